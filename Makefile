@@ -172,8 +172,8 @@ soak:
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture
 	@for run in $$(seq $(SOAK_RUNS)); do \
-	    $(CARGO) test --locked --release --quiet --package weft-packet --package weft-messaging \
-	        --package weft-link-conformance --package weft-node >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
+	    $(CARGO) test --locked --release --quiet --package weft-endpoint --package weft-messaging \
+	        --package weft-link-conformance >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
 	    printf '\rraces: run %d of $(SOAK_RUNS)' $$run; \
 	done; echo
 

@@ -37,7 +37,7 @@ use crate::DISAGREES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use weft_packet::{Rank, SharedWords};
+use weft_endpoint::{Rank, SharedWords};
 
 /// Bytes of the largest contribution of one member to a round: one cache line.
 pub const CONTRIBUTION_BYTES: usize = 64;

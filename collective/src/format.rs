@@ -14,7 +14,7 @@
 use crate::TeamId;
 use crate::schedule::BARRIER;
 use crate::signature::{Abort, Signature};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Bytes of the header.
 pub const SIZE: usize = 20;

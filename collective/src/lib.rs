@@ -70,7 +70,7 @@ pub use schedule::{BARRIER, Call, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
 pub use teams::{Parked, Progress, Refused, Teams};
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Operations that a member ends at most without knowing that all others have begun the first of
 /// them.

@@ -1,7 +1,7 @@
 //! The ranks of a team.
 
 use std::collections::BTreeMap;
-use weft_packet::{Group, Rank};
+use weft_endpoint::{Group, Rank};
 
 /// The ranks of a team, in its own order.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use crate::{EAGER_BYTES, TeamId};
 use bytemuck::Pod;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use weft_packet::{Group, Rank};
+use weft_endpoint::{Group, Rank};
 
 /// Bytes that a member brings, and room for its result. Both may be the same bytes.
 pub trait Memory {

@@ -1,7 +1,7 @@
 //! Signatures, which all members have to agree about, and the reports of members that do not.
 
 use std::fmt;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A kind of operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

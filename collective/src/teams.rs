@@ -10,7 +10,7 @@ use crate::signature::{Abort, Disagreement, Operation, Signature};
 use crate::{AHEAD, EAGER_BYTES, TeamId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Operations of which something may come before they are begun here: those ahead, and a barrier.
 const MOST_AHEAD: u32 = AHEAD + 2;

@@ -7,7 +7,7 @@ use crate::handler::Handler;
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Packets, Rank, copy_short};
+use weft_endpoint::{Packets, Rank, copy_short};
 
 /// A handler that is to run, and the message for it.
 pub(crate) struct Run {

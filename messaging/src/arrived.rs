@@ -12,8 +12,7 @@ use crate::window::Flow;
 use std::cell::Cell;
 use std::mem;
 use std::sync::Arc;
-use weft_node::ShortWords;
-use weft_packet::{HeldPacket, Packets, Rank};
+use weft_endpoint::{HeldPacket, Packets, Rank, ShortWords};
 
 /// Bytes of a packet behind its message header that are copied into the box at most: those of a
 /// short packet.

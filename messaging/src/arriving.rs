@@ -8,7 +8,7 @@ use crate::rendezvous::{i12_granted_first, i13_one_answer};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Messages of one sender that have begun and not ended, at most. A sender has one for each send
 /// that is under way: one a thread, and one for each handler that runs in the middle of another.

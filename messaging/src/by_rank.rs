@@ -1,6 +1,6 @@
 //! A table with an entry for each rank, as far as ranks are met.
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Entries that are made at once.
 const PAGE: usize = 16;

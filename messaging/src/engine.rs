@@ -22,8 +22,8 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
-use weft_node::biased::Biased;
-use weft_packet::{HeldPacket, Packets, Progress, Protocol, Taken};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{HeldPacket, Packets, Progress, Protocol, Taken};
 
 mod run;
 mod sort;
@@ -81,7 +81,7 @@ pub struct Statistics {
     /// Handlers that waited and became continuations.
     pub continuations: u64,
     /// The layers below.
-    pub packets: weft_packet::Statistics,
+    pub packets: weft_endpoint::Statistics,
 }
 
 impl Engine {
@@ -228,7 +228,7 @@ impl Engine {
 
     /// Makes progress for who waits for something below messages. What went wrong above is left to
     /// who can hear it.
-    fn progress_below(self: &Arc<Self>) -> weft_packet::Result<bool> {
+    fn progress_below(self: &Arc<Self>) -> weft_endpoint::Result<bool> {
         match self.advance(None) {
             Err(Error::Packet(error)) => Err(error),
             Err(_) => Ok(false),
@@ -316,7 +316,7 @@ impl Engine {
 
     /// The layer below cannot go on, and neither can this one.
     #[cold]
-    fn lost(&self, error: weft_packet::Error) -> Error {
+    fn lost(&self, error: weft_endpoint::Error) -> Error {
         self.fail(error.clone().into());
         error.into()
     }

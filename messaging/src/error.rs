@@ -1,13 +1,13 @@
 //! Errors of messages.
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// An error of the messaging layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Something below went wrong; a lost rank above all.
     #[error(transparent)]
-    Packet(#[from] weft_packet::Error),
+    Packet(#[from] weft_endpoint::Error),
     /// Two ports of one name.
     #[error("there is a port '{0}' already")]
     PortTaken(String),

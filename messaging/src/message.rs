@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
@@ -85,7 +85,7 @@ impl Message {
     }
 
     /// The group that it was multicast to; `None` for a unicast message.
-    pub fn group(&self) -> Option<weft_packet::Group> {
+    pub fn group(&self) -> Option<weft_endpoint::Group> {
         self.arrived().body.flow
     }
 

@@ -66,7 +66,7 @@ use crate::{Error, Result};
 use member::{Handler, Handling, Making, Member};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_packet::{Group, Rank, Variable};
+use weft_endpoint::{Group, Rank, Variable};
 
 pub use member::OrderStatistics;
 pub use message::OrderedMessage;
@@ -146,7 +146,7 @@ impl Orders {
 
     /// Creates the order `name` among `members`. All ranks call this; those that are no members
     /// cannot broadcast and get no messages. What others broadcast before this rank calls it waits,
-    /// as for [`Packets::group`](weft_packet::Packets::group).
+    /// as for [`Packets::group`](weft_endpoint::Packets::group).
     ///
     /// # Errors
     /// As [`Self::order`], or `members` is no set of ranks of this job.

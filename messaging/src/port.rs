@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use weft_packet::{Group, Rank};
+use weft_endpoint::{Group, Rank};
 
 /// A port: messages for it are given to its handler, in order. Every rank that receives on a port
 /// creates it under the same name; messages that come before that wait.

@@ -19,7 +19,7 @@ use crate::format::{Kind, PacketHeader};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::task::Waker;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// I12, granted first: a message that was asked for has no bytes on their way, nor at its receiver,
 /// before the receiver has granted them.

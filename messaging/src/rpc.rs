@@ -38,7 +38,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use tables::Tables;
 use watch::Watch;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Remote procedure calls of one rank, in both directions; one a rank.
 pub struct Rpc {

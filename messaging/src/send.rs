@@ -12,7 +12,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_packet::{Group, Rank, SendPacket, Step};
+use weft_endpoint::{Group, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -195,7 +195,7 @@ impl<'a> Sending<'a> {
     #[cold]
     fn claim_slowly(
         &mut self,
-        mut state: weft_node::biased::Entered<'_, State>,
+        mut state: weft_endpoint::biased::Entered<'_, State>,
         waker: Option<&Waker>,
     ) -> Result<bool> {
         let may_overdraw = waker.is_none() && state.is_handling();

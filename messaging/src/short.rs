@@ -6,7 +6,7 @@ use crate::parts::Parts;
 use crate::port::Port;
 use std::mem;
 use std::sync::Arc;
-use weft_packet::{Gather, Rank, Step, copy_short};
+use weft_endpoint::{Gather, Rank, Step, copy_short};
 
 /// Looks at the network that a short packet waits for its credit at most: a few microseconds, in
 /// which a receiver that reads consumes half a window.

@@ -14,8 +14,8 @@ use crate::window::{Flow, Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
-use weft_node::biased::this_thread;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
+use weft_endpoint::biased::this_thread;
 
 pub(crate) struct State {
     /// Packets of a port's window.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Duration;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 
 /// No timer.
 const NEVER: u64 = u64::MAX;

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
-use weft_node::biased::{Entered, this_thread};
-use weft_packet::{Packets, Step};
+use weft_endpoint::biased::{Entered, this_thread};
+use weft_endpoint::{Packets, Step};
 
 /// The longest that a follower is parked before it looks by itself (invariant I9).
 const LONGEST_PARK: Duration = Duration::from_millis(100);

@@ -16,7 +16,7 @@
 
 use crate::by_rank::ByRank;
 use std::collections::BTreeMap;
-use weft_packet::{Group, Rank};
+use weft_endpoint::{Group, Rank};
 
 /// Bytes of one sender that may be unconsumed at a port of one receiver, in full packets.
 pub const WINDOW_BYTES: usize = 1 << 20;

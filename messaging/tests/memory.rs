@@ -8,8 +8,8 @@ mod common;
 
 use common::run;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use weft_endpoint::Rank;
 use weft_messaging::Error;
-use weft_packet::Rank;
 use weft_threads::Job;
 
 const BYTES: usize = 256 << 20;

@@ -8,9 +8,8 @@ mod packets;
 use crate::collect::Counter;
 use anyhow::{Context, Result};
 use std::sync::Arc;
+use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
 use weft_link_shm::{Settings, Shm, create_segments};
-use weft_node::{Node, Shape, WaitPolicy};
-use weft_packet::{Packets, Rank};
 
 /// Packets in one direction after which their sender looks for credits: these come in a packet of
 /// their own once half a window is owed.
@@ -35,9 +34,9 @@ fn ranks<const N: usize>(ranks: u16) -> Result<[Packets; N]> {
     for rank in 0..N {
         let rank = Rank(rank as u16);
         let link = Shm::attach(rank, memory, &segments).context("a rank's memory")?;
-        let protocol = weft_node::Settings {
+        let protocol = weft_endpoint::Settings {
             shape: Shape::Flat,
-            ..weft_node::Settings::new(ranks, memory.window_packets)
+            ..weft_endpoint::Settings::new(ranks, memory.window_packets)
         };
         let node = Node::new(rank, protocol, link, WaitPolicy::for_ranks(2, 2));
         all.push(Packets::new(Arc::new(node)));

@@ -8,8 +8,8 @@ use crate::pair::{Line, Pattern, Shape, Unit, bind_thread_to_core, measure};
 use crate::report::{Limit, Row};
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
+use weft_endpoint::Rank;
 use weft_netns::{Cluster, Options};
-use weft_packet::Rank;
 use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Tag, TreeId, envelope};
 

@@ -1,8 +1,8 @@
 //! Options of the protocols that a benchmark has, as `weft run` has them.
 
 use clap::Args;
+use weft_endpoint::{Preset, Shape};
 use weft_launch::JobSpec;
-use weft_node::{Preset, Shape};
 
 /// Choices of protocols. What is not given is as users get it.
 #[derive(Args, Clone, Debug, Default)]

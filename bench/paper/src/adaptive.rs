@@ -11,7 +11,7 @@ pub use page::{PAGES, pages};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_protocol::Adaptive;
 use weft_simulator::{Machine, Options, Settings, Simulation};
 
@@ -150,7 +150,7 @@ fn flood(
     (run, active): (u64, u16),
     each: u64,
     phases: u16,
-) -> weft_packet::Result<Times> {
+) -> weft_endpoint::Result<Times> {
     let notes = Notes::default();
     note_arrivals(packets, &notes);
     for phase in 0..phases {
@@ -171,7 +171,7 @@ fn flood(
     Ok((end, times))
 }
 
-fn ping(packets: &Packets, active: u16, rounds: u64) -> weft_packet::Result<Times> {
+fn ping(packets: &Packets, active: u16, rounds: u64) -> weft_endpoint::Result<Times> {
     let seen = Arc::new(Mutex::new(Pings::default()));
     let noted = Arc::clone(&seen);
     packets.on_packet(move |packet| match packet.first() {
@@ -180,7 +180,7 @@ fn ping(packets: &Packets, active: u16, rounds: u64) -> weft_packet::Result<Time
     });
     let due = rounds * u64::from(active);
     let mut answered = 0;
-    let mut serve = |enough: &dyn Fn(&Pings, u64) -> bool| -> weft_packet::Result<()> {
+    let mut serve = |enough: &dyn Fn(&Pings, u64) -> bool| -> weft_endpoint::Result<()> {
         while !enough(&lock(&seen), answered) {
             packets.poll_until(|| {
                 let seen = lock(&seen);
@@ -217,7 +217,7 @@ struct Pings {
     answers: u64,
 }
 
-fn send(packets: &Packets, to: Rank, what: u8) -> weft_packet::Result<()> {
+fn send(packets: &Packets, to: Rank, what: u8) -> weft_endpoint::Result<()> {
     let mut packet = packets.packet()?;
     packet.put(&[what; BYTES])?;
     packet.unicast(to)

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 use weft::Weft;
-use weft_packet::{Packets, Statistics};
+use weft_endpoint::{Packets, Statistics};
 use weft_protocol::Recovery;
 use weft_simulator::{Ended, Machine, Options, Preset, Report, Settings, Shape, Simulation};
 
@@ -184,7 +184,7 @@ impl Setup {
 
 /// Serves the others until all are done: they may still wait for what this rank acknowledges or
 /// forwards.
-pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_packet::Result<()> {
+pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_endpoint::Result<()> {
     packets.flush()?;
     busy.set(busy.get() - 1);
     while busy.get() > 0 {

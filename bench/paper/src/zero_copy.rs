@@ -11,7 +11,7 @@ pub use page::{PAGES, pages};
 
 use crate::regions::{Program, QUIET_OPERATIONS, Seen, machine, run_on};
 use anyhow::{Context, Result, anyhow};
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{DataWay, RegionId, Regions, Settings};
 use weft_simulator::{Machine, Options, Preset, Simulation};

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use weft::{Packets, SendPacket};
-use weft_packet::InterruptsOff;
+use weft_endpoint::InterruptsOff;
 use weft_region::{Mapped, Read, Write};
 
 /// Something that borrows an owner, a packet interface most often, and what keeps that where it is.
@@ -34,7 +34,7 @@ impl<B, O> Held<B, O> {
 
 impl Held<SendPacket<'static>> {
     /// A packet to fill: see [`Packets::packet`].
-    pub fn packet(packets: &Arc<Packets>) -> weft_packet::Result<Self> {
+    pub fn packet(packets: &Arc<Packets>) -> weft_endpoint::Result<Self> {
         // SAFETY: the packet is held together with the interface.
         let borrower = unsafe { outlive(packets) }.packet()?;
         Ok(Held { borrower, _owner: Arc::clone(packets) })

@@ -9,7 +9,7 @@ use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft::{PacketJob, Packets, Rank, Variable, Weft};
-use weft_packet::InterruptsOff;
+use weft_endpoint::InterruptsOff;
 
 /// This process's place in a job. Any thread may use it, several at once.
 pub struct Job(Handle<JobState>);
@@ -189,8 +189,8 @@ pub extern "C" fn weft_fetch_and_add(
     call(|| {
         let state = state(job)?;
         let index = u16::try_from(index).unwrap_or(u16::MAX);
-        if index >= weft_node::USER_VARIABLES {
-            return Err(weft_packet::Error::NoSuchVariable(index).into());
+        if index >= weft_endpoint::USER_VARIABLES {
+            return Err(weft_endpoint::Error::NoSuchVariable(index).into());
         }
         let variable = Variable { home: rank(home)?, index };
         let held = state.packets.fetch_and_add(variable, amount)?;

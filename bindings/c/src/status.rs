@@ -116,8 +116,8 @@ impl From<weft_messaging::Error> for Failure {
     }
 }
 
-impl From<weft_packet::Error> for Failure {
-    fn from(error: weft_packet::Error) -> Self {
+impl From<weft_endpoint::Error> for Failure {
+    fn from(error: weft_endpoint::Error) -> Self {
         weft::Error::from(error).into()
     }
 }
@@ -166,8 +166,8 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
     }
 }
 
-fn of_packets(error: &weft_packet::Error) -> Status {
-    use weft_packet::Error;
+fn of_packets(error: &weft_endpoint::Error) -> Status {
+    use weft_endpoint::Error;
     match error {
         Error::RankLost(_) => Status::RankLost,
         Error::BadFrame(_) | Error::Violation(_) => Status::Protocol,

@@ -12,7 +12,7 @@ use crate::refusal::{Refusal, Result, call};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 use weft_collective::{BARRIER, Call, Operation, TeamId};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Of the table, as far as it is here.
 const VERSION: u32 = 1;

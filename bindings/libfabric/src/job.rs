@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
-use weft_node::biased::{Biased, Entered};
-use weft_packet::{HeldPacket, Inspect, Packets, Progress, Protocol, Rank, Step, Taken};
+use weft_endpoint::biased::{Biased, Entered};
+use weft_endpoint::{HeldPacket, Inspect, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_tagged::Receiver;
 
 /// Time limit of a program that gives it in milliseconds: for ever, if the number is negative.
@@ -371,7 +371,7 @@ impl Job {
     }
 
     /// Serves the upcall thread when the program does not poll.
-    fn interrupted(&self) -> weft_packet::Result<bool> {
+    fn interrupted(&self) -> weft_endpoint::Result<bool> {
         let outcome = self.enter().progress(&self.packets);
         match outcome {
             Ok(any) => {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
-use weft_packet::{HeldPacket, KeptPacket, Packets, Rank, Taken};
+use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
@@ -107,7 +107,7 @@ impl State {
     }
 
     /// A look has failed.
-    pub fn fail_at(&mut self, error: weft_packet::Error) {
+    pub fn fail_at(&mut self, error: weft_endpoint::Error) {
         self.unreported = Some(error.into());
     }
 
@@ -419,7 +419,7 @@ fn error_of(outcome: Outcome) -> Option<c_int> {
 /// the program ends then, and whoever started it says why.
 pub(crate) fn refusal(error: &Error) -> Refusal {
     match error {
-        Error::Packet(weft_packet::Error::RankLost(_)) => Refusal::AGAIN,
+        Error::Packet(weft_endpoint::Error::RankLost(_)) => Refusal::AGAIN,
         error => {
             eprintln!("weft: {error}");
             Refusal::BROKEN

@@ -19,7 +19,7 @@ use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
 use crate::state::VectorId;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::Address;
 
 /// Bytes of an address.

@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{what}: what rank {rank} sent cannot be decoded: {error}")]
     Decoding {
         /// Rank that sent them.
-        rank: weft_packet::Rank,
+        rank: weft_endpoint::Rank,
         /// The method or service.
         what: &'static str,
         /// Reason.
@@ -45,8 +45,8 @@ pub enum Error {
     System(#[from] std::io::Error),
 }
 
-impl From<weft_packet::Error> for Error {
-    fn from(error: weft_packet::Error) -> Self {
+impl From<weft_endpoint::Error> for Error {
+    fn from(error: weft_endpoint::Error) -> Self {
         Error::Messaging(error.into())
     }
 }

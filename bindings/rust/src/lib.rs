@@ -34,16 +34,16 @@ pub use error::{Error, Result};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
+pub use weft_endpoint::{
+    Cause, Connection, Group, KeptPacket, Loss, Notification, Notifications, Packet, Packets, Rank,
+    ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable, What,
+};
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;
 pub use weft_messaging::rpc::{Call, Client, Request, Service};
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
     OrderedMessage, Parts, Port, sync,
-};
-pub use weft_packet::{
-    Cause, Connection, Group, KeptPacket, Loss, Notification, Notifications, Packet, Packets, Rank,
-    ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable, What,
 };
 
 /// Names that most programs use.

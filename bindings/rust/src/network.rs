@@ -3,11 +3,11 @@
 use crate::options::Options;
 use crate::{Error, Result};
 use std::io;
+use weft_endpoint::{Preset, Settings, Shape, network_settings};
 use weft_launch::{Membership, Network};
 use weft_link::Capabilities;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
-use weft_node::{Preset, Settings, Shape, network_settings};
 use weft_seal::{Keys, Protection};
 use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
@@ -35,7 +35,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let ranks_here = member.ranks_here();
     let number = ranks_here.iter().position(|rank| *rank == member.rank());
     let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
-    let near = Shm::attach(weft_packet::Rank(number as u16), *member.settings(), &segments)?;
+    let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
     let keys = Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged);

@@ -2,8 +2,8 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
+use weft_endpoint::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
 use weft_launch::{LOSS_GRACE, Membership};
-use weft_node::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
 
 /// A job's options, as far as given.
 pub(crate) struct Options {

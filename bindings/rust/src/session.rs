@@ -8,13 +8,12 @@ use crate::weft::Outcome;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_endpoint::{Loss, Node, Packets, Rank, Shape, WatchThread};
 use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::{Link, Part};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::Mixed;
-use weft_node::{Node, Shape, WatchThread};
-use weft_packet::{Loss, Packets, Rank};
 
 /// Reason why shared memory runs careful presets only.
 const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
@@ -59,11 +58,11 @@ impl Session {
             return Err(options.refuse_preset(preset, NOTHING_IS_LOST));
         }
         let link = Shm::attach(rank, settings, &segments)?;
-        let protocol = weft_node::Settings {
+        let protocol = weft_endpoint::Settings {
             preset,
             // A multicast is written once for all readers: nobody needs to forward it.
             shape: options.shape.unwrap_or(Shape::Flat),
-            ..weft_node::Settings::new(settings.ranks, settings.window_packets)
+            ..weft_endpoint::Settings::new(settings.ranks, settings.window_packets)
         };
         let node = Node::new(rank, protocol, link, options.wait_policy(settings.ranks));
         Ok(Session::new(node, membership, options, settings.ranks))

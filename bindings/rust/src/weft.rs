@@ -9,12 +9,12 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_endpoint::{Group, InterruptsOff, Packets, Rank, Variable};
 use weft_messaging::collective::{Reduction, Team};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
     Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
 };
-use weft_packet::{Group, InterruptsOff, Packets, Rank, Variable};
 
 /// A rank's place in its job. Clones are handles to the same place, for any thread.
 #[derive(Clone)]
@@ -519,8 +519,8 @@ impl Weft {
     /// # Errors
     /// There is no such variable (programs have 0 to 31 at each rank), or a rank was lost.
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
-        if variable.index >= weft_node::USER_VARIABLES {
-            return Err(weft_packet::Error::NoSuchVariable(variable.index).into());
+        if variable.index >= weft_endpoint::USER_VARIABLES {
+            return Err(weft_endpoint::Error::NoSuchVariable(variable.index).into());
         }
         Ok(self.packets().fetch_and_add(variable, amount)?)
     }

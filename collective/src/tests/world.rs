@@ -3,8 +3,8 @@
 
 use crate::*;
 use std::collections::{BTreeMap, VecDeque};
+use weft_endpoint::Group;
 use weft_model::random::Random;
-use weft_packet::Group;
 
 /// Bytes of the memory of one operation.
 #[derive(Debug, Clone)]

@@ -14,8 +14,8 @@ use weft_collective::{
     Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
     Signature, Stage, Teams, Transport, Tuning,
 };
-use weft_node::biased::Biased;
-use weft_packet::{Group, Packets, Rank};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{Group, Packets, Rank};
 
 pub(super) use weft_collective::TeamId;
 

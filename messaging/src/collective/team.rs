@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
 use weft_collective::{Abort, BARRIER, Call, Members, Operation};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
 ///
@@ -58,7 +58,7 @@ impl Team {
     /// the job make the same teams in the same order, with multicast groups among them.
     ///
     /// # Errors
-    /// As [`weft_packet::Packets::group`].
+    /// As [`weft_endpoint::Packets::group`].
     pub fn part(&self, members: &[Rank]) -> Result<Option<Self>> {
         let operations = &self.shared.operations;
         let packets = operations.engine().packets();

@@ -10,8 +10,8 @@ use crate::tasks::Task;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
-use weft_node::biased::this_thread;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
+use weft_endpoint::biased::this_thread;
 
 impl Engine {
     /// Runs the handlers of ports that have messages, and tasks that can go on.

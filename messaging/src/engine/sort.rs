@@ -10,7 +10,7 @@ use crate::send::To;
 use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
-use weft_packet::{Group, HeldPacket, Inspect, Rank};
+use weft_endpoint::{Group, HeldPacket, Inspect, Rank};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;

@@ -1,5 +1,5 @@
 use super::Error;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 #[test]
 fn one_message_is_not_many() {

@@ -16,8 +16,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::thread::ThreadId;
-use weft_node::biased::{Biased, Entered};
-use weft_packet::{Group, Rank, Variable};
+use weft_endpoint::biased::{Biased, Entered};
+use weft_endpoint::{Group, Rank, Variable};
 
 /// Consumer of an order's messages.
 pub(super) enum Handler {
@@ -193,7 +193,7 @@ impl Member {
         parts: &(impl Parts + ?Sized),
         completer: Option<Completer<u64>>,
     ) -> Result<u64> {
-        let own = self.own.ok_or(weft_packet::Error::NotAMember)?;
+        let own = self.own.ok_or(weft_endpoint::Error::NotAMember)?;
         let length = parts.total();
         self.make_room(length as u64)?;
         // From here on everybody waits for this message, so nothing may stop it.
@@ -269,7 +269,7 @@ impl Member {
 
     fn check_loss(&self) -> Result<()> {
         let Some(loss) = self.engine.packets().loss() else { return Ok(()) };
-        let error = Error::from(weft_packet::Error::RankLost(loss));
+        let error = Error::from(weft_endpoint::Error::RankLost(loss));
         self.fail(error.clone());
         Err(error)
     }

@@ -2,7 +2,7 @@
 
 use crate::message::Message;
 use crate::{Error, Result};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A message of an [`crate::Order`], with its place in it. Like a [`Message`] it can be read while
 /// the rest arrives, stored and read later, and dropped half-read.

@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A client's end of a named service. Clones are handles to the same end.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A service: a port whose messages are requests. Dropping it ends it. Its handler may be of any
 /// model of thesis table 6.2, as that of a [`Port`].

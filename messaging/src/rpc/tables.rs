@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
-use weft_node::biased::Biased;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{Packets, Rank};
 
 /// Cancellations that are remembered because their requests have not been looked at yet.
 const EARLY_LIMIT: usize = 256;

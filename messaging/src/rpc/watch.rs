@@ -14,7 +14,7 @@ use crate::send::To;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// The time between two looks at the calls that are outstanding.
 const TICK: Duration = Duration::from_millis(500);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Barrier, Engine, Mailbox, Message};
-use weft_packet::Rank;
 use weft_threads::{Interrupt, Job};
 
 /// A rank with messages and a barrier.

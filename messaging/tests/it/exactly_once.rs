@@ -3,7 +3,7 @@
 
 use crate::common::{Member, run};
 use std::time::{Duration, Instant};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_protocol::Preset;
 use weft_threads::{Between, Job, Weather};
 

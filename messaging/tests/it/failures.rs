@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
+use weft_endpoint::{Protocol, Rank};
 use weft_messaging::sync::{Mutex, Semaphore};
 use weft_messaging::{Engine, Error, Mailbox, Port};
-use weft_packet::{Protocol, Rank};
 use weft_threads::{Interrupt, Job, interrupted_with_loss, with_loss};
 
 const MODELS: [&str; 5] = ["plain", "async", "waited", "concurrent", "popup"];

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use weft_endpoint::{Packets, Protocol, Rank};
 use weft_messaging::format::{Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_messaging::{Engine, Error, Mailbox};
-use weft_packet::{Packets, Protocol, Rank};
 use weft_threads::Job;
 
 /// A packet of message `message` to the port "box" with `size` bytes after its header.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{
     Barrier, Completion, Disorder, Engine, Error, Mailbox, Order, OrderWindow, Orders, Port,
 };
-use weft_packet::Rank;
 use weft_threads::Job;
 
 /// A rank with orders and a barrier.
@@ -146,7 +146,7 @@ fn orders_of_some_ranks_refuse_the_others() {
         let order = member.orders.mailbox_in("two of three", &members).unwrap();
         match member.rank().0 {
             1 => {
-                let refused = weft_packet::Error::NotAMember.into();
+                let refused = weft_endpoint::Error::NotAMember.into();
                 assert_eq!(order.broadcast("no"), Err(refused));
             }
             _ => {

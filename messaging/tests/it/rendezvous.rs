@@ -5,8 +5,8 @@ use crate::common::{self, Member, run, small};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Engine, Error, Mailbox, Port};
-use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_threads::{Between, Job, Weather, with_loss};
 

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
+use weft_endpoint::{Cause, Loss, Rank};
 use weft_messaging::rpc::format::{CallHeader, CallNumber, Kind};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{Barrier, Completer, Completion, Engine, Error, HeaderStack, Mailbox, Port};
-use weft_packet::{Cause, Loss, Rank};
 use weft_protocol::Preset;
 use weft_threads::{Between, Interrupt, Job};
 
@@ -591,7 +591,7 @@ fn a_lost_server_is_an_error_of_call_and_wait() {
         let waiting = client.call(Rank(0), "").unwrap();
         let awaited = client.call(Rank(0), "").unwrap();
         lose();
-        let lost = Error::Packet(weft_packet::Error::RankLost(loss));
+        let lost = Error::Packet(weft_endpoint::Error::RankLost(loss));
         assert_eq!(waiting.wait().map(drop).unwrap_err(), lost);
         let mut awaited = pin!(awaited);
         let mut context = Context::from_waker(Waker::noop());

@@ -1,8 +1,8 @@
 //! In the steady state a call allocates nothing, at neither end.
 
+use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Rpc, Service};
 use weft_messaging::{Barrier, Engine};
-use weft_packet::Rank;
 use weft_threads::Job;
 
 const ROUNDS: usize = 100;

@@ -3,9 +3,9 @@
 
 use crate::common::{Member, run};
 use std::time::Duration;
+use weft_endpoint::{Group, Rank, Variable};
 use weft_messaging::Orders;
 use weft_messaging::rpc::{Client, Rpc, Service};
-use weft_packet::{Group, Rank, Variable};
 use weft_protocol::Preset;
 use weft_threads::{Between, Job, Weather};
 

@@ -4,8 +4,8 @@ use crate::common::{self, Member, interrupted, number, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Completion, Error, Port};
-use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_threads::{Between, Job, Weather};
 

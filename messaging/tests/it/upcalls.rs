@@ -3,9 +3,9 @@
 use crate::common::{Member, interrupted, number, run, small};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex as Blocking};
+use weft_endpoint::Rank;
 use weft_messaging::sync::{Condition, Mutex, Semaphore};
 use weft_messaging::{Message, Port};
-use weft_packet::Rank;
 use weft_threads::Job;
 
 /// Ports of every model on which handlers may wait: `handle` gets the message.

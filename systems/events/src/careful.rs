@@ -8,7 +8,7 @@
 //! owed to all.
 
 use crate::invariants::{broadcast_owes_no_more, careful_window};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Windows smaller than this cannot be: half of two is one, and updates would answer updates for
 /// ever.

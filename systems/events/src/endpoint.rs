@@ -10,7 +10,7 @@ use crate::settings::{Limits, Protocol, Settings};
 use crate::traditional::{Storage, Traditional};
 use crate::{Breach, Statistics, Status};
 use std::collections::BTreeMap;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A protocol and its books.
 #[derive(Clone, Debug)]

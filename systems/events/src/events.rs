@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_packet::{KeptPacket, Packet, Packets, Rank, Step};
+use weft_endpoint::{KeptPacket, Packet, Packets, Rank, Step};
 
 /// To whom a fragment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ pub enum Error {
     Breach(#[from] Breach),
     /// The packet layer failed.
     #[error(transparent)]
-    Packets(#[from] weft_packet::Error),
+    Packets(#[from] weft_endpoint::Error),
 }
 
 /// A result with the [`enum@Error`] of this layer.
@@ -101,7 +101,7 @@ impl Events {
     /// # Errors
     /// [`Error::Buffers`].
     pub fn open(packets: &Packets, settings: Settings) -> Result<Self> {
-        let packets = &packets.of(weft_packet::Protocol::EVENTS);
+        let packets = &packets.of(weft_endpoint::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
         let state = Arc::new(Mutex::new(State {
@@ -274,7 +274,7 @@ impl Events {
         &self,
         event: Option<u32>,
         ask_at: &mut Option<Duration>,
-    ) -> weft_packet::Result<()> {
+    ) -> weft_endpoint::Result<()> {
         let now = self.packets.now();
         let due = ask_at.is_some_and(|time| time <= now);
         if due {
@@ -433,7 +433,11 @@ fn account(packets: &Packets, out: &Outbox<Body>) {
 }
 
 /// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
-fn perform(packets: &Packets, state: &Mutex<State>, out: Outbox<Body>) -> weft_packet::Result<()> {
+fn perform(
+    packets: &Packets,
+    state: &Mutex<State>,
+    out: Outbox<Body>,
+) -> weft_endpoint::Result<()> {
     account(packets, &out);
     let mut frames = out.frames.into_iter();
     while let Some((to, header, body)) = frames.next() {

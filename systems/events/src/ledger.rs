@@ -7,7 +7,7 @@ use crate::Status;
 use crate::frame::Header;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Events that have begun and are not consumed.
 #[derive(Clone, Debug, Default)]

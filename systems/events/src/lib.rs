@@ -48,7 +48,7 @@ pub use events::{Destination, Error, Events, Fragment, Result, Source};
 pub use frame::Flags;
 pub use settings::{Protocol, Settings};
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Status of what follows a fragment (careful-protocols 5.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -29,7 +29,7 @@ use crate::{Destination, Events, Flags, Result, Source, Statistics, Status};
 use bytemuck::Pod;
 use std::cell::Cell;
 use std::ops::{Add, Mul, Range, Sub};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// The nodes of a job, which go through the same operations on grids.
 pub struct Nodes {

@@ -37,7 +37,7 @@ pub struct Settings {
     /// Traditional: who has waited for so long asks for what is missing.
     pub request_after: Duration,
     /// Cost of the protocol, for each fragment sent and each frame received, in operations of
-    /// [`work`](weft_packet::Packets::work): for simulated machines. Real ones take their time by
+    /// [`work`](weft_endpoint::Packets::work): for simulated machines. Real ones take their time by
     /// themselves.
     pub send_operations: u64,
     /// See there.

@@ -9,7 +9,7 @@
 use crate::frame::{Header, Kind};
 use crate::invariants::{buffers_bounded, retained_for_someone};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Room that a node has for fragments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -41,7 +41,7 @@ pub use replica::Replica;
 use planted::Rules;
 use router::Router;
 use std::collections::BTreeSet;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Call of a program at a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

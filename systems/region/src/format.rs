@@ -20,7 +20,7 @@
 
 use crate::RegionId;
 use crate::coherence::{Kind, Message, Version};
-use weft_packet::{HeapName, Rank};
+use weft_endpoint::{HeapName, Rank};
 
 /// Bytes of the header of a message without data.
 pub const SIZE: usize = 16;
@@ -146,7 +146,7 @@ impl Header {
 /// rank 0.
 pub mod receivers {
     use std::collections::BTreeSet;
-    use weft_packet::Rank;
+    use weft_endpoint::Rank;
 
     /// Bytes that this takes in a job of `ranks`.
     pub fn size(ranks: usize) -> usize {

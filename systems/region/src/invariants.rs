@@ -6,7 +6,7 @@
 use crate::coherence::table::{DirectoryState, ReplicaState};
 use crate::coherence::{Directory, Replica, Version};
 use std::collections::BTreeSet;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A valid copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

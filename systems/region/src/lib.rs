@@ -40,7 +40,7 @@ mod regions;
 pub use regions::{DataWay, Error, Mapped, Read, Regions, Result, Settings, Write};
 
 use std::fmt;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A region's name in the job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

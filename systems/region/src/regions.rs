@@ -26,8 +26,8 @@ use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use weft_node::biased::Biased;
-use weft_packet::{Block, Packet, Packets, Protocol, Rank, Step};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{Block, Packet, Packets, Protocol, Rank, Step};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
 /// Clones are handles to the same one.

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 use weft_collective::{
     Arrived, Body, Failure, Members, Memory, Progress, Refused, TeamId, Teams, Transport, Tuning,
 };
-use weft_packet::{Group, Rank};
+use weft_endpoint::{Group, Rank};
 
 pub use weft_collective::DISAGREES;
 pub use weft_collective::format::is_collective;

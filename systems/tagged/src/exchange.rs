@@ -31,7 +31,7 @@ use crate::{Address, Kind};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 new_key_type! {
     struct SendKey;

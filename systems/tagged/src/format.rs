@@ -25,7 +25,7 @@
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Bytes before those of an eager message.
 pub const EAGER: usize = 24;

@@ -38,7 +38,7 @@ pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};
 pub use network::{Broadcast, Looked, Network, Receiver, Sink, Source};
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// One end of messages: a rank has up to 256.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,7 +63,7 @@ pub enum Kind {
 pub enum Error {
     /// Below messages.
     #[error(transparent)]
-    Packet(#[from] weft_packet::Error),
+    Packet(#[from] weft_endpoint::Error),
     /// A peer sent what no peer sends.
     #[error("rank {from} sent {what}; the job cannot go on")]
     Violation {

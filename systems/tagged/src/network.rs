@@ -4,7 +4,7 @@ use crate::{Envelope, Result};
 use std::mem;
 use std::num::NonZero;
 use weft_collective::Arrived;
-use weft_packet::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, copy_short};
+use weft_endpoint::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, copy_short};
 
 /// Bytes to send: the program's memory.
 pub trait Source {

@@ -52,7 +52,7 @@ use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
 use target::Piece;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 pub use format::is_access;
 

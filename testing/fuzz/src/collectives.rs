@@ -6,7 +6,7 @@ use weft_collective::schedule::Area;
 use weft_collective::{
     AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
 };
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::collectives::{Collectives, Packets, TUNING, arrive, open};
 
 /// Teams that rank 0 opens, and their members.

@@ -63,7 +63,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("tables", text::tables),
     ("machine", simulator::machine),
     ("bit-flips", simulator::bit_flips),
-    ("places", weft_packet::fuzzing::places),
+    ("places", weft_endpoint::fuzzing::places),
     ("seal", seal::frames),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use weft_collective::format::Header as Part;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_region::coherence::{
     Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
 };

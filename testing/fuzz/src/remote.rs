@@ -4,7 +4,7 @@
 use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
 use weft_tagged::remote::format::{Packet, Span, parse};
 use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};

@@ -3,7 +3,7 @@
 use crate::wires::{RANKS, Wires};
 use std::collections::BTreeSet;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::format::{Packet, Whole, parse};
 use weft_tagged::peer::WINDOW;
 use weft_tagged::{

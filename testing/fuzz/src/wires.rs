@@ -1,7 +1,7 @@
 //! The network of a rank that is told anything: it takes so many packets, each of which its target
 //! looks at.
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::network::gather;
 use weft_tagged::{Broadcast, Network, Result, Source};
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use weft_endpoint::Rank;
 use weft_model::packets::{Disagreement, Missing, Reference};
-use weft_packet::Rank;
 
 /// Judge of what the ranks of one run see, beside what they should.
 #[derive(Debug)]

@@ -14,7 +14,7 @@
 //!
 //! [`patterns`] are simple programs that measure themselves.
 //!
-//! May use `packet`, `messaging` and the model. Keeps no invariant of its own; it is here to find
+//! May use `endpoint`, `messaging` and the model. Keeps no invariant of its own; it is here to find
 //! those that are broken.
 
 #![forbid(unsafe_code)]

@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Engine, Error, Mailbox, Message, Port};
 use weft_model::random::Random;
-use weft_packet::Rank;
 
 /// The ports: one is asked for messages, one has a handler, one has a handler that waits.
 const PORTS: [&str; 3] = ["storm asked", "storm handled", "storm awaited"];

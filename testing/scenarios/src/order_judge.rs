@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Sequence of messages that a rank sends. What its program sends is one, what its handlers send in
 /// the middle of that is another.

@@ -4,12 +4,12 @@
 use crate::order_judge::{Line, OrderFault, OrderJudge};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use weft_endpoint::Rank;
 use weft_messaging::{
     Completer, Completion, Engine, Error, Order, OrderStatistics, OrderWindow, OrderedMessage,
     Orders,
 };
 use weft_model::random::Random;
-use weft_packet::Rank;
 
 /// Line of the ranks' programs; their handlers send line 1.
 const PROGRAM: u8 = 0;

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use weft_packet::{Error, Packets, Rank};
+use weft_endpoint::{Error, Packets, Rank};
 
 /// Times noted by ranks, one for each round.
 #[derive(Debug, Default)]

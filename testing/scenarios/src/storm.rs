@@ -3,9 +3,9 @@
 use crate::judge::Judge;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use weft_endpoint::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 use weft_model::packets::{Reference, Stream};
 use weft_model::random::Random;
-use weft_packet::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 
 /// Variables that fetch-and-adds use.
 const VARIABLES: u64 = 3;

@@ -28,9 +28,9 @@ pub use report::{Outcome, Report, Statistics};
 pub use simulation::Simulation;
 
 // What users of a simulation need of the layers that it joins.
+pub use weft_endpoint::{Preset, Settings, Shape};
 pub use weft_link_sim::{
     Ended, FaultError, Faults, Happened, Injected, Machine, MachineError, Observer, Partition,
     Stuck, What, in_words,
 };
-pub use weft_node::{Preset, Settings, Shape};
 pub use weft_wire::{Header, Rank, Tag};

@@ -1,8 +1,8 @@
 //! Options of a simulation.
 
 use std::time::Duration;
+use weft_endpoint::{Preset, Pupa, Settings};
 use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
-use weft_node::{Preset, Pupa, Settings};
 
 /// Options of a simulation.
 pub struct Options {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use weft_link_sim::{Ended, Happened, Injected};
 use weft_wire::Rank;
 
-pub use weft_node::Statistics;
+pub use weft_endpoint::Statistics;
 
 /// Outcome of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]

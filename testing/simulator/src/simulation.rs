@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Backend, Guard, Packets, Rank, Weft};
+use weft_endpoint::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
-use weft_node::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
 
 /// A job of simulated ranks, ready to run one program.
 pub struct Simulation {
@@ -70,7 +70,7 @@ impl Simulation {
     /// Has the NI of `rank` make a mistake at its `opportunity`-th opportunity, to see whether it
     /// is found.
     #[cfg(feature = "planted")]
-    pub fn plant(&self, rank: Rank, bug: weft_node::Bug, opportunity: u32) {
+    pub fn plant(&self, rank: Rank, bug: weft_endpoint::Bug, opportunity: u32) {
         self.nodes[rank.index()].plant(bug, opportunity);
     }
 

@@ -1,7 +1,7 @@
 //! Barrier of ranks without a packet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::Packets;
+use weft_endpoint::Packets;
 
 /// Barrier of the ranks of a test before they leave: a rank that is gone serves nobody any more.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! The one rule: dependencies point one way.
 //!
 //! ```text
-//! apps -> systems -> messaging -> collective -> packet -> node -> { protocol, links } -> wire
+//! apps -> systems -> messaging -> collective -> endpoint -> { protocol, links } -> wire
 //! ```
-//! and only `node` joins protocol and link. Tests may depend on more, except that those of
-//! protocols and links need no node either.
+//! and only `endpoint` joins protocol and link. Tests may depend on more, except that those of
+//! protocols and links need no endpoint either.
 
 use super::finding::Finding;
 use super::manifest::{Arrow, Manifest};
@@ -19,8 +19,7 @@ enum Layer {
     Systems,
     Messaging,
     Collective,
-    Packet,
-    Node,
+    Endpoint,
     Protocol,
     Link,
     LinkApi,
@@ -52,8 +51,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
         ("collective", "") => Collective,
-        ("packet", "") => Packet,
-        ("node", "") => Node,
+        ("endpoint", "") => Endpoint,
         ("protocol", "") => Protocol,
         // What links are made of.
         ("links", "api" | "seal" | "datagram") => LinkApi,
@@ -80,12 +78,11 @@ impl Layer {
     /// The place in the data path, from top to bottom; `None` beside it.
     fn height(self) -> Option<u8> {
         Some(match self {
-            Apps | AppCommon => 7,
-            Systems => 6,
-            Messaging => 5,
-            Collective => 4,
-            Packet => 3,
-            Node => 2,
+            Apps | AppCommon => 6,
+            Systems => 5,
+            Messaging => 4,
+            Collective => 3,
+            Endpoint => 2,
             Protocol | Link | LinkApi | Conformance => 1,
             Wire => 0,
             _ => return None,
@@ -113,7 +110,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
-        (Facade, Messaging | Collective | Packet | Node | Launch | Macros) => true,
+        (Facade, Messaging | Collective | Endpoint | Launch | Macros) => true,
         (Facade, to) => to.is_link(),
         (Bindings, Facade | Systems) => true,
         (Bindings, to) => may_use(Facade, to),
@@ -125,8 +122,8 @@ fn may_use(from: Layer, to: Layer) -> bool {
 /// True if the tests of `from` may depend on `to`: on anything, but those of protocols and links on
 /// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
-    let below_node = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
-    !(from == Protocol || from.is_link()) || below_node
+    let below_endpoint = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
+    !(from == Protocol || from.is_link()) || below_endpoint
 }
 
 /// Reason why a dependency is refused.
@@ -134,10 +131,10 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
     match (from, to) {
         _ if dev => "protocols are tested without a network and links without a protocol",
         (Protocol, to) if to.is_link() => {
-            "a protocol knows no link, so that it is tested without a network; only node joins them"
+            "a protocol knows no link, so that it is tested without a network; only endpoint joins them"
         }
         (from, Protocol) if from.is_link() => {
-            "a link moves frames and knows no protocol; only node joins them"
+            "a link moves frames and knows no protocol; only endpoint joins them"
         }
         (from, to) if from.is_link() && to.is_link() => {
             "a link knows links/api, links/seal and links/datagram, and no other link"
@@ -149,14 +146,14 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         (Xtask, _) => "the checks build when the rest of the tree does not",
         (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",
-        (Launch, _) => "starting ranks takes wire and links; it works before there is a node",
+        (Launch, _) => "starting ranks takes wire and links; it works before there is an endpoint",
         (Facade | Bindings, _) => {
-            "a binding shows messaging, packet, node, launch and links to a language, and no more"
+            "a binding shows messaging, endpoint, launch and links to a language, and no more"
         }
         (Macros, _) => "macros write code for the facade and run none",
         _ => {
-            "dependencies point one way: apps -> systems -> messaging -> collective -> packet -> node -> \
-             {protocol, links} -> wire, with bindings and launch beside"
+            "dependencies point one way: apps -> systems -> messaging -> collective -> endpoint -> {protocol, \
+             links} -> wire, with bindings and launch beside"
         }
     }
 }
@@ -204,19 +201,19 @@ fn refuse(manifest: &Manifest, from: Layer, arrow: &Arrow) -> Option<Finding> {
     })
 }
 
-/// Above node, nothing depends on protocol and link at once.
+/// Above the endpoint, nothing depends on protocol and link at once.
 fn refuse_join(manifest: &Manifest, from: Layer, arrows: &[Arrow]) -> Option<Finding> {
     let find = |is: fn(Layer) -> bool| {
         arrows.iter().find(|arrow| !arrow.dev && layer_of(&arrow.to).is_some_and(is))
     };
     let protocol = find(|layer| layer == Protocol)?;
     let link = find(Layer::is_link)?;
-    (from.height() > Node.height()).then(|| Finding {
+    (from.height() > Endpoint.height()).then(|| Finding {
         path: manifest.path(),
         line: link.line.max(protocol.line),
         rule: "layers",
         what: format!("{} joins {} and {}", manifest.folder, protocol.to, link.to),
-        reason: "only node joins protocol and link".into(),
+        reason: "only endpoint joins protocol and link".into(),
     })
 }
 

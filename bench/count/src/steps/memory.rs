@@ -4,7 +4,7 @@ use super::{credits_are_due, ranks};
 use crate::collect::Counter;
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
-use weft_packet::{Rank, Rights, What};
+use weft_endpoint::{Rank, Rights, What};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, RegionId, Regions};
 

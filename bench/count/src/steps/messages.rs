@@ -6,9 +6,9 @@ use anyhow::{Result, ensure};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Rpc, Service};
 use weft_messaging::{Engine, Mailbox, Message, Port};
-use weft_packet::Rank;
 
 /// The engines of a sender and of a receiver.
 struct Pair([Arc<Engine>; 2]);

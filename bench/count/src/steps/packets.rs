@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Packets, Rank, Variable};
+use weft_endpoint::{Packets, Rank, Variable};
 
 /// A sender and a receiver.
 struct Pair {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 
 /// The number, and the mark.
 pub const SIZE_MIN: usize = 9;

@@ -6,10 +6,11 @@ use super::{End, bind_thread_to_core};
 use anyhow::Result;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
+use weft_endpoint::{
+    Node, Packets, Preset, Rank, WaitPolicy, WatchThread, default_interrupt_delay, network_settings,
+};
 use weft_link::Link;
 use weft_netns::Cluster;
-use weft_node::{Node, Preset, WaitPolicy, WatchThread, default_interrupt_delay, network_settings};
-use weft_packet::{Packets, Rank};
 use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
 

@@ -10,7 +10,7 @@ use crate::fit;
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
-use weft_packet::{Packets, Rank, Statistics};
+use weft_endpoint::{Packets, Rank, Statistics};
 use weft_simulator::Shape;
 
 /// Broadcasts for a latency, after as many again to warm up.

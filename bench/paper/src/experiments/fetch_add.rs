@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, Setting};
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
-use weft_packet::{Rank, Variable};
+use weft_endpoint::{Rank, Variable};
 use weft_simulator::Preset;
 
 /// Operations of each rank, after as many again to warm up.

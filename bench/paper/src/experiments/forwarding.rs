@@ -11,7 +11,7 @@ use crate::fit;
 use crate::plot::{Plot, Scale};
 use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_protocol::Preset;
 use weft_simulator::{Ended, Machine, Shape};
 

@@ -4,7 +4,7 @@ use crate::cluster::{Nanoseconds, now};
 use anyhow::Result;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_packet::{KeptPacket, Packets};
+use weft_endpoint::{KeptPacket, Packets};
 
 /// Handling of a packet's bytes by a receiver (thesis 5.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use weft_packet::{Packets, Rank, Variable};
+use weft_endpoint::{Packets, Rank, Variable};
 use weft_simulator::Preset;
 
 const ROUNDS: usize = 16;

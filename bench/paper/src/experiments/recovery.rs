@@ -9,7 +9,7 @@ use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_protocol::Recovery;
 use weft_protocol::tree::{Group, Shape};
 
@@ -36,7 +36,7 @@ pub struct Tally {
 impl Tally {
     /// Counts what the ranks of a blast did.
     pub fn new(blast: &Blast) -> Self {
-        let sum = |of: fn(&weft_packet::Statistics) -> u64| -> f64 {
+        let sum = |of: fn(&weft_endpoint::Statistics) -> u64| -> f64 {
             blast.statistics.iter().map(of).sum::<u64>() as f64
         };
         let recoveries = sum(|rank| rank.protocol.recoveries);

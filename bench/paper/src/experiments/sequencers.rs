@@ -11,7 +11,7 @@ use crate::results::{Results, listed, short};
 use anyhow::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_packet::{Packets, Rank, Variable};
+use weft_endpoint::{Packets, Rank, Variable};
 
 const RANKS: u16 = 64;
 const ROUNDS: usize = 8;

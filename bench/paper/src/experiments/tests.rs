@@ -110,13 +110,13 @@ fn links_used_are_those_of_the_trees() {
 
 #[test]
 fn recoveries_are_counted_for_each_packet_broadcast() {
-    let rank = |recoveries, recovery_packets| weft_packet::Statistics {
+    let rank = |recoveries, recovery_packets| weft_endpoint::Statistics {
         protocol: weft_protocol::Counters {
             recoveries,
             recovery_packets,
             ..weft_protocol::Counters::default()
         },
-        ..weft_packet::Statistics::default()
+        ..weft_endpoint::Statistics::default()
     };
     let blast = |statistics| broadcast::Blast { rate: 1.0, multicasts: 8, statistics };
     let tally = recovery::Tally::new(&blast(vec![rank(3, 5), rank(1, 4)]));

@@ -12,7 +12,7 @@ use crate::experiment::Experiment;
 use crate::fit;
 use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_protocol::tree::{Group, Shape};
 use weft_protocol::{Preset, Recovery, Settings};
 use weft_simulator::Ended;

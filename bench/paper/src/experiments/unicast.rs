@@ -12,7 +12,7 @@ use crate::experiment::{Experiment, Setting};
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::Result;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 
 /// Round trips, after as many again to warm up.
 const ROUNDS: usize = 16;

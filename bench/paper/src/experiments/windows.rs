@@ -9,7 +9,7 @@ use crate::experiment::Experiment;
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
-use weft_packet::{Rank, Statistics};
+use weft_endpoint::{Rank, Statistics};
 use weft_simulator::{Machine, Preset};
 
 /// The three reliability schemes between two ranks.

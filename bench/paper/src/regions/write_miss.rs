@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, anyhow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{RegionId, Regions, Settings};
 use weft_simulator::{Machine, Options, Simulation};

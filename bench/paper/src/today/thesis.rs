@@ -8,7 +8,7 @@ use crate::results::{listed, short};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use trees::{Quartiles, RANKS, Senders};
-use weft_node::Shape;
+use weft_endpoint::Shape;
 
 /// The windows of figure 8.2 that are tried.
 const WINDOWS: [u16; 5] = [2, 4, 8, 16, 32];

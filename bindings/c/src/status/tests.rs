@@ -38,9 +38,9 @@ fn a_panic_is_an_error() {
 
 #[test]
 fn errors_below_have_their_codes() {
-    let of = |error: weft_packet::Error| Failure::from(error).status;
-    assert_eq!(of(weft_packet::Error::NoSuchVariable(40)), Status::NoSuchVariable);
-    assert_eq!(of(weft_packet::Error::TooLong { size: 2, max: 1 }), Status::TooLong);
+    let of = |error: weft_endpoint::Error| Failure::from(error).status;
+    assert_eq!(of(weft_endpoint::Error::NoSuchVariable(40)), Status::NoSuchVariable);
+    assert_eq!(of(weft_endpoint::Error::TooLong { size: 2, max: 1 }), Status::TooLong);
     let taken = weft_messaging::Error::PortTaken("a".into());
     assert_eq!(Failure::from(taken).status, Status::PortTaken);
     let of = |error: weft_messaging::Error| Failure::from(error).status;
@@ -77,7 +77,7 @@ fn errors_of_regions_have_their_codes() {
     let (one, other) = (weft::Rank(0), weft::Rank(1));
     assert_eq!(of(Error::Disagreement { one, other, number: 3 }).0, Status::Disagreement);
     assert_eq!(of(Error::Packet(other)).0, Status::Protocol);
-    assert_eq!(of(weft_packet::Error::NotAMember.into()).0, Status::NotAMember);
+    assert_eq!(of(weft_endpoint::Error::NotAMember.into()).0, Status::NotAMember);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met, SLOT_BYTES};
 use weft_collective::schedule::Area;
 use weft_collective::{BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::collectives::{Packets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 

@@ -10,7 +10,7 @@ use crate::refusal::{Refusal, Result, call, done};
 use crate::state::State;
 use crate::transfer::{Exposed, SendOp};
 use std::ffi::c_int;
-use weft_packet::Packets;
+use weft_endpoint::Packets;
 use weft_tagged::remote::Remote;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
 

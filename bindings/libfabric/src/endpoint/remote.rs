@@ -7,7 +7,7 @@ use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, done};
 use crate::state::{CounterId, State};
 use crate::transfer::{Notice, SendOp};
-use weft_packet::Packets;
+use weft_endpoint::Packets;
 use weft_tagged::remote::{Access, Asking};
 
 type OneWay = extern "C" fn(&Endpoint, Buffer, usize, Description, u64, u64, u64, Context) -> isize;

@@ -2,7 +2,7 @@
 
 use crate::abi::ANYBODY;
 use crate::refusal::{Refusal, Result};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_tagged::Address;
 
 /// Addresses of a job of so many ranks.

@@ -1,8 +1,8 @@
 //! Events between threads, over shared memory and UDP, under both protocols.
 
 use std::time::Duration;
+use weft_endpoint::{Packets, Rank};
 use weft_events::{Destination, Error, Events, Flags, Settings, Source, Statistics, Status};
-use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_threads::Job;
 

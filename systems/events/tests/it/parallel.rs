@@ -1,8 +1,8 @@
 //! Grids on several nodes, and Jacobi's method on them beside the same on one.
 
+use weft_endpoint::Packets;
 use weft_events::parallel::{Grid, Nodes};
 use weft_events::{Events, Result, Settings};
-use weft_packet::Packets;
 use weft_protocol::Preset;
 use weft_simulator::{Options, Simulation};
 use weft_threads::Job;

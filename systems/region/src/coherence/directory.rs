@@ -7,7 +7,7 @@ use super::router::Router;
 use super::table::{DirectoryEvent as Event, DirectoryState as State, DirectoryStep as Step};
 use super::{Actions, Breach};
 use std::collections::VecDeque;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Usage pattern of a region. Whatever it says, programs see the same memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Messages of nodes about a region.
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Number of times that the only copy of a region changed hands. Counts round.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Sets of ranks that are few, mostly.
 
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Ranks in order, each once. They lie side by side: a node of a tree for one reader costs more
 /// than what it is asked.

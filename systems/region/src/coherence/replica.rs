@@ -5,7 +5,7 @@ use super::planted::Rules;
 use super::router::Router;
 use super::table::{ReplicaEvent as Event, ReplicaState as State, ReplicaStep as Step};
 use super::{Actions, Breach, Call, Misuse};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// A node's copy of a region, or its absence.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

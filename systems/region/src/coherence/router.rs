@@ -3,7 +3,7 @@
 use super::message::{Kind, Message, Version};
 use super::{Actions, Call};
 use std::collections::{BTreeSet, VecDeque};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Sends what is for others, and keeps what is for this node itself until the event that caused it
 /// is over.

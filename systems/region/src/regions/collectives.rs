@@ -15,7 +15,7 @@ use weft_collective::{
     Abort, BARRIER, Body, Call, Disagreement, Failure, Members, Memory, Operation, Parked,
     Progress, Refused, Signature, Stage, TeamId, Teams, Transport, Tuning, combine_elements,
 };
-use weft_packet::{Group, Packets, Rank, SendPacket};
+use weft_endpoint::{Group, Packets, Rank, SendPacket};
 
 /// All nodes.
 const TEAM: TeamId = TeamId { leader: Rank(0), count: 0 };
@@ -64,7 +64,7 @@ impl Regions {
     pub fn broadcast<T: Pod>(&self, root: Rank, values: &mut [T]) -> Result<()> {
         let ranks = self.node.packets.size();
         if root.index() >= ranks {
-            return Err(weft_packet::Error::NoSuchRank { rank: root, ranks }.into());
+            return Err(weft_endpoint::Error::NoSuchRank { rank: root, ranks }.into());
         }
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
         let (operation, root) = (Operation::Broadcast, root.index());
@@ -242,8 +242,8 @@ impl Parts<'_> {
         &self,
         head: &[u8],
         body: &Body<'_>,
-        launch: impl FnOnce(SendPacket<'_>) -> weft_packet::Result<()>,
-    ) -> weft_packet::Result<bool> {
+        launch: impl FnOnce(SendPacket<'_>) -> weft_endpoint::Result<()>,
+    ) -> weft_endpoint::Result<bool> {
         let Some(mut packet) = self.0.try_packet()? else { return Ok(false) };
         let mut filled = packet.put(head).map(drop);
         body.read(0, body.len(), &mut |bytes| {
@@ -259,7 +259,7 @@ impl Parts<'_> {
 }
 
 impl Transport for Parts<'_> {
-    type Error = weft_packet::Error;
+    type Error = weft_endpoint::Error;
 
     fn payload(&self) -> usize {
         self.0.max_payload()
@@ -273,7 +273,7 @@ impl Transport for Parts<'_> {
         usize::MAX
     }
 
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> weft_packet::Result<bool> {
+    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> weft_endpoint::Result<bool> {
         self.launch(head, body, |packet| packet.unicast(to))
     }
 
@@ -282,7 +282,7 @@ impl Transport for Parts<'_> {
         group: Group,
         head: &[u8],
         body: &Body<'_>,
-    ) -> weft_packet::Result<bool> {
+    ) -> weft_endpoint::Result<bool> {
         self.launch(head, body, |packet| packet.multicast(group))
     }
 }

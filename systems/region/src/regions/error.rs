@@ -2,7 +2,7 @@
 
 use crate::RegionId;
 use crate::coherence::{Breach, Misuse};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Reason why a region cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// The packet layer failed.
     #[error(transparent)]
-    Packets(#[from] weft_packet::Error),
+    Packets(#[from] weft_endpoint::Error),
 }
 
 /// A result with the [`enum@Error`] of this layer.

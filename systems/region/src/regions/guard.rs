@@ -9,8 +9,8 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use weft_node::biased::Biased;
-use weft_packet::Block;
+use weft_endpoint::Block;
+use weft_endpoint::biased::Biased;
 
 /// A region that this node may access, as a slice of `T`. Dropping it unmaps the region.
 pub struct Mapped<T> {

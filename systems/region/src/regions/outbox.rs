@@ -7,8 +7,8 @@ use crate::format::{DATA_SIZE, Destination, Header, Notice, SIZE, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use weft_node::biased::Biased;
-use weft_packet::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
+use weft_endpoint::biased::Biased;
+use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
 const PUT_FROM: u64 = 1024;
@@ -189,12 +189,12 @@ impl Outbox {
     /// Sends what there are packets for. Never blocks. Who has put something in itself does not
     /// miss it.
     #[inline]
-    pub(super) fn flush(&self) -> weft_packet::Result<()> {
+    pub(super) fn flush(&self) -> weft_endpoint::Result<()> {
         if self.any.load(Ordering::Relaxed) { self.send() } else { Ok(()) }
     }
 
     #[cold]
-    fn send(&self) -> weft_packet::Result<()> {
+    fn send(&self) -> weft_endpoint::Result<()> {
         let mut queue = self.queue.enter();
         if queue.sending {
             return Ok(());
@@ -206,7 +206,7 @@ impl Outbox {
     }
 
     /// Sends `next` and what waits behind it, in the turn of whoever is sending.
-    fn send_from(&self, mut next: Outgoing) -> weft_packet::Result<()> {
+    fn send_from(&self, mut next: Outgoing) -> weft_endpoint::Result<()> {
         loop {
             let sent = next.send(self);
             let mut queue = self.queue.enter();
@@ -297,7 +297,7 @@ impl<'a> Post<'a> {
     /// Sends it, once the region is left, as far as there are packets, and what else waits. Never
     /// blocks.
     #[inline]
-    pub(super) fn send(self) -> weft_packet::Result<()> {
+    pub(super) fn send(self) -> weft_endpoint::Result<()> {
         match self.first {
             Some(first) => self.outbox.send_from(first),
             None => self.outbox.flush(),
@@ -308,7 +308,7 @@ impl<'a> Post<'a> {
 impl Outgoing {
     /// Sends it; false if there was no packet for it, or for the rest.
     #[inline]
-    fn send(&mut self, outbox: &Outbox) -> weft_packet::Result<bool> {
+    fn send(&mut self, outbox: &Outbox) -> weft_endpoint::Result<bool> {
         loop {
             if let (What::Put(header, memory, destination), To::One(to)) = (&self.what, &self.to)
                 && header.offset == 0
@@ -325,7 +325,7 @@ impl Outgoing {
 
     /// Sends a packet. Whether there has to be another.
     #[inline]
-    fn fill(&mut self, mut packet: weft_packet::SendPacket<'_>) -> weft_packet::Result<bool> {
+    fn fill(&mut self, mut packet: weft_endpoint::SendPacket<'_>) -> weft_endpoint::Result<bool> {
         if let To::Several(receivers) = &self.to {
             packet.leave_room_for_receivers();
             packet.put(receivers)?;

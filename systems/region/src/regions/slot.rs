@@ -7,7 +7,7 @@ use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
 use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_packet::{Block, Landed, Landing, Rank};
+use weft_endpoint::{Block, Landed, Landing, Rank};
 
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
 /// copy if somebody still needs them as they are.

@@ -4,7 +4,7 @@ use super::slot::Slot;
 use crate::RegionId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use weft_node::biased::Biased;
+use weft_endpoint::biased::Biased;
 
 /// Regions of a page. Homes count theirs from 0, so that few pages have places that stay empty.
 const PAGE: usize = 64;

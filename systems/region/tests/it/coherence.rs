@@ -1,7 +1,7 @@
 //! One region, message by message: what each miss costs (thesis fig. 7.17), and what is refused.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_region::coherence::table::ReplicaState;
 use weft_region::coherence::{
     Actions, Breach, Call, Hint, Kind, Message, Misuse, Policy, Region, Version,

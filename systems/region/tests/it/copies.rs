@@ -1,7 +1,7 @@
 //! Cost of the bytes of a region to a simulated host that asks for them: a copy where they are
 //! copied, and none where they are put.
 
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{DataWay, RegionId, Regions, Settings};
 use weft_simulator::{Machine, Options, Simulation};

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use weft_packet::{Packets, Protocol, Rank};
+use weft_endpoint::{Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Kind, Message, Version};
 use weft_region::format::{Header, Notice};

@@ -1,7 +1,7 @@
 //! Misuses by programs, and their errors: each is a clear one, and nothing hangs.
 
 use std::time::Duration;
-use weft_packet::{Cause, Loss, Packets, Protocol, Rank};
+use weft_endpoint::{Cause, Loss, Packets, Protocol, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Misuse, Policy, Version};
 use weft_region::format::Notice;
@@ -212,7 +212,7 @@ fn calls_after_a_loss_name_the_rank() {
         regions.map::<u64>(mine).unwrap().write().unwrap()[0] = 1;
         lose();
         let lost = |outcome: Result<(), Error>| match outcome {
-            Err(Error::Packets(weft_packet::Error::RankLost(found))) => assert_eq!(found, loss),
+            Err(Error::Packets(weft_endpoint::Error::RankLost(found))) => assert_eq!(found, loss),
             other => panic!("{other:?}"),
         };
         lost(regions.map::<u64>(first_of(0)).map(drop));

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use weft_endpoint::{Packets, Rank};
 use weft_model::memory::Memory;
 use weft_model::random::Random;
-use weft_packet::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_region::coherence::{Hint, Policy};
 use weft_region::{DataWay, Mapped, RegionId, Regions, Settings};

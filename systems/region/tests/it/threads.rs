@@ -1,7 +1,7 @@
 //! Threads of a rank that use its regions, and a rank that serves others when it likes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 use weft_region::coherence::Policy;
 use weft_region::{RegionId, Regions};
 use weft_threads::Job;

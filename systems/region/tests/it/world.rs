@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use weft_endpoint::Rank;
 use weft_model::explore::{Model, digest};
 use weft_model::memory::Memory;
-use weft_packet::Rank;
 use weft_region::coherence::{Actions, Call, Kind, Message, Planted, Policy, Region, Version};
 use weft_region::invariants::{self, Holding};
 

@@ -9,7 +9,7 @@ use crate::peer::Flow;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// Takes one packet of `from`. Of what ended [`Self::event`] tells.

@@ -7,7 +7,7 @@ use crate::network::{Network, Sink, Source, lies_at};
 use crate::{Address, Result};
 use slotmap::Key;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;

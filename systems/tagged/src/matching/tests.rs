@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use weft_endpoint::Rank;
 use weft_model::random::Random;
-use weft_packet::Rank;
 
 fn from(rank: u16) -> Address {
     Address { rank: Rank(rank), endpoint: 0 }

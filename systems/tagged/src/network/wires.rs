@@ -5,7 +5,7 @@ use super::{Broadcast, Network, Sink, Source, gather};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// Bytes of the program's: of a message or an access, which has a number, or of a region.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::network::{Network, Sink, Source, lies_at};
 use slotmap::Key;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Writes what `op` has to a region of another rank. `data` is told to the endpoint there.

@@ -9,7 +9,7 @@ use crate::network::{Network, Sink, Source};
 use crate::{Address, Result};
 use slotmap::Key;
 use std::num::NonZero;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 const READS: Rights = Rights { read: true, write: false };
 const WRITES: Rights = Rights { read: false, write: true };

@@ -2,8 +2,8 @@
 //! alone.
 use std::sync::Arc;
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::{Barrier, Engine, OrderStatistics, OrderWindow};
-use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_scenarios::{OrderJudge, OrderStorm};

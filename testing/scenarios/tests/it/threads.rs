@@ -1,8 +1,8 @@
 //! Storms over real shared memory, and over UDP in fair and bad weather.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use weft_endpoint::Rank;
 use weft_link::wrap::FaultPlan;
-use weft_packet::Rank;
 use weft_protocol::Preset;
 use weft_scenarios::{Mix, Storm, Verdict};
 use weft_threads::{Between, Job, Weather};

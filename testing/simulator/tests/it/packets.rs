@@ -35,7 +35,7 @@ fn arrivals(packets: &Packets) -> Times {
     times
 }
 
-fn send(packets: &Packets, bytes: u16, to: Option<Rank>) -> weft_node::Result<u64> {
+fn send(packets: &Packets, bytes: u16, to: Option<Rank>) -> weft_endpoint::Result<u64> {
     let mut packet = packets.packet()?;
     packet.put(&vec![7; bytes.into()])?;
     let start = now(packets);
@@ -47,14 +47,14 @@ fn send(packets: &Packets, bytes: u16, to: Option<Rank>) -> weft_node::Result<u6
 }
 
 /// Waits for `count` packets and returns when they came.
-fn receive(packets: &Packets, times: &Times, count: usize) -> weft_node::Result<Vec<u64>> {
+fn receive(packets: &Packets, times: &Times, count: usize) -> weft_endpoint::Result<Vec<u64>> {
     packets.poll_until(|| times.lock().unwrap().len() >= count)?;
     Ok(times.lock().unwrap().clone())
 }
 
 fn run(
     options: Options,
-    program: impl Fn(&Packets, &Times) -> weft_node::Result<Vec<u64>> + 'static,
+    program: impl Fn(&Packets, &Times) -> weft_endpoint::Result<Vec<u64>> + 'static,
 ) -> Report<Vec<u64>> {
     Simulation::new(options).unwrap().run_packets(move |packets| {
         let times = arrivals(&packets);

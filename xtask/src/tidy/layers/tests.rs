@@ -21,8 +21,8 @@ fn assert_refused(from: &str, to: &str) {
     assert_eq!(arrow(from, to, "build-dependencies"), [expected]);
 }
 
-const PATH: [&str; 8] =
-    ["apps/asp", "systems/orca", "messaging", "collective", "packet", "node", "protocol", "wire"];
+const PATH: [&str; 7] =
+    ["apps/asp", "systems/orca", "messaging", "collective", "endpoint", "protocol", "wire"];
 
 #[test]
 fn dependencies_point_down_the_data_path_only() {
@@ -32,9 +32,9 @@ fn dependencies_point_down_the_data_path_only() {
         }
     }
     for link in ["links/api", "links/shm"] {
-        assert_allowed("node", link);
+        assert_allowed("endpoint", link);
         assert_allowed(link, "wire");
-        assert_refused(link, "node");
+        assert_refused(link, "endpoint");
         assert_refused("wire", link);
     }
 }
@@ -56,21 +56,21 @@ fn programs_run_in_the_simulator_and_nothing_below_knows_it() {
     for from in ["cli", "bench/paper", "testing/scenarios"] {
         assert_allowed(from, "testing/simulator");
     }
-    for from in ["apps/asp", "bindings/rust", "packet", "node", "links/sim"] {
+    for from in ["apps/asp", "bindings/rust", "endpoint", "links/sim"] {
         assert_refused(from, "testing/simulator");
     }
 }
 
 #[test]
-fn only_node_joins_protocol_and_link() {
+fn only_endpoint_joins_protocol_and_link() {
     let join = |folder: &str| {
         let manifest = "[package]\nname = \"a\"\n[dependencies]\n\
                         p = { path = \"../protocol\" }\nl = { path = \"../links/shm\" }\n";
         found(&[(&format!("{folder}/Cargo.toml"), manifest)], check)
     };
-    assert_eq!(join("node"), [""; 0]);
+    assert_eq!(join("endpoint"), [""; 0]);
     assert_eq!(join("cli"), [""; 0]);
-    for folder in ["packet", "messaging"] {
+    for folder in ["collective", "messaging"] {
         let expected = format!("{folder}/Cargo.toml:5: {folder} joins protocol and links/shm");
         assert_eq!(join(folder), [expected]);
     }
@@ -78,7 +78,7 @@ fn only_node_joins_protocol_and_link() {
 
 #[test]
 fn what_stands_beside_the_data_path() {
-    for to in ["messaging", "packet", "node", "launch", "links/shm", "bindings/rust/macros"] {
+    for to in ["messaging", "endpoint", "launch", "links/shm", "bindings/rust/macros"] {
         assert_allowed("bindings/rust", to);
         assert_allowed("bindings/c", to);
     }
@@ -94,8 +94,8 @@ fn what_stands_beside_the_data_path() {
     for to in ["wire", "links/api", "links/shm"] {
         assert_allowed("launch", to);
     }
-    assert_refused("launch", "node");
-    assert_refused("node", "launch");
+    assert_refused("launch", "endpoint");
+    assert_refused("endpoint", "launch");
     for from in ["cli", "bench/micro"] {
         for to in ["messaging", "protocol", "links/shm", "launch", "bindings/rust", "wire"] {
             assert_allowed(from, to);
@@ -112,21 +112,21 @@ fn what_stands_beside_the_data_path() {
 
 #[test]
 fn tests_are_free_but_those_of_protocols_and_links() {
-    for to in ["node", "packet", "links/shm", "testing/world", "cli"] {
+    for to in ["endpoint", "links/shm", "testing/world", "cli"] {
         assert_allowed("testing/fuzz", to);
         assert_allowed("testing/world", to);
-        assert_eq!(arrow("packet", to, "dev-dependencies"), [""; 0]);
+        assert_eq!(arrow("endpoint", to, "dev-dependencies"), [""; 0]);
     }
     for from in ["protocol", "links/api", "links/shm", "links/conformance"] {
         for to in ["testing/world", "links/conformance", "wire"] {
             assert_eq!(arrow(from, to, "dev-dependencies"), [""; 0], "{from} -> {to}");
         }
-        for to in ["node", "messaging", "bindings/rust", "launch", "testing/fuzz"] {
+        for to in ["endpoint", "messaging", "bindings/rust", "launch", "testing/fuzz"] {
             let expected = format!("{from}/Cargo.toml:4: {from} must not depend on {to}");
             assert_eq!(arrow(from, to, "dev-dependencies"), [expected]);
         }
     }
-    assert_refused("packet", "testing/world");
+    assert_refused("endpoint", "testing/world");
     assert_refused("links/shm", "links/conformance");
 }
 
@@ -153,8 +153,7 @@ fn every_refusal_has_a_reason() {
         "apps/common",
         "systems/a",
         "messaging",
-        "packet",
-        "node",
+        "endpoint",
         "protocol",
         "links/shm",
         "links/api",
@@ -176,7 +175,7 @@ fn every_refusal_has_a_reason() {
             assert!(!reason(from, to, true).is_empty());
         }
     }
-    assert!(reason(Protocol, Link, false).contains("only node joins them"));
+    assert!(reason(Protocol, Link, false).contains("only endpoint joins them"));
     assert!(reason(Link, Protocol, false).contains("knows no protocol"));
-    assert!(reason(Node, World, false).contains("dev-dependency"));
+    assert!(reason(Endpoint, World, false).contains("dev-dependency"));
 }

@@ -3,7 +3,7 @@ use super::*;
 use std::path::Path;
 
 const SOURCE: (&str, &str) =
-    ("node/src/node.rs", "impl Node {\n    pub fn poll(&self) {}\n}\n// fn gone() {}\n");
+    ("endpoint/src/ni/node.rs", "impl Node {\n    pub fn poll(&self) {}\n}\n// fn gone() {}\n");
 
 /// Findings in a repository with that source and this page.
 fn on_page(path: &str, page: &str) -> Vec<String> {
@@ -18,8 +18,9 @@ fn in_step(row: &str) -> Vec<String> {
 #[test]
 fn sources_that_do_not_exist_are_found_on_pages_about_the_inside() {
     for path in ["ARCHITECTURE.md", "docs/internals/any.md", STEPS] {
-        let page = "A `node/src/node.rs`,\nits `node.rs` and\n`node/src/{node,lost}.rs`.\n";
-        let expected = [format!("{path}:3: there is no source node/src/lost.rs")];
+        let page =
+            "A `endpoint/src/ni/node.rs`,\nits `node.rs` and\n`endpoint/src/ni/{node,lost}.rs`.\n";
+        let expected = [format!("{path}:3: there is no source endpoint/src/ni/lost.rs")];
         assert_eq!(on_page(path, page), expected);
     }
     assert_eq!(on_page("docs/guide/any.md", "`lost.rs`"), [""; 0]);
@@ -40,18 +41,18 @@ fn fenced_blocks_and_other_code_name_no_sources() {
 
 #[test]
 fn a_step_names_functions_of_its_source() {
-    assert_eq!(in_step("| looks | `node/src/node.rs` | `Node::poll`, `poll` |"), [""; 0]);
+    assert_eq!(in_step("| looks | `endpoint/src/ni/node.rs` | `Node::poll`, `poll` |"), [""; 0]);
     for name in ["pol", "polls", "gone", "Node"] {
-        let row = format!("| looks | `node/src/node.rs` | `poll`, `Node::{name}` |");
-        let expected = format!("{STEPS}:3: there is no function {name} in node/src/node.rs");
+        let row = format!("| looks | `endpoint/src/ni/node.rs` | `poll`, `Node::{name}` |");
+        let expected = format!("{STEPS}:3: there is no function {name} in endpoint/src/ni/node.rs");
         assert!(in_step(&row).contains(&expected), "{name}");
     }
-    let elsewhere = ("node/src/wait.rs", "fn wait() {}\n");
-    let page = "| file | function |\n|---|---|\n| `node/src/node.rs` | `wait` |\n";
-    let expected = format!("{STEPS}:3: there is no function wait in node/src/node.rs");
+    let elsewhere = ("endpoint/src/ni/wait.rs", "fn wait() {}\n");
+    let page = "| file | function |\n|---|---|\n| `endpoint/src/ni/node.rs` | `wait` |\n";
+    let expected = format!("{STEPS}:3: there is no function wait in endpoint/src/ni/node.rs");
     assert_eq!(found(&[SOURCE, elsewhere, (STEPS, page)], check), [expected]);
-    let expected = format!("{STEPS}:3: a step names no function of node/src/node.rs");
-    assert_eq!(in_step("| looks | `node/src/node.rs` | all |"), [expected]);
+    let expected = format!("{STEPS}:3: a step names no function of endpoint/src/ni/node.rs");
+    assert_eq!(in_step("| looks | `endpoint/src/ni/node.rs` | all |"), [expected]);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::Result;
 use std::sync::LazyLock;
+use weft_endpoint::Rank;
 use weft_events::{Destination, Flags, Protocol, Settings, Source, Statistics};
-use weft_packet::Rank;
 
 /// Times around before time is taken, and then.
 const ROUNDS: (u32, u32) = (20, 40);

@@ -6,8 +6,8 @@ use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
 use std::sync::LazyLock;
+use weft_endpoint::Rank;
 use weft_events::{Destination, Flags, Protocol, Source};
-use weft_packet::Rank;
 
 /// Messages before time is taken, and then.
 const MESSAGES: (u32, u32) = (40, 400);

@@ -18,7 +18,7 @@ use crate::experiments::unicast::send;
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::Result;
-use weft_packet::{Rank, Statistics};
+use weft_endpoint::{Rank, Statistics};
 
 /// Bytes of messages: powers of two, as in the paper.
 const SIZES: [usize; 12] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];

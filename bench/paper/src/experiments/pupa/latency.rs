@@ -16,7 +16,7 @@ use crate::experiments::inbox::Inbox;
 use crate::plot::{Plot, Scale};
 use crate::results::{Quantity, Results, listed};
 use anyhow::{Context, Result};
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 use weft_simulator::{Machine, What};
 
 /// Message sizes of both tables.

@@ -9,7 +9,7 @@ use crate::experiments::pupa::testbed::PACKET_BYTES;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_packet::{Packets, Rank, Statistics};
+use weft_endpoint::{Packets, Rank, Statistics};
 
 /// PCs (3.3).
 pub const RANKS: u16 = 10;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
-use weft_packet::Packets;
+use weft_endpoint::Packets;
 use weft_protocol::{Pupa, SendBuffers};
 use weft_simulator::{Faults, Happened, Machine, Options, Preset, Settings, Shape, Simulation};
 

@@ -7,7 +7,7 @@ use super::testbed::{Part, Testbed};
 use crate::cluster::now;
 use crate::experiments::inbox::{Inbox, gap};
 use crate::experiments::unicast::send;
-use weft_packet::Rank;
+use weft_endpoint::Rank;
 
 /// The machine is calibrated on this column of tables 1 and 2.
 #[test]

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::time::Instant;
-use weft_packet::{Packets, Rank};
+use weft_endpoint::{Packets, Rank};
 
 /// Bytes of the block.
 const BLOCK: usize = 64 << 20;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
+use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
 use weft_link_shm::{Shm, create_segments};
-use weft_node::{Node, Shape, WaitPolicy};
-use weft_packet::{Packets, Rank};
 use weft_protocol::{Recovery, Settings};
 
 /// Ranks, which are threads.

@@ -1,0 +1,49 @@
+//! One rank's network interface: the only place where a protocol, a link and a clock meet.
+//!
+//! The NI half of the protocols runs *inline* here: in the rank's own calls, and on its upcall
+//! thread; or, on links that have a processor for it, as events of its own. A [`Node`] is entered by
+//! one thread at a time (a lock that costs the rank's main thread no atomic instruction,
+//! [`biased`](crate::biased)) and is never held while an upcall runs or a thread sleeps.
+//!
+//! | module | contents | thesis |
+//! |---|---|---|
+//! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
+//! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
+//! | `endpoint` | the kind of link, decided once | |
+//! | `plain` | the short way in, which most packets go | |
+//! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
+//! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
+//! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
+//! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
+//! | `interrupts` | when it may not interrupt | 3.7 |
+//!
+//! Keeps I6 (upcalls only when allowed, draining apart from upcalls) and I9 (bounded).
+
+mod any_node;
+mod arrival;
+mod backlog;
+mod copies;
+mod dispatch;
+mod endpoint;
+mod engine;
+mod inner;
+mod interrupts;
+mod lossy;
+mod network;
+mod node;
+mod plain;
+mod sleep;
+mod systems;
+pub mod wait;
+mod watch;
+
+pub use any_node::{
+    AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
+};
+pub use arrival::Arrival;
+pub use endpoint::Endpoint;
+pub use network::network_settings;
+pub use node::{Node, USER_VARIABLES};
+pub use wait::{Look, Step, WaitPolicy};
+pub use watch::{WatchThread, default_interrupt_delay};

@@ -1,0 +1,264 @@
+//! A node as the packet layer sees it: whatever its link.
+
+use crate::ni::arrival::Arrival;
+use crate::ni::endpoint::Endpoint;
+use crate::ni::wait::Look;
+use crate::{Error, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+use weft_link::bell::Loss;
+use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::{Buffer, Capabilities, SharedWords};
+use weft_protocol::Counters;
+use weft_wire::{GroupId, Protocol, Rank};
+
+/// The function of a system that is called for each of its packets, outside the lock and one at a
+/// time. It leaves the packet to have it recycled, or takes it and releases it later.
+pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
+
+/// A system that looks at its packets where they are found.
+pub trait Handler: Send {
+    /// A look at a packet inside the lock: it may read, count, and say that it is done; it must not
+    /// enter the node, wait, or call a program. After [`Verdict::Outside`] the same packet comes to
+    /// [`Self::outside`] next.
+    fn inside(&mut self, arrival: &Arrival) -> Verdict;
+    /// An [`Upcall`].
+    fn outside(&mut self, slot: &mut Option<Arrival>);
+}
+
+/// The outcome of a look at a packet inside the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The packet is done with.
+    Done,
+    /// It is, and a thread that sleeps is to look again.
+    Wake,
+    /// There is more to do than can be done inside.
+    Outside,
+}
+
+/// A look at packets inside the lock.
+pub trait Inspect {
+    /// A look at the sender and the bytes of a packet; true if that was all there is to do with it.
+    /// It must not enter the node.
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool;
+}
+
+impl<F: FnMut(Rank, &[u8]) -> bool> Inspect for F {
+    #[inline(always)]
+    fn inspect(&mut self, from: Rank, bytes: &[u8]) -> bool {
+        self(from, bytes)
+    }
+}
+
+/// The result of a poll.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Polled {
+    /// Nothing had come.
+    Nothing,
+    /// A packet had, and went where it belongs.
+    Packet,
+    /// The same, and packets wait for systems that take them by themselves.
+    OthersWait,
+    /// Nothing had come, but packets wait for such systems.
+    OnlyOthersWait,
+}
+
+impl Polled {
+    pub(crate) fn of(any: bool) -> Self {
+        if any { Polled::Packet } else { Polled::Nothing }
+    }
+}
+
+/// What was found in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// No packet.
+    Nothing,
+    /// One that is done with.
+    AtOnce,
+    /// One that the caller has now.
+    Held,
+}
+
+/// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Upcalls {
+    /// It may.
+    Allowed,
+    /// Packets that arrive meanwhile wait.
+    Deferred,
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// To one rank.
+    Unicast(Rank),
+    /// To all other members of a group.
+    Multicast(GroupId),
+}
+
+/// What a node has done since it was made.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    /// What the protocol counted.
+    pub protocol: Counters,
+    /// Packets that the host has processed.
+    pub packets_processed: u64,
+    /// Interrupts raised because the host did not poll.
+    pub interrupts: u64,
+    /// Times that a thread slept.
+    pub sleeps: u64,
+    /// Polls that drained the network but made no upcalls.
+    pub drains: u64,
+}
+
+/// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
+pub trait AnyNode: Send + Sync {
+    /// A handle to this node that knows its link.
+    fn endpoint(self: Arc<Self>) -> Endpoint;
+    /// This rank.
+    fn local(&self) -> Rank;
+    /// Ranks in the job.
+    fn ranks(&self) -> usize;
+    /// What the link promises.
+    fn capabilities(&self) -> &Capabilities;
+    /// Credits of each ordered pair: `W`.
+    fn window_packets(&self) -> usize;
+    /// Installs the function of `protocol` for arriving packets.
+    fn set_upcall(&self, protocol: Protocol, upcall: Upcall);
+    /// Installs a system that looks at its packets where they are found: in whatever call takes
+    /// packets from the network.
+    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
+    /// A frame to fill for a packet of `protocol`, and where its bytes are. Blocks, draining, while
+    /// all are on their way, or too many of that protocol wait for their receivers.
+    ///
+    /// # Errors
+    /// [`crate::Error::PoolExhausted`] if the client holds all frames, or what [`Self::poll`] says.
+    fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
+    /// Gives up a frame that was not launched.
+    fn discard(&self, frame: Buffer);
+    /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system
+    /// `protocol` there. Never blocks.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
+    fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()>;
+    /// Bytes that [`Self::launch_short`] takes at most; none on links to which frames cost nothing.
+    fn short_payload(&self) -> usize;
+    /// Sends these bytes to `protocol` at `to`, with no frame, if they may leave at once. False if
+    /// not: then nothing has happened, and a frame that is launched waits. Never blocks.
+    ///
+    /// # Panics
+    /// If there are more than [`Self::short_payload`].
+    fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool;
+    /// Takes one packet from the network and has its system look at it, or make its upcall, if no
+    /// other upcall is running (one, so that polling and computing share the host fairly: thesis
+    /// 3.7). A packet of a system that takes its packets itself waits for it. `None` if a rank was
+    /// lost, or a peer broke the protocol: [`Self::trouble`] says.
+    fn poll(&self) -> Option<Polled>;
+    /// Takes the next packet of `protocol` from the network, for a system that sorts packets by
+    /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. First
+    /// `inspector` is shown the packet inside the lock, where it must not enter the node: if that is
+    /// done with it, the packet is given back, and nobody needs to call [`Self::taken`]. Packets of
+    /// other systems that come before it go where they belong. What was in `into` must have been
+    /// released. `None` as of [`Self::poll`].
+    fn take_unless(
+        &self,
+        protocol: Protocol,
+        inspector: &mut dyn Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken>;
+    /// The reason for which a look found that this rank cannot go on.
+    fn trouble(&self) -> Error;
+    /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
+    fn set_taken(&self, protocol: Protocol);
+    /// The systems, a bit each, whose packets wait for them to be taken.
+    fn waiting_protocols(&self) -> u32;
+    /// The packet that was taken last is where it belongs.
+    fn taken(&self);
+    /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
+    ///
+    /// # Errors
+    /// [`crate::Error::PoolExhausted`].
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>>;
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
+    /// come from another thread of this rank. Cheap while nobody sleeps.
+    fn nudge(&self);
+    /// Tells the upcall thread that there is something to do besides packets, or that there no longer
+    /// is. It interrupts if the host does not get to it within the watchdog's delay.
+    fn set_pending_work(&self, there: bool);
+    /// As [`Self::set_pending_work`], for a host that will most likely get to it itself: the upcall
+    /// thread is not woken for it, and looks within a second.
+    fn note_pending_work(&self, there: bool);
+    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    fn set_eager(&self);
+    /// Has sleeping threads look again at this time by [`Self::now`].
+    fn set_alarm(&self, time: Option<Duration>);
+    /// As [`Self::set_alarm`], for a thread that is about to wait, or to go on waiting, and needs nobody else:
+    /// the upcall thread, whose waking takes microseconds, is not told.
+    fn set_own_alarm(&self, time: Option<Duration>);
+    /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
+    fn share(&self);
+    /// What is launched from here on may stay in this rank until held no longer, because more follows;
+    /// it leaves with the next launch after that, and whenever somebody polls or waits. For links that
+    /// send several packets at the price of one.
+    fn hold(&self, held: bool);
+    /// The end of a program: where packets may be lost, waits until all of its are acknowledged, and
+    /// then for peers that have missed an acknowledgement. Gives up after a second without any progress.
+    fn linger(&self);
+    /// Members of a group, if this rank knows it.
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
+    /// Gives a packet back.
+    fn release(&self, arrival: Arrival);
+    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
+    /// Counters in shared memory, if the link has them.
+    fn words(&self) -> Option<&Arc<dyn SharedWords>>;
+    /// Memory that some ranks reach without a packet, if the link has any.
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
+    /// Memory of the processes of other ranks, if the link finds them.
+    fn reach(&self) -> Option<&Arc<dyn CrossMemory>>;
+    /// Creates the next multicast group.
+    ///
+    /// # Errors
+    /// [`crate::Error::Group`].
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
+    /// Calls `step`, which should poll, until it is done; spins, yields, sleeps in between.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// As [`Self::wait`], but ends where that would sleep.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Whether everything launched here has left: nothing waits for a credit.
+    fn is_flushed(&self) -> bool;
+    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt that
+    /// runs, unless it is called by it: afterwards none runs and none begins.
+    fn interrupts_off(&self);
+    /// Undoes one [`Self::interrupts_off`].
+    fn interrupts_on(&self);
+    /// Whether an interrupt that runs may go on: interrupts are on, and the node is not closed.
+    fn may_interrupt(&self) -> bool;
+    /// The rank that the job has lost, if it has.
+    fn loss(&self) -> Option<Loss>;
+    /// What this node has done.
+    fn statistics(&self) -> Statistics;
+    /// The time by this rank's clock.
+    fn now(&self) -> Duration;
+    /// Declares that the program has computed: nothing to a real machine, virtual time to a
+    /// simulated one, which may take an interrupt meanwhile.
+    fn work(&self, operations: u64);
+    /// Declares that `bytes` were moved in memory.
+    fn copied(&self, bytes: usize);
+    /// Ends the upcall thread's work for this node.
+    fn close(&self);
+}

@@ -1,0 +1,348 @@
+//! Packets on their way to the systems that they belong to.
+//!
+//! The protocol number in a packet's header says whose it is. A system either has a function that
+//! is called for each of its packets ([`Upcall`], [`Handler`]), in whatever call found the packet,
+//! or it takes its packets itself; until then they wait in a queue of its own. A system that leaves
+//! its packets there does not stop the others ([`crate::ni::backlog`]). Most packets go a shorter way
+//! ([`crate::ni::plain`]).
+
+use crate::biased::Entered;
+use crate::ni::any_node::{AnyNode, Handler, Inspect, Polled, Taken, Verdict};
+use crate::ni::arrival::Arrival;
+use crate::ni::inner::{BUDGET, Inner};
+use crate::ni::node::Node;
+use crate::{Error, Result};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use weft_link::bell::Waiter;
+use weft_link::clock::{Clock, Work};
+use weft_link::{Buffer, Link};
+use weft_protocol::Delivery;
+use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
+use weft_wire::Protocol;
+
+/// Looks at the network, and what is done with what they find.
+impl<L: Link> Node<L> {
+    /// Notes why a look failed, for who asks.
+    pub(crate) fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
+        found.map_err(|error| self.set_trouble(error)).ok()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_trouble(&self, error: Error) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    #[inline(never)]
+    pub(crate) fn poll_any(&self, inner: Entered<'_, Inner<L>>) -> Option<Polled> {
+        self.note_trouble(self.poll_pending(inner))
+    }
+
+    pub(crate) fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
+        if self.in_upcall.load(Ordering::Acquire) {
+            return self.drain_beside_upcall(inner).map(Polled::of);
+        }
+        inner.send_notices();
+        let found = inner.next_served();
+        inner.note_busy();
+        let Some(delivery) = found? else {
+            let others_wait = inner.systems.unserved() != 0;
+            self.exit_after_poll(inner);
+            self.check_loss()?;
+            return Ok(if others_wait { Polled::OnlyOthersWait } else { Polled::Nothing });
+        };
+        let inner = self.serve_system(inner, delivery);
+        let others_wait = inner.systems.unserved() != 0;
+        self.exit_after_poll(inner);
+        Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
+    }
+
+    #[inline(never)]
+    pub(crate) fn take_any(
+        &self,
+        inner: Entered<'_, Inner<L>>,
+        protocol: Protocol,
+        inspector: &mut dyn Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        self.note_trouble(self.take_pending(inner, protocol, inspector, into))
+    }
+
+    pub(crate) fn take_pending<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        protocol: Protocol,
+        inspector: &mut dyn Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Result<Taken> {
+        if self.in_upcall.load(Ordering::Acquire) {
+            return self.drain_beside_upcall(inner).map(|_| Taken::Nothing);
+        }
+        inner.send_notices();
+        for _ in 0..BUDGET {
+            let own = inner.next_waiting(protocol.index());
+            let found = match own {
+                None => inner.next_served()?,
+                own => own,
+            };
+            inner.note_busy();
+            let Some(delivery) = found else { break };
+            if delivery.tree.protocol == protocol {
+                return self.hand_over(inner, delivery, inspector, into);
+            }
+            inner = self.serve_system(inner, delivery);
+        }
+        self.exit_after_poll(inner);
+        self.check_loss().map(|()| Taken::Nothing)
+    }
+
+    /// Gives a packet to who takes it.
+    fn hand_over<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        mut delivery: Delivery<Buffer>,
+        inspector: &mut dyn Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Result<Taken> {
+        let is_simple = !L::SEPARATE_NI && !delivery.wants_reinjection();
+        if !is_simple {
+            self.in_upcall.store(true, Ordering::Relaxed);
+            inner = self.host_processes(inner, &mut delivery);
+        }
+        self.count_processed(&inner);
+        let arrival = inner.arrival(delivery);
+        if is_simple && arrival.look(|bytes| inspector.inspect(arrival.origin(), bytes)) {
+            inner.release(arrival.delivery);
+            self.exit_after_poll(inner);
+            return Ok(Taken::AtOnce);
+        }
+        self.in_upcall.store(true, Ordering::Relaxed);
+        self.exit_after_poll(inner);
+        *into = Some(arrival);
+        Ok(Taken::Held)
+    }
+
+    /// A look while a packet is in somebody's hands: the network is drained, and nothing more.
+    fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
+        self.skipped_polls.fetch_add(1, Ordering::Relaxed);
+        let drained = inner.drain();
+        self.exit_after_poll(inner);
+        match drained? {
+            true => Ok(true),
+            false => self.check_loss().map(|()| false),
+        }
+    }
+
+    /// Gives a packet to its system, or has it wait for it.
+    fn serve_system<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        delivery: Delivery<Buffer>,
+    ) -> Entered<'a, Inner<L>> {
+        let protocol = delivery.tree.protocol;
+        if protocol == Protocol::ENDPOINT {
+            inner.hear_notice(delivery);
+            self.count_processed(&inner);
+            return inner;
+        }
+        let system = &mut inner.systems.table[protocol.index()];
+        if let Some(mut upcall) = system.upcall.take() {
+            let mut inner = self.process(inner, delivery, |slot| upcall(slot));
+            inner.systems.give_back(protocol, upcall);
+            return inner;
+        }
+        if let Some(handler) = system.handler.take() {
+            return self.handle(inner, delivery, handler);
+        }
+        if delivery.wants_reinjection() {
+            return self.reinject_and_wait(inner, delivery);
+        }
+        inner.wait_for_system(delivery);
+        self.announce_waiting(&inner);
+        inner
+    }
+
+    /// Forwards a packet that waits for its system: others must not wait for it, too.
+    #[cold]
+    fn reinject_and_wait<'a>(
+        &'a self,
+        inner: Entered<'a, Inner<L>>,
+        mut delivery: Delivery<Buffer>,
+    ) -> Entered<'a, Inner<L>> {
+        let mut inner = self.host_processes(inner, &mut delivery);
+        inner.wait_for_system(delivery);
+        self.announce_waiting(&inner);
+        inner
+    }
+
+    /// Has `handler` look at a packet inside the lock, and then outside if there is more to do.
+    fn handle<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        delivery: Delivery<Buffer>,
+        mut handler: Box<dyn Handler>,
+    ) -> Entered<'a, Inner<L>> {
+        let protocol = delivery.tree.protocol;
+        // The host of an NI apart is charged for what it does with each packet, and time passes meanwhile.
+        if !L::SEPARATE_NI && !delivery.wants_reinjection() {
+            let arrival = inner.arrival(delivery);
+            match handler.inside(&arrival) {
+                Verdict::Outside => {
+                    inner = self.process(inner, arrival.delivery, |slot| handler.outside(slot));
+                }
+                verdict => {
+                    inner.release(arrival.delivery);
+                    self.count_processed(&inner);
+                    if verdict == Verdict::Wake {
+                        self.nudge();
+                    }
+                }
+            }
+        } else {
+            inner = self.process(inner, delivery, |slot| handler.outside(slot));
+        }
+        inner.systems.table[protocol.index()].handler.get_or_insert(handler);
+        inner
+    }
+
+    /// Runs `client` on `delivery`, outside the lock, and takes back what it leaves.
+    #[inline]
+    fn process<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        mut delivery: Delivery<Buffer>,
+        client: impl FnOnce(&mut Option<Arrival>),
+    ) -> Entered<'a, Inner<L>> {
+        self.begin_upcall();
+        if L::SEPARATE_NI || delivery.wants_reinjection() {
+            inner = self.host_processes(inner, &mut delivery);
+        }
+        let mut arrival = Some(inner.arrival(delivery));
+        self.call_outside(inner, &mut arrival, client)
+    }
+
+    /// Runs `client` on `arrival`, outside the lock, and takes back what it leaves.
+    #[inline(always)]
+    pub(crate) fn call_outside<'a>(
+        &'a self,
+        inner: Entered<'a, Inner<L>>,
+        arrival: &mut Option<Arrival>,
+        client: impl FnOnce(&mut Option<Arrival>),
+    ) -> Entered<'a, Inner<L>> {
+        let mut inner = self.run_outside(inner, || {
+            client(arrival);
+            if arrival.is_some() {
+                self.clock.charge(Work::Release);
+            }
+        });
+        self.end_upcall(&inner);
+        if let Some(arrival) = arrival.take() {
+            inner.release(arrival.delivery);
+        }
+        inner
+    }
+
+    /// Runs `client` outside the lock.
+    #[inline(always)]
+    pub(crate) fn run_outside<'a>(
+        &'a self,
+        inner: Entered<'a, Inner<L>>,
+        client: impl FnOnce(),
+    ) -> Entered<'a, Inner<L>> {
+        if !L::LOSSY {
+            let mut inner = inner.while_outside(client).0;
+            self.tell_time(&mut inner);
+            return inner;
+        }
+        self.exit_after_look(inner);
+        client();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        inner
+    }
+
+    /// The packet is no longer in the hands of an upcall.
+    #[inline(always)]
+    pub(crate) fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
+        self.in_upcall.store(false, Ordering::Relaxed);
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.wake_skipped(inner);
+        }
+        self.count_processed(inner);
+    }
+
+    /// The host processes the packet, and then hands it back to the NI if it is to be forwarded
+    /// (thesis 8.3.1).
+    #[inline(never)]
+    fn host_processes<'a>(
+        &'a self,
+        mut inner: Entered<'a, Inner<L>>,
+        delivery: &mut Delivery<Buffer>,
+    ) -> Entered<'a, Inner<L>> {
+        let reinjects = delivery.wants_reinjection();
+        if L::SEPARATE_NI {
+            drop(inner);
+            self.clock.charge(Work::Process { bytes: delivery.size });
+            if reinjects {
+                self.clock.charge(Work::Reinject { bytes: delivery.size });
+            }
+            inner = self.inner.enter();
+            self.tell_time(&mut inner);
+        }
+        if reinjects {
+            inner.reinject(delivery);
+        }
+        inner
+    }
+
+    /// Tells threads that are outside which systems have packets to take.
+    pub(crate) fn publish_waiting(&self, inner: &Inner<L>) {
+        self.waiting_protocols.store(inner.systems.unserved(), Ordering::Relaxed);
+    }
+
+    /// A packet waits for its system: a thread that sleeps may be the one that takes it.
+    fn announce_waiting(&self, inner: &Inner<L>) {
+        self.publish_waiting(inner);
+        if self.asleep.load(Ordering::Relaxed) > 0 && inner.systems.unserved() != 0 {
+            self.bells().ring(Waiter::Host);
+        }
+    }
+
+    /// The systems, a bit each, whose packets wait for them to be taken.
+    #[inline]
+    pub(crate) fn unserved(&self) -> u32 {
+        match self.waiting_protocols.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => {
+                let inner = self.inner.enter();
+                self.publish_waiting(&inner);
+                inner.systems.unserved()
+            }
+        }
+    }
+
+    /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads it at
+    /// any time.
+    #[inline]
+    pub(crate) fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
+        let total = self.packets_processed.load(Ordering::Relaxed) + 1;
+        self.packets_processed.store(total, Ordering::Relaxed);
+    }
+
+    /// A packet is in the hands of an upcall from here on. I6, where upcalls start: each starts in a
+    /// poll, which is the second condition; what can go wrong here is that one starts inside another.
+    #[inline]
+    pub(crate) fn begin_upcall(&self) {
+        let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);
+        if cfg!(debug_assertions) {
+            let conditions = UpcallConditions {
+                interrupts_enabled: !self.interrupts.are_off(),
+                polling: true,
+                upcalls_allowed: false,
+            };
+            i6_upcalls_only_when_allowed(conditions, was_in_upcall);
+        }
+        self.in_upcall.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,109 @@
+//! A rank's endpoint, as the layers above hold it: which link it is on is decided once per call.
+//!
+//! What most packets do is compiled for shared memory, down to the slot; other links, where a packet
+//! costs a system call, are called through [`AnyNode`].
+
+use crate::ni::any_node::{AnyNode, Inspect, Polled, Taken};
+use crate::ni::arrival::Arrival;
+use crate::ni::node::Node;
+use std::ops::Deref;
+use std::sync::{Arc, Weak};
+use weft_link::Gather;
+use weft_link_shm::Shm;
+use weft_wire::{Protocol, Rank};
+
+/// A node over whatever link. Clones are handles to the same one.
+#[derive(Clone)]
+pub enum Endpoint {
+    /// One over shared memory, whose calls are static.
+    Shm(Arc<Node<Shm>>),
+    /// Any other.
+    Other(Arc<dyn AnyNode>),
+}
+
+impl Endpoint {
+    /// A handle that keeps the node alive.
+    pub fn any(&self) -> Arc<dyn AnyNode> {
+        match self {
+            Endpoint::Shm(node) => Arc::clone(node) as Arc<_>,
+            Endpoint::Other(node) => Arc::clone(node),
+        }
+    }
+
+    /// A handle that does not.
+    pub fn downgrade(&self) -> Weak<dyn AnyNode> {
+        Arc::downgrade(&self.any())
+    }
+
+    /// A number that no two nodes have at a time.
+    #[inline]
+    pub fn identity(&self) -> usize {
+        match self {
+            Endpoint::Shm(node) => Arc::as_ptr(node).addr(),
+            Endpoint::Other(node) => Arc::as_ptr(node).addr(),
+        }
+    }
+
+    /// See [`AnyNode::launch_short`].
+    #[inline(always)]
+    pub fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &(impl Gather + Copy)) -> bool {
+        match self {
+            Endpoint::Shm(node) => node.send_short(to, protocol, bytes),
+            Endpoint::Other(node) => launch_short(&**node, to, protocol, *bytes),
+        }
+    }
+
+    /// See [`AnyNode::poll`].
+    #[inline(always)]
+    pub fn poll(&self) -> Option<Polled> {
+        match self {
+            Endpoint::Shm(node) => node.poll_packet(),
+            Endpoint::Other(node) => node.poll(),
+        }
+    }
+
+    /// See [`AnyNode::take_unless`].
+    #[inline(always)]
+    pub fn take_unless(
+        &self,
+        protocol: Protocol,
+        inspector: impl Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        match self {
+            Endpoint::Shm(node) => node.take_packet(protocol, inspector, into),
+            Endpoint::Other(node) => take_unless(&**node, protocol, inspector, into),
+        }
+    }
+}
+
+// What these are given is theirs, so that it need not lie in memory on the way of shared memory.
+
+#[inline(never)]
+fn take_unless(
+    node: &dyn AnyNode,
+    protocol: Protocol,
+    mut inspector: impl Inspect,
+    into: &mut Option<Arrival>,
+) -> Option<Taken> {
+    node.take_unless(protocol, &mut inspector, into)
+}
+
+#[inline(never)]
+fn launch_short(node: &dyn AnyNode, to: Rank, protocol: Protocol, bytes: impl Gather) -> bool {
+    let mut gathered = vec![0; bytes.size()];
+    bytes.gather(&mut gathered);
+    node.launch_short(to, protocol, &gathered)
+}
+
+impl Deref for Endpoint {
+    type Target = dyn AnyNode;
+
+    #[inline]
+    fn deref(&self) -> &(dyn AnyNode + 'static) {
+        match self {
+            Endpoint::Shm(node) => &**node,
+            Endpoint::Other(node) => &**node,
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! What is inside the lock: the NI, its link, and the packets between it and the host.
+
+use crate::ni::arrival::{Arrival, NO_BUFFER};
+use crate::ni::backlog::Gates;
+use crate::ni::copies::Copies;
+use crate::ni::engine::{Copy, OffloadedNi, Request, payload_of};
+use crate::ni::lossy::Coalescing;
+use crate::ni::systems::Systems;
+use crate::{Error, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weft_link::bell::{Cause, Loss};
+use weft_link::clock::Nanoseconds;
+use weft_link::{Buffer, Link, MtuExceeded, Payload, Received};
+use weft_protocol::invariants::i9_bounded;
+use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
+use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
+
+/// Packets that one call drains or processes at most, so that it ends.
+pub(crate) const BUDGET: usize = 64;
+
+/// Packets that a host apart from its NI takes out of its receive buffers at most, while it cannot
+/// process them.
+const MOST_DETACHED: usize = 1 << 16;
+
+pub(crate) struct Inner<L> {
+    pub link: L,
+    pub ni: Ni<Buffer>,
+    /// Delivered by the NI, not yet processed by the host.
+    pub pending: VecDeque<Delivery<Buffer>>,
+    /// The systems that packets belong to.
+    pub systems: Systems,
+    /// Packets that were copied out of link memory.
+    pub copies: Copies,
+    /// The systems of other ranks that take no packets at the moment.
+    pub gates: Gates<Buffer>,
+    /// True if a notice is among the pending packets.
+    pub has_notice: bool,
+    /// True unless the next packet of the network may go the short way: packets are pending or wait
+    /// for their systems, this rank cannot go on, or the link has no short way.
+    pub is_busy: Arc<AtomicBool>,
+    /// The answer to the outstanding fetch-and-add.
+    pub fetched: Option<u64>,
+    /// Frames that the client has allocated and not launched.
+    pub held: usize,
+    pub drained_polls: u64,
+    /// How long peers may keep silent, in tenths of a second.
+    patience: u8,
+    /// What waits in the link for company.
+    pub coalescing: Coalescing,
+    /// Since when the link says that a way is too narrow.
+    narrow_since: Option<Nanoseconds>,
+    /// What a peer did wrong, whoever got to it first: everybody who waits here is to hear of it.
+    pub failure: Option<Error>,
+    /// What lies between host and NI, where these are apart.
+    pub offloaded: OffloadedNi,
+}
+
+/// Who runs the protocol at the moment. Where the NI is not apart, that is all the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Host,
+    Ni,
+}
+
+/// The link and the host as the protocol sees them.
+pub(crate) struct Surroundings<'a, L> {
+    link: &'a mut L,
+    pending: &'a mut VecDeque<Delivery<Buffer>>,
+    has_notice: &'a mut bool,
+    is_busy: &'a AtomicBool,
+    fetched: &'a mut Option<u64>,
+    offloaded: &'a mut OffloadedNi,
+    side: Side,
+    /// How long peers may keep silent, in tenths of a second.
+    patience: u8,
+}
+
+impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
+        let payload = payload_of(body);
+        if L::SEPARATE_NI {
+            self.offloaded.transmit(to, header, payload, self.side, self.link);
+        } else {
+            self.link.transmit(to, header, payload);
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, delivery: Delivery<Buffer>) {
+        if L::SEPARATE_NI && self.side == Side::Ni {
+            self.offloaded.copy(Copy::Delivery(delivery), self.link);
+        } else {
+            *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
+            self.is_busy.store(true, Ordering::Relaxed);
+            self.pending.push_back(delivery);
+        }
+    }
+
+    fn defer(&mut self, deferred: Deferred<Buffer>) {
+        assert!(self.side == Side::Ni, "the host leaves nothing to itself");
+        if L::SEPARATE_NI {
+            self.offloaded.copy(Copy::Deferred(deferred), self.link);
+        } else {
+            self.offloaded.deferred.push_back(deferred);
+        }
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        if L::SEPARATE_NI {
+            self.offloaded.free(buffer, self.link);
+        } else {
+            self.link.free(buffer);
+        }
+    }
+
+    fn fetched(&mut self, value: u64) {
+        *self.fetched = Some(value);
+    }
+
+    #[cold]
+    fn unreachable(&mut self, peer: Rank) {
+        self.link.bells().announce(Loss { rank: peer, cause: Cause::Unreachable(self.patience) });
+    }
+
+    #[cold]
+    fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
+        let cause = Cause::MtuExceeded { bytes: size, mtu: 0 };
+        self.link.bells().announce(Loss { rank: peer, cause });
+    }
+}
+
+impl<L: Link> Inner<L> {
+    pub fn new(link: L, ni: Ni<Buffer>) -> Self {
+        let lost_after = ni.settings().silence.map_or(0, |silence| silence.lost_after);
+        let patience = u8::try_from(lost_after / 100_000_000).unwrap_or(u8::MAX);
+        Inner {
+            link,
+            ni,
+            pending: VecDeque::with_capacity(BUDGET),
+            systems: Systems::default(),
+            copies: Copies::default(),
+            gates: Gates::default(),
+            has_notice: false,
+            is_busy: Arc::new(AtomicBool::new(true)),
+            fetched: None,
+            held: 0,
+            drained_polls: 0,
+            patience,
+            coalescing: Coalescing::default(),
+            narrow_since: None,
+            failure: None,
+            offloaded: OffloadedNi::default(),
+        }
+    }
+
+    /// Gives up a peer to which the way is too narrow for as long as one may keep silent. `now` and `limit`
+    /// are in nanoseconds.
+    pub fn look_at_ways(&mut self, now: Nanoseconds, limit: Nanoseconds) {
+        let Some(MtuExceeded { to, bytes, mtu }) = self.link.mtu_exceeded() else {
+            self.narrow_since = None;
+            return;
+        };
+        let since = *self.narrow_since.get_or_insert(now);
+        if now.saturating_sub(since) >= limit {
+            let cause = Cause::MtuExceeded { bytes, mtu };
+            self.link.bells().announce(Loss { rank: to, cause });
+        }
+    }
+
+    /// The protocol, and everything around it.
+    #[inline]
+    pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
+        let Inner { link, ni, pending, has_notice, is_busy, fetched, offloaded, patience, .. } =
+            self;
+        let patience = *patience;
+        (
+            ni,
+            Surroundings { link, pending, has_notice, is_busy, fetched, offloaded, side, patience },
+        )
+    }
+
+    /// Whether what the host sends goes to an NI that runs the protocol by itself.
+    #[inline]
+    fn asks_ni(&self) -> bool {
+        L::SEPARATE_NI && !self.protocol_at_host()
+    }
+
+    #[inline]
+    pub fn unicast(&mut self, protocol: Protocol, to: Rank, frame: Buffer, size: u16) {
+        let tree = TreeId::unicast(self.ni.local()).of(protocol);
+        self.held -= 1;
+        if self.asks_ni() {
+            self.offloaded.request(Request::Unicast { tree, to, frame, size }, &mut self.link);
+            return;
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.unicast_on(tree, to, frame, size, &mut out);
+    }
+
+    pub fn multicast(
+        &mut self,
+        protocol: Protocol,
+        group: GroupId,
+        frame: Buffer,
+        size: u16,
+    ) -> Result<()> {
+        let members = match self.ni.group(group) {
+            Some(found) if found.contains(self.ni.local()) => found.members(),
+            _ => return Err(Error::NotAMember),
+        };
+        self.held -= 1;
+        self.link.share(frame, size, members);
+        if self.asks_ni() {
+            let request = Request::Multicast { protocol, group, frame, size };
+            self.offloaded.request(request, &mut self.link);
+            return Ok(());
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.multicast_for(protocol, group, frame, size, &mut out);
+        Ok(())
+    }
+
+    pub fn fetch_and_add(&mut self, home: Rank, variable: u16, amount: u64) {
+        if self.asks_ni() {
+            self.offloaded.request(Request::FetchAdd { home, variable, amount }, &mut self.link);
+            return;
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.fetch_and_add(home, variable, amount, &mut out);
+    }
+
+    /// There is a group more, and packets have come for it, or for a later one.
+    pub fn admit_early(&mut self) -> Result<()> {
+        let preset = self.ni.settings().preset;
+        let side = match (preset.reliability(), preset.forwarding()) {
+            (Reliability::Host, Forwarding::Host) => Side::Host,
+            _ => Side::Ni,
+        };
+        if L::SEPARATE_NI && side == Side::Ni {
+            self.offloaded.request(Request::Admit, &mut self.link);
+            return Ok(());
+        }
+        let (ni, mut out) = self.split(side);
+        let admitted = ni.admit_early(&mut out).map_err(Error::from);
+        let admitted = admitted.and_then(|()| self.receive_left_behind());
+        if let Err(failure) = &admitted {
+            self.fail_with(failure.clone());
+        }
+        admitted
+    }
+
+    /// Whether everything launched here has left for good.
+    pub fn is_flushed(&self) -> bool {
+        (!L::SEPARATE_NI || self.offloaded.requests.is_empty())
+            && self.gates.is_flushed()
+            && self.ni.is_flushed()
+    }
+
+    #[inline]
+    pub fn release(&mut self, delivery: Delivery<Buffer>) {
+        if delivery.buffer == NO_BUFFER {
+            return self.release_plain(delivery.origin());
+        }
+        if Copies::has(delivery.buffer) {
+            return self.copies.remove(delivery.buffer);
+        }
+        let (ni, mut out) = self.split(Side::Host);
+        ni.released(delivery, &mut out);
+    }
+
+    /// The host is done with a short packet from `source`.
+    #[inline(always)]
+    pub fn release_plain(&mut self, source: Rank) {
+        let looked = self.ni.released_plain(source);
+        if looked.is_unsettled {
+            self.settle(source, looked);
+        }
+    }
+
+    /// A packet as its system gets it.
+    #[inline]
+    pub fn arrival(&self, delivery: Delivery<Buffer>) -> Arrival {
+        let place = match Copies::has(delivery.buffer) {
+            true => self.copies.place(delivery.buffer),
+            false => self.link.bytes(delivery.buffer),
+        };
+        Arrival::in_link(delivery, place)
+    }
+
+    pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
+        let (ni, mut out) = self.split(Side::Host);
+        ni.reinject(delivery, &mut out);
+    }
+
+    /// The next packet for the host: one that waits, or else one from the network.
+    #[inline]
+    pub fn next_delivery(&mut self) -> Result<Option<Delivery<Buffer>>> {
+        for _ in 0..BUDGET {
+            if let Some(delivery) = self.pending.pop_front() {
+                return Ok(Some(delivery));
+            }
+            self.has_notice = false;
+            // Most looks are in vain, and this is the cheapest way to know.
+            let is_quiet = !L::LOSSY && !L::SEPARATE_NI && !self.link.has_arrivals();
+            if is_quiet || !self.receive()? {
+                return self.check_failure().map(|()| None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves packets from the network to this host, without any upcall.
+    pub fn drain(&mut self) -> Result<bool> {
+        self.drained_polls += 1;
+        let mut any = false;
+        for _ in 0..BUDGET {
+            if !self.receive()? {
+                break;
+            }
+            any = true;
+        }
+        if self.has_notice {
+            self.hear_notices();
+        }
+        self.reinject_pending();
+        if L::SEPARATE_NI && self.is_crowded() {
+            self.detach_pending();
+        }
+        let settings = self.ni.settings();
+        let bound = match L::SEPARATE_NI {
+            // So many buffers there are for them, and so many are taken out of these.
+            true => self.link.capabilities().host_frames + MOST_DETACHED,
+            false => {
+                let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
+                let buffers = usize::from(settings.ranks) * settings.primary_buffers();
+                let lossy = if L::LOSSY { settings.receive_buffers + buffers } else { 0 };
+                windows + lossy + self.link.capabilities().frames
+            }
+        };
+        i9_bounded("the queue of delivered packets", self.pending.len(), bound);
+        self.check_failure().map(|()| any)
+    }
+
+    /// Passes on what this host has to forward. It need not have looked at a packet for that, and
+    /// others must not wait for it to: under ACK-forward they could not send it anything else
+    /// meanwhile, not even what it waits for.
+    fn reinject_pending(&mut self) {
+        let mut waiting = std::mem::take(&mut self.pending);
+        for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
+            if L::SEPARATE_NI {
+                self.offloaded.reinjected_bytes.push(delivery.size);
+            }
+            self.reinject(delivery);
+        }
+        debug_assert!(self.pending.is_empty(), "forwarding delivers nothing here");
+        self.pending = waiting;
+    }
+
+    /// Takes the packets that wait for the host out of their senders' memory. For a host that can
+    /// neither process them now nor go on: the senders may be in the same place.
+    pub fn detach_pending(&mut self) {
+        // A host's own copies are used by nobody else.
+        let is_own = |delivery: &Delivery<Buffer>| L::SEPARATE_NI || delivery.is_alone();
+        for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
+            delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
+        }
+        self.offloaded.made_room(&mut self.link);
+    }
+
+    /// Whether packets that the host does not want now take up all its buffers, and what it waits for
+    /// may be behind them.
+    fn is_crowded(&self) -> bool {
+        let waiting = self.pending.len();
+        (self.link.capabilities().host_frames..MOST_DETACHED).contains(&waiting)
+    }
+
+    /// Takes one packet, if there is one, to where the host's part of the protocol begins.
+    #[inline]
+    fn receive(&mut self) -> Result<bool> {
+        if L::SEPARATE_NI {
+            return self.receive_deferred();
+        }
+        let received = match L::LOSSY {
+            true => {
+                self.receive_at(Side::Ni).and_then(|any| self.receive_left_behind().map(|()| any))
+            }
+            false => self.receive_at(Side::Ni),
+        };
+        if let Err(failure) = &received {
+            self.fail_with(failure.clone());
+        }
+        received
+    }
+
+    /// What went wrong before, if anything did: whoever met it may have had nobody to tell.
+    #[inline]
+    pub fn check_failure(&self) -> Result<()> {
+        match &self.failure {
+            None => Ok(()),
+            Some(_) => self.fail(),
+        }
+    }
+
+    /// This rank cannot go on; returns why, which is what came first.
+    #[cold]
+    pub fn fail_with(&mut self, error: Error) -> Error {
+        self.is_busy.store(true, Ordering::Relaxed);
+        self.failure.get_or_insert(error).clone()
+    }
+
+    #[cold]
+    fn fail(&self) -> Result<()> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// Takes one packet from the network, if there is one, and gives it to the NI.
+    #[inline]
+    pub fn receive_at(&mut self, side: Side) -> Result<bool> {
+        let Some(Received { header, payload }) = self.link.receive()? else { return Ok(false) };
+        if L::SEPARATE_NI
+            && header.source == self.ni.local()
+            && let Payload::Words(words) = payload
+        {
+            self.receive_looped(header.tag, words);
+            return Ok(true);
+        }
+        let body = match (header.tag, payload) {
+            (Tag::FaRequest, Payload::Words([variable, amount])) => {
+                Body::FetchAdd { variable: u16::try_from(variable).unwrap_or(u16::MAX), amount }
+            }
+            (Tag::FaReply, Payload::Words([value, _])) => Body::Fetched(value),
+            (_, Payload::Buffer(buffer)) => Body::Buffer(buffer),
+            _ => Body::Empty,
+        };
+        let (ni, mut out) = self.split(side);
+        if let Err(violation) = ni.received(&header, body, &mut out) {
+            // The NI took nothing, so what the packet filled is free again.
+            if let Payload::Buffer(buffer) = payload {
+                self.link.free(buffer);
+            }
+            return Err(violation.into());
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,550 @@
+//! A rank's network interface, entered by its threads.
+
+use crate::biased::Biased;
+use crate::ni::any_node::{
+    AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls,
+};
+use crate::ni::arrival::Arrival;
+use crate::ni::endpoint::Endpoint;
+use crate::ni::inner::{Inner, Side};
+use crate::ni::interrupts::Interrupts;
+use crate::ni::lossy::TimerFallback;
+use crate::ni::wait::{Look, Step, Turns, WaitPolicy, wait};
+use crate::{Error, Result};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use weft_link::bell::{Bells, Loss, Waiter};
+use weft_link::clock::{Clock, Work};
+use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
+use weft_protocol::{Ni, Settings, VARIABLES};
+use weft_wire::{GroupId, Protocol, Rank};
+
+/// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
+pub const USER_VARIABLES: u16 = VARIABLES / 2;
+
+/// What a fetch-and-add packet carries: two words, or one beside a hole.
+const FETCH_ADD_BYTES: u16 = 16;
+
+/// A rank's network interface over a link of type `L`.
+pub struct Node<L: Link> {
+    pub(crate) inner: Biased<Inner<L>>,
+    /// See [`Inner::is_busy`].
+    pub(crate) is_busy: Arc<AtomicBool>,
+    pub(crate) glance: Arc<L::Glance>,
+    pub(crate) clock: L::Clock,
+    pub(crate) bells: Arc<dyn Bells>,
+    words: Option<Arc<dyn SharedWords>>,
+    shared_memory: Option<Arc<dyn SharedMemory>>,
+    reach: Option<Arc<dyn CrossMemory>>,
+    capabilities: Capabilities,
+    policy: WaitPolicy,
+    turns: Turns,
+    local: Rank,
+    ranks: usize,
+    window_packets: usize,
+    pub(crate) timer_fallback: TimerFallback,
+    pub(crate) interrupts: Interrupts,
+    /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
+    /// there is one at most.
+    pub(crate) in_upcall: AtomicBool,
+    /// Looks that found a packet in somebody's hands, and so left others where they were.
+    pub(crate) skipped_polls: AtomicU32,
+    /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the lock.
+    pub(crate) waiting_protocols: AtomicU32,
+    /// Waiting threads that sleep, or are about to.
+    pub(crate) asleep: AtomicU32,
+    /// Whether there is something to do besides packets, and nobody who waits to do it.
+    pub(crate) pending_work: AtomicBool,
+    /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
+    pub(crate) eager: AtomicBool,
+    /// When a sleeping thread has to look again at the latest, in nanoseconds.
+    pub(crate) alarm: AtomicU64,
+    pub(crate) packets_processed: AtomicU64,
+    pub(crate) sleeps: AtomicU64,
+    closed: AtomicBool,
+    /// The reason for which a look failed last.
+    pub(crate) trouble: Mutex<Option<Error>>,
+}
+
+impl<L: Link> Node<L> {
+    /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
+    pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
+        let (clock, bells, words) = (link.clock(), link.bells(), link.words());
+        let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
+        let (reach, glance) = (link.cross_memory(), link.glance());
+        let inner = Inner::new(link, Ni::new(local, settings));
+        Node {
+            is_busy: Arc::clone(&inner.is_busy),
+            inner: Biased::new(inner),
+            glance,
+            clock,
+            bells,
+            words,
+            shared_memory,
+            reach,
+            capabilities,
+            policy,
+            turns: Turns::default(),
+            local,
+            ranks: usize::from(settings.ranks),
+            window_packets: usize::from(settings.first_credits()),
+            timer_fallback: TimerFallback::default(),
+            interrupts: Interrupts::default(),
+            in_upcall: AtomicBool::new(false),
+            skipped_polls: AtomicU32::new(0),
+            waiting_protocols: AtomicU32::new(0),
+            asleep: AtomicU32::new(0),
+            pending_work: AtomicBool::new(false),
+            eager: AtomicBool::new(false),
+            alarm: AtomicU64::new(u64::MAX),
+            packets_processed: AtomicU64::new(0),
+            sleeps: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+            trouble: Mutex::new(None),
+        }
+    }
+
+    /// Nothing is lost between this rank and these, whatever the preset ([`Ni::set_lossless`]). Before
+    /// the first packet, and at both ends.
+    pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
+        let mut inner = self.inner.enter();
+        if inner.ni.settings().preset.retransmits() {
+            peers.into_iter().for_each(|peer| inner.ni.set_lossless(peer));
+        }
+    }
+
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host ([`Ni::set_hosts`]). Before the first
+    /// group and the first packet, and the same at all ranks.
+    pub fn set_hosts(&self, host_of: &[u16]) {
+        self.inner.enter().ni.set_hosts(host_of);
+    }
+
+    pub(crate) fn check_loss(&self) -> Result<()> {
+        match self.bells.loss() {
+            None => Ok(()),
+            Some(loss) => Err(Error::RankLost(loss)),
+        }
+    }
+
+    #[inline]
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        self.clock.charge(Work::Allocate);
+        let mut inner = self.inner.enter();
+        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
+            return Ok(None);
+        }
+        match inner.link.alloc() {
+            Some(frame) => {
+                inner.held += 1;
+                Ok(Some((frame, inner.link.bytes(frame))))
+            }
+            None if inner.held >= self.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: self.capabilities.frames })
+            }
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn alloc_slowly(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        let mut found = None;
+        self.wait(&mut || {
+            found = self.try_alloc(protocol)?;
+            if found.is_some() {
+                return Ok(Step::Done);
+            }
+            let progress = match upcalls {
+                Upcalls::Allowed => match self.poll() {
+                    None => return Err(self.trouble()),
+                    polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
+                },
+                Upcalls::Deferred => self.drain()?,
+            };
+            self.detach_if_stuck();
+            Ok(Step::of(progress))
+        })?;
+        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+    }
+
+    /// Frames of one system that may wait until their receivers take its packets again.
+    fn most_held_back(&self) -> usize {
+        (self.capabilities.frames / 4).min(self.window_packets).max(1)
+    }
+
+    /// Inside an upcall nothing is processed: what arrives would hold its senders' frames, and if
+    /// they are inside upcalls too, all would wait for one another.
+    fn detach_if_stuck(&self) {
+        let mut inner = self.inner.enter();
+        if self.in_upcall.load(Ordering::Relaxed) {
+            inner.detach_pending();
+        }
+    }
+
+    pub(crate) fn drain(&self) -> Result<bool> {
+        self.check_loss()?;
+        self.clock.charge(Work::Poll);
+        self.account_before_receiving();
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let drained = inner.drain();
+        self.exit_after_poll(inner);
+        drained
+    }
+
+    /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where the
+    /// NI is apart, hosts do not know what it was told last; where frames are lost, timers may be due.
+    #[inline(always)]
+    pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
+        if L::SEPARATE_NI || L::LOSSY {
+            inner.tell_time(self.clock.now(), Side::Host);
+        }
+    }
+
+    pub(crate) fn bells(&self) -> &Arc<dyn Bells> {
+        &self.bells
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// What the polling watchdog asks of the host: packets processed, interrupts disabled.
+    pub(crate) fn host_status(&self) -> weft_protocol::watchdog::HostStatus {
+        weft_protocol::watchdog::HostStatus {
+            packets_processed: self.packets_processed.load(Ordering::Relaxed),
+            interrupts_disabled: self.interrupts.are_off(),
+        }
+    }
+
+    /// Whether packets wait for the host; `None` if the host is inside the node right now.
+    pub(crate) fn try_has_arrivals(&self) -> Option<bool> {
+        let mut inner = self.inner.try_enter()?;
+        let waits = !inner.pending.is_empty() || inner.systems.has_takeable();
+        Some(waits || inner.link.has_arrivals())
+    }
+}
+
+impl<L: Link> AnyNode for Node<L> {
+    fn endpoint(self: Arc<Self>) -> Endpoint {
+        let any: Arc<dyn Any + Send + Sync> = Arc::clone(&self) as Arc<_>;
+        any.downcast().map_or_else(|_| Endpoint::Other(self), Endpoint::Shm)
+    }
+
+    fn local(&self) -> Rank {
+        self.local
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn window_packets(&self) -> usize {
+        self.window_packets
+    }
+
+    fn set_upcall(&self, protocol: Protocol, upcall: Upcall) {
+        self.inner.enter().systems.set_upcall(protocol, upcall);
+    }
+
+    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>) {
+        self.inner.enter().systems.set_handler(protocol, handler);
+    }
+
+    #[inline]
+    fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
+        match self.try_alloc(protocol)? {
+            Some(found) => Ok(found),
+            None => self.alloc_slowly(protocol, upcalls),
+        }
+    }
+
+    fn discard(&self, frame: Buffer) {
+        let mut inner = self.inner.enter();
+        inner.held -= 1;
+        inner.link.free(frame);
+    }
+
+    #[inline]
+    fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()> {
+        self.clock.charge(Work::Launch { bytes: size });
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let mut receiver = None;
+        match to {
+            _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
+            Destination::Unicast(rank) if rank.index() < self.ranks => {
+                inner.unicast(protocol, rank, frame, size);
+                receiver = Some(rank);
+            }
+            Destination::Unicast(rank) => {
+                drop(inner);
+                self.discard(frame);
+                return Err(Error::NoSuchRank { rank, ranks: self.ranks });
+            }
+            Destination::Multicast(group) => {
+                if let Err(error) = inner.multicast(protocol, group, frame, size) {
+                    drop(inner);
+                    self.discard(frame);
+                    return Err(error);
+                }
+            }
+        }
+        self.exit_after_launch(inner, receiver);
+        Ok(())
+    }
+
+    fn short_payload(&self) -> usize {
+        if L::SHORT { size_of::<ShortWords>() } else { 0 }
+    }
+
+    #[inline]
+    fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool {
+        self.send_short(to, protocol, &[bytes])
+    }
+
+    #[inline]
+    fn poll(&self) -> Option<Polled> {
+        self.poll_packet()
+    }
+
+    #[inline]
+    fn take_unless(
+        &self,
+        protocol: Protocol,
+        inspector: &mut dyn Inspect,
+        into: &mut Option<Arrival>,
+    ) -> Option<Taken> {
+        self.take_packet(protocol, |from: Rank, bytes: &[u8]| inspector.inspect(from, bytes), into)
+    }
+
+    #[cold]
+    fn trouble(&self) -> Error {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.clone().unwrap_or_else(|| unreachable!("only who was told that a look failed asks"))
+    }
+
+    fn set_taken(&self, protocol: Protocol) {
+        let mut inner = self.inner.enter();
+        inner.systems.set_taken(protocol);
+        self.publish_waiting(&inner);
+    }
+
+    #[inline]
+    fn waiting_protocols(&self) -> u32 {
+        self.unserved()
+    }
+
+    #[inline]
+    fn taken(&self) {
+        self.in_upcall.store(false, Ordering::Release);
+        self.inner.light_fence();
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.wake_skipped(&self.inner.enter());
+        }
+    }
+
+    #[inline]
+    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        Node::try_alloc(self, protocol)
+    }
+
+    #[inline]
+    fn nudge(&self) {
+        // Who is about to sleep pays for both, in `sleep`.
+        self.inner.light_fence();
+        if self.asleep.load(Ordering::Relaxed) > 0 {
+            self.bells.ring(Waiter::Host);
+        }
+    }
+
+    fn set_pending_work(&self, there: bool) {
+        let was = self.pending_work.swap(there, Ordering::SeqCst);
+        if there && !was {
+            self.bells.ring(Waiter::Upcall);
+        }
+    }
+
+    fn note_pending_work(&self, there: bool) {
+        self.pending_work.store(there, Ordering::SeqCst);
+    }
+
+    fn set_eager(&self) {
+        self.eager.store(true, Ordering::Relaxed);
+    }
+
+    fn set_alarm(&self, time: Option<Duration>) {
+        let before = self.alarm.swap(nanoseconds_of(time), Ordering::SeqCst);
+        if nanoseconds_of(time) < before {
+            self.nudge();
+            self.bells.ring(Waiter::Upcall);
+        }
+    }
+
+    fn set_own_alarm(&self, time: Option<Duration>) {
+        self.alarm.store(nanoseconds_of(time), Ordering::Relaxed);
+    }
+
+    fn share(&self) {
+        self.inner.share();
+    }
+
+    #[inline]
+    fn hold(&self, held: bool) {
+        self.timer_fallback.hold(held);
+    }
+
+    fn linger(&self) {
+        if L::LOSSY {
+            self.linger_until_quiet();
+        }
+    }
+
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>> {
+        self.inner.enter().ni.group(group).map(|group| group.members().to_vec())
+    }
+
+    #[inline]
+    fn release(&self, arrival: Arrival) {
+        self.clock.charge(Work::Release);
+        let mut inner = self.inner.enter();
+        if L::SEPARATE_NI {
+            self.tell_time(&mut inner);
+        }
+        // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as much
+        // as the program held the packet.
+        inner.release(arrival.delivery);
+        self.exit_after_release(inner);
+    }
+
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+        if let Some(words) = &self.words {
+            return Ok(words.fetch_add(home, variable, amount));
+        }
+        self.clock.charge(Work::Allocate);
+        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
+        let mut asked = false;
+        let mut value = None;
+        self.wait(&mut || {
+            let mut inner = self.inner.enter();
+            self.tell_time(&mut inner);
+            if !asked && !inner.is_fetching() && inner.fetched.is_none() {
+                inner.fetch_and_add(home, variable, amount);
+                asked = true;
+            }
+            if asked && let Some(answer) = inner.fetched.take() {
+                value = Some(answer);
+                return Ok(Step::Done);
+            }
+            let at_ni = L::SEPARATE_NI && !inner.protocol_at_host();
+            drop(inner);
+            let progress = self.drain()?;
+            if at_ni {
+                self.clock.charge(Work::PollNi);
+            }
+            Ok(Step::of(progress))
+        })?;
+        Ok(value.unwrap_or_default())
+    }
+
+    fn words(&self) -> Option<&Arc<dyn SharedWords>> {
+        self.words.as_ref()
+    }
+
+    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
+        self.shared_memory.as_ref()
+    }
+
+    fn reach(&self) -> Option<&Arc<dyn CrossMemory>> {
+        self.reach.as_ref()
+    }
+
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        let group = inner.ni.create_group(members)?;
+        if inner.ni.early() > 0 {
+            inner.admit_early()?;
+            self.exit_and_flush(inner);
+            // Nothing arrives that would wake those who wait for it.
+            self.nudge();
+            self.bells.ring(Waiter::Upcall);
+        }
+        Ok(group)
+    }
+
+    fn wait(&self, step: &mut Look<'_>) -> Result<()> {
+        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |step| self.sleep(step))
+    }
+
+    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
+        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |_| Ok(Step::Done))
+    }
+
+    fn is_flushed(&self) -> bool {
+        let mut inner = self.inner.enter();
+        let flushed = inner.is_flushed();
+        if L::SEPARATE_NI {
+            inner.offloaded.flushing = !flushed;
+        }
+        flushed
+    }
+
+    fn interrupts_off(&self) {
+        self.interrupts.off();
+    }
+
+    fn interrupts_on(&self) {
+        self.interrupts.on();
+    }
+
+    fn may_interrupt(&self) -> bool {
+        !self.interrupts.are_off() && !self.is_closed()
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        self.bells.loss()
+    }
+
+    fn statistics(&self) -> Statistics {
+        let inner = self.inner.enter();
+        Statistics {
+            protocol: *inner.ni.counters(),
+            packets_processed: self.packets_processed.load(Ordering::Relaxed),
+            interrupts: self.interrupts.taken(),
+            sleeps: self.sleeps.load(Ordering::Relaxed),
+            drains: inner.drained_polls,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.clock.now())
+    }
+
+    #[inline]
+    fn work(&self, operations: u64) {
+        self.clock.charge(Work::Operations(operations));
+    }
+
+    #[inline]
+    fn copied(&self, bytes: usize) {
+        self.clock.charge(Work::Copy { bytes });
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.bells.ring(Waiter::Upcall);
+    }
+}
+
+/// A time as an alarm has it; none is never.
+fn nanoseconds_of(time: Option<Duration>) -> u64 {
+    time.map_or(u64::MAX, |time| time.as_nanos() as u64)
+}

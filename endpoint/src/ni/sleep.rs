@@ -1,0 +1,110 @@
+//! How threads of a node sleep, and what bounds it.
+
+use crate::Result;
+use crate::ni::inner::Inner;
+use crate::ni::node::Node;
+use crate::ni::wait::{Look, Step};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use weft_link::Link;
+use weft_link::bell::Waiter;
+use weft_link::clock::Clock;
+
+/// The longest sleep before a waiting thread looks again by itself (invariant I9).
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+
+impl<L: Link> Node<L> {
+    /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to
+    /// look at, so that only the host's own protocol can have a reason to wake without it.
+    fn longest_sleep(&self) -> Duration {
+        let until_alarm = self.until_alarm();
+        if !L::SEPARATE_NI {
+            return until_alarm.min(LONGEST_SLEEP).min(self.until_timer());
+        }
+        let deadline = self.inner.enter().host_deadline();
+        deadline.map_or(until_alarm, |deadline| {
+            until_alarm.min(Duration::from_nanos(deadline.saturating_sub(self.clock.now())))
+        })
+    }
+
+    /// How long it is until the alarm; for ever without one.
+    pub(crate) fn until_alarm(&self) -> Duration {
+        match self.alarm.load(Ordering::SeqCst) {
+            u64::MAX => Duration::MAX,
+            alarm => Duration::from_nanos(alarm.saturating_sub(self.clock.now())),
+        }
+    }
+
+    /// Whether the upcall thread has something to do besides packets: pending work, or an alarm.
+    pub(crate) fn has_pending_work(&self) -> bool {
+        self.pending_work.load(Ordering::SeqCst) || self.until_alarm().is_zero()
+    }
+
+    /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
+    /// woken by what arrives, and the upcall thread is not (thesis 6.2.2).
+    pub(crate) fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
+        // Before the look: whoever changes what is waited for, and nudges, has it seen by the look, or sees that
+        // somebody sleeps. An NI apart has its host in one thread.
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        if !L::SEPARATE_NI {
+            self.inner.heavy_fence();
+        }
+        let slept = self.sleep_armed(step);
+        let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
+        if !L::SEPARATE_NI && others > 0 {
+            // The bell has woken one, who has disarmed it for all.
+            self.bells.ring(Waiter::Host);
+        }
+        slept
+    }
+
+    fn sleep_armed(&self, step: &mut Look<'_>) -> Result<Step> {
+        let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
+            return Ok(Step::Progress);
+        };
+        let skipped_polls = self.skipped_polls.load(Ordering::Relaxed);
+        let found = step();
+        if matches!(found, Ok(Step::Idle)) && self.were_polls_skipped(skipped_polls) {
+            self.inner.enter().link.disarm(Waiter::Host);
+            return Ok(Step::Progress);
+        }
+        self.host_waits(true);
+        if matches!(found, Ok(Step::Idle)) {
+            self.sleeps.fetch_add(1, Ordering::Relaxed);
+            self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
+        }
+        self.host_waits(false);
+        self.inner.enter().link.disarm(Waiter::Host);
+        found
+    }
+
+    /// Whether packets may wait that a look has left to another thread, which was in an upcall or sorting,
+    /// and is not any more. If it still is, it rings afterwards: it sees that somebody sleeps.
+    fn were_polls_skipped(&self, before: u32) -> bool {
+        if L::SEPARATE_NI || self.skipped_polls.load(Ordering::Relaxed) == before {
+            return false;
+        }
+        self.inner.heavy_fence();
+        !self.in_upcall.load(Ordering::Relaxed)
+    }
+
+    /// No packet is in anybody's hands any more. Those who looked meanwhile have moved what arrived from
+    /// the link, whose bell does not ring for it again, and may sleep.
+    #[cold]
+    pub(crate) fn wake_skipped(&self, inner: &Inner<L>) {
+        if !inner.pending.is_empty() {
+            self.bells.ring(Waiter::Host);
+        }
+    }
+
+    /// Tells an NI apart whether to interrupt the host.
+    #[inline]
+    fn host_waits(&self, waits: bool) {
+        if L::SEPARATE_NI {
+            self.inner.enter().offloaded.host_waits = waits;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Who sleeps while a packet is in another thread's hands gets the next one.
+
+use crate::ni::any_node::{AnyNode, Destination, Polled, Taken, Upcalls};
+use crate::ni::arrival::Arrival;
+use crate::ni::node::Node;
+use crate::ni::wait::{Step, WaitPolicy};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+use weft_link::bell::{Bells, Loss, Ticket, Waiter};
+use weft_link::clock::SystemClock;
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
+use weft_protocol::Settings;
+use weft_wire::{Header, Protocol, Rank};
+
+/// Far longer than anything here takes: nobody rang.
+const NEVER: Duration = Duration::from_secs(60);
+
+/// The host's bell, which no time-out rings.
+#[derive(Default)]
+struct Bell {
+    rings: Mutex<u32>,
+    sleepers: Mutex<u32>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn wait_for_a_sleeper(&self) {
+        let none = |sleepers: &mut u32| *sleepers == 0;
+        let sleepers = self.sleepers.lock().unwrap();
+        drop(self.changed.wait_while(sleepers, none).unwrap());
+    }
+}
+
+impl Bells for Bell {
+    fn wait(&self, _: Waiter, ticket: Ticket, _: Duration) {
+        *self.sleepers.lock().unwrap() += 1;
+        self.changed.notify_all();
+        let rings = self.rings.lock().unwrap();
+        let unrung = |rings: &mut u32| *rings == ticket.0;
+        let rung = self.changed.wait_timeout_while(rings, NEVER, unrung).unwrap();
+        assert!(!rung.1.timed_out(), "nobody rang");
+        drop(rung);
+        *self.sleepers.lock().unwrap() -= 1;
+    }
+
+    fn ticket(&self, _: Waiter) -> Ticket {
+        Ticket(*self.rings.lock().unwrap())
+    }
+
+    fn ring(&self, waiter: Waiter) {
+        *self.rings.lock().unwrap() += u32::from(waiter == Waiter::Host);
+        self.changed.notify_all();
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        None
+    }
+
+    fn announce(&self, _: Loss) {}
+}
+
+/// A rank that is alone, and sends to itself.
+struct Alone {
+    bell: Arc<Bell>,
+    capabilities: Capabilities,
+}
+
+impl Link for Alone {
+    type Clock = SystemClock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
+        std::sync::Arc::default()
+    }
+
+    fn clock(&self) -> SystemClock {
+        SystemClock
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn alloc(&mut self) -> Option<Buffer> {
+        Some(Buffer(0))
+    }
+
+    fn bytes(&self, _: Buffer) -> NonNull<u8> {
+        NonNull::dangling()
+    }
+
+    fn transmit(&mut self, _: Rank, _: &Header, _: Payload) {}
+
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        Ok(None)
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        false
+    }
+
+    fn copy_out(&self, _: Buffer, into: &mut [u8]) {
+        into.fill(0);
+    }
+
+    fn free(&mut self, _: Buffer) {}
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        Arc::clone(&self.bell) as Arc<_>
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        Some(self.bell.ticket(waiter))
+    }
+
+    fn disarm(&mut self, _: Waiter) {}
+}
+
+fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {
+    let bell = Arc::new(Bell::default());
+    let capabilities = Capabilities {
+        max_payload: 8,
+        multicast_payload: 8,
+        inline_payload: 8,
+        lossless: true,
+        ordered: true,
+        multicast: false,
+        frames: 8,
+        receive_frames: 0,
+        host_frames: 0,
+        threads: true,
+    };
+    let link = Alone { bell: Arc::clone(&bell), capabilities };
+    let node = Node::new(Rank(0), Settings::new(1, 1), link, WaitPolicy::SLEEP);
+    (Arc::new(node), bell)
+}
+
+fn send(node: &Node<Alone>) {
+    let (frame, _) = node.alloc(Protocol::PACKETS, Upcalls::Allowed).unwrap();
+    node.launch(frame, Protocol::PACKETS, Destination::Unicast(Rank(0)), 0).unwrap();
+}
+
+fn take(node: &Node<Alone>, into: &mut Option<Arrival>) -> crate::Result<bool> {
+    let taken = node.take_unless(Protocol::PACKETS, &mut |_: Rank, _: &[u8]| false, into);
+    taken.map(|taken| taken == Taken::Held).ok_or_else(|| node.trouble())
+}
+
+fn take_one(node: &Node<Alone>) {
+    let mut taken = None;
+    let mut look = || Ok(if take(node, &mut taken)? { Step::Done } else { Step::Idle });
+    node.wait(&mut look).unwrap();
+    node.taken();
+    node.release(taken.unwrap());
+}
+
+#[test]
+fn who_sorts_a_packet_wakes_those_who_fell_asleep_meanwhile() {
+    let (node, bell) = alone();
+    send(&node);
+    send(&node);
+    let mut first = None;
+    assert!(take(&node, &mut first).unwrap());
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| take_one(&node));
+        bell.wait_for_a_sleeper();
+        node.taken();
+        second.join().unwrap();
+    });
+    node.release(first.unwrap());
+}
+
+/// Whoever takes one packet and goes away leaves the next to those who wait.
+#[test]
+fn who_makes_an_upcall_wakes_those_who_fell_asleep_meanwhile() {
+    let (node, bell) = alone();
+    send(&node);
+    send(&node);
+    let seen = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&seen);
+    let upcall = Box::new(move |_: &mut Option<Arrival>| {
+        if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+            bell.wait_for_a_sleeper();
+        }
+    });
+    node.set_upcall(Protocol::PACKETS, upcall);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let is_first = || seen.load(Ordering::SeqCst) == 0;
+            while is_first() {
+                std::thread::yield_now();
+            }
+            let polls = &mut || {
+                assert!(node.poll().is_some());
+                let done = seen.load(Ordering::SeqCst) == 2;
+                Ok(if done { Step::Done } else { Step::Idle })
+            };
+            node.wait(polls).unwrap();
+        });
+        assert_ne!(node.poll(), Some(Polled::Nothing));
+        waits.join().unwrap();
+    });
+}
+
+/// With a bell that nobody rings, a sleep would be for ever.
+#[test]
+fn who_waits_awake_goes_on_where_others_sleep() {
+    let (node, _bell) = alone();
+    let mut looks = 0;
+    let look = &mut || {
+        looks += 1;
+        Ok(Step::Idle)
+    };
+    node.wait_awake(look).unwrap();
+    assert_eq!((looks, node.statistics().sleeps), (1, 0));
+}

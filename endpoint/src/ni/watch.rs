@@ -1,0 +1,206 @@
+//! The upcall thread: interrupts, for a host that computes and does not poll.
+//!
+//! It sleeps until an arrival rings its bell, lets the polling watchdog's delay pass, and looks at
+//! what the host did meanwhile (thesis 4.4, fig. 4.16). If that was nothing, it polls in the host's
+//! place: that is the interrupt. While packets keep coming and the host keeps processing them, it
+//! looks ever less often and leaves its bell unarmed, so that senders do not pay for waking it.
+
+use crate::AnyNode;
+use crate::ni::node::Node;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use weft_link::Link;
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_protocol::watchdog::{Verdict, Watchdog};
+
+/// The delay between an arrival and an interrupt for a job with `ranks` ranks on `cores` cores,
+/// unless the user asks for another (`docs/internals/performance.md` has the measurements).
+///
+/// With a core for each rank, about twice what a wake-up across cores costs: a host that polls at
+/// all is not interrupted. Where ranks share cores, a host that does not poll is most likely just
+/// not running, and an interrupt would only take the core from another rank; so the delay is then
+/// about what the scheduler gives to one at a time.
+pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
+    match ranks <= cores {
+        true => Duration::from_micros(70),
+        false => Duration::from_millis(2),
+    }
+}
+
+/// While the host polls, the delay grows up to this many times.
+const MOST_DELAYS: u32 = 8;
+/// How often a thread with nothing to do looks whether it is still needed.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+
+/// A running upcall thread; stops when its node closes.
+pub struct WatchThread {
+    thread: Option<JoinHandle<()>>,
+    beats: Option<JoinHandle<()>>,
+    node: Arc<dyn AnyNode>,
+}
+
+impl WatchThread {
+    /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should
+    /// poll as long as [`AnyNode::may_interrupt`] says so. When the job has lost a rank it
+    /// does so once more, then calls `lost` once and ends.
+    ///
+    /// # Errors
+    /// What the system says about starting a thread.
+    pub fn start<L: Link>(
+        node: Arc<Node<L>>,
+        delay: Duration,
+        interrupt: impl FnMut() + Send + 'static,
+        lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let beats = start_beating(&node)?;
+        node.timer_fallback.watched();
+        let watched = Arc::clone(&node);
+        let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
+            // A panic in an upcall must end the rank, not just this thread.
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Watch::new(watched, delay).run(interrupt, lost);
+            }));
+            if outcome.is_err() {
+                std::process::abort();
+            }
+        })?;
+        Ok(WatchThread { thread: Some(thread), beats, node })
+    }
+}
+
+impl Drop for WatchThread {
+    fn drop(&mut self) {
+        self.node.close();
+        if let Some(beats) = self.beats.take() {
+            beats.thread().unpark();
+            let _ = beats.join();
+        }
+        let Some(thread) = self.thread.take() else { return };
+        // An upcall may itself drop the last handle: a thread cannot wait for itself.
+        if thread.thread().id() != std::thread::current().id() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts a thread that keeps heartbeats going while the program computes and the upcall thread is in
+/// an upcall that takes its time. It never makes upcalls.
+fn start_beating<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHandle<()>>> {
+    let Some(period) = node.heartbeat() else { return Ok(None) };
+    let node = Arc::clone(node);
+    let beat = move || {
+        while !node.is_closed() && node.bells().loss().is_none() {
+            node.beat();
+            std::thread::park_timeout(period);
+        }
+    };
+    std::thread::Builder::new().name("weft-heartbeats".into()).spawn(beat).map(Some)
+}
+
+struct Watch<L: Link> {
+    node: Arc<Node<L>>,
+    bells: Arc<dyn Bells>,
+    dog: Watchdog,
+    delay: Duration,
+    start: Instant,
+    /// Packets that the host had processed at the last look.
+    seen: u64,
+}
+
+impl<L: Link> Watch<L> {
+    fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
+        let bells = Arc::clone(node.bells());
+        let dog = Watchdog::new(delay.as_nanos() as u64);
+        Watch { node, bells, dog, delay, start: Instant::now(), seen: 0 }
+    }
+
+    fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
+        while !self.node.is_closed() {
+            if let Some(loss) = self.bells.loss() {
+                // Nobody may wait in the node, and somebody for a future that only a look there ends.
+                self.node.interrupts.run(&mut interrupt);
+                lost(loss);
+                return;
+            }
+            if self.is_host_busy() {
+                self.watch_host(&mut interrupt);
+                continue;
+            }
+            if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
+                let slept = Instant::now();
+                if !self.node.has_pending_work() {
+                    self.bells.wait(Waiter::Upcall, ticket, limit);
+                }
+                self.node.timer_fallback.awake();
+                if L::LOSSY && slept.elapsed() >= limit {
+                    // A timer, and no arrival.
+                    self.node.serve();
+                    if self.is_idle() {
+                        continue;
+                    }
+                }
+            }
+            self.watch_host(&mut interrupt);
+        }
+    }
+
+    /// Whether the host has processed packets since the last look. On a network it may take each before
+    /// this thread, which the kernel wakes for it, gets to see that there was one; so it is not armed.
+    fn is_host_busy(&mut self) -> bool {
+        let processed = self.node.host_status().packets_processed;
+        let before = std::mem::replace(&mut self.seen, processed);
+        L::LOSSY && processed != before
+    }
+
+    /// Watches until the host has processed everything and nothing new comes.
+    fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
+        let mut delays = 1;
+        let mut processed = self.node.host_status().packets_processed;
+        // Whoever waits and cannot poll is not given time to do so.
+        let mut at_once = self.node.eager.load(Ordering::Relaxed);
+        while !self.node.is_closed() && self.bells.loss().is_none() {
+            self.dog.arrived(self.now());
+            if !std::mem::take(&mut at_once) {
+                self.pause(self.delay * delays);
+            }
+            let host = self.node.host_status();
+            match host.packets_processed == processed {
+                true => self.node.serve(),
+                false => self.node.send_held(),
+            }
+            // A host that is inside the node drains it: that is as good as progress.
+            let waiting = !self.is_idle();
+            let delivered = host.packets_processed + u64::from(waiting);
+            match self.dog.timeout(self.now(), delivered, host) {
+                Verdict::Cancel if host.packets_processed == processed => return,
+                Verdict::Cancel => delays = (delays * 2).min(MOST_DELAYS),
+                Verdict::Restart => {}
+                Verdict::Interrupt => {
+                    self.node.interrupts.run(&mut *interrupt);
+                    delays = 1;
+                }
+            }
+            processed = self.node.host_status().packets_processed;
+        }
+    }
+
+    /// Whether there is nothing that the host should get to.
+    fn is_idle(&self) -> bool {
+        !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_pending_work()
+    }
+
+    fn pause(&self, time: Duration) {
+        let ticket: Ticket = self.bells.ticket(Waiter::Upcall);
+        if !self.node.is_closed() {
+            self.node.announce_pause(time);
+            self.bells.wait(Waiter::Upcall, ticket, time);
+            self.node.timer_fallback.awake();
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+}

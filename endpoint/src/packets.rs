@@ -1,0 +1,505 @@
+//! A rank's packet interface.
+
+use crate::puts::{Placer, Places};
+use crate::receive::Packet;
+use crate::send::SendPacket;
+use crate::{
+    AnyNode, Arrival, Capabilities, Endpoint, Error, Loss, Polled, Rank, Result, SharedWords,
+    Statistics, Step, Upcalls, VARIABLES,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
+use std::time::Duration;
+use weft_wire::{GroupId, Protocol};
+
+/// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
+/// thread may use any of them.
+///
+/// All protocols of a rank share its network interface: groups, fetch-and-add variables, credits,
+/// and waiting are one. Packets, upcalls and kept packets are each protocol's own ([`Packets::of`]).
+#[derive(Clone)]
+pub struct Packets {
+    pub(crate) node: Endpoint,
+    pub(crate) protocol: Protocol,
+    /// The link's sizes, asked once.
+    pub(crate) max_payload: usize,
+    multicast_payload: usize,
+    short_payload: usize,
+    pub(crate) places: Arc<Places>,
+    takers: Arc<Takers>,
+}
+
+/// The layers that take the packets of their protocols themselves.
+#[derive(Default)]
+struct Takers {
+    /// The ways in which protocols that take their packets themselves do so; one whose layer is gone
+    /// has left nothing.
+    progress: OnceLock<RwLock<[Option<Weak<Progress>>; Protocol::LIMIT]>>,
+    /// True while a thread has a protocol take its packets for others.
+    helping: AtomicBool,
+}
+
+/// The function of a layer that takes its packets itself: takes those that have arrived, and says
+/// whether any had.
+pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
+
+/// A multicast group that this rank knows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Group(pub(crate) GroupId);
+
+impl Group {
+    /// All ranks.
+    pub const ALL: Group = Group(GroupId::ALL);
+
+    /// The group with this number, whether this rank knows it or not.
+    pub fn numbered(number: u16) -> Self {
+        Group(GroupId(number))
+    }
+
+    /// Its number: the same on all ranks.
+    #[inline]
+    pub fn number(self) -> u16 {
+        self.0.0
+    }
+}
+
+/// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// The rank that it lives at.
+    pub home: Rank,
+    /// Which of that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
+    pub index: u16,
+}
+
+impl Packets {
+    /// The packet interface of `node`, for [`Protocol::PACKETS`].
+    pub fn new(node: Arc<dyn AnyNode>) -> Self {
+        let places = Arc::new(Places::default());
+        node.set_handler(Protocol::PUTS, Box::new(Placer::new(&places, &node)));
+        Self::over(node.endpoint(), places)
+    }
+
+    pub(crate) fn over(node: Endpoint, places: Arc<Places>) -> Self {
+        let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
+        let short_payload = node.short_payload();
+        Packets {
+            node,
+            protocol: Protocol::PACKETS,
+            max_payload,
+            multicast_payload,
+            short_payload,
+            places,
+            takers: Arc::default(),
+        }
+    }
+
+    /// The same rank's packet interface as `protocol` has it: what is sent there comes to the same
+    /// protocol of other ranks. Packets that come before a rank has anything that takes them wait.
+    pub fn of(&self, protocol: Protocol) -> Self {
+        Packets { protocol, ..self.clone() }
+    }
+
+    /// Has this protocol's packets taken by `progress` when another one polls or waits, as long as
+    /// that lives: a layer that [takes](Self::take) its packets says it once, because nobody may
+    /// call it otherwise.
+    ///
+    /// # Panics
+    /// If another layer takes packets of this protocol. One that has dropped `progress` does so no
+    /// longer.
+    pub fn progress_by(&self, progress: &Arc<Progress>) {
+        let takers = self.takers.progress.get_or_init(RwLock::default);
+        let mut takers = takers.write().unwrap_or_else(PoisonError::into_inner);
+        let current = &mut takers[self.protocol.index()];
+        let other = current.as_ref().and_then(Weak::upgrade);
+        // A second layer would wait for packets that the first one takes.
+        let is_free = other.is_none_or(|other| Arc::ptr_eq(&other, progress));
+        assert!(is_free, "one layer takes the packets of a protocol");
+        *current = Some(Arc::downgrade(progress));
+        self.node.set_taken(self.protocol);
+    }
+
+    fn taker(&self, index: usize) -> Option<Arc<Progress>> {
+        let takers = self.takers.progress.get()?.read().unwrap_or_else(PoisonError::into_inner);
+        takers.get(index)?.as_ref().and_then(Weak::upgrade)
+    }
+
+    /// Takes the packets that have arrived for any protocol, as each does that: what a rank does
+    /// that waits for something else than its own packets, or is interrupted. True if any had.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn progress(&self) -> Result<bool> {
+        self.pay_if_owed();
+        let polled = self.node.poll();
+        // They may have other work, too, for which they had this rank interrupted; and each has to
+        // hear that this rank cannot go on.
+        let helped = self.help(u32::MAX)?;
+        match polled {
+            None => Err(self.node.trouble()),
+            polled => Ok(helped || matches!(polled, Some(Polled::Packet | Polled::OthersWait))),
+        }
+    }
+
+    /// Has the protocols whose packets wait take them, all but `own`. What one does may have others
+    /// wait; who helps already does not help again.
+    #[inline]
+    fn help_others(&self, own: Option<Protocol>) -> Result<bool> {
+        match self.node.waiting_protocols() {
+            0 => Ok(false),
+            waiting => self.help(waiting & !own.map_or(0, |own| 1 << own.index())),
+        }
+    }
+
+    /// Has other protocols take what waits for them, before this one waits.
+    #[inline]
+    pub(crate) fn help_others_than_own(&self) -> Result<()> {
+        self.help_others(Some(self.protocol)).map(drop)
+    }
+
+    /// Has these protocols, a bit each, take their packets.
+    #[cold]
+    fn help(&self, protocols: u32) -> Result<bool> {
+        if protocols == 0 || self.takers.helping.swap(true, Ordering::Acquire) {
+            return Ok(false);
+        }
+        let mut any = Ok(false);
+        for index in (0..Protocol::LIMIT).filter(|index| protocols & (1 << index) != 0) {
+            if let (Ok(before), Some(progress)) = (&any, self.taker(index)) {
+                any = progress().map(|more| *before || more);
+            }
+        }
+        self.takers.helping.store(false, Ordering::Release);
+        any
+    }
+
+    /// Makes [progress](Self::progress) until `done` says so.
+    pub(crate) fn await_place(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+        if done()? {
+            return Ok(());
+        }
+        self.wait(&mut || {
+            let any = self.progress()?;
+            Ok(match (done()?, any) {
+                (true, _) => Step::Done,
+                (false, true) => Step::Progress,
+                (false, false) => Step::Idle,
+            })
+        })
+    }
+
+    /// This rank.
+    #[inline]
+    pub fn rank(&self) -> Rank {
+        self.node.local()
+    }
+
+    /// Ranks in the job.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.node.ranks()
+    }
+
+    /// User bytes that a packet holds at most.
+    #[inline]
+    pub fn max_payload(&self) -> usize {
+        self.max_payload
+    }
+
+    /// User bytes up to which the network copies a multicast for several receivers, if it does that; longer
+    /// packets reach all just the same, each in a frame of its own.
+    #[inline]
+    pub fn multicast_payload(&self) -> usize {
+        self.multicast_payload
+    }
+
+    /// User bytes up to which a packet may be [short](Self::send_short); 0 where none is.
+    #[inline]
+    pub fn short_payload(&self) -> usize {
+        self.short_payload
+    }
+
+    /// Packets that this rank can have under way to one other at once: it has so many credits, or so
+    /// many frames to fill, whichever is less. Where windows follow demand there may be more.
+    pub fn in_flight(&self) -> usize {
+        self.node.window_packets().min(self.node.capabilities().frames)
+    }
+
+    /// Sets the function that is called once for each arriving packet, and replaces the one before.
+    ///
+    /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
+    /// They may send, but must not wait for other packets: those arrive after they return. Nor may
+    /// more packets than a window be on the way in each direction between two ranks whose upcalls
+    /// both send, or each could wait for credits that only the other's next upcall returns (thesis
+    /// 3.1.4: a client that puts upcalls off needs flow control).
+    pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
+        let node = self.node.downgrade();
+        let upcall = Box::new(move |arrival: &mut Option<Arrival>| {
+            upcall(Packet::new(arrival, &node));
+        });
+        self.node.set_upcall(self.protocol, upcall);
+    }
+
+    /// A packet to fill. Blocks, draining and making upcalls, while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`] if this program holds all of them; [`Error::RankLost`].
+    #[inline]
+    pub fn packet(&self) -> Result<SendPacket<'_>> {
+        self.packet_with(Upcalls::Allowed)
+    }
+
+    /// As [`Self::packet`], saying whether upcalls may be made meanwhile (thesis 3.1.4).
+    ///
+    /// # Errors
+    /// As [`Self::packet`].
+    #[inline]
+    pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
+        let (frame, bytes) = self.node.alloc(self.protocol, upcalls)?;
+        Ok(SendPacket::new(self, frame, bytes))
+    }
+
+    /// As [`Self::packet`], without ever blocking: `None` while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`].
+    #[inline]
+    pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
+        let found = self.node.try_alloc(self.protocol)?;
+        Ok(found.map(|(frame, bytes)| SendPacket::new(self, frame, bytes)))
+    }
+
+    /// Makes the upcall for one packet, if one has arrived, whatever its protocol. True if one had.
+    /// Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`], or what a peer did wrong.
+    #[inline]
+    pub fn poll(&self) -> Result<bool> {
+        self.pay_if_owed();
+        match self.node.poll() {
+            Some(Polled::Nothing) => Ok(false),
+            Some(Polled::Packet) => Ok(true),
+            other => self.polled(other),
+        }
+    }
+
+    #[cold]
+    fn polled(&self, polled: Option<Polled>) -> Result<bool> {
+        match polled {
+            None => Err(self.node.trouble()),
+            Some(Polled::OnlyOthersWait) => self.help_others(None),
+            _ => self.help_others(None).map(|_| true),
+        }
+    }
+
+    /// Polls until `done` says so: spins, yields, then sleeps in between.
+    ///
+    /// # Errors
+    /// As [`Self::poll`], and what `done` returns.
+    pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+        self.wait(&mut || {
+            let progress = self.poll()?;
+            Ok(match (done(), progress) {
+                (true, _) => Step::Done,
+                (false, true) => Step::Progress,
+                (false, false) => Step::Idle,
+            })
+        })
+    }
+
+    /// Calls `step` until it is done; spins, yields, then sleeps in between. It should poll.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    pub fn wait(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
+        self.node.wait(step)
+    }
+
+    /// As [`Self::wait`], but ends where that would sleep, done or not.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    pub fn wait_awake(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
+        self.node.wait_awake(step)
+    }
+
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again. Cheap while nobody sleeps.
+    pub fn nudge(&self) {
+        self.node.nudge();
+    }
+
+    /// Tells the upcall thread whether there is something to do besides packets. It interrupts if the
+    /// program does not get to it within the watchdog's delay.
+    pub fn set_pending_work(&self, there: bool) {
+        self.node.set_pending_work(there);
+    }
+
+    /// As [`Self::set_pending_work`], for a program that will most likely get to it itself: the
+    /// upcall thread is not woken for it, and looks within a second.
+    pub fn note_pending_work(&self, there: bool) {
+        self.node.note_pending_work(there);
+    }
+
+    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    pub fn set_eager(&self) {
+        self.node.set_eager();
+    }
+
+    /// Has threads that sleep look again at `time`, by [`Self::now`].
+    pub fn set_alarm(&self, time: Option<Duration>) {
+        self.node.set_alarm(time);
+    }
+
+    /// As [`Self::set_alarm`], for this thread, which waits or is about to: nobody else is told.
+    pub fn set_own_alarm(&self, time: Option<Duration>) {
+        self.node.set_own_alarm(time);
+    }
+
+    /// What is launched from here on may wait for company, because more follows at once: until the first
+    /// launch after `hold(false)`, and until somebody polls at the latest.
+    #[inline]
+    pub fn hold(&self, held: bool) {
+        self.node.hold(held);
+    }
+
+    /// The end of a program: on links that lose packets, stays until all of its own are acknowledged, and
+    /// a little longer for peers that have missed an acknowledgement. Elsewhere returns at once.
+    pub fn linger(&self) {
+        self.node.linger();
+    }
+
+    /// Makes all threads equal, for good: until now the one that joined enters for free and the others
+    /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
+    pub fn share(&self) {
+        self.node.share();
+        self.places.state.share();
+    }
+
+    /// Whether a rank may have threads. Not in the simulator, where ranks are coroutines.
+    pub fn has_threads(&self) -> bool {
+        self.node.capabilities().threads
+    }
+
+    /// The ranks of a group, if this rank has created it.
+    pub fn members(&self, group: Group) -> Option<Vec<Rank>> {
+        self.node.members(group.0)
+    }
+
+    /// Whether every packet launched here has left.
+    pub fn is_flushed(&self) -> bool {
+        !self.places.owes.load(Ordering::Relaxed) && self.node.is_flushed()
+    }
+
+    /// Polls until every packet launched here has left, which takes receivers that release what they
+    /// got. A rank that ends with packets unsent takes them with it.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn flush(&self) -> Result<()> {
+        self.poll_until(|| self.is_flushed())
+    }
+
+    /// Keeps interrupts off until the guard is dropped. Costs a write to memory, and the rest of an
+    /// upcall if an interrupt is making one: when this returns, none runs and none begins behind the
+    /// caller's back. Whoever calls it holds nothing that an upcall waits for.
+    pub fn interrupts_off(&self) -> InterruptsOff<'_> {
+        self.node.interrupts_off();
+        InterruptsOff { node: &*self.node }
+    }
+
+    /// What an interrupt does: takes a `step`, which takes a packet, again as long as it finds something and
+    /// interrupts are on. So whoever turns them off waits for one step at most.
+    pub fn interrupted(&self, mut step: impl FnMut() -> bool) {
+        while self.node.may_interrupt() && step() {}
+    }
+
+    /// Creates a multicast group. All ranks must create the same groups in the same order, each when it
+    /// gets there: packets for groups that a rank has not created yet wait. Of one sender a window of them
+    /// can, and nothing else that it sends may come after more; so a rank that sends much to a group does
+    /// well to know that all have created it, by a barrier, if they may wait for this rank until then.
+    /// Members that overlap with another group's can deadlock (Appendix A.2).
+    ///
+    /// # Errors
+    /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist;
+    /// [`Error::Violation`] if what came for it cannot have, because another rank's group is another one.
+    pub fn group(&self, members: &[Rank]) -> Result<Group> {
+        self.node.create_group(members).map(Group)
+    }
+
+    /// Adds `amount` to `variable` and returns what it held before. Atomic across the job; blocks
+    /// for a round trip at most, without its home's program taking part.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`], [`Error::RankLost`].
+    #[inline]
+    pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
+        let Variable { home, index } = variable;
+        if index >= VARIABLES {
+            return Err(Error::NoSuchVariable(index));
+        }
+        if home.index() >= self.size() {
+            return Err(Error::NoSuchRank { rank: home, ranks: self.size() });
+        }
+        self.node.fetch_and_add(home, index, amount)
+    }
+
+    /// The fetch-and-add variables as shared memory, if the link has them there.
+    pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
+        self.node.words()
+    }
+
+    /// Copies what lies at `address` of the process of `rank` into `into`, without that rank taking part. False if this process may
+    /// not, or nothing lies there: then `into` may have been written in part. With no bytes it says whether this process may.
+    pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
+        self.node.reach().is_some_and(|reach| reach.fetch(rank, address, into))
+    }
+
+    /// Whether `by` has [fetched](Self::fetch) from this process.
+    #[inline]
+    pub fn is_reached(&self, by: Rank) -> bool {
+        self.node.reach().is_some_and(|reach| reach.is_read_by(by))
+    }
+
+    /// The time, counted from some point in the past: on real machines by the monotonic clock, in the
+    /// simulator by this rank's virtual one.
+    pub fn now(&self) -> Duration {
+        self.node.now()
+    }
+
+    /// Declares that this rank has computed so many operations, of a size of the program's choice. A
+    /// real machine has spent the time already; in the simulator it passes here, and interrupts are
+    /// taken meanwhile.
+    #[inline]
+    pub fn work(&self, operations: u64) {
+        self.node.work(operations);
+    }
+
+    /// Declares that `bytes` were copied between packets and the program's memory.
+    #[inline]
+    pub fn copied(&self, bytes: usize) {
+        self.node.copied(bytes);
+    }
+
+    /// The rank that the job has lost, if it has.
+    pub fn loss(&self) -> Option<Loss> {
+        self.node.loss()
+    }
+
+    /// What this rank has done so far.
+    pub fn statistics(&self) -> Statistics {
+        self.node.statistics()
+    }
+}
+
+/// Keeps interrupts off while it lives. Guards may nest.
+#[must_use = "interrupts are on again as soon as the guard is dropped"]
+pub struct InterruptsOff<'a> {
+    node: &'a dyn AnyNode,
+}
+
+impl Drop for InterruptsOff<'_> {
+    fn drop(&mut self) {
+        self.node.interrupts_on();
+    }
+}

@@ -1,0 +1,125 @@
+//! Memory for blocks that ranks of the same host reach without packets: one file and one mapping at each of them,
+//! however many blocks there are.
+
+use super::memory::{Block, Memory, Remote};
+use crate::{MappedMemory, NAME_BYTES, Packets, Rank};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Blocks begin at a multiple of this.
+pub(crate) const GRAIN: usize = 64;
+
+/// Memory of this rank for [`Block`]s.
+pub struct Heap {
+    memory: Box<dyn MappedMemory>,
+    name: HeapName,
+    free: Mutex<Free>,
+}
+
+/// What another rank has to know to reach a heap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HeapName {
+    /// Its size.
+    pub bytes: u64,
+    /// Its name to the link.
+    pub name: [u8; NAME_BYTES],
+}
+
+impl Packets {
+    /// A heap of `bytes`, of which the system gives what is used. `None` where no rank reaches the memory of another.
+    pub fn heap(&self, bytes: usize) -> Option<Arc<Heap>> {
+        let (memory, name) = self.node.shared_memory()?.create(None, bytes).ok().flatten()?;
+        let (name, free) = (HeapName { bytes: bytes as u64, name }, Mutex::new(Free::new(bytes)));
+        Some(Arc::new(Heap { memory, name, free }))
+    }
+
+    /// The heap that `rank` has under `name`, if it is on this host.
+    pub fn reach(&self, rank: Rank, name: &HeapName) -> Option<Reach> {
+        let bytes = usize::try_from(name.bytes).ok()?;
+        let memory = self.node.shared_memory()?.attach(rank, &name.name, bytes).ok()?;
+        Some(Reach(Remote::new(memory, bytes)))
+    }
+}
+
+impl Heap {
+    /// What others have to know.
+    pub fn name(&self) -> HeapName {
+        self.name
+    }
+
+    /// A block of so many zeros; `None` if no such piece is left.
+    pub fn block(self: &Arc<Self>, bytes: usize) -> Option<Block> {
+        let offset = self.free().take(bytes)?;
+        Some(Block(Memory::part(self, offset, bytes)))
+    }
+
+    pub(crate) fn take_back(&self, offset: usize, bytes: usize) {
+        self.free().give(offset, bytes);
+    }
+
+    /// Where it begins, and its size.
+    pub(crate) fn range(&self) -> (NonNull<u8>, usize) {
+        (self.memory.start(), self.name.bytes as usize)
+    }
+
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The heap of another rank of this host.
+pub struct Reach(Remote);
+
+impl Reach {
+    /// Copies `bytes` to `offset`, which that rank has opened; false, and nothing happens, if it is not inside.
+    pub fn write(&mut self, offset: usize, bytes: &[u8]) -> bool {
+        let inside = self.0.holds(offset, bytes.len());
+        if inside {
+            self.0.write(offset, bytes);
+        }
+        inside
+    }
+}
+
+/// Which parts of a heap are nobody's: their lengths by their beginnings. No two touch.
+struct Free(BTreeMap<usize, usize>);
+
+impl Free {
+    fn new(bytes: usize) -> Self {
+        Free(BTreeMap::from([(0, bytes)]))
+    }
+
+    /// Takes the first piece that is large enough.
+    fn take(&mut self, bytes: usize) -> Option<usize> {
+        let bytes = rounded(bytes)?;
+        let (&at, &length) = self.0.iter().find(|&(_, &length)| length >= bytes)?;
+        self.0.remove(&at);
+        if length > bytes {
+            self.0.insert(at + bytes, length - bytes);
+        }
+        Some(at)
+    }
+
+    /// Gives a piece back.
+    fn give(&mut self, mut at: usize, bytes: usize) {
+        let Some(mut length) = rounded(bytes) else { return };
+        if let Some(after) = self.0.remove(&(at + length)) {
+            length += after;
+        }
+        if let Some((&before, &free)) = self.0.range(..at).next_back()
+            && before + free == at
+        {
+            (at, length) = (before, free + length);
+        }
+        self.0.insert(at, length);
+    }
+}
+
+/// The size of a piece for so many bytes; one of none has a place too.
+fn rounded(bytes: usize) -> Option<usize> {
+    bytes.max(1).checked_next_multiple_of(GRAIN)
+}
+
+#[cfg(test)]
+mod tests;

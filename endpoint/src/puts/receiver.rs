@@ -1,0 +1,235 @@
+//! The receiver's end of a connection.
+
+use super::memory::{Address, Memory};
+use super::queue::Queue;
+use super::state::{NAME_BYTES, Owed, Receiving, Told, stage};
+use super::table::Admitted;
+use super::{Notification, Rights};
+use crate::NAME_BYTES as NAMED;
+use crate::biased::this_thread;
+use crate::{Error, Packets, Rank, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use weft_wire::place::{Kind, PlaceHeader};
+
+/// Notifications that a queue holds before its senders have to wait.
+const QUEUE_SLOTS: usize = 1024;
+/// Receive buffers of so many bytes are worth a file and a mapping.
+const SHARED_FROM: usize = 16 << 10;
+
+/// Where notifications are read: of one receive buffer, or of several.
+///
+/// A reader that falls behind by more than 1,024 stops its senders, and with them everything else that comes from
+/// these ranks, until it reads on.
+pub struct Notifications {
+    packets: Packets,
+    queue: Arc<Queue>,
+}
+
+impl Notifications {
+    /// The next notification, if there is one. Looks at memory only: polling is somebody else's, or
+    /// [`Self::wait`]'s.
+    #[inline]
+    pub fn try_next(&mut self) -> Option<Notification> {
+        self.queue.take()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The next notification. Polls meanwhile; spins, yields, then sleeps.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`], or what a peer did wrong.
+    #[inline]
+    pub fn wait(&mut self) -> Result<Notification> {
+        if self.queue.is_empty() {
+            self.queue.reader.store(this_thread(), Ordering::Relaxed);
+            self.packets.await_place(|| Ok(!self.queue.is_empty()))?;
+        }
+        Ok(self.queue.take().unwrap_or_else(|| unreachable!("the wait ends with one")))
+    }
+}
+
+/// A receive buffer that this rank has offered to another; dropping it closes the connection.
+///
+/// Its bytes are 0 at first.
+pub struct ReceiveBuffer {
+    packets: Packets,
+    name: Box<str>,
+    peer: Rank,
+    connection: u32,
+    bytes: usize,
+    start: Address,
+    stage: Arc<AtomicU32>,
+}
+
+impl Packets {
+    /// A queue for the notifications of receive buffers.
+    pub fn notifications(&self) -> Notifications {
+        Notifications { packets: self.clone(), queue: Arc::new(Queue::new(QUEUE_SLOTS)) }
+    }
+
+    /// Offers a receive buffer of `bytes` bytes to `to`, which may take it under `name`, once, and then do what
+    /// `rights` say. What it does with notice arrives at `notifications`. Does not wait for it to take the offer.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`]; [`Error::Buffer`] if there is no such memory, or the name is longer than 128 bytes.
+    pub fn offer(
+        &self,
+        name: &str,
+        to: Rank,
+        bytes: usize,
+        rights: Rights,
+        notifications: &Notifications,
+    ) -> Result<ReceiveBuffer> {
+        if to.index() >= self.size() {
+            return Err(Error::NoSuchRank { rank: to, ranks: self.size() });
+        }
+        let refuse = |what| Error::Buffer { name: name.into(), bytes, what };
+        if name.len() > NAME_BYTES {
+            return Err(refuse("its name is longer than 128 bytes"));
+        }
+        let (memory, named) = match self.shared_memory(to, bytes, rights) {
+            Some((memory, named)) => (Some(memory), Some(named)),
+            None => (Memory::new(bytes), None),
+        };
+        let memory = memory.ok_or_else(|| refuse("there is not so much memory"))?;
+        let (start, stage) = (memory.start(), Arc::<AtomicU32>::default());
+        let queue = Arc::clone(&notifications.queue);
+        let told = Some(Told { queue, stage: Arc::clone(&stage) });
+        let receiving = Receiving { memory, told, came: 0, taker: None };
+        let mut packet = self.packet()?;
+        let offered = self.places.state.enter().receives.offer(to, bytes, rights, receiving);
+        let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
+        let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
+        let header = PlaceHeader { kind: Kind::Offer, connection, offset, length, word };
+        packet.put(&header.emit())?.put(name.as_bytes())?;
+        packet.put(named.as_ref().map_or(&[], |named| named))?;
+        packet.place(to)?;
+        let packets = self.clone();
+        Ok(ReceiveBuffer { packets, name: name.into(), peer: to, connection, bytes, start, stage })
+    }
+}
+
+impl Packets {
+    /// Memory for a receive buffer that `to` can write without packets. Who may put may read there, too.
+    fn shared_memory(
+        &self,
+        to: Rank,
+        bytes: usize,
+        rights: Rights,
+    ) -> Option<(Memory, [u8; NAMED])> {
+        let shared = self.node.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
+        // Without it there are packets: too many open files are no reason to give up.
+        let (memory, named) = shared.create(Some(to), bytes).ok().flatten()?;
+        Some((Memory::shared(memory, bytes), named))
+    }
+}
+
+impl ReceiveBuffer {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The rank that it was offered to.
+    pub fn peer(&self) -> Rank {
+        self.peer
+    }
+
+    /// The number by which [`Notification`]s name it.
+    pub fn connection(&self) -> u32 {
+        self.connection
+    }
+
+    /// Its size in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a size, not a number of things inside")]
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the other side has taken the offer and not closed the connection.
+    pub fn is_open(&self) -> bool {
+        self.stage.load(Ordering::Acquire) == stage::OPEN
+    }
+
+    /// Copies what is at `offset` into `into`. Nothing is placed meanwhile; what was placed may be part of a put
+    /// whose rest is still to come.
+    ///
+    /// # Errors
+    /// [`Error::Outside`].
+    pub fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.look(offset, into.len(), |bytes| into.copy_from_slice(bytes))
+    }
+
+    /// Has `look` look at a range where it lies. Nothing is placed meanwhile, so it must not wait for anything
+    /// of Weft's, nor look at another buffer.
+    ///
+    /// # Errors
+    /// [`Error::Outside`].
+    pub fn look<R>(
+        &self,
+        offset: usize,
+        length: usize,
+        look: impl FnOnce(&[u8]) -> R,
+    ) -> Result<R> {
+        self.within(offset, length, |memory| look(memory.slice(offset, length)))
+    }
+
+    /// Copies `from` to `offset`, for the other side to get. Nothing is placed meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Outside`].
+    pub fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        self.within(offset, from.len(), |memory| memory.write(offset, from))
+    }
+
+    /// Where it begins, at a cache line; for programs that know when nobody puts there. It stays there until
+    /// this is dropped.
+    ///
+    /// Reading what is being put gives some of the old bytes and some of the new ones. To Rust, and to C, that
+    /// is undefined.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start.get()
+    }
+
+    fn within<R>(
+        &self,
+        offset: usize,
+        length: usize,
+        act: impl FnOnce(&mut Memory) -> R,
+    ) -> Result<R> {
+        let mut state = self.packets.places.state.enter();
+        let found = state.receives.find(self.peer, self.connection);
+        match found {
+            Ok(Admitted { buffer, bytes, .. })
+                if offset.checked_add(length).is_some_and(|end| end <= *bytes) =>
+            {
+                Ok(act(&mut buffer.memory))
+            }
+            _ => Err(Error::Outside {
+                name: self.name.to_string(),
+                offset,
+                length,
+                bytes: self.bytes,
+            }),
+        }
+    }
+}
+
+impl Drop for ReceiveBuffer {
+    fn drop(&mut self) {
+        let mut state = self.packets.places.state.enter();
+        let withdrawn = state.receives.withdraw(self.connection);
+        drop(state);
+        if withdrawn.is_some() && self.stage.load(Ordering::Acquire) != stage::CLOSED {
+            let header = PlaceHeader::new(Kind::Withdraw, self.connection);
+            self.packets.owe(self.peer, Owed::Word(header));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A packet that arrived, read in link memory.
+#![allow(unsafe_code)]
+
+use crate::packets::{Group, Packets};
+use crate::{AnyNode, Arrival, Inspect, Rank, Taken};
+use std::ops::Deref;
+use std::slice;
+use std::sync::{Arc, Weak};
+
+/// A packet in the hands of an upcall; it is recycled when the upcall returns, unless kept.
+pub struct Packet<'a> {
+    slot: &'a mut Option<Arrival>,
+    node: &'a Weak<dyn AnyNode>,
+}
+
+impl<'a> Packet<'a> {
+    #[inline]
+    pub(crate) fn new(slot: &'a mut Option<Arrival>, node: &'a Weak<dyn AnyNode>) -> Self {
+        Packet { slot, node }
+    }
+
+    /// The rank that sent it.
+    #[inline]
+    pub fn source(&self) -> Rank {
+        self.arrival().origin()
+    }
+
+    /// The group that it was multicast to; `None` for a unicast packet.
+    #[inline]
+    pub fn group(&self) -> Option<Group> {
+        self.arrival().group().map(Group)
+    }
+
+    /// Keeps the packet beyond the upcall, where it is; no byte is copied. Its sender gets the
+    /// credit back when the kept packet is dropped.
+    #[inline]
+    pub fn keep(self) -> Option<KeptPacket> {
+        let node = self.node.upgrade()?;
+        Some(KeptPacket { arrival: Some(self.slot.take()?), node })
+    }
+
+    #[inline]
+    fn arrival(&self) -> &Arrival {
+        self.slot.as_ref().unwrap_or_else(|| unreachable!("keep consumes the packet"))
+    }
+}
+
+impl Deref for Packet<'_> {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the arrival is not released while `self` is borrowed: the node gets it back only
+        // after the upcall.
+        unsafe { bytes(self.arrival()) }
+    }
+}
+
+/// A packet that an upcall kept. Dropping it releases it.
+pub struct KeptPacket {
+    arrival: Option<Arrival>,
+    node: Arc<dyn AnyNode>,
+}
+
+// SAFETY: an arrival is a token and an address in link memory, which the node keeps mapped; the
+// bytes are only read, and the token goes back through the node's lock.
+unsafe impl Send for KeptPacket {}
+// SAFETY: `&KeptPacket` only reads bytes that nobody writes until the packet is released.
+unsafe impl Sync for KeptPacket {}
+
+impl KeptPacket {
+    pub(crate) fn new(arrival: Arrival, node: Arc<dyn AnyNode>) -> Self {
+        KeptPacket { arrival: Some(arrival), node }
+    }
+
+    /// The rank that sent it.
+    pub fn source(&self) -> Rank {
+        self.arrival().origin()
+    }
+
+    #[inline]
+    fn arrival(&self) -> &Arrival {
+        self.arrival.as_ref().unwrap_or_else(|| unreachable!("only drop takes the arrival"))
+    }
+}
+
+impl Deref for KeptPacket {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the arrival is released in `drop` only, and the node, which keeps link memory
+        // mapped, lives as long as `self`.
+        unsafe { bytes(self.arrival()) }
+    }
+}
+
+impl AsRef<[u8]> for KeptPacket {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Drop for KeptPacket {
+    fn drop(&mut self) {
+        if let Some(arrival) = self.arrival.take() {
+            self.node.release(arrival);
+        }
+    }
+}
+
+/// A place for a packet in the hands of a layer that sorts packets by itself: see [`Packets::take`]. It
+/// is read and released through the [`Packets`] that it came from, so that holding it costs nothing, and
+/// it is filled where it lies, because moving it costs more than anything else that is done with it.
+#[derive(Default)]
+#[must_use = "a packet that is not released costs its sender a credit for ever"]
+pub struct HeldPacket {
+    arrival: Option<Arrival>,
+    home: usize,
+}
+
+// SAFETY: as for `KeptPacket`; the token goes back through the lock of the node that it names.
+unsafe impl Send for HeldPacket {}
+// SAFETY: as for `KeptPacket`.
+unsafe impl Sync for HeldPacket {}
+
+impl HeldPacket {
+    /// Whether there is a packet.
+    #[inline]
+    pub fn is_some(&self) -> bool {
+        self.arrival.is_some()
+    }
+
+    /// The rank that sent it, if there is one.
+    #[inline]
+    pub fn source(&self) -> Option<Rank> {
+        self.arrival.as_ref().map(Arrival::origin)
+    }
+
+    /// The group that it was multicast to; `None` for a unicast packet.
+    #[inline]
+    pub fn group(&self) -> Option<Group> {
+        self.arrival.as_ref().and_then(Arrival::group).map(Group)
+    }
+}
+
+impl Packets {
+    /// Takes one packet of this protocol from the network into `held`, for a layer that sorts packets
+    /// by itself instead of having an upcall made for each. Nobody else gets a packet, and no upcall
+    /// is made, until [`Self::taken`]; whoever asks meanwhile only drains the network. False if there
+    /// was none. Packets of other protocols that are in the way go where they belong.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    #[inline]
+    pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
+        Ok(self.take_unless(|_: Rank, _: &[u8]| false, held)? == Taken::Held)
+    }
+
+    /// Takes a packet as [`Self::take`] does, after `inspector` was shown its source and its bytes:
+    /// if that says it is done with it, the packet is released and [taken](Self::taken) with no call
+    /// more. `inspector` runs inside the lock of the network, and must call nothing here. Some
+    /// packets it is not shown.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    #[inline]
+    pub fn take_unless(
+        &self,
+        inspector: impl Inspect,
+        held: &mut HeldPacket,
+    ) -> crate::Result<Taken> {
+        self.pay_if_owed();
+        match self.node.take_unless(self.protocol, inspector, &mut held.arrival) {
+            Some(Taken::AtOnce) => Ok(Taken::AtOnce),
+            Some(Taken::Nothing) => self.help_others_than_own().map(|()| Taken::Nothing),
+            Some(Taken::Held) => {
+                held.home = self.home();
+                Ok(Taken::Held)
+            }
+            None => Err(self.node.trouble()),
+        }
+    }
+
+    /// Says that the packet taken last is where it belongs.
+    #[inline]
+    pub fn taken(&self) {
+        self.node.taken();
+    }
+
+    /// The bytes of a packet that came from here; none if there is no packet.
+    ///
+    /// # Panics
+    /// If it came from elsewhere.
+    #[inline]
+    pub fn read<'a>(&'a self, held: &'a HeldPacket) -> &'a [u8] {
+        let Some(arrival) = &held.arrival else { return &[] };
+        assert!(held.home == self.home(), "a packet is read through the node that it came from");
+        // SAFETY: the node keeps link memory mapped while `self` is borrowed, and whoever releases the
+        // packet borrows it mutably, which nobody does while it is borrowed here.
+        unsafe { bytes(arrival) }
+    }
+
+    /// Keeps a packet that came from here, where it is.
+    ///
+    /// # Panics
+    /// If it came from elsewhere, or there is none.
+    pub fn keep(&self, held: &mut HeldPacket) -> KeptPacket {
+        assert!(held.home == self.home(), "a packet is kept at the node that it came from");
+        let Some(arrival) = held.arrival.take() else { panic!("there is a packet to keep") };
+        KeptPacket::new(arrival, self.node.any())
+    }
+
+    /// Gives a packet that came from here back; its sender gets the credit.
+    ///
+    /// # Panics
+    /// If it came from elsewhere.
+    #[inline]
+    pub fn release(&self, held: &mut HeldPacket) {
+        if let Some(arrival) = held.arrival.take() {
+            assert!(held.home == self.home(), "a packet is released to the node that it came from");
+            self.node.release(arrival);
+        }
+    }
+
+    /// Which node this is.
+    #[inline]
+    fn home(&self) -> usize {
+        self.node.identity()
+    }
+}
+
+/// Has `look` look at the bytes of `arrival`, which nobody releases meanwhile.
+#[inline]
+pub(crate) fn look_at<R>(arrival: &Arrival, look: impl FnOnce(&[u8]) -> R) -> R {
+    // SAFETY: the arrival is borrowed until `look` has returned, which cannot keep the bytes; whoever has it
+    // keeps link memory mapped.
+    look(unsafe { bytes(arrival) })
+}
+
+/// The bytes of `arrival`.
+///
+/// # Safety
+/// `arrival` must not be released, nor its link unmapped, for as long as the result is used. The
+/// link then promises that the bytes stay and that no correct peer writes them; that peers of the
+/// same job are correct in this is the trust that shared memory asks for (`ARCHITECTURE.md`).
+#[inline]
+unsafe fn bytes(arrival: &Arrival) -> &[u8] {
+    let (start, length) = arrival.bytes();
+    // SAFETY: the caller's promise; the link checked that `length` bytes are there.
+    unsafe { slice::from_raw_parts(start.as_ptr(), length) }
+}

@@ -1,0 +1,142 @@
+//! A packet on its way out, filled in link memory.
+#![allow(unsafe_code)]
+
+use crate::packets::{Group, Packets};
+use crate::{Buffer, Destination, Error, Gather, Protocol, Rank, Result};
+use std::ptr::NonNull;
+use weft_wire::place::{self, Kind, PlaceHeader};
+
+/// A packet to fill and launch. Dropping it gives it back unsent.
+#[must_use = "a packet that is not launched is not sent"]
+pub struct SendPacket<'a> {
+    packets: &'a Packets,
+    frame: Buffer,
+    bytes: NonNull<u8>,
+    size: usize,
+    /// No more than the frame holds.
+    capacity: usize,
+    launched: bool,
+}
+
+impl Packets {
+    /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a credit,
+    /// and it need not be kept until it has arrived. They are gathered where it leaves from. False
+    /// if not: then nothing has happened, and the same bytes in a [packet](Self::try_packet) are
+    /// sent as soon as they may. Never blocks.
+    ///
+    /// # Panics
+    /// If there are more than [short packets](Self::short_payload) hold here.
+    #[inline(always)]
+    pub fn send_short(&self, to: Rank, bytes: &(impl Gather + Copy)) -> bool {
+        self.node.launch_short(to, self.protocol, bytes)
+    }
+}
+
+impl<'a> SendPacket<'a> {
+    pub(crate) fn new(packets: &'a Packets, frame: Buffer, bytes: NonNull<u8>) -> Self {
+        SendPacket {
+            packets,
+            frame,
+            bytes,
+            size: 0,
+            capacity: packets.max_payload,
+            launched: false,
+        }
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
+    #[inline]
+    pub fn put(&mut self, bytes: &[u8]) -> Result<&mut Self> {
+        let max = self.capacity;
+        if bytes.len() > max - self.size {
+            return Err(Error::TooLong { size: self.size + bytes.len(), max });
+        }
+        // SAFETY: the frame has `max` writable bytes that belong to this packet alone until it is
+        // launched, and the range was just checked; a caller's slice cannot overlap it, because
+        // nobody else has a reference into the frame.
+        unsafe {
+            self.bytes
+                .add(self.size)
+                .copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
+        }
+        self.size += bytes.len();
+        Ok(self)
+    }
+
+    /// Bytes that still fit.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.capacity - self.size
+    }
+
+    /// Leaves the room that the network needs to copy it for several receivers, if it does that
+    /// ([`Packets::multicast_payload`]). What is in the packet already stays.
+    #[inline]
+    pub fn leave_room_for_receivers(&mut self) {
+        self.capacity = self.packets.multicast_payload().max(self.size);
+    }
+
+    /// Sends it to rank `to`. Never blocks; the packet is Weft's from here on.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`].
+    #[inline]
+    pub fn unicast(self, to: Rank) -> Result<()> {
+        let protocol = self.packets.protocol;
+        self.launch(protocol, Destination::Unicast(to))
+    }
+
+    /// Sends it to all ranks but this one.
+    ///
+    /// # Errors
+    /// None today; a broadcast reaches whoever is there.
+    pub fn broadcast(self) -> Result<()> {
+        self.multicast(Group::ALL)
+    }
+
+    /// Sends it to all members of `group` but this one.
+    ///
+    /// # Errors
+    /// [`Error::NotAMember`] if this rank is not in the group.
+    pub fn multicast(self, group: Group) -> Result<()> {
+        let protocol = self.packets.protocol;
+        self.launch(protocol, Destination::Multicast(group.0))
+    }
+
+    /// Sends it to rank `to`, which places it where its header says.
+    #[inline]
+    pub(crate) fn place(self, to: Rank) -> Result<()> {
+        self.launch(Protocol::PUTS, Destination::Unicast(to))
+    }
+
+    /// Puts as many of `bytes` into a landing of rank `to` at `offset` as there is room for, and returns how many.
+    /// Whatever is launched to that rank later comes after them. Nothing else may be in the packet. Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`].
+    pub fn land(mut self, to: Rank, landing: u32, offset: usize, bytes: &[u8]) -> Result<usize> {
+        let length = bytes.len().min(self.room().saturating_sub(place::SIZE));
+        let header = PlaceHeader::new(Kind::Put, landing);
+        self.put(&PlaceHeader { offset: offset as u64, ..header }.emit())?.put(&bytes[..length])?;
+        self.place(to)?;
+        Ok(length)
+    }
+
+    #[inline]
+    fn launch(mut self, protocol: Protocol, to: Destination) -> Result<()> {
+        self.launched = true;
+        self.packets.node.launch(self.frame, protocol, to, self.size as u16)
+    }
+}
+
+impl Drop for SendPacket<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.launched {
+            self.packets.node.discard(self.frame);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod coalescing;
+mod failure;
+mod hostile;
+mod hostile_puts;
+mod lossy;
+mod multicast;
+mod packets;
+mod protocols;
+mod puts;
