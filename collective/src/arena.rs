@@ -188,7 +188,7 @@ impl Arena {
         (size, me): (usize, usize),
     ) -> Option<Self> {
         let end = words_of(size, slots)?.checked_add(first)?;
-        let fits = end <= words.board(leader).len() && first.is_multiple_of(LINE);
+        let fits = end <= words.arena(leader).len() && first.is_multiple_of(LINE);
         fits.then(|| Arena {
             words: Arc::clone(words),
             leader,
@@ -353,7 +353,7 @@ impl Arena {
 
     #[inline]
     fn at(&self, at: usize, length: usize) -> &[AtomicU64] {
-        &self.words.board(self.leader)[self.first + at..][..length]
+        &self.words.arena(self.leader)[self.first + at..][..length]
     }
 }
 

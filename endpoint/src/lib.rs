@@ -52,7 +52,7 @@ pub use send::SendPacket;
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
 pub use weft_link::ni::{NiEvent, NiHalf};
-pub use weft_link::{Buffer, Capabilities, Gather, Link, SharedWords, ShortWords, put_few};
+pub use weft_link::{Buffer, Capabilities, Gather, Link, SharedWords, ShortWords, copy_short};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;

@@ -517,7 +517,7 @@ impl Packets {
     /// Whether `by` has [fetched](Self::fetch) from this process.
     #[inline]
     pub fn is_reached(&self, by: Rank) -> bool {
-        self.node.reach().is_some_and(|reach| reach.is_reached(by))
+        self.node.reach().is_some_and(|reach| reach.is_read_by(by))
     }
 
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in the

@@ -7,7 +7,7 @@ use crate::handler::Handler;
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_endpoint::{Packets, Rank, put_few};
+use weft_endpoint::{Packets, Rank, copy_short};
 
 /// A handler that is to run, and the message for it.
 pub(crate) struct Run {
@@ -129,7 +129,7 @@ impl<'a> Asker<'a> {
         let room = self.room.take();
         let fits = rest.len() <= room.len();
         if fits {
-            put_few(room, rest);
+            copy_short(room, rest);
             let body = Body::new(from, None, header, self.slot);
             let report = engine.state.enter().consumed(&body, None, 0);
             self.received.set(Some(Received { from, length: rest.len(), report }));

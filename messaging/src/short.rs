@@ -6,7 +6,7 @@ use crate::parts::Parts;
 use crate::port::Port;
 use std::mem;
 use std::sync::Arc;
-use weft_endpoint::{Gather, Rank, Step, put_few};
+use weft_endpoint::{Gather, Rank, Step, copy_short};
 
 /// Looks at the network that a short packet waits for its credit at most: a few microseconds, in
 /// which a receiver that reads consumes half a window.
@@ -68,11 +68,11 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 
     #[inline(always)]
     fn gather(&self, room: &mut [u8]) {
-        let room = put_few(room, &self.header);
-        let mut room = put_few(room, self.headers);
+        let room = copy_short(room, &self.header);
+        let mut room = copy_short(room, self.headers);
         match self.parts.whole() {
-            Some(bytes) => _ = put_few(room, bytes),
-            None => self.parts.for_each(&mut |part| room = put_few(mem::take(&mut room), part)),
+            Some(bytes) => _ = copy_short(room, bytes),
+            None => self.parts.for_each(&mut |part| room = copy_short(mem::take(&mut room), part)),
         }
     }
 }

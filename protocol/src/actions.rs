@@ -25,7 +25,7 @@ pub trait Actions<B> {
     }
     /// A packet with `size` user bytes does not get to `peer`, however often it is sent, though
     /// short ones do. Said once of each peer.
-    fn narrow(&mut self, peer: Rank, size: u16) {
+    fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
         let _ = (peer, size);
     }
 }

@@ -220,7 +220,7 @@ impl<B: Copy> Ni<B> {
         if is_stuck && size > SHORT && !*lost {
             *lost = true;
             self.counters.peers_lost += 1;
-            out.narrow(peer, size);
+            out.mtu_exceeded(peer, size);
         }
     }
 

@@ -5,11 +5,11 @@
 //! wrote a packet needs no source. What is left fits beside a slot's 32-bit sequence flag:
 //!
 //! ```text
-//! word 0:  sequence flag (32) | tag (4) | protocol (4) | place (8) | size (16)
+//! word 0:  sequence flag (32) | tag (4) | protocol (4) | payload kind (8) | size (16)
 //! word 1:  tree (32) | credits (16) | channel (16)
 //! ```
 //!
-//! `place` belongs to the link: where the user bytes are.
+//! The payload kind belongs to the link: where the user bytes are.
 
 use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
@@ -18,13 +18,13 @@ pub const SIZE: usize = 16;
 
 const _: () = assert!(SIZE == 2 * size_of::<u64>());
 
-/// Encodes `header` with the link's own sequence flag and place.
+/// Encodes `header` with the link's own sequence flag and payload kind.
 #[inline]
-pub fn emit(header: &Header, flag: u32, place: u8) -> [u64; 2] {
+pub fn emit(header: &Header, flag: u32, payload_kind: u8) -> [u64; 2] {
     [
         u64::from(flag)
             | u64::from(header.tag as u8 | header.tree.protocol.to_upper_bits()) << 32
-            | u64::from(place) << 40
+            | u64::from(payload_kind) << 40
             | u64::from(header.size) << 48,
         u64::from(header.tree.to_bits())
             | u64::from(header.credits) << 32
@@ -38,9 +38,9 @@ pub fn flag(word0: u64) -> u32 {
     word0 as u32
 }
 
-/// Index at which the link has put the user bytes of the packet with this word 0.
+/// Payload kind in word 0, by which the link knows where the user bytes are.
 #[inline]
-pub fn place(word0: u64) -> u8 {
+pub fn payload_kind(word0: u64) -> u8 {
     (word0 >> 40) as u8
 }
 
@@ -81,18 +81,18 @@ pub struct Plain {
 }
 
 /// Decodes the header of a unicast packet of `source` on no recovery channel, with the link's own
-/// flag and place; `None` if the words are those of any other packet, or of none. Two comparisons,
-/// because most packets are such.
+/// flag and payload kind; `None` if the words are those of any other packet, or of none. Two
+/// comparisons, because most packets are such.
 #[inline(always)]
-pub fn plain(words: [u64; 2], flag: u32, place: u8, source: Rank) -> Option<Plain> {
+pub fn plain(words: [u64; 2], flag: u32, payload_kind: u8, source: Rank) -> Option<Plain> {
     const TAG: u64 = 0x0f << 32;
-    const PLACE: u64 = 0xff << 40;
+    const PAYLOAD_KIND: u64 = 0xff << 40;
     const CREDITS: u64 = 0xffff << 32;
-    let kind = u64::from(flag) | (Tag::Ucast as u64) << 32 | u64::from(place) << 40;
+    let kind = u64::from(flag) | (Tag::Ucast as u64) << 32 | u64::from(payload_kind) << 40;
     let tree = u64::from(TreeId::unicast(source).to_bits());
     let ordinary = tree | u64::from(Channel::NONE.to_bits()) << 48;
-    let is_plain =
-        words[0] & (u64::from(u32::MAX) | TAG | PLACE) == kind && words[1] & !CREDITS == ordinary;
+    let is_plain = words[0] & (u64::from(u32::MAX) | TAG | PAYLOAD_KIND) == kind
+        && words[1] & !CREDITS == ordinary;
     is_plain.then(|| Plain {
         protocol: Protocol::of_upper_bits((words[0] >> 32) as u8),
         size: (words[0] >> 48) as u16,

@@ -19,7 +19,7 @@ use packet::{Check, Mark, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use weft_adversary::Attack;
-use weft_link::wrap::Shown;
+use weft_link::wrap::InspectOnDrop;
 use weft_netns::{Cluster, Options};
 use weft_seal::{Keys, Protection, Refusals, Refused, Secret};
 
@@ -106,12 +106,12 @@ pub fn measure(plan: &Plan) -> Result<Report> {
     let keys = |rank| Keys::new(Secret::new([7; 16]), 1, rank, Protection::Tagged);
     let ([first, second], peers) = links(&cluster, keys)?;
     let refused = Arc::new(Mutex::new(Refusals::default()));
-    let silent = Shown::new(first, Box::new(|_: &_| {}) as Box<dyn FnMut(&_) + Send>);
+    let silent = InspectOnDrop::new(first, Box::new(|_: &_| {}) as Box<dyn FnMut(&_) + Send>);
     let into = Arc::clone(&refused);
     let keep = move |udp: &weft_udp::Udp| {
         *into.lock().unwrap_or_else(PoisonError::into_inner) = udp.counters().refused;
     };
-    let shown = Shown::new(second, Box::new(keep) as Box<dyn FnMut(&_) + Send>);
+    let shown = InspectOnDrop::new(second, Box::new(keep) as Box<dyn FnMut(&_) + Send>);
     let mut adversary = Adversary::start(&cluster, peers[1])?;
     let (report, other) = run(vec![[silent, shown]], |seat: &mut Seat| match seat.end {
         End::First => send(seat, plan, &adversary),

@@ -88,7 +88,7 @@ fn shm(needs: &[Finding]) -> Finding {
     let problems: Vec<_> =
         needs.iter().filter(|need| need.status == Status::Problem).map(|need| need.name).collect();
     if problems.is_empty() {
-        let copies = match weft_link_shm::out_of_reach() {
+        let copies = match weft_link_shm::cross_memory_restriction() {
             None => "long MPI messages take one copy where ranks share cores".to_string(),
             Some(why) => {
                 format!("long MPI messages take two copies also where ranks share cores: {why}")

@@ -23,7 +23,7 @@ impl SharedWords for Memory {
         unreachable!("teams have no variables")
     }
 
-    fn board(&self, home: Rank) -> &[AtomicU64] {
+    fn arena(&self, home: Rank) -> &[AtomicU64] {
         assert_eq!(home, LEADER, "all are the leader's");
         &self.words
     }

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
-use weft_link::memory::{Reach, SharedMemory};
+use weft_link::memory::{CrossMemory, SharedMemory};
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::Counters;
 use weft_wire::{GroupId, Protocol, Rank};
@@ -223,7 +223,7 @@ pub trait AnyNode: Send + Sync {
     /// Memory that some ranks reach without a packet, if the link has any.
     fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
     /// Memory of the processes of other ranks, if the link finds them.
-    fn reach(&self) -> Option<&Arc<dyn Reach>>;
+    fn reach(&self) -> Option<&Arc<dyn CrossMemory>>;
     /// Creates the next multicast group.
     ///
     /// # Errors

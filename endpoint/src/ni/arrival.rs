@@ -35,12 +35,12 @@ impl Arrival {
         let tree = TreeId::unicast(plain.source).of(plain.protocol);
         if let Some(frame) = frame {
             let delivery = Delivery::accepted(frame, plain.size, tree);
-            *slot = Some(Arrival::in_link(delivery, plain.place));
+            *slot = Some(Arrival::in_link(delivery, plain.bytes));
             return;
         }
         let delivery = Delivery::accepted(NO_BUFFER, plain.size, tree);
         let arrival = slot.insert(Arrival { delivery, place: None, words: MaybeUninit::uninit() });
-        let (from, to) = (plain.place.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
+        let (from, to) = (plain.bytes.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
         // SAFETY: `ShortWords` can be read there until the link is looked at again (`Plain`), and
         // are 112 bytes long on both sides; these words are nobody else's. Two pieces of constant
         // length, because a call would cost more.
@@ -92,7 +92,7 @@ impl Arrival {
 pub(crate) fn look_at<R>(plain: &Plain, look: impl FnOnce(&[u8]) -> R) -> R {
     // SAFETY: as many bytes are there, and no correct peer writes them before the link is looked at
     // again (`Plain`), which whoever calls this does later; `look` cannot keep them.
-    look(unsafe { std::slice::from_raw_parts(plain.place.as_ptr(), usize::from(plain.size)) })
+    look(unsafe { std::slice::from_raw_parts(plain.bytes.as_ptr(), usize::from(plain.size)) })
 }
 
 /// The buffer of a packet that is in none.

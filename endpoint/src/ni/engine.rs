@@ -127,7 +127,7 @@ impl OffloadedNi {
             _ => None,
         };
         self.requests.push_back(request);
-        link.requested(work);
+        link.notify_ni(work);
     }
 
     /// Frees a buffer, after whatever the NI still has to transmit for the host.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
-use weft_link::{Buffer, Link, Narrow, Payload, Received};
+use weft_link::{Buffer, Link, MtuExceeded, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
 use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
@@ -127,8 +127,8 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     }
 
     #[cold]
-    fn narrow(&mut self, peer: Rank, size: u16) {
-        let cause = Cause::Narrow { bytes: size, takes: 0 };
+    fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
+        let cause = Cause::MtuExceeded { bytes: size, mtu: 0 };
         self.link.bells().announce(Loss { rank: peer, cause });
     }
 }
@@ -160,13 +160,13 @@ impl<L: Link> Inner<L> {
     /// Gives up a peer to which the way is too narrow for as long as one may keep silent. `now` and `limit`
     /// are in nanoseconds.
     pub fn look_at_ways(&mut self, now: Nanoseconds, limit: Nanoseconds) {
-        let Some(Narrow { to, bytes, takes }) = self.link.narrow() else {
+        let Some(MtuExceeded { to, bytes, mtu }) = self.link.mtu_exceeded() else {
             self.narrow_since = None;
             return;
         };
         let since = *self.narrow_since.get_or_insert(now);
         if now.saturating_sub(since) >= limit {
-            let cause = Cause::Narrow { bytes, takes };
+            let cause = Cause::MtuExceeded { bytes, mtu };
             self.link.bells().announce(Loss { rank: to, cause });
         }
     }

@@ -116,7 +116,7 @@ impl<L: Link> Node<L> {
         if !L::LOSSY {
             return;
         }
-        if inner.link.has_more_at_hand() {
+        if inner.link.has_buffered() {
             return self.hold_back(inner);
         }
         inner.coalescing.last = None;
@@ -179,7 +179,7 @@ impl<L: Link> Node<L> {
         if looks_at > 0 && deadline.saturating_add(grace) < looks_at {
             self.timer_fallback.looks_at.store(0, Ordering::Relaxed);
             drop(inner);
-            self.bells.ring(Waiter::Watch);
+            self.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -203,7 +203,7 @@ impl<L: Link> Node<L> {
         if !inner.pending.is_empty() {
             return None;
         }
-        let ticket = inner.link.arm(Waiter::Watch)?;
+        let ticket = inner.link.arm(Waiter::Upcall)?;
         // After the ticket: who sets an earlier alarm from here on rings the bell.
         let limit = limit.min(self.until_alarm());
         Some((ticket, self.announce_sleep(&inner, limit)))
@@ -277,7 +277,7 @@ impl<L: Link> Node<L> {
             inner.look_at_ways(self.clock.now(), silence.lost_after);
         }
         if self.try_has_arrivals().unwrap_or(false) {
-            self.bells.ring(Waiter::Watch);
+            self.bells.ring(Waiter::Upcall);
         }
     }
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
-use weft_link::memory::{Reach, SharedMemory};
+use weft_link::memory::{CrossMemory, SharedMemory};
 use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_wire::{GroupId, Protocol, Rank};
@@ -39,7 +39,7 @@ pub struct Node<L: Link> {
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
     shared_memory: Option<Arc<dyn SharedMemory>>,
-    reach: Option<Arc<dyn Reach>>,
+    reach: Option<Arc<dyn CrossMemory>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
     turns: Turns,
@@ -75,7 +75,7 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
-        let (reach, glance) = (link.reach(), link.glance());
+        let (reach, glance) = (link.cross_memory(), link.glance());
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -368,7 +368,7 @@ impl<L: Link> AnyNode for Node<L> {
     fn set_pending_work(&self, there: bool) {
         let was = self.pending_work.swap(there, Ordering::SeqCst);
         if there && !was {
-            self.bells.ring(Waiter::Watch);
+            self.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -384,7 +384,7 @@ impl<L: Link> AnyNode for Node<L> {
         let before = self.alarm.swap(nanoseconds_of(time), Ordering::SeqCst);
         if nanoseconds_of(time) < before {
             self.nudge();
-            self.bells.ring(Waiter::Watch);
+            self.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -462,7 +462,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.shared_memory.as_ref()
     }
 
-    fn reach(&self) -> Option<&Arc<dyn Reach>> {
+    fn reach(&self) -> Option<&Arc<dyn CrossMemory>> {
         self.reach.as_ref()
     }
 
@@ -475,7 +475,7 @@ impl<L: Link> AnyNode for Node<L> {
             self.exit_and_flush(inner);
             // Nothing arrives that would wake those who wait for it.
             self.nudge();
-            self.bells.ring(Waiter::Watch);
+            self.bells.ring(Waiter::Upcall);
         }
         Ok(group)
     }
@@ -540,7 +540,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.bells.ring(Waiter::Watch);
+        self.bells.ring(Waiter::Upcall);
     }
 }
 

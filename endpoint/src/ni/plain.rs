@@ -12,7 +12,7 @@ use crate::ni::inner::Inner;
 use crate::ni::node::Node;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Gather, Glance, Link, Look, Plain, ShortWords};
+use weft_link::{Buffer, Gather, Glance, Link, Plain, ReceivedPlain, ShortWords};
 use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Node<L> {
@@ -92,7 +92,7 @@ impl<L: Link> Node<L> {
             return None;
         }
         let mut inner = self.inner.enter_at_once().filter(|_| self.is_short_way())?;
-        let short = inner.link.look_short().filter(wanted)?;
+        let short = inner.link.peek_short().filter(wanted)?;
         inner.link.take_short(&short);
         self.tell_time(&mut inner);
         Some((inner, short))
@@ -125,10 +125,10 @@ impl<L: Link> Node<L> {
         if !self.is_short_way() {
             return self.poll_any(inner);
         }
-        match inner.link.look() {
-            Look::Short(plain) => self.poll_plain(inner, &plain, None),
-            Look::Framed(plain, frame) => self.poll_plain(inner, &plain, Some(frame)),
-            Look::Other | Look::Nothing => self.poll_any(inner),
+        match inner.link.receive_plain() {
+            ReceivedPlain::Short(plain) => self.poll_plain(inner, &plain, None),
+            ReceivedPlain::Framed(plain, frame) => self.poll_plain(inner, &plain, Some(frame)),
+            ReceivedPlain::Other | ReceivedPlain::Nothing => self.poll_any(inner),
         }
     }
 
@@ -231,10 +231,12 @@ impl<L: Link> Node<L> {
         if !self.is_short_way() {
             return self.take_any(inner, protocol, inspector, into);
         }
-        let (plain, frame) = match inner.link.look() {
-            Look::Short(plain) => (plain, None),
-            Look::Framed(plain, frame) => (plain, Some(frame)),
-            Look::Other | Look::Nothing => return self.take_any(inner, protocol, inspector, into),
+        let (plain, frame) = match inner.link.receive_plain() {
+            ReceivedPlain::Short(plain) => (plain, None),
+            ReceivedPlain::Framed(plain, frame) => (plain, Some(frame)),
+            ReceivedPlain::Other | ReceivedPlain::Nothing => {
+                return self.take_any(inner, protocol, inspector, into);
+            }
         };
         if plain.protocol == protocol {
             return self.give_plain(inner, &plain, frame, inspector, into);

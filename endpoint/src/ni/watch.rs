@@ -131,7 +131,7 @@ impl<L: Link> Watch<L> {
             if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
                 let slept = Instant::now();
                 if !self.node.has_pending_work() {
-                    self.bells.wait(Waiter::Watch, ticket, limit);
+                    self.bells.wait(Waiter::Upcall, ticket, limit);
                 }
                 self.node.timer_fallback.awake();
                 if L::LOSSY && slept.elapsed() >= limit {
@@ -192,10 +192,10 @@ impl<L: Link> Watch<L> {
     }
 
     fn pause(&self, time: Duration) {
-        let ticket: Ticket = self.bells.ticket(Waiter::Watch);
+        let ticket: Ticket = self.bells.ticket(Waiter::Upcall);
         if !self.node.is_closed() {
             self.node.announce_pause(time);
-            self.bells.wait(Waiter::Watch, ticket, time);
+            self.bells.wait(Waiter::Upcall, ticket, time);
             self.node.timer_fallback.awake();
         }
     }

@@ -85,7 +85,7 @@ impl Memory {
     /// Its sender has found it, or does not look for it.
     pub fn taken(&self) {
         if let Keeps::Shared(shared) = &self.keeps {
-            shared.taken();
+            shared.revoke_name();
         }
     }
 

@@ -1,52 +1,53 @@
-//! How a thread of a rank sleeps until a frame arrives.
+//! Bells: how a thread of a rank sleeps until a frame arrives.
 //!
-//! A rank has two sleepers: the host, when it waits and has nothing else to do, and the upcall
-//! thread, which waits for arrivals on behalf of a host that computes. Each has its own bell.
+//! Two threads of a rank may sleep. The host sleeps when it waits and has nothing else to do. The
+//! upcall thread waits for arrivals on behalf of a host that computes. Each has its own bell.
 
 use std::time::Duration;
 use weft_wire::Rank;
 
-/// Who sleeps.
+/// Thread that sleeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiter {
-    /// A thread that waits inside Weft.
+    /// Program's thread that waits inside Weft.
     Host,
     /// The upcall thread.
-    Watch,
+    Upcall,
 }
 
-/// Proof that a waiter's bell was armed, and since when.
+/// Proof that the bell of a waiter was armed, and count of its rings at that time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket(pub u32);
 
-/// The bells of one rank. Shared by its threads, without the lock that guards the link.
+/// Bells of one rank. Its threads share them, without the lock around the link.
 pub trait Bells: Send + Sync {
-    /// Sleeps until `waiter`'s bell rings after `ticket` was drawn, or `limit` has passed.
+    /// Sleeps until the bell of `waiter` rings after `ticket` was drawn, or `limit` has passed.
     fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration);
 
-    /// The ticket that waits for the next ring from now on, without arming anything.
+    /// Returns a ticket for the next ring from now on, without arming anything.
     fn ticket(&self, waiter: Waiter) -> Ticket;
 
     /// Rings this rank's own bell.
     fn ring(&self, waiter: Waiter);
 
-    /// The rank that was lost, once the job has lost one. Costs one load.
+    /// Returns the rank that was lost, once the job has lost one. Costs one load.
     fn loss(&self) -> Option<Loss>;
 
-    /// Tells this rank that the job has lost another, and wakes all its threads. The first loss stays.
+    /// Announces to this rank that the job has lost another, and wakes all its threads. The first
+    /// loss stays.
     fn announce(&self, loss: Loss);
 }
 
-/// A rank is gone.
+/// Loss of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// Which.
+    /// Rank that was lost.
     pub rank: Rank,
-    /// How it ended.
+    /// Cause of its end.
     pub cause: Cause,
 }
 
-/// How a rank ended.
+/// Cause of the end of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// It exited with this status before the job was over.
@@ -55,18 +56,19 @@ pub enum Cause {
     Killed(u8),
     /// It broke the protocol.
     Misbehaved,
-    /// It ended before the job was over; how, only its parent knows.
+    /// It ended before the job was over. Only its parent knows the cause.
     Ended,
-    /// Nothing was heard of it for so many tenths of a second: its host is dead, or the network to it is
-    /// cut, or it was stopped.
+    /// Nothing was received from it for so many tenths of a second: its host is dead, or the
+    /// network to it is cut, or it was stopped.
     Unreachable(u8),
-    /// The way to it has become too narrow for this job's packets. It lives, and gets short ones.
-    Narrow {
-        /// Bytes of a packet that does not get through: with its IP header, where it is known what the way
-        /// takes, and else user bytes.
+    /// The MTU of the path to it is less than packets of this job need. It lives, and gets short
+    /// packets.
+    MtuExceeded {
+        /// Length of a packet that does not get through, in bytes. It includes the IP header if
+        /// `mtu` is known, and is user bytes otherwise.
         bytes: u16,
-        /// What the way takes now, with the IP header; 0 if nobody says.
-        takes: u16,
+        /// Path MTU now, with the IP header; 0 if it is not known.
+        mtu: u16,
     },
 }
 
@@ -80,7 +82,7 @@ impl Cause {
             Cause::Ended => 0x400,
             Cause::Unreachable(tenths) => 0x500 | u32::from(tenths),
             // No packet is empty, so that this is more than all others.
-            Cause::Narrow { bytes, takes } => u32::from(bytes.max(1)) << 16 | u32::from(takes),
+            Cause::MtuExceeded { bytes, mtu } => u32::from(bytes.max(1)) << 16 | u32::from(mtu),
         }
     }
 
@@ -92,7 +94,7 @@ impl Cause {
             3 => Some(Cause::Misbehaved),
             4 => Some(Cause::Ended),
             5 => Some(Cause::Unreachable(bits as u8)),
-            0x100.. => Some(Cause::Narrow { bytes: (bits >> 16) as u16, takes: bits as u16 }),
+            0x100.. => Some(Cause::MtuExceeded { bytes: (bits >> 16) as u16, mtu: bits as u16 }),
             _ => None,
         }
     }
@@ -112,21 +114,21 @@ impl std::fmt::Display for Cause {
             Cause::Unreachable(tenths) => {
                 write!(f, "could not be reached for {}.{} s", tenths / 10, tenths % 10)
             }
-            Cause::Narrow { bytes, takes: 0 } => write!(
+            Cause::MtuExceeded { bytes, mtu: 0 } => write!(
                 f,
                 "gets no packets with {bytes} bytes any more, though it gets short ones: something on the way \
                  there takes less than when the job started; mend that, or start the job with a smaller --mtu"
             ),
-            Cause::Narrow { bytes, takes } => write!(
+            Cause::MtuExceeded { bytes, mtu } => write!(
                 f,
-                "gets no packets of {bytes} bytes any more: the way there takes {takes} now; widen it, or start \
-                 the job with --mtu {takes}"
+                "gets no packets of {bytes} bytes any more: the way there takes {mtu} now; widen it, or start \
+                 the job with --mtu {mtu}"
             ),
         }
     }
 }
 
-/// The name of a signal, such as `SIGKILL`; numbers without one are spelled out.
+/// Name of a signal, such as `SIGKILL`. A signal without a name has its number.
 pub fn signal_name(number: i32) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",

@@ -1,63 +1,63 @@
-//! Time, and what work costs of it.
+//! Clock of a host: time, and the cost of work.
 //!
 //! On real machines time passes by itself, and work takes the time that it takes: [`SystemClock`]
-//! charges nothing and compiles to nothing. In the simulator time is virtual, and passes only
+//! charges nothing and compiles to nothing. In the simulator time is virtual. It passes only
 //! because somebody charges for work.
 
-/// A point in time, in nanoseconds since whatever the clock counts from.
+/// Point in time, in nanoseconds since the epoch of the clock.
 pub type Nanoseconds = u64;
 
 /// Work of a host processor that the layers above a link declare as they do it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Getting a frame to fill.
+    /// Allocating a frame.
     Allocate,
     /// Filling a frame with so many bytes and handing it to the NI.
     Launch {
         /// User bytes.
         bytes: u16,
     },
-    /// A look for arrivals.
+    /// Polling for arrivals.
     Poll,
-    /// A look into the memory of an NI that is apart, for the answer to a fetch-and-add (thesis 5.2).
+    /// Polling the memory of a separate NI for the answer to a fetch-and-add (thesis 5.2).
     PollNi,
-    /// Accepting a packet that a look has found.
+    /// Accepting a packet that a poll has found.
     Process {
         /// User bytes.
         bytes: u16,
     },
-    /// Handing a packet that arrived back to the NI, to be forwarded (`hmc`).
+    /// Handing a received packet back to the NI, to be forwarded (`hmc`).
     Reinject {
         /// User bytes.
         bytes: u16,
     },
-    /// Running the protocol for so many packets that the NI left to the host (`hrx`).
+    /// Running the protocol for packets that the NI left to the host (`hrx`).
     Deferred {
-        /// Packets.
+        /// Number of packets.
         packets: u32,
     },
     /// Moving bytes in memory.
     Copy {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// Giving a packet back.
+    /// Releasing a packet.
     Release,
-    /// The program's own computation, in operations of a size that the program chooses.
+    /// Computation of the program, in operations of a size that the program chooses.
     Operations(u64),
 }
 
-/// The clock of a link's host. Clones are handles to the same clock.
+/// Clock of the host of a link. Clones are handles to one clock.
 pub trait Clock: Clone + Send + Sync + 'static {
-    /// The time now; never goes back.
+    /// Returns the time now, which never goes back.
     fn now(&self) -> Nanoseconds;
 
-    /// The host has done, or is about to do, `work`. A simulated host may be switched in here, so no
-    /// lock that others need may be held.
+    /// Charges `work` that the host has done, or is about to do. A simulated host may be suspended
+    /// in here, so the caller holds no lock that others need.
     fn charge(&self, work: Work);
 }
 
-/// The clock of the machine: monotonic, and work takes the time that it takes.
+/// Monotonic clock of the machine, where work takes the time that it takes.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SystemClock;
 

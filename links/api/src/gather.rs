@@ -1,11 +1,11 @@
-//! Bytes that are gathered where a packet leaves from.
+//! Gather lists: bytes in pieces, which are put together where a packet leaves from.
 
-/// Bytes for a packet, which are gathered where it leaves from.
+/// Gather list of a packet.
 pub trait Gather {
-    /// How many they are.
+    /// Number of bytes.
     fn size(&self) -> usize;
-    /// Writes them into as much room. It runs inside whatever is entered to
-    /// send: it must enter nothing, nor panic.
+    /// Writes the bytes into `room`, which has as many. It runs inside the lock of the sender: it
+    /// must enter nothing, and must not panic.
     fn gather(&self, room: &mut [u8]);
 }
 
@@ -18,18 +18,18 @@ impl<const N: usize> Gather for [&[u8]; N] {
     #[inline(always)]
     fn gather(&self, mut room: &mut [u8]) {
         for piece in self {
-            room = put_few(room, piece);
+            room = copy_short(room, piece);
         }
     }
 }
 
-/// Copies `bytes` to the front of `room`, and returns the rest of it. A few are no call: that costs
-/// more than they do.
+/// Copies `bytes` to the front of `room`, and returns the rest of it. Up to 16 bytes take no call,
+/// which would cost more than they do.
 ///
 /// # Panics
-/// If they do not fit.
+/// If `bytes` do not fit.
 #[inline(always)]
-pub fn put_few<'a>(room: &'a mut [u8], bytes: &[u8]) -> &'a mut [u8] {
+pub fn copy_short<'a>(room: &'a mut [u8], bytes: &[u8]) -> &'a mut [u8] {
     const WORD: usize = size_of::<u64>();
     let (to, rest) = room.split_at_mut(bytes.len());
     match (bytes.first_chunk::<WORD>(), bytes.last_chunk::<WORD>()) {

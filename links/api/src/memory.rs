@@ -1,27 +1,29 @@
-//! Memory beside frames that a peer reaches without a packet, on links where ranks share a host: memory made for that, and what
-//! the kernel copies out of another process.
+//! Memory beside frames that a peer accesses without a packet, on links whose ranks share a host:
+//! exported memory, and memory that the kernel copies out of another process.
 
 use std::io;
 use std::ptr::NonNull;
 use weft_wire::Rank;
 
-/// Bytes that name a piece of memory to a peer.
+/// Length of the name of exported memory, in bytes.
 pub const NAME_BYTES: usize = 16;
 
-/// Makes memory for peers, and reaches what peers have made.
+/// Exporter and importer of memory between ranks.
 pub trait SharedMemory: Send + Sync {
-    /// Memory of `bytes` zeros that `peer`, or every rank here, may reach by the name that comes with it, until it is
-    /// dropped here: what a peer that has it then still does to it, nobody sees. `None` if `peer` cannot.
+    /// Exports memory of `bytes` zeros to `peer`, or to every rank here, who may attach it by the
+    /// name that is returned with it. The export ends when the memory is dropped here. What a peer
+    /// that has it still writes then, nobody sees. `None` if `peer` cannot attach it.
     ///
     /// # Errors
-    /// What the system says.
+    /// An error of the system.
     fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>>;
 
-    /// The memory of `bytes` that `peer` has made for this rank, or for all, under `name`. Each side keeps it as long as
-    /// it likes.
+    /// Attaches memory of `bytes` that `peer` has exported to this rank, or to all, under `name`.
+    /// Each side keeps it as long as it likes.
     ///
     /// # Errors
-    /// What the system says, or that this is no such memory: the name is a peer's word.
+    /// An error of the system, or that this is no such memory: the name comes from a peer and may
+    /// be wrong.
     fn attach(
         &self,
         peer: Rank,
@@ -30,24 +32,26 @@ pub trait SharedMemory: Send + Sync {
     ) -> io::Result<Box<dyn MappedMemory>>;
 }
 
-/// Memory, and its name.
+/// Exported memory and its name.
 pub type Named = (Box<dyn MappedMemory>, [u8; NAME_BYTES]);
 
-/// Memory of so many bytes as were asked for, which stays where it is until this is dropped.
+/// Memory of the requested size, which stays where it is until this is dropped.
 pub trait MappedMemory: Send + Sync {
-    /// Where it begins, at a page.
+    /// Address of its first byte, which is at the start of a page.
     fn start(&self) -> NonNull<u8>;
 
-    /// The peer has it, and will not ask for it again.
-    fn taken(&self);
+    /// Revokes the name: the peer has attached the memory, and nobody else will.
+    fn revoke_name(&self);
 }
 
-/// Memory of the processes of other ranks of this host, out of which the kernel copies.
-pub trait Reach: Send + Sync {
-    /// Copies what lies at `address` of `rank`'s process into `into`. False if this process may not, or nothing lies there: then
-    /// `into` may have been written in part. With no bytes it says whether this process may.
+/// Cross-memory attach: copies by the kernel out of the processes of other ranks of this host.
+pub trait CrossMemory: Send + Sync {
+    /// Copies from `address` in the process of `rank` into `into`. False if this process may not,
+    /// or nothing is mapped there: then `into` may have been written in part. With an empty `into`
+    /// it checks that this process may.
     fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool;
 
-    /// Whether `by` has fetched from this rank's process: it may be given addresses in place of bytes.
-    fn is_reached(&self, by: Rank) -> bool;
+    /// True if `by` has fetched from the process of this rank: it may be given addresses in place
+    /// of bytes.
+    fn is_read_by(&self, by: Rank) -> bool;
 }

@@ -3,14 +3,14 @@
 mod capture;
 mod count;
 mod faults;
-mod plain;
-mod shown;
+mod frames_only;
+mod inspect;
 
 pub use capture::{Capture, Captured};
 pub use count::{Count, FrameCounters};
 pub use faults::{FaultPlan, Faults};
-pub use plain::Plain;
-pub use shown::Shown;
+pub use frames_only::FramesOnly;
+pub use inspect::InspectOnDrop;
 
 /// Forwards the [`crate::Link`] methods that a wrapper does not change to `self.inner`.
 macro_rules! delegate {
@@ -52,7 +52,7 @@ macro_rules! delegate {
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
     };
-    (@ narrow) => { fn narrow(&mut self) -> Option<crate::Narrow> { self.inner.narrow() } };
+    (@ mtu_exceeded) => { fn mtu_exceeded(&mut self) -> Option<crate::MtuExceeded> { self.inner.mtu_exceeded() } };
     (@ arm) => {
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
             self.inner.arm(waiter)
@@ -61,11 +61,11 @@ macro_rules! delegate {
     (@ disarm) => {
         fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
     };
-    // What every wrapper leaves alone: frames in memory, sleeping, and where the NI half runs.
+    // Methods that no wrapper changes: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {
         crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
         crate::wrap::delegate!(copy_out);
-        crate::wrap::delegate!(bells, narrow, arm, disarm);
+        crate::wrap::delegate!(bells, mtu_exceeded, arm, disarm);
     };
     (@ lossy) => { const LOSSY: bool = L::LOSSY; };
     (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };
@@ -76,7 +76,7 @@ macro_rules! delegate {
         fn glance(&self) -> std::sync::Arc<crate::NoGlance> { std::sync::Arc::default() }
         fn clock(&self) -> L::Clock { self.inner.clock() }
         fn control_program(&self) -> crate::ni::ControlProgram { self.inner.control_program() }
-        fn requested(&mut self, work: Option<crate::clock::Work>) { self.inner.requested(work); }
+        fn notify_ni(&mut self, work: Option<crate::clock::Work>) { self.inner.notify_ni(work); }
         fn copy_to_host(&mut self, payload: crate::Payload, size: u16) -> Option<crate::Payload> {
             self.inner.copy_to_host(payload, size)
         }

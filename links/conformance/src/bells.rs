@@ -9,7 +9,7 @@ use weft_link::{Link, Payload};
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
 pub fn an_arrival_is_seen_before_sleeping<L: Link>(links: &mut [L]) {
-    for waiter in [Waiter::Host, Waiter::Watch] {
+    for waiter in [Waiter::Host, Waiter::Upcall] {
         send(links, 0, 1, b"early");
         while !links[1].has_arrivals() {
             std::thread::yield_now();
@@ -24,7 +24,7 @@ pub fn an_arrival_is_seen_before_sleeping<L: Link>(links: &mut [L]) {
 pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
     let mut links = links;
     let mut sleeper = links.pop().expect("two links");
-    for waiter in [Waiter::Host, Waiter::Watch] {
+    for waiter in [Waiter::Host, Waiter::Upcall] {
         for _ in 0..50 {
             let ticket = sleeper.arm(waiter).expect("nothing has arrived");
             std::thread::scope(|scope| {

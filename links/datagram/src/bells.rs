@@ -90,7 +90,7 @@ impl DatagramBells {
     fn bell(&self, waiter: Waiter) -> &Bell {
         match waiter {
             Waiter::Host => &self.host,
-            Waiter::Watch => &self.watch,
+            Waiter::Upcall => &self.watch,
         }
     }
 
@@ -174,7 +174,7 @@ impl Bells for DatagramBells {
         let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
         let _ = self.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
         self.ring(Waiter::Host);
-        self.ring(Waiter::Watch);
+        self.ring(Waiter::Upcall);
     }
 }
 

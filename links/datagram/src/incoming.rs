@@ -120,7 +120,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     /// True if a packet can be had without a look at the source; datagrams of outsiders may be
     /// taken for one.
     #[inline]
-    pub fn has_more_at_hand(&self) -> bool {
+    pub fn has_buffered(&self) -> bool {
         self.current.is_some() || !self.arrived.is_empty()
     }
 

@@ -133,7 +133,7 @@ impl Shared {
         let Interest { sleepers, .. } = std::mem::take(&mut *interest);
         self.ignore(&interest);
         drop(interest);
-        let waiters = [Waiter::Host, Waiter::Watch].into_iter();
+        let waiters = [Waiter::Host, Waiter::Upcall].into_iter();
         let asleep = waiters.filter(|waiter| sleepers & bit(*waiter) != 0);
         asleep.for_each(|waiter| self.bells.ring(waiter));
     }
@@ -160,7 +160,7 @@ impl Shared {
 fn bit(waiter: Waiter) -> u8 {
     match waiter {
         Waiter::Host => 1,
-        Waiter::Watch => 2,
+        Waiter::Upcall => 2,
     }
 }
 

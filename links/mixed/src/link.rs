@@ -8,9 +8,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::memory::{Reach, SharedMemory};
+use weft_link::memory::{CrossMemory, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Narrow, Part, Payload, Received,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, MtuExceeded, Part, Payload,
+    Received,
 };
 use weft_wire::{Header, Rank};
 
@@ -353,8 +354,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     }
 
     #[inline]
-    fn has_more_at_hand(&self) -> bool {
-        self.far.has_more_at_hand()
+    fn has_buffered(&self) -> bool {
+        self.far.has_buffered()
     }
 
     fn has_arrivals(&mut self) -> bool {
@@ -391,8 +392,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         Some(Arc::new(Routed { near, routes }))
     }
 
-    fn reach(&self) -> Option<Arc<dyn Reach>> {
-        let (near, routes) = (self.near.reach()?, self.routes.clone());
+    fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {
+        let (near, routes) = (self.near.cross_memory()?, self.routes.clone());
         Some(Arc::new(Routed { near, routes }))
     }
 
@@ -402,7 +403,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
         self.flush();
-        if waiter == Waiter::Watch && !self.waiting.is_empty() {
+        if waiter == Waiter::Upcall && !self.waiting.is_empty() {
             // Frames that come back ring the host's bell only.
             return None;
         }
@@ -420,7 +421,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.near.disarm(waiter);
     }
 
-    fn narrow(&mut self) -> Option<Narrow> {
-        self.far.narrow()
+    fn mtu_exceeded(&mut self) -> Option<MtuExceeded> {
+        self.far.mtu_exceeded()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use weft_link::memory::{MappedMemory, NAME_BYTES, Named, Reach, SharedMemory};
+use weft_link::memory::{CrossMemory, MappedMemory, NAME_BYTES, Named, SharedMemory};
 use weft_wire::Rank;
 
 /// Memory of the near link, for the ranks that are near.
@@ -40,13 +40,13 @@ impl SharedMemory for Routed<dyn SharedMemory> {
     }
 }
 
-impl Reach for Routed<dyn Reach> {
+impl CrossMemory for Routed<dyn CrossMemory> {
     fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
         self.number(rank).is_some_and(|number| self.near.fetch(number, address, into))
     }
 
     #[inline]
-    fn is_reached(&self, by: Rank) -> bool {
-        self.number(by).is_some_and(|number| self.near.is_reached(number))
+    fn is_read_by(&self, by: Rank) -> bool {
+        self.number(by).is_some_and(|number| self.near.is_read_by(number))
     }
 }

@@ -1,14 +1,14 @@
-//! Which rings a rank polls, and how sleepers are woken.
+//! Selection of the rings that a rank polls, and wake-up of sleepers.
 //!
 //! An empty poll must not cost more with more peers, so only a few rings are *hot* and polled. The
 //! senders of the others find their bit set in the receiver's `cold` word and announce what they
-//! write in its `attention` word, which is polled too. A ring that announces often becomes hot; one
+//! write in its `attention` word, which is polled too. A ring that announces often becomes hot. One
 //! that was quiet for long makes room for it.
 //!
-//! A sender writes its slot and then looks whether the receiver wants more than that (an
-//! announcement, a bell). Whoever changes what is wanted does so, then makes every core pass a
-//! barrier (membarrier), then looks at the rings once more: a slot written before the barrier is
-//! seen by that look, and a sender that writes after it sees what is wanted. So senders need no
+//! A sender writes its slot and then checks whether the receiver wants more than that: an
+//! announcement, or its bell. A receiver that changes this does so, then makes every core pass a
+//! barrier (membarrier), then polls the rings once more. That poll sees a slot that was written
+//! before the barrier, and a sender that writes after it sees the change. So senders need no
 //! barrier of their own (DESIGN 6: the sleeper pays).
 
 use crate::memory::View;
@@ -22,64 +22,65 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_wire::Rank;
 
-/// Rings that are polled.
+/// Largest number of hot rings, which are polled.
 pub(crate) const HOT: usize = 4;
-/// Announcements after which a ring becomes hot.
+/// Number of announcements after which a ring becomes hot.
 const PROMOTE_AFTER: u8 = 4;
-/// Packets of one ring in a row.
+/// Turn of a ring: largest number of its packets that are taken in a row.
 pub(crate) const TURN: u32 = 16;
-/// A hot ring gives way if it has had no turn for this many arrivals.
+/// Number of arrivals without a turn of a hot ring after which it gives way to another.
 const QUIET_ARRIVALS: u64 = 256;
 
-/// Beside the bits of the bells: the host sleeps because no frame is free.
-const WANTS_FRAMES: u32 = 1 << 2;
+/// Bit of `armed`, beside those of the bells: the host sleeps because no frame is free.
+const FRAME_WANTED: u32 = 1 << 2;
 
-/// Makes all cores that run ranks pass a barrier. Registration happens when a rank attaches.
+/// Makes all cores that run ranks pass a barrier. Ranks register for it when they attach.
 pub(crate) fn barrier_on_all_cores() {
     use rustix::thread::{MembarrierCommand, membarrier};
     if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
-        // Slow (it waits for every core to schedule), and always there.
+        // This one is slow (it waits for every core to schedule), and always there.
         let _ = membarrier(MembarrierCommand::Global);
     }
 }
 
-/// Lets the barriers of other ranks reach this process.
+/// Registers this process for the barriers of other ranks.
 pub(crate) fn register_for_barriers() -> io::Result<()> {
     use rustix::thread::{MembarrierCommand, membarrier};
     Ok(membarrier(MembarrierCommand::RegisterGlobalExpedited)?)
 }
 
-/// What a sender needs of a receiver's control lines.
+/// Doorbell of a receiver: its control words, as a sender uses them.
 pub(crate) struct Doorbell {
     control: Control,
     own_bit: u64,
 }
 
 impl Doorbell {
-    /// The doorbell of `segment`'s owner, as `own` presses it.
+    /// Returns the doorbell of the owner of `segment`, which `own` presses.
     pub fn new(segment: &Segment, own: Rank) -> Self {
         Doorbell { control: segment.control(), own_bit: 1 << own.index() }
     }
 
-    /// A slot was written: gives the receiver what else it wants. Two loads of one line that
+    /// Notifies the receiver of a written slot, if it wants that. Costs two loads of one line that
     /// nobody writes while the receiver polls and its hot rings stay the same.
     #[inline(always)]
     pub fn press(&self) {
-        // The looks must stay behind the slot; the processor is seen to by whoever wants something.
+        // The compiler must keep these loads behind the store to the slot. The receiver's barrier
+        // does so for the processor.
         compiler_fence(Ordering::SeqCst);
         if self.control.cold.load(Ordering::Relaxed) & self.own_bit != 0 {
             self.control.attention.fetch_or(self.own_bit, Ordering::SeqCst);
         }
-        if self.control.wants.load(Ordering::Relaxed) != 0 {
+        if self.control.armed.load(Ordering::Relaxed) != 0 {
             self.wake_any();
         }
     }
 
-    /// One of the receiver's frames was given back: wakes it if it sleeps for want of one.
+    /// Wakes the owner of a frame that was released, if it sleeps for want of one.
     #[inline]
-    pub fn gave_back(&self) {
+    pub fn wake_for_frame(&self) {
         compiler_fence(Ordering::SeqCst);
-        if self.control.wants.load(Ordering::Relaxed) & WANTS_FRAMES != 0 {
+        if self.control.armed.load(Ordering::Relaxed) & FRAME_WANTED != 0 {
             self.wake(Waiter::Host);
         }
     }
@@ -88,19 +89,19 @@ impl Doorbell {
     /// host waits for.
     #[inline]
     pub fn wake_host(&self) -> bool {
-        self.control.wants.load(Ordering::SeqCst) & want_bit(Waiter::Host) != 0
+        self.control.armed.load(Ordering::SeqCst) & bell_bit(Waiter::Host) != 0
             && self.wake(Waiter::Host)
     }
 
-    /// Rings the bell of whoever sleeps: the host, or else the upcall thread.
+    /// Rings the bell of the thread that sleeps: the host, or else the upcall thread.
     #[cold]
     fn wake_any(&self) {
-        let _ = self.wake(Waiter::Host) || self.wake(Waiter::Watch);
+        let _ = self.wake(Waiter::Host) || self.wake(Waiter::Upcall);
     }
 
     fn wake(&self, waiter: Waiter) -> bool {
-        let bit = want_bit(waiter);
-        let wanted = self.control.wants.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
+        let bit = bell_bit(waiter);
+        let wanted = self.control.armed.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
         if wanted {
             ring(&self.control.bells, waiter);
         }
@@ -108,18 +109,18 @@ impl Doorbell {
     }
 }
 
-/// This rank's own doorbell: the rings that it polls, and in which order.
+/// Listener at the doorbell of this rank: the rings that it polls, and their order.
 ///
-/// Fair: a ring that holds packets is served within [`TURN`] packets of each of the others. Every
-/// ring has its turn: the hot ones first, then all that were announced.
+/// It is fair: a ring with packets is served within [`TURN`] packets of each of the others. Every
+/// ring has its turn, the hot ones first, then all that were announced.
 pub(crate) struct Listener {
     own: usize,
     control: Control,
     rings: Arc<Rings>,
-    /// The ring whose turn it is, and the packets left of its turn.
+    /// Ring whose turn it is, and the packets left of its turn.
     current: usize,
     turn_left: u32,
-    /// The hot ring that had its turn last, by its number among those.
+    /// Hot ring that had its turn last, by its number among those.
     cursor: usize,
     /// Announced rings that have their turn before the hot rings have another, a bit each.
     round: u64,
@@ -138,7 +139,7 @@ impl Listener {
             control.cold.store(u64::MAX, Ordering::SeqCst);
             barrier_on_all_cores();
         }
-        // Peers may have written before this rank said what it wants: look at every ring once.
+        // Peers may have written before this rank armed anything: poll every ring once.
         let all = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 };
         rings.set_announced(all & !(1 << own.index()));
         Listener {
@@ -155,23 +156,23 @@ impl Listener {
         }
     }
 
-    /// The sender in whose ring the next packet most likely is, if it is still its turn.
+    /// Sender in whose ring the next packet most likely is, if it is still its turn.
     #[inline(always)]
     pub fn likely(&self) -> Option<usize> {
         (self.turn_left > 0).then_some(self.current)
     }
 
-    /// A packet of the [likely](Self::likely) sender was taken.
+    /// Counts a packet of the [likely](Self::likely) sender, which was taken.
     #[inline(always)]
     pub fn spend_turn(&mut self) {
         self.turn_left -= 1;
     }
 
-    /// The sender in whose ring is the packet that is to be taken next, if there is one.
+    /// Sender in whose ring the next packet to be taken is, if there is one.
     #[inline(always)]
     pub fn next(&mut self) -> Option<usize> {
         // Where one packet was, the next is likely.
-        if self.turn_left > 0 && self.rings.is_full(self.current) {
+        if self.turn_left > 0 && self.rings.has_packet(self.current) {
             self.turn_left -= 1;
             return Some(self.current);
         }
@@ -180,21 +181,21 @@ impl Listener {
 
     #[inline(never)]
     fn next_turn(&mut self) -> Option<usize> {
-        self.hear_announcements();
+        self.collect_announcements();
         // The rest of a round, the hot rings, and all announced ones: each ring once at least.
-        for _ in 0..self.rings.hots() + 2 {
+        for _ in 0..self.rings.hot_count() + 2 {
             if let Some(peer) = self.next_announced() {
                 self.begin_turn(peer);
-                self.note_announcement(peer);
+                self.count_announcement(peer);
                 return Some(peer);
             }
             self.cursor += 1;
-            if self.cursor >= self.rings.hots() {
+            if self.cursor >= self.rings.hot_count() {
                 self.cursor = 0;
                 self.round = self.rings.announced();
             }
             let hot = self.rings.hot().nth(self.cursor);
-            if let Some(peer) = hot.filter(|&peer| self.rings.is_full(peer)) {
+            if let Some(peer) = hot.filter(|&peer| self.rings.has_packet(peer)) {
                 self.last_arrival[self.cursor] = self.arrivals;
                 self.begin_turn(peer);
                 return Some(peer);
@@ -209,7 +210,7 @@ impl Listener {
         self.arrivals += u64::from(TURN);
     }
 
-    fn hear_announcements(&mut self) {
+    fn collect_announcements(&mut self) {
         if self.control.attention.load(Ordering::Relaxed) != 0 {
             let announced = self.control.attention.swap(0, Ordering::SeqCst) & !(1 << self.own);
             self.rings.set_announced(self.rings.announced() | announced);
@@ -220,7 +221,7 @@ impl Listener {
         while self.round != 0 {
             let peer = self.round.trailing_zeros() as usize;
             self.round &= self.round - 1;
-            if self.rings.is_full(peer) {
+            if self.rings.has_packet(peer) {
                 return Some(peer);
             }
             self.rings.set_announced(self.rings.announced() & !(1 << peer));
@@ -229,7 +230,7 @@ impl Listener {
     }
 
     #[cold]
-    fn note_announcement(&mut self, peer: usize) {
+    fn count_announcement(&mut self, peer: usize) {
         if self.rings.hot().any(|hot| hot == peer) {
             return;
         }
@@ -240,9 +241,9 @@ impl Listener {
         }
     }
 
-    /// Makes `peer`'s ring hot if there is room, or one that has been quiet.
+    /// Makes the ring of `peer` hot, if there is room, or in place of one that has been quiet.
     fn promote(&mut self, peer: usize) {
-        let mut at = self.rings.hots();
+        let mut at = self.rings.hot_count();
         if at >= HOT {
             let quiet = |last: &u64| self.arrivals - last > QUIET_ARRIVALS;
             let Some(found) = self.last_arrival.iter().position(quiet) else { return };
@@ -257,10 +258,10 @@ impl Listener {
         self.last_arrival[at] = self.arrivals;
     }
 
-    /// True if [`Self::next`] has anything to look at.
+    /// True if [`Self::next`] may find a packet.
     #[inline]
     pub fn has_any(&mut self) -> bool {
-        self.rings.is_any_hot_full()
+        self.rings.has_hot_packet()
             || self.control.attention.load(Ordering::Acquire) != 0
             || (self.rings.announced() != 0 && self.has_announced())
     }
@@ -268,20 +269,20 @@ impl Listener {
     #[inline(never)]
     fn has_announced(&mut self) -> bool {
         let mut announced = self.rings.announced();
-        while announced != 0 && !self.rings.is_full(announced.trailing_zeros() as usize) {
-            // Looked at once, and not again with every look.
+        while announced != 0 && !self.rings.has_packet(announced.trailing_zeros() as usize) {
+            // Polled once, and not again with every poll.
             announced &= announced - 1;
         }
         self.rings.set_announced(announced);
         announced != 0
     }
 
-    /// Wants `waiter`'s bell rung on arrival, and the host's also when a frame is given back if
-    /// this rank is `starved` of frames. `None` if something has arrived by now.
+    /// Arms the bell of `waiter` for arrivals, and that of the host also for the release of a frame
+    /// if this rank is `starved` of frames. `None` if something has arrived by now.
     pub fn arm(&mut self, waiter: Waiter, starved: bool) -> Option<Ticket> {
-        let frames = if starved && waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
+        let frames = if starved && waiter == Waiter::Host { FRAME_WANTED } else { 0 };
         let ticket = Ticket(self.control.bells[bell_index(waiter)].load(Ordering::SeqCst));
-        self.control.wants.fetch_or(want_bit(waiter) | frames, Ordering::SeqCst);
+        self.control.armed.fetch_or(bell_bit(waiter) | frames, Ordering::SeqCst);
         barrier_on_all_cores();
         if self.has_any() {
             self.disarm(waiter);
@@ -291,12 +292,12 @@ impl Listener {
     }
 
     pub fn disarm(&mut self, waiter: Waiter) {
-        let frames = if waiter == Waiter::Host { WANTS_FRAMES } else { 0 };
-        self.control.wants.fetch_and(!(want_bit(waiter) | frames), Ordering::SeqCst);
+        let frames = if waiter == Waiter::Host { FRAME_WANTED } else { 0 };
+        self.control.armed.fetch_and(!(bell_bit(waiter) | frames), Ordering::SeqCst);
     }
 }
 
-/// The bells of one rank, for its own threads.
+/// Bells of one rank, for its own threads.
 pub(crate) struct OwnBells(Control);
 
 impl OwnBells {
@@ -312,7 +313,7 @@ impl Bells for OwnBells {
             tv_nsec: i64::from(limit.subsec_nanos()),
         };
         let bell = &self.0.bells[bell_index(waiter)];
-        // Woken, timed out, interrupted, or rung before: the caller looks again in every case.
+        // Woken, timed out, interrupted, or rung before: the caller polls again in every case.
         let _ = futex::wait(bell, futex::Flags::empty(), ticket.0, Some(&limit));
     }
 
@@ -337,13 +338,13 @@ impl Bells for OwnBells {
     }
 }
 
-/// Tells the owner of a segment about `loss` and wakes all its threads. The first loss stays; says whether
-/// this is the first.
+/// Announces `loss` to the owner of a segment and wakes all its threads. The first loss stays.
+/// Returns true if this is the first.
 pub(crate) fn announce_loss(control: &Control, loss: Loss) -> bool {
     let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
     let first = control.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
     ring(&control.bells, Waiter::Host);
-    ring(&control.bells, Waiter::Watch);
+    ring(&control.bells, Waiter::Upcall);
     first.is_ok()
 }
 
@@ -355,17 +356,17 @@ fn decode_loss(bits: u64) -> Option<Loss> {
 fn ring(bells: &View<AtomicU32>, waiter: Waiter) {
     let bell = &bells[bell_index(waiter)];
     bell.fetch_add(1, Ordering::SeqCst);
-    // All threads of the rank that wait there: each waits for something else.
+    // Wakes all threads of the rank that wait there: each waits for something else.
     let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
 }
 
 fn bell_index(waiter: Waiter) -> usize {
     match waiter {
         Waiter::Host => 0,
-        Waiter::Watch => 1,
+        Waiter::Upcall => 1,
     }
 }
 
-fn want_bit(waiter: Waiter) -> u32 {
+fn bell_bit(waiter: Waiter) -> u32 {
     1 << bell_index(waiter)
 }

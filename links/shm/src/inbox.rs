@@ -1,21 +1,23 @@
-//! Packets that were received and not given back, outside link memory: slots are copied here, so
-//! that the ring moves on while a client keeps a packet, and frames that their senders need back.
+//! Inbox: packets that were received and not released, outside link memory. Slots are copied here,
+//! so that the ring moves on while a client keeps a packet, and so are frames that their senders
+//! need back.
 
 use crate::ring::INLINE_WORDS;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Entries that are made at once.
+/// Number of entries of a chunk.
 const CHUNK: usize = 64;
 
-/// The user bytes of one small packet. Atomics, because clients read one entry through a pointer
-/// while the next is filled: no entry is ever borrowed exclusively.
+/// User bytes of one small packet. They are atomics, because clients read one entry through a
+/// pointer while the next is filled: no entry is ever borrowed exclusively.
 #[repr(C, align(64))]
 #[derive(Default)]
 struct Small([AtomicU64; INLINE_WORDS]);
 
-/// Storage for small packets. Grows by chunks that never move, up to all credits of all peers.
+/// Storage of packets. That of small ones grows by chunks that never move, up to all credits of all
+/// peers.
 pub(crate) struct Inbox {
     chunks: Vec<Arc<[Small]>>,
     free: Vec<u32>,
@@ -28,7 +30,7 @@ impl Inbox {
         Inbox { chunks: Vec::new(), free: Vec::new(), large: Vec::new(), free_large: Vec::new() }
     }
 
-    /// Keeps `bytes` until [`Self::remove`].
+    /// Keeps `bytes` until [`Self::remove`], and returns the number of their entry.
     #[inline]
     pub fn insert(&mut self, bytes: [u64; INLINE_WORDS]) -> u32 {
         let index = match self.free.pop() {
@@ -41,19 +43,20 @@ impl Inbox {
         index
     }
 
-    /// Where the bytes of entry `index` are.
+    /// Address of the bytes of entry `index`.
     #[inline]
     pub fn bytes(&self, index: u32) -> NonNull<u8> {
         NonNull::from(&self.small(index).0).cast()
     }
 
-    /// The words of entry `index`.
+    /// Words of entry `index`.
     #[inline]
     pub fn words(&self, index: u32) -> [u64; INLINE_WORDS] {
         std::array::from_fn(|i| self.small(index).0[i].load(Relaxed))
     }
 
-    /// Keeps the bytes of a large packet until [`Self::remove_large`].
+    /// Keeps the bytes of a large packet until [`Self::remove_large`], and returns the number of
+    /// their entry.
     pub fn insert_large(&mut self, bytes: Box<[u8]>) -> u32 {
         let index = self.free_large.pop().unwrap_or_else(|| {
             self.large.push(None);
@@ -63,12 +66,12 @@ impl Inbox {
         index
     }
 
-    /// Where the bytes of large entry `index` are.
+    /// Address of the bytes of large entry `index`.
     pub fn large_bytes(&self, index: u32) -> NonNull<u8> {
         NonNull::from(self.large(index)).cast()
     }
 
-    /// The bytes of large entry `index`.
+    /// Bytes of large entry `index`.
     pub fn large(&self, index: u32) -> &[u8] {
         let bytes = self.large[index as usize].as_deref();
         bytes.unwrap_or_else(|| unreachable!("freed while in use"))

@@ -1,11 +1,11 @@
-//! Shared memory as a [`Link`].
+//! Implementation of [`Link`] by shared memory.
 
+use crate::cross_memory::Processes;
 use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
+use crate::exported::ExportedMemory;
 use crate::inbox::Inbox;
-use crate::lent::ExportedMemory;
 use crate::memory::{Cursor, Frames, View};
 use crate::pool::Pool;
-use crate::reach::Processes;
 use crate::ring::{Consumer, INLINE_BYTES, Producer};
 use crate::rings::Rings;
 use crate::segment::{Segment, Settings, WORDS};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::memory::{Reach, SharedMemory};
+use weft_link::memory::{CrossMemory, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Look, Part, Payload, Plain,
-    Received, SharedWords,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, Payload, Plain, Received,
+    ReceivedPlain, SharedWords,
 };
 use weft_wire::{Header, Rank, Tag, compact};
 
-/// One rank's attachment to the shared memory of its job.
+/// Attachment of one rank to the shared memory of its job.
 pub struct Shm {
     own: Rank,
     settings: Settings,
@@ -42,11 +42,11 @@ struct Peer {
     outgoing: Producer<Cursor>,
     doorbell: Doorbell,
     frames: Frames,
-    /// Where this rank says that it gave the peer's frames back, a line a frame.
+    /// Counts of the peer's frames that this rank has released, a line a frame.
     releases: View<AtomicU8>,
 }
 
-/// Why a rank could not attach.
+/// Reason why a rank could not attach.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The settings are impossible, or do not match the segments.
@@ -55,65 +55,65 @@ pub enum AttachError {
     /// The kernel does not let memory be mapped.
     #[error("cannot map a segment: {0}")]
     Map(#[source] io::Error),
-    /// No expedited membarrier, on which sleeping and waking rest.
+    /// The kernel has no expedited membarrier, on which sleeping and waking rest.
     #[error(
         "the kernel offers no membarrier (Linux 4.16 or later has it; a seccomp filter may forbid it): {0}"
     )]
     Barrier(#[source] io::Error),
 }
 
-/// Where the user bytes of a slot are.
-mod place {
+/// Payload kinds: where the user bytes of a slot are.
+mod payload_kind {
     /// In the slot.
     pub const INLINE: u8 = 0;
-    /// In a frame: word 0 of the payload has the owner's rank, and the frame above bit 16.
+    /// In a frame. Word 0 of the payload has the rank of its owner, and above bit 16 its number.
     pub const FRAME: u8 = 1;
 }
 
-/// The owner of a frame and its number, as word 0 of a payload has them.
+/// Owner of a frame and its number, from word 0 of a payload.
 #[inline(always)]
 fn parse_reference(word: u64) -> (Rank, u32) {
     (Rank(word as u16), (word >> 16) as u32)
 }
 
-/// A plain packet of `source`, whose bytes are at `place`.
+/// Plain packet of `source`, with its user bytes at `bytes`.
 #[inline(always)]
-fn found(source: Rank, header: compact::Plain, place: NonNull<u8>) -> Plain {
+fn plain_packet(source: Rank, header: compact::Plain, bytes: NonNull<u8>) -> Plain {
     let compact::Plain { protocol, size, credits, .. } = header;
-    Plain { source, protocol, size, credits, place }
+    Plain { source, protocol, size, credits, bytes }
 }
 
-/// What a [`Buffer`] of this link is.
+/// Buffer kind: what a [`Buffer`] of this link names.
 #[derive(Clone, Copy)]
-enum Place {
-    /// A frame of this rank's own pool.
+enum BufferKind {
+    /// A frame of this rank.
     Own(u32),
     /// A small packet in the inbox.
     Inbox(u32),
     /// A frame of another rank.
-    Frame(Rank, u32),
+    Peer(Rank, u32),
     /// A large packet in the inbox.
     Large(u32),
 }
 
-impl Place {
+impl BufferKind {
     #[inline]
     fn buffer(self) -> Buffer {
         Buffer(match self {
-            Place::Own(frame) => u64::from(frame),
-            Place::Inbox(index) => 1 << 62 | u64::from(index),
-            Place::Large(index) => 3 << 62 | u64::from(index),
-            Place::Frame(owner, frame) => 2 << 62 | u64::from(owner.0) << 32 | u64::from(frame),
+            BufferKind::Own(frame) => u64::from(frame),
+            BufferKind::Inbox(index) => 1 << 62 | u64::from(index),
+            BufferKind::Large(index) => 3 << 62 | u64::from(index),
+            BufferKind::Peer(owner, frame) => 2 << 62 | u64::from(owner.0) << 32 | u64::from(frame),
         })
     }
 
     #[inline]
     fn of(buffer: Buffer) -> Self {
         match buffer.0 >> 62 {
-            0 => Place::Own(buffer.0 as u32),
-            1 => Place::Inbox(buffer.0 as u32),
-            3 => Place::Large(buffer.0 as u32),
-            _ => Place::Frame(Rank((buffer.0 >> 32) as u16), buffer.0 as u32),
+            0 => BufferKind::Own(buffer.0 as u32),
+            1 => BufferKind::Inbox(buffer.0 as u32),
+            3 => BufferKind::Large(buffer.0 as u32),
+            _ => BufferKind::Peer(Rank((buffer.0 >> 32) as u16), buffer.0 as u32),
         }
     }
 }
@@ -122,7 +122,7 @@ impl Shm {
     /// Attaches rank `own` to the segments of its job, one a rank.
     ///
     /// # Errors
-    /// [`AttachError`]; nothing stays mapped.
+    /// [`AttachError`]. Nothing stays mapped.
     pub fn attach(own: Rank, settings: Settings, files: &[OwnedFd]) -> Result<Self, AttachError> {
         settings.check().map_err(AttachError::Settings)?;
         let ranks = usize::from(settings.ranks);
@@ -175,8 +175,8 @@ impl Shm {
         })
     }
 
-    /// The packet in the slot that was taken last, with these header words, checked: everything in
-    /// it was written by `from`.
+    /// Parses the packet in the slot that was taken last, with these header words, and checks all
+    /// of it, because `from` wrote all of it.
     #[inline]
     fn accept(&mut self, from: Rank, head: [u64; 2]) -> Result<Received, LinkViolation> {
         let bad = |what| LinkViolation { from, what };
@@ -184,7 +184,7 @@ impl Shm {
             Ok(header) => header,
             Err(malformed) => return Err(bad(BadFrame::Header(malformed))),
         };
-        let place = compact::place(head[0]);
+        let kind = compact::payload_kind(head[0]);
         let slot = self.rings.of(from.index()).latest();
         let payload = match header.tag {
             Tag::Credit
@@ -195,78 +195,83 @@ impl Shm {
             | Tag::Recall
             | Tag::Return => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([slot.word(0), slot.word(1)]),
-            Tag::Ucast | Tag::Mcast => Payload::Buffer(match place {
-                place::INLINE if usize::from(header.size) <= INLINE_BYTES => {
-                    Place::Inbox(self.inbox.insert(slot.payload())).buffer()
+            Tag::Ucast | Tag::Mcast => Payload::Buffer(match kind {
+                payload_kind::INLINE if usize::from(header.size) <= INLINE_BYTES => {
+                    BufferKind::Inbox(self.inbox.insert(slot.payload())).buffer()
                 }
-                place::FRAME if u32::from(header.size) <= self.settings.frame_bytes => {
+                payload_kind::FRAME if u32::from(header.size) <= self.settings.frame_bytes => {
                     let (owner, index) = parse_reference(slot.word(0));
                     if !self.has_frame(owner, index) {
                         return Err(bad(BadFrame::Reference { owner: owner.0, index }));
                     }
-                    Place::Frame(owner, index).buffer()
+                    BufferKind::Peer(owner, index).buffer()
                 }
-                place::INLINE | place::FRAME => return Err(bad(BadFrame::Size(header.size))),
-                unknown => return Err(bad(BadFrame::Place(unknown))),
+                payload_kind::INLINE | payload_kind::FRAME => {
+                    return Err(bad(BadFrame::Size(header.size)));
+                }
+                unknown => return Err(bad(BadFrame::PayloadKind(unknown))),
             }),
         };
         Ok(Received { header, payload })
     }
 
-    /// True if another rank has this frame.
+    /// True if `owner` is another rank that has a frame `index`.
     #[inline(always)]
     fn has_frame(&self, owner: Rank, index: u32) -> bool {
         let Settings { ranks, frames, .. } = self.settings;
         owner != self.own && owner.0 < ranks && index < frames
     }
 
-    /// The plain packet in the next slot of `peer`, if one is there.
+    /// Plain packet in the next slot of `peer`, if one is there that is in no frame.
     #[inline(always)]
-    fn short_of(&self, peer: usize) -> Option<Plain> {
+    fn peek_short_from(&self, peer: usize) -> Option<Plain> {
         let source = Rank(peer as u16);
-        let (plain, slot) = self.rings.of(peer).peek_plain(place::INLINE, source)?;
+        let (plain, slot) = self.rings.of(peer).peek_plain(payload_kind::INLINE, source)?;
         let is_short = usize::from(plain.size) <= INLINE_BYTES;
-        is_short.then(|| found(source, plain, slot.bytes()))
+        is_short.then(|| plain_packet(source, plain, slot.bytes()))
     }
 
-    /// The plain packet of `source` whose bytes the next slot says are in a frame, if that is so.
+    /// Receives the next packet of `source` if it is plain, and in a frame that exists.
     #[inline(never)]
-    fn look_framed(&mut self, source: Rank) -> Look {
+    fn receive_framed(&mut self, source: Rank) -> ReceivedPlain {
         let ring = self.rings.of(source.index());
-        if let Some((plain, slot)) = ring.peek_plain(place::FRAME, source)
+        if let Some((plain, slot)) = ring.peek_plain(payload_kind::FRAME, source)
             && u32::from(plain.size) <= self.settings.frame_bytes
             && let (owner, index) = parse_reference(slot.word(0))
             && self.has_frame(owner, index)
         {
             ring.advance();
-            let place = self.peers[owner.index()].frames.at(index);
-            return Look::Framed(found(source, plain, place), Place::Frame(owner, index).buffer());
+            let bytes = self.peers[owner.index()].frames.at(index);
+            return ReceivedPlain::Framed(
+                plain_packet(source, plain, bytes),
+                BufferKind::Peer(owner, index).buffer(),
+            );
         }
-        Look::Other
+        ReceivedPlain::Other
     }
 
-    /// Writes the slot of a packet whose bytes are in `buffer`.
+    /// Writes the slot of a packet with its user bytes in `buffer`.
     #[inline]
     fn push_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let outgoing = &mut self.peers[to.index()].outgoing;
-        let (owner, frame) = match Place::of(buffer) {
-            Place::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
-                outgoing.push_bytes(header, place::INLINE, &self.frames.inline_words(frame));
+        let (owner, frame) = match BufferKind::of(buffer) {
+            BufferKind::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
+                outgoing.push_bytes(header, payload_kind::INLINE, &self.frames.inline_words(frame));
                 return;
             }
-            Place::Inbox(index) => {
-                outgoing.push_bytes(header, place::INLINE, &self.inbox.words(index));
+            BufferKind::Inbox(index) => {
+                outgoing.push_bytes(header, payload_kind::INLINE, &self.inbox.words(index));
                 return;
             }
-            Place::Own(frame) => {
+            BufferKind::Own(frame) => {
                 self.pool.add_reader(frame, to);
                 (self.own, frame)
             }
-            Place::Frame(owner, frame) => (owner, frame),
-            Place::Large(_) => unreachable!("what was detached is not forwarded"),
+            BufferKind::Peer(owner, frame) => (owner, frame),
+            BufferKind::Large(_) => unreachable!("what was detached is not forwarded"),
         };
         let reference = u64::from(owner.0) | u64::from(frame) << 16;
-        outgoing.push(header, place::FRAME, &[reference]);
+        outgoing.push(header, payload_kind::FRAME, &[reference]);
     }
 }
 
@@ -292,21 +297,21 @@ impl Link for Shm {
 
     #[inline]
     fn alloc(&mut self) -> Option<Buffer> {
-        Some(Place::Own(self.pool.alloc()?).buffer())
+        Some(BufferKind::Own(self.pool.alloc()?).buffer())
     }
 
     #[inline]
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
-        match Place::of(buffer) {
-            Place::Own(frame) => self.frames.at(frame),
-            Place::Inbox(index) => self.inbox.bytes(index),
-            Place::Large(index) => self.inbox.large_bytes(index),
-            Place::Frame(owner, frame) => self.peers[owner.index()].frames.at(frame),
+        match BufferKind::of(buffer) {
+            BufferKind::Own(frame) => self.frames.at(frame),
+            BufferKind::Inbox(index) => self.inbox.bytes(index),
+            BufferKind::Large(index) => self.inbox.large_bytes(index),
+            BufferKind::Peer(owner, frame) => self.peers[owner.index()].frames.at(frame),
         }
     }
 
     fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
-        let Place::Own(frame) = Place::of(buffer) else { return };
+        let BufferKind::Own(frame) = BufferKind::of(buffer) else { return };
         if usize::from(size) > INLINE_BYTES {
             for &reader in readers.iter().filter(|&&reader| reader != self.own) {
                 self.pool.add_reader(frame, reader);
@@ -319,9 +324,11 @@ impl Link for Shm {
         match payload {
             Payload::Buffer(buffer) => self.push_buffer(to, header, buffer),
             Payload::Words(words) => {
-                self.peers[to.index()].outgoing.push(header, place::INLINE, &words);
+                self.peers[to.index()].outgoing.push(header, payload_kind::INLINE, &words);
             }
-            Payload::Empty => self.peers[to.index()].outgoing.push(header, place::INLINE, &[]),
+            Payload::Empty => {
+                self.peers[to.index()].outgoing.push(header, payload_kind::INLINE, &[])
+            }
         }
         self.peers[to.index()].doorbell.press();
     }
@@ -329,7 +336,7 @@ impl Link for Shm {
     #[inline(always)]
     fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
         let peer = &mut self.peers[to.index()];
-        peer.outgoing.push_gathered(header, place::INLINE, bytes);
+        peer.outgoing.push_gathered(header, payload_kind::INLINE, bytes);
         peer.doorbell.press();
     }
 
@@ -341,8 +348,8 @@ impl Link for Shm {
     }
 
     #[inline(always)]
-    fn look_short(&self) -> Option<Plain> {
-        self.short_of(self.listener.likely()?)
+    fn peek_short(&self) -> Option<Plain> {
+        self.peek_short_from(self.listener.likely()?)
     }
 
     #[inline(always)]
@@ -352,20 +359,20 @@ impl Link for Shm {
     }
 
     #[inline]
-    fn look(&mut self) -> Look {
-        let Some(peer) = self.listener.next() else { return Look::Nothing };
-        match self.short_of(peer) {
+    fn receive_plain(&mut self) -> ReceivedPlain {
+        let Some(peer) = self.listener.next() else { return ReceivedPlain::Nothing };
+        match self.peek_short_from(peer) {
             Some(plain) => {
                 self.rings.of(peer).advance();
-                Look::Short(plain)
+                ReceivedPlain::Short(plain)
             }
-            None => self.look_framed(Rank(peer as u16)),
+            None => self.receive_framed(Rank(peer as u16)),
         }
     }
 
     fn store_short(&mut self, short: &Plain) -> Buffer {
         let slot = self.rings.of(short.source.index()).latest();
-        Place::Inbox(self.inbox.insert(slot.payload())).buffer()
+        BufferKind::Inbox(self.inbox.insert(slot.payload())).buffer()
     }
 
     #[inline]
@@ -374,19 +381,23 @@ impl Link for Shm {
     }
 
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
-        let Place::Frame(owner, frame) = Place::of(buffer) else { return buffer };
+        let BufferKind::Peer(owner, frame) = BufferKind::of(buffer) else { return buffer };
         let mut copy = vec![0; usize::from(size)].into_boxed_slice();
         self.peers[owner.index()].frames.copy_out(frame, &mut copy);
         self.free(buffer);
-        Place::Large(self.inbox.insert_large(copy)).buffer()
+        BufferKind::Large(self.inbox.insert_large(copy)).buffer()
     }
 
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
-        match Place::of(buffer) {
-            Place::Own(frame) => self.frames.copy_out(frame, into),
-            Place::Frame(owner, frame) => self.peers[owner.index()].frames.copy_out(frame, into),
-            Place::Large(index) => into.copy_from_slice(&self.inbox.large(index)[..into.len()]),
-            Place::Inbox(index) => {
+        match BufferKind::of(buffer) {
+            BufferKind::Own(frame) => self.frames.copy_out(frame, into),
+            BufferKind::Peer(owner, frame) => {
+                self.peers[owner.index()].frames.copy_out(frame, into)
+            }
+            BufferKind::Large(index) => {
+                into.copy_from_slice(&self.inbox.large(index)[..into.len()])
+            }
+            BufferKind::Inbox(index) => {
                 for (bytes, word) in into.chunks_mut(8).zip(self.inbox.words(index)) {
                     bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
                 }
@@ -396,16 +407,16 @@ impl Link for Shm {
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
-        match Place::of(buffer) {
-            Place::Own(frame) => self.pool.free(frame),
-            Place::Inbox(index) => self.inbox.remove(index),
-            Place::Large(index) => self.inbox.remove_large(index),
-            Place::Frame(owner, frame) => {
-                // Only this rank writes this byte, so reading and writing it apart is enough.
+        match BufferKind::of(buffer) {
+            BufferKind::Own(frame) => self.pool.free(frame),
+            BufferKind::Inbox(index) => self.inbox.remove(index),
+            BufferKind::Large(index) => self.inbox.remove_large(index),
+            BufferKind::Peer(owner, frame) => {
+                // Only this rank writes this byte, so a load and a store are enough.
                 let owner = &self.peers[owner.index()];
                 let count = &owner.releases[frame as usize * 64 + self.own.index()];
                 count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
-                owner.doorbell.gave_back();
+                owner.doorbell.wake_for_frame();
             }
         }
     }
@@ -426,14 +437,14 @@ impl Link for Shm {
         Some(Arc::new(ExportedMemory { own: self.own }))
     }
 
-    fn reach(&self) -> Option<Arc<dyn Reach>> {
-        Some(Arc::clone(&self.processes) as Arc<dyn Reach>)
+    fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {
+        Some(Arc::clone(&self.processes) as Arc<dyn CrossMemory>)
     }
 
     fn words(&self) -> Option<Arc<dyn SharedWords>> {
         Some(Arc::new(Words {
             words: self.segments.iter().map(Segment::words).collect(),
-            boards: self.segments.iter().map(Segment::board).collect(),
+            arenas: self.segments.iter().map(Segment::arena).collect(),
             doorbells: self.segments.iter().map(|s| Doorbell::new(s, self.own)).collect(),
         }))
     }
@@ -442,7 +453,7 @@ impl Link for Shm {
 impl Part for Shm {
     #[inline]
     fn is_own(&self, buffer: Buffer) -> bool {
-        matches!(Place::of(buffer), Place::Own(_) | Place::Inbox(_))
+        matches!(BufferKind::of(buffer), BufferKind::Own(_) | BufferKind::Inbox(_))
     }
 
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
@@ -457,17 +468,17 @@ impl Part for Shm {
     }
 
     fn copy_in(&mut self, bytes: &[u8]) -> Option<Buffer> {
-        // What fits into a slot goes in there.
+        // Bytes that fit into a slot need no frame.
         let frame = if bytes.len() > INLINE_BYTES { self.pool.alloc() } else { None }?;
         self.frames.copy_in(frame, bytes);
-        Some(Place::Own(frame).buffer())
+        Some(BufferKind::Own(frame).buffer())
     }
 }
 
-/// The fetch-and-add words of all ranks, and their boards.
+/// Fetch-and-add words and shared arenas of all ranks.
 struct Words {
     words: Vec<View<AtomicU64>>,
-    boards: Vec<View<AtomicU64>>,
+    arenas: Vec<View<AtomicU64>>,
     doorbells: Vec<Doorbell>,
 }
 
@@ -491,8 +502,8 @@ impl SharedWords for Words {
     }
 
     #[inline]
-    fn board(&self, home: Rank) -> &[AtomicU64] {
-        &self.boards[home.index()]
+    fn arena(&self, home: Rank) -> &[AtomicU64] {
+        &self.arenas[home.index()]
     }
 
     fn wake_sleepers(&self) {

@@ -1,9 +1,9 @@
 //! Mapped memory, and typed views of it that keep it mapped.
 //!
-//! The only `unsafe` of this crate, and why it is sound: a [`Mapping`] is a live `mmap` of a memfd
-//! that is sealed against shrinking, so no access inside it can fault. What peers may write at any
-//! moment is reached only through atomics ([`View`]); frames are handed out as raw pointers whose
-//! use is proven where they are used, and so are the user bytes of slots.
+//! Most of the `unsafe` of this crate, and why it is sound: a [`Mapping`] is a live `mmap` of a
+//! memfd that is sealed against shrinking, so no access inside it can fault. Memory that peers may
+//! write at any moment is accessed only through atomics ([`View`]). Frames are handed out as raw
+//! pointers, whose use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
 use crate::ring::{self, INLINE_WORDS, Slot};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::{io, slice};
 use weft_link::Gather;
 
-/// A part of a memfd, mapped shared.
+/// Shared mapping of a part of a memfd.
 pub struct Mapping {
     start: NonNull<u8>,
     length: usize,
@@ -30,11 +30,12 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `part` of `file`, whose bounds are multiples of the page size, read-only unless
+    /// Maps `part` of `file`, with bounds that are multiples of the page size, read-only unless
     /// `writable`.
     ///
     /// # Errors
-    /// What `mmap` says; `InvalidInput` if the file is shorter than `part` or may still shrink.
+    /// An error of `mmap`, or `InvalidInput` if the file is shorter than `part` or may still
+    /// shrink.
     pub fn new(file: &OwnedFd, part: Range<usize>, writable: bool) -> io::Result<Self> {
         let sealed = rustix::fs::fcntl_get_seals(file.as_fd())?;
         let length = rustix::fs::fstat(file)?.st_size as usize;
@@ -64,7 +65,7 @@ impl Mapping {
         Ok(Mapping { start, length: part.len() })
     }
 
-    /// The address of byte `offset`; `length` bytes from there must be inside.
+    /// Address of byte `offset`. `length` bytes from there must be inside.
     pub fn at(&self, offset: usize, length: usize) -> NonNull<u8> {
         assert!(offset.checked_add(length).is_some_and(|end| end <= self.length));
         // SAFETY: asserted to be inside the mapping.
@@ -81,7 +82,7 @@ impl Drop for Mapping {
     }
 }
 
-/// What may be seen through a [`View`].
+/// Type that may be seen through a [`View`].
 ///
 /// # Safety
 /// Any bytes must be a valid value, and other processes may write it at any time: atomics, and
@@ -97,8 +98,8 @@ unsafe impl Shareable for AtomicU64 {}
 // SAFETY: atomic words and no padding (asserted beside its definition).
 unsafe impl Shareable for Slot {}
 
-/// Writes `from` to as many words that no peer reads before it is told to. In larger pieces than
-/// words, which atomics could not be.
+/// Writes `from` to `to`, which has as many words, before any peer is notified to read them. It
+/// writes larger pieces than words, which atomics could not be.
 #[inline(always)]
 pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     assert!(to.len() == from.len());
@@ -111,10 +112,10 @@ pub(crate) fn store_words(to: &[AtomicU64], from: &[u64]) {
     }
 }
 
-/// Gathers `from` in the first `size` bytes of words that no peer reads before it is told to.
+/// Gathers `from` in the first `size` bytes of words, before any peer is notified to read them.
 ///
 /// # Panics
-/// If the words have not as many.
+/// If the words have fewer bytes.
 #[inline(always)]
 pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl Gather) {
     assert!(size <= size_of_val(to), "{size} bytes are too many for a slot");
@@ -125,7 +126,7 @@ pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl Gather) {
     from.gather(unsafe { slice::from_raw_parts_mut(bytes, size) });
 }
 
-/// An array of `T` inside a mapping, kept alive by it.
+/// View of an array of `T` inside a mapping, which it keeps alive.
 pub struct View<T> {
     start: NonNull<T>,
     count: usize,
@@ -139,7 +140,7 @@ unsafe impl<T: Shareable + Sync> Send for View<T> {}
 unsafe impl<T: Shareable + Sync> Sync for View<T> {}
 
 impl<T: Shareable> View<T> {
-    /// `count` values from byte `offset` of `mapping` on.
+    /// Returns a view of `count` values from byte `offset` of `mapping` on.
     pub fn new(mapping: &Arc<Mapping>, offset: usize, count: usize) -> Self {
         let start = mapping.at(offset, count * size_of::<T>()).cast::<T>();
         assert!(start.is_aligned() && count > 0, "a view must be aligned, and see something");
@@ -159,17 +160,17 @@ impl<T: Shareable> Deref for View<T> {
     }
 }
 
-/// A position in an array of slots inside a mapping, which it keeps alive.
+/// Cursor in an array of slots inside a mapping, which it keeps alive.
 pub struct Cursor {
-    /// Inside of `slots`, always.
+    /// Address of the current slot, always inside of `slots`.
     at: AtomicPtr<Slot>,
     slots: View<Slot>,
-    /// The address behind the last one.
+    /// Address behind the last slot.
     end: usize,
 }
 
 impl Cursor {
-    /// The first of these slots.
+    /// Returns a cursor at the first of these slots.
     pub fn new(slots: View<Slot>) -> Self {
         let start = slots.start.as_ptr();
         Cursor { at: AtomicPtr::new(start), end: start.wrapping_add(slots.count).addr(), slots }
@@ -206,11 +207,11 @@ impl ring::Cursor for Cursor {
     }
 }
 
-/// One `T` inside a mapping, kept alive by it.
+/// View of one `T` inside a mapping, which it keeps alive.
 pub struct Word<T>(View<T>);
 
 impl<T: Shareable> Word<T> {
-    /// The value at byte `offset` of `mapping`.
+    /// Returns a view of the value at byte `offset` of `mapping`.
     pub fn new(mapping: &Arc<Mapping>, offset: usize) -> Self {
         Word(View::new(mapping, offset, 1))
     }
@@ -226,8 +227,8 @@ impl<T: Shareable> Deref for Word<T> {
     }
 }
 
-/// The frames of one segment: equal pieces of a mapping, kept alive by it. They are given out as
-/// addresses, because who may touch a frame when is the protocol's business.
+/// Frames of one segment: equal pieces of a mapping, which they keep alive. They are handed out as
+/// addresses, because the protocol decides who may access a frame when.
 pub struct Frames {
     start: NonNull<u8>,
     bytes: usize,
@@ -241,7 +242,7 @@ unsafe impl Send for Frames {}
 unsafe impl Sync for Frames {}
 
 impl Frames {
-    /// `count` frames of `bytes` bytes each, from byte `offset` of `mapping` on.
+    /// Returns `count` frames of `bytes` bytes each, from byte `offset` of `mapping` on.
     pub fn new(mapping: &Arc<Mapping>, offset: usize, bytes: usize, count: u32) -> Self {
         let start = mapping.at(offset, bytes * count as usize);
         assert!(bytes.is_multiple_of(64) && start.addr().get().is_multiple_of(64));
@@ -249,7 +250,7 @@ impl Frames {
         Frames { start, bytes, count, _mapping: Arc::clone(mapping) }
     }
 
-    /// Where frame `index` starts.
+    /// Address of the first byte of frame `index`.
     #[inline]
     pub fn at(&self, index: u32) -> NonNull<u8> {
         assert!(index < self.count, "there is no frame {index}");
@@ -257,14 +258,15 @@ impl Frames {
         unsafe { self.start.add(index as usize * self.bytes) }
     }
 
-    /// Copies the first bytes of frame `index`, as many as `into` has; the frame must have as many.
+    /// Copies the first bytes of frame `index`, as many as `into` has. The frame must have as many.
     pub fn copy_out(&self, index: u32, into: &mut [u8]) {
         for (word, bytes) in self.words(index, into.len()).zip(into.chunks_mut(8)) {
             bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes()[..bytes.len()]);
         }
     }
 
-    /// Fills the first bytes of frame `index`, which must have as many, and up to 7 after them with zeros.
+    /// Copies `bytes` to the start of frame `index`, which must have as many, and up to 7 zeros
+    /// behind them.
     pub fn copy_in(&self, index: u32, bytes: &[u8]) {
         for (word, bytes) in self.words(index, bytes.len()).zip(bytes.chunks(8)) {
             let mut value = [0; 8];
@@ -273,7 +275,7 @@ impl Frames {
         }
     }
 
-    /// The words that the first `size` bytes of frame `index` are in.
+    /// Words that the first `size` bytes of frame `index` are in.
     fn words(&self, index: u32, size: usize) -> impl Iterator<Item = &AtomicU64> {
         assert!(size <= self.bytes, "a frame has {} bytes, not {size}", self.bytes);
         let first = self.at(index).cast::<AtomicU64>();
@@ -284,7 +286,7 @@ impl Frames {
         })
     }
 
-    /// The first words of frame `index`, for a slot.
+    /// First words of frame `index`, for a slot.
     #[inline]
     pub fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
         let words = self.at(index).cast::<[AtomicU64; INLINE_WORDS]>();

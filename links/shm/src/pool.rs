@@ -1,9 +1,9 @@
-//! The frames that this rank sends from.
+//! Pool of the frames that this rank sends from.
 //!
-//! A frame is *free*, *held* (allocated, or still in the protocol's hands) or *away*: given up
+//! A frame is *free*, *held* (allocated, or still in use by the protocol) or *outstanding*: freed
 //! here, but read by others through references. Each reader counts, in a byte of its own, how often
-//! it gave the frame back; the owner knows how often that must be. Plain stores suffice, there is
-//! one line a frame, and a reader can lie about nobody but itself.
+//! it released the frame; the owner knows how often that must be. Plain stores suffice: there is
+//! one line a frame, and a wrong count of a reader concerns nobody but itself.
 
 use crate::memory::View;
 use crate::segment::Settings;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_wire::Rank;
 
-/// Readers of one frame.
+/// Largest number of readers of a frame.
 const READERS: usize = 64;
 
 pub(crate) struct Pool {
@@ -19,8 +19,8 @@ pub(crate) struct Pool {
     expected: Vec<[u8; READERS]>,
     readers: Vec<u64>,
     free: VecDeque<u32>,
-    away: VecDeque<u32>,
-    /// Whether the last request found no frame.
+    outstanding: VecDeque<u32>,
+    /// True if the last request found no frame.
     starved: bool,
 }
 
@@ -32,17 +32,19 @@ impl Pool {
             expected: vec![[0; READERS]; frames],
             readers: vec![0; frames],
             free: (0..settings.frames).rev().collect(),
-            away: VecDeque::with_capacity(frames),
+            outstanding: VecDeque::with_capacity(frames),
             starved: false,
         }
     }
 
-    /// The frame that has been free for longest. One that was just read lies in its reader's cache,
-    /// from which every line would have to be called back before it is written again: that takes
-    /// three times as long as a line that has left that cache meanwhile.
+    /// Allocates the frame that has been free for longest. One that was just read is in the cache
+    /// of its reader, and each line has to be called back from there before it is written again.
+    /// That takes three times as long as for a line that has been evicted from that cache
+    /// meanwhile.
     #[inline]
     pub fn alloc(&mut self) -> Option<u32> {
-        // Asking whether a frame is back costs a cache miss, and many in a row hardly more.
+        // To check one frame for its release costs a cache miss, and to check many in a row hardly
+        // more.
         if self.free.is_empty() {
             self.reclaim();
         }
@@ -51,12 +53,12 @@ impl Pool {
         frame
     }
 
-    /// Whether this rank waits for readers to give frames back.
+    /// True if this rank waits for readers to release frames.
     pub fn is_starved(&self) -> bool {
         self.starved
     }
 
-    /// `reader` will read `frame` by reference, once more.
+    /// Registers that `reader` will read `frame` by reference.
     #[inline]
     pub fn add_reader(&mut self, frame: u32, reader: Rank) {
         let bit = 1 << reader.index();
@@ -68,45 +70,45 @@ impl Pool {
         }
     }
 
-    /// The owner gives `frame` up; it is free once its readers do too.
+    /// Frees `frame` by its owner. It can be allocated once its readers have released it too.
     #[inline]
     pub fn free(&mut self, frame: u32) {
         if self.readers[frame as usize] == 0 {
             self.free.push_back(frame);
         } else {
-            self.away.push_back(frame);
+            self.outstanding.push_back(frame);
         }
     }
 
-    /// Takes back frames that all readers have given back, in the order in which they went away.
+    /// Reclaims frames that all readers have released, in the order in which they were freed.
     ///
-    /// This stops at the first that is not back. Only if no frame is free then are those behind it
-    /// looked at: a reader may keep one for long.
+    /// This stops at the first that is not released. Only if no frame is free then does it check
+    /// those behind it: a reader may keep one for long.
     fn reclaim(&mut self) {
-        while let Some(&frame) = self.away.front()
-            && self.is_back(frame)
+        while let Some(&frame) = self.outstanding.front()
+            && self.is_released(frame)
         {
-            self.away.pop_front();
-            self.take_back(frame);
+            self.outstanding.pop_front();
+            self.reclaim_frame(frame);
         }
         if self.free.is_empty() {
-            for _ in 0..self.away.len() {
-                let Some(frame) = self.away.pop_front() else { return };
-                if self.is_back(frame) {
-                    self.take_back(frame);
+            for _ in 0..self.outstanding.len() {
+                let Some(frame) = self.outstanding.pop_front() else { return };
+                if self.is_released(frame) {
+                    self.reclaim_frame(frame);
                 } else {
-                    self.away.push_back(frame);
+                    self.outstanding.push_back(frame);
                 }
             }
         }
     }
 
-    fn take_back(&mut self, frame: u32) {
+    fn reclaim_frame(&mut self, frame: u32) {
         self.readers[frame as usize] = 0;
         self.free.push_back(frame);
     }
 
-    fn is_back(&self, frame: u32) -> bool {
+    fn is_released(&self, frame: u32) -> bool {
         let line = &self.releases[frame as usize * READERS..][..READERS];
         let expected = &self.expected[frame as usize];
         let mut left = self.readers[frame as usize];

@@ -1,9 +1,8 @@
-//! A hint to the processor about a line that will be written soon.
+//! Prefetch of a line that will be written soon.
 #![allow(unsafe_code)]
 
-/// Brings the line at `line` here to be written, while the processor goes on. Where nothing lies,
-/// nothing happens. The intrinsic for it is of no use: for the oldest x86-64 it becomes a prefetch
-/// for reading.
+/// Prefetches the line at `line` for writing, while the processor goes on. Any address is allowed.
+/// The intrinsic for it is of no use: for the oldest x86-64 it becomes a prefetch for reading.
 #[inline(always)]
 pub fn for_writing<T>(line: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,15 +1,15 @@
-//! The ring between one sender and one receiver: slots of two cache lines, each with its own
-//! sequence flag.
+//! Ring between one sender and one receiver: slots of two cache lines, each with a sequence flag of
+//! its own.
 //!
 //! The sender writes the other words of a slot, then word 0, which holds the flag, with release
-//! order. The receiver watches word 0 of the slot that comes next; when its flag is that of the
-//! current lap the rest of the slot is there. No index is shared, so a packet of up to
-//! [`LINE_BYTES`] user bytes moves one cache line, and one of up to [`INLINE_BYTES`] two that lie
-//! beside each other, which processors like to fetch together.
+//! order. The receiver polls word 0 of the next slot. When its flag is that of the current lap, the
+//! rest of the slot is there. No index is shared. So a packet of up to [`LINE_BYTES`] user bytes
+//! moves one cache line, and one of up to [`INLINE_BYTES`] two adjacent ones, which processors tend
+//! to fetch together.
 //!
-//! Nothing here stops a sender from writing over a slot that was not read: its credits do. A ring
+//! Nothing here keeps a sender from writing over a slot that was not read: its credits do. A ring
 //! has twice as many slots as the pair has credits, so that the control packets, which need none,
-//! find room too (invariant I5): a receiver returns at most `W` credits before it gets new packets
+//! find room too (invariant I5). A receiver returns at most `W` credits before it gets new packets
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
 use crate::atomics::{AtomicU64, Ordering, gather_words, store_words};
@@ -19,34 +19,35 @@ use std::sync::atomic::AtomicU32;
 use weft_link::Gather;
 use weft_wire::{Header, Rank, compact};
 
-/// Words of a slot.
+/// Number of words of a slot.
 pub const SLOT_WORDS: usize = 16;
-/// Bytes of a slot: two cache lines.
+/// Size of a slot in bytes: two cache lines.
 pub const SLOT_BYTES: usize = SLOT_WORDS * 8;
-/// How many slots ahead of itself a sender asks for the line. The receiver has it from the lap
-/// before, and a store buffer is full after three slots that all wait for theirs. Further ahead, calls
-/// and their replies get in each other's way (`docs/internals/performance.md`).
+/// Distance in slots at which a sender prefetches the line of a later one. The receiver has that
+/// line from the lap before, and a store buffer is full after three slots that all wait for theirs.
+/// At a larger distance calls and their replies get in each other's way
+/// (`docs/internals/performance.md`).
 const AHEAD: usize = 3;
-/// The flag of the first lap: memory starts as zeros. Flags may wrap, because each only has to
-/// differ from that of the lap before.
+/// Flag of the first lap: memory starts as zeros. Flags may wrap, because each only has to differ
+/// from that of the lap before.
 const FIRST_FLAG: u32 = 1;
-/// User bytes that fit into a slot.
+/// Largest number of user bytes in a slot: 112.
 pub const INLINE_BYTES: usize = SLOT_BYTES - compact::SIZE;
-/// Words of user bytes in a slot.
+/// Number of words of user bytes in a slot.
 pub const INLINE_WORDS: usize = INLINE_BYTES / 8;
-/// Words of user bytes in the first line of a slot.
+/// Number of words of user bytes in the first line of a slot.
 const LINE_WORDS: usize = SLOT_WORDS / 2 - HEAD_WORDS;
-/// User bytes that fit into the first line of a slot.
+/// Largest number of user bytes in the first line of a slot: 48.
 pub const LINE_BYTES: usize = LINE_WORDS * 8;
-/// Words before the user bytes.
+/// Number of words before the user bytes.
 const HEAD_WORDS: usize = SLOT_WORDS - INLINE_WORDS;
 
-/// A slot: header words, then user bytes.
+/// Slot of a ring: header words, then user bytes.
 ///
-/// All words are atomics, so that a peer that writes when it should not can confuse this rank but
-/// cannot make it undefined; on today's machines they cost what plain words cost. User bytes are
-/// read where they lie once the header was checked. Ranks trust one another with these, as with the
-/// bytes of frames.
+/// All words are atomics. So a peer that writes when it should not can confuse this rank but not
+/// cause undefined behaviour. On today's machines they cost what plain words cost. User bytes are
+/// read where they are, once the header was checked. Ranks trust one another with these, as with
+/// the bytes of frames.
 #[repr(C, align(128))]
 pub struct Slot {
     words: [AtomicU64; SLOT_WORDS],
@@ -56,14 +57,14 @@ pub struct Slot {
 const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && align_of::<Slot>() == SLOT_BYTES);
 
 impl Slot {
-    /// A slot that was never written.
+    /// Returns a slot that was never written.
     pub fn new() -> Self {
         Slot { words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 }
 
 impl Slot {
-    /// The user words.
+    /// User words.
     pub fn payload(&self) -> [u64; INLINE_WORDS] {
         std::array::from_fn(|i| self.words[HEAD_WORDS + i].load(Ordering::Relaxed))
     }
@@ -74,7 +75,7 @@ impl Slot {
         self.words[HEAD_WORDS + index].load(Ordering::Relaxed)
     }
 
-    /// The place of the user bytes.
+    /// Address of the user bytes.
     #[inline(always)]
     pub fn bytes(&self) -> NonNull<u8> {
         NonNull::from(&self.words[HEAD_WORDS..]).cast()
@@ -87,46 +88,46 @@ impl Default for Slot {
     }
 }
 
-/// A position in a ring of slots. Any thread may look there; one at a time moves it.
+/// Cursor in a ring of slots. Any thread may read at it; one at a time moves it.
 pub trait Cursor {
-    /// The slot at the position.
+    /// Slot at the cursor.
     fn current(&self) -> &Slot;
 
-    /// The slot before it.
+    /// Slot before it.
     fn previous(&self) -> &Slot;
 
-    /// The address so many slots after it, as far as the ring reaches: for hints, and nothing else.
+    /// Address of the slot so many after it, for prefetches only: the slot need not exist.
     fn ahead(&self, slots: usize) -> *const Slot;
 
     /// Moves to the next slot. True if that is the first one: a lap begins.
     fn advance(&self) -> bool;
 }
 
-/// The sender's end.
+/// Sender's end of a ring.
 pub struct Producer<C> {
     cursor: C,
-    /// The flag of the lap that it is in.
+    /// Flag of the current lap.
     flag: u32,
 }
 
 impl<C: Cursor> Producer<C> {
-    /// The end of a ring that nobody has written to. `cursor` is at its first slot.
+    /// Returns the end of a ring that nobody has written to. `cursor` is at its first slot.
     pub fn new(cursor: C) -> Self {
         Producer { cursor, flag: FIRST_FLAG }
     }
 
-    /// Writes the next slot. `place` is the link's own byte; the first `N` user words follow the
-    /// header, whatever that says of its size.
+    /// Writes the next slot. `payload_kind` is the link's own byte. The first `N` user words follow
+    /// the header, whatever the size in it.
     #[inline(always)]
-    pub fn push<const N: usize>(&mut self, header: &Header, place: u8, words: &[u64; N]) {
+    pub fn push<const N: usize>(&mut self, header: &Header, payload_kind: u8, words: &[u64; N]) {
         store_words(&self.cursor.current().words[HEAD_WORDS..][..N], words);
-        self.publish(header, place);
+        self.publish(header, payload_kind);
     }
 
-    /// As [`Self::push`], with as many of the words as `header.size` bytes are in: a line is
-    /// written whole, because it moves as one anyway.
+    /// Does what [`Self::push`] does, with as many of the words as `header.size` bytes are in. A
+    /// line is written whole, because it moves as one anyway.
     #[inline(always)]
-    pub fn push_bytes(&mut self, header: &Header, place: u8, words: &[u64; INLINE_WORDS]) {
+    pub fn push_bytes(&mut self, header: &Header, payload_kind: u8, words: &[u64; INLINE_WORDS]) {
         let (slot, ahead) = (self.cursor.current(), self.cursor.ahead(AHEAD));
         let (first, second) = words.split_at(LINE_WORDS);
         store_words(&slot.words[HEAD_WORDS..][..LINE_WORDS], first);
@@ -134,27 +135,27 @@ impl<C: Cursor> Producer<C> {
             store_words(&slot.words[HEAD_WORDS..][LINE_WORDS..], second);
             prefetch::for_writing(ahead.wrapping_byte_add(SLOT_BYTES / 2));
         }
-        self.publish(header, place);
+        self.publish(header, payload_kind);
     }
 
-    /// As [`Self::push`], with `header.size` bytes that are gathered in the slot.
+    /// Does what [`Self::push`] does, with `header.size` bytes that are gathered in the slot.
     ///
     /// # Panics
-    /// If a slot has not as many.
+    /// If a slot has fewer bytes.
     #[inline(always)]
-    pub fn push_gathered(&mut self, header: &Header, place: u8, bytes: &impl Gather) {
+    pub fn push_gathered(&mut self, header: &Header, payload_kind: u8, bytes: &impl Gather) {
         let size = usize::from(header.size);
         if size > LINE_BYTES {
             prefetch::for_writing(self.cursor.ahead(AHEAD).wrapping_byte_add(SLOT_BYTES / 2));
         }
         gather_words(&self.cursor.current().words[HEAD_WORDS..], size, bytes);
-        self.publish(header, place);
+        self.publish(header, payload_kind);
     }
 
-    /// Writes the header of the next slot, which the receiver may read then.
+    /// Writes the header of the next slot, which the receiver may read from then on.
     #[inline(always)]
-    fn publish(&mut self, header: &Header, place: u8) {
-        let [word0, word1] = compact::emit(header, self.flag, place);
+    fn publish(&mut self, header: &Header, payload_kind: u8) {
+        let [word0, word1] = compact::emit(header, self.flag, payload_kind);
         let (slot, ahead) = (self.cursor.current(), self.cursor.ahead(AHEAD));
         slot.words[1].store(word1, Ordering::Relaxed);
         slot.words[0].store(word0, Ordering::Release);
@@ -165,16 +166,16 @@ impl<C: Cursor> Producer<C> {
     }
 }
 
-/// The receiver's end. One thread at a time takes slots; any may ask whether there is one. The flag
-/// is an atomic for that, which costs what a plain word costs.
+/// Receiver's end of a ring. One thread at a time takes slots, and any may check for one. For that
+/// the flag is an atomic, which costs what a plain word costs.
 pub struct Consumer<C> {
     cursor: C,
-    /// The flag that the next slot has once it is written.
+    /// Flag of the next slot once it is written.
     flag: AtomicU32,
 }
 
 impl<C: Cursor> Consumer<C> {
-    /// The end of a ring that nobody has read from. `cursor` is at its first slot.
+    /// Returns the end of a ring that nobody has read from. `cursor` is at its first slot.
     pub fn new(cursor: C) -> Self {
         Consumer { cursor, flag: AtomicU32::new(FIRST_FLAG) }
     }
@@ -185,7 +186,7 @@ impl<C: Cursor> Consumer<C> {
         self.head().is_some()
     }
 
-    /// Word 0 of the next slot, if it has been written.
+    /// Next slot and its word 0, if it has been written.
     #[inline(always)]
     fn head(&self) -> Option<(&Slot, u64)> {
         let slot = self.cursor.current();
@@ -193,9 +194,9 @@ impl<C: Cursor> Consumer<C> {
         (compact::flag(word0) == self.flag.load(Ordering::Relaxed)).then_some((slot, word0))
     }
 
-    /// Takes the next slot, if it has been written: its header words, and the slot. Credits keep
-    /// the sender from writing there again before the receiver has taken more, or has given the
-    /// packet's credit back.
+    /// Takes the next slot, if it has been written, and returns its header words and the slot.
+    /// Credits keep the sender from writing there again before the receiver has taken more, or has
+    /// returned the credit of the packet.
     #[inline]
     pub fn pop(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
         let taken = self.peek()?;
@@ -203,30 +204,30 @@ impl<C: Cursor> Consumer<C> {
         Some(taken)
     }
 
-    /// The next slot, if it has been written, with its header words.
+    /// Next slot with its header words, if it has been written.
     #[inline(always)]
     pub fn peek(&self) -> Option<([u64; HEAD_WORDS], &Slot)> {
         let (slot, word0) = self.head()?;
         Some(([word0, slot.words[1].load(Ordering::Relaxed)], slot))
     }
 
-    /// The packet in the next slot, if one of `source` is there that is
-    /// [plain](compact::plain) and has its bytes at `place`.
+    /// Header and slot of the next packet, if it is from `source`, [plain](compact::plain), and of
+    /// this payload kind.
     #[inline(always)]
-    pub fn peek_plain(&self, place: u8, source: Rank) -> Option<(compact::Plain, &Slot)> {
+    pub fn peek_plain(&self, payload_kind: u8, source: Rank) -> Option<(compact::Plain, &Slot)> {
         let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         let words = [word0, slot.words[1].load(Ordering::Relaxed)];
-        let plain = compact::plain(words, self.flag.load(Ordering::Relaxed), place, source)?;
+        let plain = compact::plain(words, self.flag.load(Ordering::Relaxed), payload_kind, source)?;
         Some((plain, slot))
     }
 
-    /// The slot that was taken last.
+    /// Slot that was taken last.
     pub fn latest(&self) -> &Slot {
         self.cursor.previous()
     }
 
-    /// Takes the slot that was [looked at](Self::peek).
+    /// Takes the slot that [`Self::peek`] returned.
     #[inline(always)]
     pub fn advance(&self) {
         if self.cursor.advance() {

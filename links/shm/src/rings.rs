@@ -1,7 +1,7 @@
-//! The rings to a rank, and which of them it polls.
+//! Rings to a rank, and the hot ones among them, which it polls.
 //!
-//! Any thread may ask at any time whether something has come ([`Glance::is_idle`]), without the lock
-//! around the link: one that is told no is told what it could have seen a moment ago.
+//! Any thread may glance at them at any time ([`Glance::is_idle`]), without the lock around the
+//! link. The answer is what was true a moment ago.
 
 use crate::doorbell::HOT;
 use crate::memory::Cursor;
@@ -10,52 +10,52 @@ use crate::segment::Control;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use weft_link::Glance;
 
-/// The rings to a rank, by sender.
+/// Rings to a rank, by sender.
 pub struct Rings {
     rings: Box<[Consumer<Cursor>]>,
-    /// The senders whose rings are polled: the first `hots` of these.
+    /// Senders whose rings are polled: the first `hot_count` entries.
     hot: [AtomicUsize; HOT],
-    hots: AtomicUsize,
-    /// Rings that were announced and not found empty since, a bit each.
+    hot_count: AtomicUsize,
+    /// Rings that were announced, and not found empty since, a bit each.
     announced: AtomicU64,
     control: Control,
 }
 
 impl Rings {
     pub(crate) fn new(rings: Box<[Consumer<Cursor>]>, control: Control) -> Self {
-        let (hot, hots) = Default::default();
-        Rings { rings, hot, hots, announced: AtomicU64::new(0), control }
+        let (hot, hot_count) = Default::default();
+        Rings { rings, hot, hot_count, announced: AtomicU64::new(0), control }
     }
 
-    /// The ring of `sender`.
+    /// Ring from `sender`.
     #[inline(always)]
     pub(crate) fn of(&self, sender: usize) -> &Consumer<Cursor> {
         &self.rings[sender]
     }
 
-    /// True if there is a packet in the ring of `sender`.
+    /// True if there is a packet in the ring from `sender`.
     #[inline(always)]
-    pub(crate) fn is_full(&self, sender: usize) -> bool {
+    pub(crate) fn has_packet(&self, sender: usize) -> bool {
         self.rings[sender].has_next()
     }
 
-    /// The senders whose rings are polled.
+    /// Senders whose rings are polled.
     #[inline(always)]
     pub(crate) fn hot(&self) -> impl Iterator<Item = usize> {
-        self.hot.iter().take(self.hots.load(Relaxed)).map(|sender| sender.load(Relaxed))
+        self.hot.iter().take(self.hot_count.load(Relaxed)).map(|sender| sender.load(Relaxed))
     }
 
-    /// The number of senders whose rings are polled.
+    /// Number of senders whose rings are polled.
     #[inline]
-    pub(crate) fn hots(&self) -> usize {
-        self.hots.load(Relaxed)
+    pub(crate) fn hot_count(&self) -> usize {
+        self.hot_count.load(Relaxed)
     }
 
-    /// Polls the ring of `sender`, as number `at` of those that are polled: in place of another one,
+    /// Makes the ring from `sender` hot, as number `at` of the hot ones: in place of another one,
     /// or as one more.
     pub(crate) fn set_hot(&self, at: usize, sender: usize) {
         self.hot[at].store(sender, Relaxed);
-        self.hots.store(self.hots().max(at + 1), Relaxed);
+        self.hot_count.store(self.hot_count().max(at + 1), Relaxed);
     }
 
     #[inline]
@@ -63,17 +63,17 @@ impl Rings {
         self.announced.load(Relaxed)
     }
 
-    /// Whoever takes slots writes these bits, nobody else.
+    /// Sets the announced rings. Only the thread that takes slots may.
     #[inline]
     pub(crate) fn set_announced(&self, announced: u64) {
         self.announced.store(announced, Relaxed);
     }
 
-    /// True if a ring that is polled is full.
+    /// True if there is a packet in a hot ring.
     #[inline(always)]
-    pub(crate) fn is_any_hot_full(&self) -> bool {
+    pub(crate) fn has_hot_packet(&self) -> bool {
         for sender in self.hot() {
-            if self.is_full(sender) {
+            if self.has_packet(sender) {
                 return true;
             }
         }
@@ -85,7 +85,7 @@ impl Glance for Rings {
     #[inline(always)]
     fn is_idle(&self) -> bool {
         let Control { attention, loss, .. } = &self.control;
-        !self.is_any_hot_full()
+        !self.has_hot_packet()
             && attention.load(Acquire) | self.announced() == 0
             && loss.load(Relaxed) == 0
     }

@@ -1,4 +1,4 @@
-//! The layout of a segment, how it is made, and how a rank or the launcher maps it.
+//! Layout of a segment, its creation, and its mapping by a rank or the launcher.
 
 use crate::memory::{Cursor, Frames, Mapping, View, Word};
 use crate::ring::SLOT_BYTES;
@@ -9,50 +9,51 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use weft_wire::Rank;
 
-/// Ranks that can share a host: one bit of a word, one byte of a line each.
+/// Largest number of ranks of one host: each has a bit of a word, and a byte of a line.
 pub const MAX_RANKS: u16 = 64;
-/// Fetch-and-add words of each rank.
+/// Number of fetch-and-add words of each rank.
 pub const WORDS: u16 = 64;
-/// Bytes of each rank's board. Pages of it that nobody touches cost nothing.
-const BOARD_BYTES: usize = 512 * 1024;
+/// Size of the shared arena of each rank, in bytes. Pages that nobody touches cost nothing.
+const ARENA_BYTES: usize = 512 * 1024;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 const WORDS_OFFSET: usize = PAGE;
-const BOARD_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
-const RELEASES_OFFSET: usize = BOARD_OFFSET + BOARD_BYTES;
+const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
+const RELEASES_OFFSET: usize = ARENA_OFFSET + ARENA_BYTES;
 
-/// The sizes of a job's segments; the same for all ranks.
+/// Sizes of the segments of a job, which are the same for all ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Ranks, 1 to [`MAX_RANKS`].
+    /// Number of ranks, 1 to [`MAX_RANKS`].
     pub ranks: u16,
-    /// Credits of each ordered pair; half the slots of a ring.
+    /// Number of credits of each ordered pair: half the slots of a ring.
     pub window_packets: u16,
-    /// User bytes in a frame; a multiple of 64.
+    /// Number of user bytes of a frame, a multiple of 64.
     pub frame_bytes: u32,
-    /// Frames that a rank can send from.
+    /// Number of frames that a rank can send from.
     pub frames: u32,
 }
 
 impl Settings {
-    /// The default sizes for `ranks` ranks. Few ranks have longer rings: a pair then seldom waits for
-    /// credits, and all rings of a rank still fit beside each other in its cache.
+    /// Default sizes for `ranks` ranks. Few ranks have longer rings: a pair then seldom waits for
+    /// credits, and all rings of a rank still fit into its cache together.
     pub fn new(ranks: u16) -> Self {
         let window_packets = if ranks <= 8 { 128 } else { 64 };
         Settings { ranks, window_packets, frame_bytes: 49152, frames: 48 }
     }
 
-    /// The same for ranks that reach others over a network too: frames hold what fits into one of
-    /// Ethernet's, jumbo or not, and are more, because they are in use until they are acknowledged.
+    /// Sizes for ranks that have peers on a network too. A frame holds as much as one of
+    /// Ethernet's, jumbo or not. There are more of them, because each is in use until it is
+    /// acknowledged.
     pub fn beside_network(self) -> Self {
         Settings { frame_bytes: 8960, frames: 512, ..self }
     }
 
-    /// Whether a segment can be made of this.
+    /// Checks that a segment can have these sizes.
     ///
     /// # Errors
-    /// What is wrong, for a person.
+    /// A description of the first error, for a person.
     pub fn check(&self) -> Result<(), String> {
         let Settings { ranks, window_packets, frame_bytes, frames } = *self;
         if !(1..=MAX_RANKS).contains(&ranks) {
@@ -72,17 +73,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Bytes of one rank's segment. A job has one a rank; pages that are never touched cost nothing.
+    /// Size of the segment of one rank, in bytes. Pages that are never touched cost nothing.
     pub fn segment_bytes(&self) -> usize {
-        self.card_offset() + PAGE
+        self.identity_offset() + PAGE
     }
 
-    /// Slots of each ring.
+    /// Number of slots of each ring.
     pub(crate) fn slots(&self) -> usize {
         2 * usize::from(self.window_packets)
     }
 
-    /// Where the part begins that only the owner writes: its rings, then its frames. In bytes.
+    /// Offset of the part that only the owner writes: its rings, frames and identity. In bytes.
     pub fn rings_offset(&self) -> usize {
         (RELEASES_OFFSET + self.frames as usize * LINE).next_multiple_of(PAGE)
     }
@@ -92,25 +93,25 @@ impl Settings {
         (self.rings_offset() + rings).next_multiple_of(PAGE)
     }
 
-    fn card_offset(&self) -> usize {
+    fn identity_offset(&self) -> usize {
         let frames = self.frames as usize * self.frame_bytes as usize;
         (self.frames_offset() + frames).next_multiple_of(PAGE)
     }
 }
 
-/// Makes the segments of a job: one sealed memfd a rank, close-on-exec, all zeros.
+/// Creates the segments of a job: one sealed memfd a rank, close-on-exec, all zeros.
 ///
 /// # Errors
-/// What the kernel says, or `InvalidInput` with [`Settings::check`]'s words.
+/// An error of the kernel, or `InvalidInput` with the description from [`Settings::check`].
 pub fn create_segments(settings: &Settings) -> io::Result<Vec<OwnedFd>> {
     check(settings)?;
     (0..settings.ranks).map(|_| create_segment(settings)).collect()
 }
 
-/// Makes the segment of one rank.
+/// Creates the segment of one rank.
 ///
 /// # Errors
-/// As above.
+/// An error of the kernel, or `InvalidInput` with the description from [`Settings::check`].
 pub fn create_segment(settings: &Settings) -> io::Result<OwnedFd> {
     check(settings)?;
     let file = memfd_create("weft-segment", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -123,7 +124,7 @@ fn check(settings: &Settings) -> io::Result<()> {
     settings.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
-/// A rank's segment, mapped: by its owner writable, by others read-only in the second half.
+/// Mapped segment of a rank. Its owner can write all of it, others only the first half.
 pub(crate) struct Segment {
     settings: Settings,
     shared: Arc<Mapping>,
@@ -142,7 +143,7 @@ impl Segment {
     pub fn control(&self) -> Control {
         Control {
             bells: View::new(&self.shared, 0, 2),
-            wants: Word::new(&self.shared, LINE),
+            armed: Word::new(&self.shared, LINE),
             cold: Word::new(&self.shared, LINE + 8),
             attention: Word::new(&self.shared, 2 * LINE),
             loss: Word::new(&self.shared, 3 * LINE),
@@ -154,66 +155,67 @@ impl Segment {
         View::new(&self.shared, WORDS_OFFSET, usize::from(WORDS) * LINE / 8)
     }
 
-    /// Words for what ranks agree to keep there.
-    pub fn board(&self) -> View<AtomicU64> {
-        View::new(&self.shared, BOARD_OFFSET, BOARD_BYTES / 8)
+    /// Shared arena: words whose use ranks agree on.
+    pub fn arena(&self) -> View<AtomicU64> {
+        View::new(&self.shared, ARENA_OFFSET, ARENA_BYTES / 8)
     }
 
-    /// One line a frame, one byte a reader: how often that reader has given the frame back.
+    /// Release counts: one line a frame, and in it one byte a reader, who counts there how often it
+    /// released the frame.
     pub fn releases(&self) -> View<AtomicU8> {
         View::new(&self.shared, RELEASES_OFFSET, self.settings.frames as usize * LINE)
     }
 
-    /// The ring from this segment's owner to `to`.
+    /// Ring from the owner of this segment to `to`.
     pub fn ring(&self, to: Rank) -> Cursor {
         let slots = self.settings.slots();
         Cursor::new(View::new(&self.owned, to.index() * slots * SLOT_BYTES, slots))
     }
 
-    /// The frames of this segment's owner.
+    /// Frames of the owner of this segment.
     pub fn frames(&self) -> Frames {
         let base = self.settings.frames_offset() - self.settings.rings_offset();
         let Settings { frame_bytes, frames, .. } = self.settings;
         Frames::new(&self.owned, base, frame_bytes as usize, frames)
     }
 
-    /// What its owner says of its process.
-    pub fn card(&self) -> Card {
-        let base = self.settings.card_offset() - self.settings.rings_offset();
-        Card {
+    /// Identity of its owner's process, as the owner published it.
+    pub fn identity(&self) -> ProcessIdentity {
+        let base = self.settings.identity_offset() - self.settings.rings_offset();
+        ProcessIdentity {
             process: View::new(&self.owned, base, 1),
-            token_at: View::new(&self.owned, base + 8, 1),
+            token_address: View::new(&self.owned, base + 8, 1),
             token: View::new(&self.owned, base + 16, TOKEN_WORDS),
-            reaches: View::new(&self.owned, base + LINE, 1),
+            fetched_from: View::new(&self.owned, base + LINE, 1),
         }
     }
 }
 
-/// Words of the token by which a process is known.
+/// Number of words of the token that identifies a process.
 pub(crate) const TOKEN_WORDS: usize = 2;
 
-/// What a rank says of its process. Only the rank itself writes it.
-pub(crate) struct Card {
-    /// Its number, once the rest is there; 0 before.
+/// Identity of a rank's process. Only the rank itself writes it.
+pub(crate) struct ProcessIdentity {
+    /// Process number, once the rest is there; 0 before.
     pub process: View<AtomicU64>,
-    /// Where in its memory the token lies.
-    pub token_at: View<AtomicU64>,
-    /// The token.
+    /// Address of the token in its memory.
+    pub token_address: View<AtomicU64>,
+    /// Token.
     pub token: View<AtomicU64>,
-    /// Out of which ranks' processes this one has fetched, a bit each.
-    pub reaches: View<AtomicU64>,
+    /// Ranks from whose processes this one has fetched, a bit each.
+    pub fetched_from: View<AtomicU64>,
 }
 
-/// The words by which ranks tell one another something outside the rings.
+/// Control words, by which ranks notify one another outside the rings.
 pub(crate) struct Control {
-    /// Futexes that count rings.
+    /// Bells: futexes that count how often each was rung.
     pub bells: View<AtomicU32>,
-    /// Which bells want to be rung on arrival, a bit each.
-    pub wants: Word<AtomicU32>,
-    /// The senders whose rings are not polled, a bit each; they announce what they write.
+    /// Bells that are armed, a bit each, and a bit for the want of a frame.
+    pub armed: Word<AtomicU32>,
+    /// Senders whose rings are not polled, a bit each. They announce what they write.
     pub cold: Word<AtomicU64>,
     /// Announcements of such senders, a bit each.
     pub attention: Word<AtomicU64>,
-    /// The rank that the job lost: its number + 1, and the cause above bit 32.
+    /// Rank that the job lost: its number + 1, and the cause above bit 32.
     pub loss: Word<AtomicU64>,
 }

@@ -1,4 +1,4 @@
-//! The launcher's view of a job's segments.
+//! Access of the launcher to the segments of a job.
 
 use crate::doorbell::announce_loss;
 use crate::segment::{Segment, Settings};
@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use weft_link::bell::{Cause, Loss};
 use weft_wire::Rank;
 
-/// Holds all segments of a job, to tell the survivors when a rank is lost.
+/// Supervisor of a job: all its segments, by which the survivors are notified of a loss.
 pub struct Supervisor {
     segments: Vec<Segment>,
 }
@@ -22,7 +22,7 @@ impl Supervisor {
     /// Maps `segments`, one a rank.
     ///
     /// # Errors
-    /// What the kernel says about mapping them.
+    /// An error of the kernel when it maps them.
     pub fn attach(settings: &Settings, segments: &[OwnedFd]) -> io::Result<Self> {
         let segments = segments
             .iter()
@@ -31,10 +31,10 @@ impl Supervisor {
         Ok(Supervisor { segments })
     }
 
-    /// Tells every rank of these segments that `lost` is gone, and why, and wakes it. Only the first
-    /// loss of a job counts. `lost` is a rank of the job: on several hosts it need not be one of these.
-    /// Returns whether this is news: to the first of them, of several who tell of one loss at the same time
-    /// to one.
+    /// Announces the loss of `lost`, and its cause, to every rank of these segments, and wakes it.
+    /// Only the first loss of a job counts. `lost` is a rank of the job: on several hosts it need
+    /// not be one of these. Returns true if the first rank of these segments had no loss before: of
+    /// several threads that announce a loss at one time, one is told so.
     pub fn announce_loss(&self, lost: Rank, cause: Cause) -> bool {
         let loss = Loss { rank: lost, cause };
         let mut is_news =

@@ -50,7 +50,7 @@ fn references_outside_the_pools_are_refused() {
 }
 
 #[test]
-fn sizes_beyond_the_place_are_refused() {
+fn sizes_beyond_the_slot_or_frame_are_refused() {
     let (mut link, mut ring, settings) = victim();
     let refused = |size| Err(LinkViolation { from: Rank(1), what: BadFrame::Size(size) });
     ring.push(&header(INLINE_BYTES as u16 + 1), 0, &words(0));
@@ -61,10 +61,10 @@ fn sizes_beyond_the_place_are_refused() {
 }
 
 #[test]
-fn unknown_places_are_refused() {
+fn unknown_payload_kinds_are_refused() {
     let (mut link, mut ring, _) = victim();
     ring.push(&header(1), 2, &words(0));
-    let refused = LinkViolation { from: Rank(1), what: BadFrame::Place(2) };
+    let refused = LinkViolation { from: Rank(1), what: BadFrame::PayloadKind(2) };
     assert_eq!(link.receive(), Err(refused));
 }
 
@@ -100,18 +100,18 @@ fn settings_that_make_no_sense_are_refused_in_words() {
 }
 
 proptest! {
-    /// Whatever words a peer writes, the link refuses them or hands out a frame that exists.
+    /// The link refuses the words of a peer, or hands out a frame that exists, for any words.
     #[test]
     fn any_slot_is_refused_or_readable(
-        tag in 1u8..=6, size in any::<u16>(), place in 0u8..4, word in any::<u64>(),
+        tag in 1u8..=6, size in any::<u16>(), payload_kind in 0u8..4, word in any::<u64>(),
     ) {
         let (mut link, mut ring, settings) = victim();
         let header = Header { tag: Tag::try_from(tag).unwrap(), ..header(size) };
-        ring.push(&header, place, &words(word));
+        ring.push(&header, payload_kind, &words(word));
         if let Ok(Some(received)) = link.receive()
             && let Payload::Buffer(buffer) = received.payload
         {
-            let limit = if place == 0 { INLINE_BYTES } else { settings.frame_bytes as usize };
+            let limit = if payload_kind == 0 { INLINE_BYTES } else { settings.frame_bytes as usize };
             prop_assert!(usize::from(received.header.size) <= limit);
             // Would panic if there were no such frame.
             link.bytes(buffer);

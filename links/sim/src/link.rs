@@ -319,7 +319,7 @@ impl Link for Sim {
         ControlProgram { loops_back: self.lock().machine.ni.loops_back }
     }
 
-    fn requested(&mut self, work: Option<Work>) {
+    fn notify_ni(&mut self, work: Option<Work>) {
         let mut state = self.lock();
         if let Some(work) = work {
             let cost = self.host.cost(&state, work);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Sent};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Narrow, Part, Payload, Received};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, MtuExceeded, Part, Payload, Received};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -281,8 +281,8 @@ impl Link for Udp {
     }
 
     #[inline]
-    fn has_more_at_hand(&self) -> bool {
-        self.incoming.has_more_at_hand()
+    fn has_buffered(&self) -> bool {
+        self.incoming.has_buffered()
     }
 
     fn has_arrivals(&mut self) -> bool {
@@ -320,14 +320,14 @@ impl Link for Udp {
         self.bells.arm(waiter, false);
     }
 
-    fn narrow(&mut self) -> Option<Narrow> {
+    fn mtu_exceeded(&mut self) -> Option<MtuExceeded> {
         let too_long = self.outgoing.too_long?;
         let from = self.socket.local_addr().ok()?;
-        let narrow = too_long.judge(from, self.peers[too_long.to.index()]);
-        if narrow.is_none() {
+        let exceeded = too_long.judge(from, self.peers[too_long.to.index()]);
+        if exceeded.is_none() {
             self.outgoing.too_long = None;
         }
-        narrow
+        exceeded
     }
 }
 

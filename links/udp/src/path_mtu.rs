@@ -2,7 +2,7 @@
 
 use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use weft_link::Narrow;
+use weft_link::MtuExceeded;
 use weft_wire::Rank;
 
 /// Bytes that a packet from `from` to `to` may have, its IP header included, as far as the system
@@ -15,7 +15,7 @@ pub fn path_mtu(from: IpAddr, to: IpAddr) -> Option<u32> {
     asked.ok()
 }
 
-/// A datagram that the system refused because it is too long for the way.
+/// A datagram that the system refused because it is too long for the path MTU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooLong {
     pub to: Rank,
@@ -24,17 +24,17 @@ pub(crate) struct TooLong {
 }
 
 impl TooLong {
-    /// The way, if it is still too narrow.
-    pub fn judge(self, from: SocketAddr, to: SocketAddr) -> Option<Narrow> {
+    /// Path that it exceeds, if its MTU is still too small.
+    pub fn judge(self, from: SocketAddr, to: SocketAddr) -> Option<MtuExceeded> {
         let TooLong { to: rank, bytes } = self;
-        let takes = path_mtu(from.ip(), to.ip())?;
+        let mtu = path_mtu(from.ip(), to.ip())?;
         let bytes = bytes + crate::link::headers(&from);
-        let is_narrow = (takes as usize) < bytes;
+        let is_exceeded = (mtu as usize) < bytes;
         let limited = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
-        is_narrow.then_some(Narrow {
+        is_exceeded.then_some(MtuExceeded {
             to: rank,
             bytes: limited(bytes),
-            takes: limited(takes as usize),
+            mtu: limited(mtu as usize),
         })
     }
 }

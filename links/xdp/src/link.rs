@@ -322,8 +322,8 @@ impl Link for Xdp {
     }
 
     #[inline]
-    fn has_more_at_hand(&self) -> bool {
-        self.incoming.has_more_at_hand()
+    fn has_buffered(&self) -> bool {
+        self.incoming.has_buffered()
     }
 
     fn has_arrivals(&mut self) -> bool {

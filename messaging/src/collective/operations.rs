@@ -169,7 +169,7 @@ impl Operations {
         let mut state = self.state.enter();
         let id = TeamId { leader: Rank(0), count: state.created };
         state.created += 1;
-        let first = words.and_then(|words| state.areas.take(words.board(leader), leader, size));
+        let first = words.and_then(|words| state.areas.take(words.arena(leader), leader, size));
         let Some(members) = members else { return Ok(None) };
         let place = (size, members.me());
         state.teams.open(id, members).map_err(|from| Error::Stray { from })?;

@@ -207,9 +207,9 @@ fn in_vain_for(retransmit_after: u64, size: u16, says: weft_wire::Header) -> Vec
 #[test]
 fn a_long_packet_that_never_gets_through_though_short_ones_do_is_said_once() {
     let did = in_vain(600, acknowledge_nothing(1));
-    let narrow = |(_, did): &&(u64, Did)| matches!(did, Did::Narrow(..));
+    let narrow = |(_, did): &&(u64, Did)| matches!(did, Did::MtuExceeded(..));
     let said: Vec<_> = did.iter().filter(narrow).collect();
-    let [(when, Did::Narrow(Rank(1), 600))] = said[..] else { panic!("{said:?}") };
+    let [(when, Did::MtuExceeded(Rank(1), 600))] = said[..] else { panic!("{said:?}") };
     assert!(*when >= 2 * SILENCE.lost_after, "{when}");
     let sent = |(at, did): &&(u64, Did)| {
         at <= when && matches!(did, Did::Transmit(_, header, _) if header.tag == Tag::Ucast)
@@ -221,7 +221,7 @@ fn a_long_packet_that_never_gets_through_though_short_ones_do_is_said_once() {
 fn a_narrow_way_is_known_as_soon_where_packets_are_sent_again_late() {
     for retransmit_after in [20, 60, 120] {
         let did = in_vain_for(retransmit_after, 600, acknowledge_nothing(1));
-        let said = did.iter().find(|(_, did)| matches!(did, Did::Narrow(..)));
+        let said = did.iter().find(|(_, did)| matches!(did, Did::MtuExceeded(..)));
         let (when, _) = said.expect("it is said");
         assert!(*when <= 4 * SILENCE.lost_after, "{retransmit_after}: {when}");
     }
@@ -234,7 +234,8 @@ fn nobody_is_accused_of_a_narrow_way_for_a_short_packet_or_one_that_has_come_or_
     let no_room = weft_wire::Header { credits: 1, ..nothing };
     for (size, says) in [(512, nothing), (600, accepted), (600, no_room)] {
         let did = in_vain(size, says);
-        let accused = |(_, did): &(u64, Did)| matches!(did, Did::Narrow(..) | Did::Unreachable(_));
+        let accused =
+            |(_, did): &(u64, Did)| matches!(did, Did::MtuExceeded(..) | Did::Unreachable(_));
         assert!(!did.iter().any(accused), "{size}, {says:?}");
     }
 }

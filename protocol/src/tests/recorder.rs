@@ -17,7 +17,7 @@ pub enum Did {
     Free(u64),
     Fetched(u64),
     Unreachable(Rank),
-    Narrow(Rank, u16),
+    MtuExceeded(Rank, u16),
 }
 
 /// Writes every action down and keeps what was delivered.
@@ -57,8 +57,8 @@ impl Actions<u64> for Recorder {
         self.did.push(Did::Unreachable(peer));
     }
 
-    fn narrow(&mut self, peer: Rank, size: u16) {
-        self.did.push(Did::Narrow(peer, size));
+    fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
+        self.did.push(Did::MtuExceeded(peer, size));
     }
 }
 

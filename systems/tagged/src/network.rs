@@ -4,7 +4,7 @@ use crate::{Envelope, Result};
 use std::mem;
 use std::num::NonZero;
 use weft_collective::Arrived;
-use weft_endpoint::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, put_few};
+use weft_endpoint::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, copy_short};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -212,9 +212,9 @@ impl<S: Source> Gather for Short<'_, S> {
 
     #[inline]
     fn gather(&self, room: &mut [u8]) {
-        let mut room = put_few(room, self.head);
+        let mut room = copy_short(room, self.head);
         if let Some((source, offset, length)) = self.body {
-            let put = &mut |bytes: &[u8]| room = put_few(mem::take(&mut room), bytes);
+            let put = &mut |bytes: &[u8]| room = copy_short(mem::take(&mut room), bytes);
             source.pieces(offset, length, put);
         }
     }

@@ -21,8 +21,8 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let mut kept: Vec<(Buffer, u16)> = Vec::new();
     while !script.is_empty() {
         if script.ratio(2, 3)? {
-            let (header, place, words) = slot(script, &settings)?;
-            ring.push(&header, place, &words);
+            let (header, payload_kind, words) = slot(script, &settings)?;
+            ring.push(&header, payload_kind, &words);
             if let Ok(received) = link.receive() {
                 let received = received.expect("a slot was written");
                 assert_eq!(received.header.source, Rank(1));
@@ -59,7 +59,7 @@ fn slot(
         false => script.arbitrary()?,
     };
     header.credits = script.arbitrary()?;
-    let place =
+    let payload_kind =
         if script.ratio(7, 8)? { script.int_in_range(0..=1)? } else { script.arbitrary()? };
     // A reference is the owner's rank, and the frame above bit 16.
     let reference = match script.ratio(3, 4)? {
@@ -68,7 +68,7 @@ fn slot(
     };
     let mut words = [0; INLINE_WORDS];
     words[..2].copy_from_slice(&[reference, script.arbitrary()?]);
-    Ok((header, place, words))
+    Ok((header, payload_kind, words))
 }
 
 /// Checks that what was received is within its bounds; a frame of it is to be given back.

@@ -72,8 +72,8 @@ pub fn compact(data: &[u8]) {
     match slots::parse(words, source) {
         Ok(header) => {
             assert_eq!(header.source, source);
-            let place = slots::place(words[0]);
-            assert_eq!(slots::emit(&header, slots::flag(words[0]), place), words);
+            let kind = slots::payload_kind(words[0]);
+            assert_eq!(slots::emit(&header, slots::flag(words[0]), kind), words);
         }
         Err(malformed) => assert_eq!(malformed, Malformed::Tag(bytes[4])),
     }

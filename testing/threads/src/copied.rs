@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
-use weft_link::wrap::{FaultPlan, Faults, Shown};
+use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_netns::{Cluster, Host, Options};
 use weft_seal::{Keys, Protection, Secret};
@@ -72,7 +72,7 @@ impl Copied {
         });
         let tap = self.tap;
         let show: Box<dyn FnMut(&Udp) + Send> = Box::new(move |udp| tap.detached(udp.counters()));
-        let shown = Shown::new(udp.expect("a rank can attach"), show);
+        let shown = InspectOnDrop::new(udp.expect("a rank can attach"), show);
         let seed = self.faults.seed + u64::from(rank.0);
         Faults::new(shown, FaultPlan { seed, ..self.faults })
     }

@@ -1,7 +1,7 @@
 //! AF_XDP between threads.
 
 use std::sync::{Mutex, PoisonError};
-use weft_link::wrap::{FaultPlan, Faults, Shown};
+use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_netns::{Cluster, Host, INTERFACE, Options};
 use weft_seal::{Keys, Protection, Secret};
@@ -17,7 +17,7 @@ use crate::tap::Tap;
 const JOB: u32 = 1;
 
 /// A rank's link, which tells the tap at the end what it has done.
-type Seen = Shown<Xdp, Box<dyn FnMut(&Xdp) + Send>>;
+type Seen = InspectOnDrop<Xdp, Box<dyn FnMut(&Xdp) + Send>>;
 
 /// Options of the network between hosts, and the number of ranks of each.
 #[derive(Clone, Copy)]
@@ -94,7 +94,7 @@ impl Ethernet {
         let seed = self.faults.seed + u64::from(rank.0);
         let tap = self.tap;
         let show: Box<dyn FnMut(&Xdp) + Send> = Box::new(move |xdp| tap.detached(counted(xdp)));
-        let shown = Shown::new(self.attach_alone(rank), show);
+        let shown = InspectOnDrop::new(self.attach_alone(rank), show);
         Faults::new(shown, FaultPlan { seed, ..self.faults })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::os::fd::OwnedFd;
-use weft_link::wrap::{FaultPlan, Shown};
+use weft_link::wrap::{FaultPlan, InspectOnDrop};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::{Mixed, Near};
 use weft_wire::Rank;
@@ -12,7 +12,7 @@ use crate::ethernet::{Ethernet, Frames, counted};
 use crate::tap::Tap;
 
 /// A rank's link, which tells the tap at the end what its far part has done.
-type Seen = Shown<Both, Box<dyn FnMut(&Both) + Send>>;
+type Seen = InspectOnDrop<Both, Box<dyn FnMut(&Both) + Send>>;
 type Both = Mixed<Shm, Xdp>;
 
 /// The hosts of a job, each with the same number of ranks.
@@ -54,7 +54,7 @@ impl Hosts {
         let tap = self.tap;
         let show: Box<dyn FnMut(&Both) + Send> =
             Box::new(move |mixed| tap.detached(counted(mixed.far())));
-        Shown::new(mixed.expect("a thread can start"), show)
+        InspectOnDrop::new(mixed.expect("a thread can start"), show)
     }
 }
 

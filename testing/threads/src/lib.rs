@@ -26,7 +26,7 @@ use limit::TimeLimit;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_endpoint::{AnyNode, Node, Packets, WaitPolicy, WatchThread, network_settings};
-use weft_link::wrap::{Faults, Plain};
+use weft_link::wrap::{Faults, FramesOnly};
 use weft_link::{Capabilities, Link, bell::Loss};
 use weft_link_shm::{Settings, Shm, Supervisor, create_segments};
 use weft_protocol::tree::Shape;
@@ -174,7 +174,7 @@ impl Job {
         let segments = create_segments(&self.memory).expect("shared memory can be made");
         let attach = |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
         match self.between {
-            Between::Plain => self.ranks(|rank| Plain::new(attach(rank)), body),
+            Between::Plain => self.ranks(|rank| FramesOnly::new(attach(rank)), body),
             _ => self.ranks(attach, body),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use weft_adversary::{Attack, source_of};
-use weft_link::wrap::Shown;
+use weft_link::wrap::InspectOnDrop;
 use weft_link_shm::Settings;
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -52,7 +52,7 @@ impl Weather {
 pub(crate) const MTU: usize = 1500;
 
 /// A rank's link, which tells the tap at the end what it has done.
-pub(crate) type Seen = Shown<Udp, Box<dyn FnMut(&Udp) + Send>>;
+pub(crate) type Seen = InspectOnDrop<Udp, Box<dyn FnMut(&Udp) + Send>>;
 
 /// The network of a job. In fair weather ranks send to one another, else each sends to a relay,
 /// which has a socket for each rank.
@@ -106,7 +106,7 @@ impl Wire {
         })
         .expect("a rank can attach");
         let tap = self.tap;
-        Shown::new(udp, Box::new(move |udp| tap.detached(udp.counters())))
+        InspectOnDrop::new(udp, Box::new(move |udp| tap.detached(udp.counters())))
     }
 
     /// The weather must have been what was asked for.

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn parse_undoes_emit(header in any_header(), sequence_flag in any::<u32>(), place in any::<u8>()) {
-        let words = emit(&header, sequence_flag, place);
+    fn parse_undoes_emit(header in any_header(), sequence_flag in any::<u32>(), payload_kind in any::<u8>()) {
+        let words = emit(&header, sequence_flag, payload_kind);
         let lossless = Header { sequence: 0, acknowledgement: 0, asks: false, ..header };
         prop_assert_eq!(flag(words[0]), sequence_flag);
         prop_assert_eq!(parse(words, header.source), Ok(lossless));
-        prop_assert_eq!(super::place(words[0]), place);
+        prop_assert_eq!(super::payload_kind(words[0]), payload_kind);
     }
 
     #[test]
@@ -20,7 +20,7 @@ proptest! {
 
     #[test]
     fn plain_headers_are_what_parse_says_of_them(
-        header in any_header(), is_plain in any::<bool>(), place in any::<u8>(),
+        header in any_header(), is_plain in any::<bool>(), payload_kind in any::<u8>(),
     ) {
         let mut header = Header { sequence: 0, acknowledgement: 0, asks: false, ..header };
         if is_plain {
@@ -36,9 +36,9 @@ proptest! {
             size: header.size,
             credits: header.credits,
         });
-        let words = emit(&header, 9, place);
-        prop_assert_eq!(plain(words, 9, place, header.source), expected);
-        prop_assert_eq!(plain(words, 8, place, header.source), None);
-        prop_assert_eq!(plain(words, 9, place ^ 1, header.source), None);
+        let words = emit(&header, 9, payload_kind);
+        prop_assert_eq!(plain(words, 9, payload_kind, header.source), expected);
+        prop_assert_eq!(plain(words, 8, payload_kind, header.source), None);
+        prop_assert_eq!(plain(words, 9, payload_kind ^ 1, header.source), None);
     }
 }

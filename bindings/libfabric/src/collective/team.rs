@@ -59,7 +59,7 @@ pub(crate) fn name(job: &Job, members: usize) -> (TeamId, AreaStart) {
     let (packets, mut state) = (job.packets(), job.enter());
     let team = state.collectives.name();
     let Some(words) = packets.shared_words() else { return (team, NO_AREA) };
-    let Some(first) = state.areas.take(words.board(packets.rank()), members) else {
+    let Some(first) = state.areas.take(words.arena(packets.rank()), members) else {
         return (team, NO_AREA);
     };
     state.led.insert(team, first);

@@ -9,9 +9,9 @@ fn causes_travel_as_numbers() {
         Cause::Misbehaved,
         Cause::Ended,
         Cause::Unreachable(255),
-        Cause::Narrow { bytes: 1, takes: 0 },
-        Cause::Narrow { bytes: 9000, takes: 1280 },
-        Cause::Narrow { bytes: u16::MAX, takes: u16::MAX },
+        Cause::MtuExceeded { bytes: 1, mtu: 0 },
+        Cause::MtuExceeded { bytes: 9000, mtu: 1280 },
+        Cause::MtuExceeded { bytes: u16::MAX, mtu: u16::MAX },
     ];
     for cause in causes {
         assert_ne!(cause.to_bits(), 0);
@@ -24,10 +24,10 @@ fn causes_travel_as_numbers() {
 
 #[test]
 fn a_narrow_way_is_said_with_what_to_do() {
-    let known = Cause::Narrow { bytes: 1500, takes: 1280 };
+    let known = Cause::MtuExceeded { bytes: 1500, mtu: 1280 };
     let said = "gets no packets of 1500 bytes any more: the way there takes 1280 now; widen it, or start the job \
                 with --mtu 1280";
     assert_eq!(known.to_string(), said);
-    let unknown = Cause::Narrow { bytes: 1440, takes: 0 }.to_string();
+    let unknown = Cause::MtuExceeded { bytes: 1440, mtu: 0 }.to_string();
     assert!(unknown.starts_with("gets no packets with 1440 bytes any more, though it gets short"));
 }

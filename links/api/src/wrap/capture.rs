@@ -1,4 +1,4 @@
-//! Remembers the last frames that passed, for a person to read.
+//! Wrapper that keeps the headers of the last frames, for a person to read.
 
 use super::delegate;
 use crate::{Link, LinkViolation, Payload, Received};
@@ -6,16 +6,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_wire::{Header, Rank};
 
-/// A frame that passed.
+/// Header of a frame that passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Captured {
-    /// Out, to a rank.
+    /// Header of a frame that was transmitted to a rank.
     Transmitted(Rank, Header),
-    /// In.
+    /// Header of a frame that was received.
     Received(Header),
 }
 
-/// The inner link, with the headers of the last frames kept.
+/// Inner link, with the headers of the last frames kept.
 pub struct Capture<L> {
     inner: L,
     frames: Arc<Mutex<VecDeque<Captured>>>,
@@ -28,7 +28,8 @@ impl<L: Link> Capture<L> {
         Capture { inner, frames: Arc::default(), limit }
     }
 
-    /// The frames kept, oldest first; shared, so it can be read after the link has moved.
+    /// Returns the headers, oldest first. They are shared, and can be read after the link has
+    /// moved.
     pub fn frames(&self) -> Arc<Mutex<VecDeque<Captured>>> {
         Arc::clone(&self.frames)
     }

@@ -1,4 +1,4 @@
-//! Counts frames.
+//! Wrapper that counts frames.
 
 use super::delegate;
 use crate::{Link, LinkViolation, Payload, Received};
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use weft_wire::{Header, Rank};
 
-/// What passed through a link.
+/// Counts of the frames that passed through a link.
 #[derive(Debug, Default)]
 pub struct FrameCounters {
-    /// Frames transmitted.
+    /// Number of frames that were transmitted.
     pub transmitted: AtomicU64,
-    /// Frames received.
+    /// Number of frames that were received.
     pub received: AtomicU64,
-    /// User bytes transmitted.
+    /// Number of user bytes that were transmitted.
     pub bytes_transmitted: AtomicU64,
-    /// User bytes received.
+    /// Number of user bytes that were received.
     pub bytes_received: AtomicU64,
-    /// Frames refused.
+    /// Number of frames that were refused.
     pub refused: AtomicU64,
 }
 
-/// The inner link, with every frame counted.
+/// Inner link, with every frame counted.
 pub struct Count<L> {
     inner: L,
     counters: Arc<FrameCounters>,
@@ -33,7 +33,7 @@ impl<L: Link> Count<L> {
         Count { inner, counters: Arc::default() }
     }
 
-    /// The counters; they go on counting after the link has moved elsewhere.
+    /// Returns the counters, which go on counting after the link has moved elsewhere.
     pub fn counters(&self) -> Arc<FrameCounters> {
         Arc::clone(&self.counters)
     }

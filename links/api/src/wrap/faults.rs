@@ -1,21 +1,21 @@
-//! Loses and doubles frames on the way out, from one seed.
+//! Wrapper that loses and duplicates outgoing frames, from one seed.
 
 use super::delegate;
 use crate::{Capabilities, Link, Payload};
 use weft_wire::{Header, Rank};
 
-/// Which faults, how often.
+/// Probabilities of faults, and their seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FaultPlan {
-    /// Fixes everything: the same seed and the same frames give the same faults.
+    /// Seed of the faults: equal seeds and equal frames have equal faults.
     pub seed: u64,
-    /// The part of all frames that vanishes, 0 to 1.
+    /// Probability that a frame is lost, 0 to 1.
     pub loss: f64,
-    /// The part of all frames that is sent twice, 0 to 1.
+    /// Probability that a frame is sent twice, 0 to 1.
     pub duplication: f64,
 }
 
-/// The inner link, with faults. It promises nothing any more.
+/// Inner link, with faults. It guarantees neither delivery nor order any more.
 pub struct Faults<L> {
     inner: L,
     plan: FaultPlan,
@@ -24,14 +24,14 @@ pub struct Faults<L> {
 }
 
 impl<L: Link> Faults<L> {
-    /// Breaks what `inner` transmits, according to `plan`.
+    /// Applies the faults of `plan` to what `inner` transmits.
     pub fn new(inner: L, plan: FaultPlan) -> Self {
         let capabilities =
             Capabilities { lossless: false, ordered: false, ..*inner.capabilities() };
         Faults { inner, plan, state: plan.seed, capabilities }
     }
 
-    /// Uniform in 0..1 (splitmix64).
+    /// Random number, uniform in 0..1 (splitmix64).
     fn chance(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

@@ -1,6 +1,6 @@
 //! The suite on shared memory, bare and in every wrapper that keeps a link's promises.
 
-use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, Plain};
+use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly};
 use weft_link::{Link, Payload};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -31,7 +31,7 @@ fn with_few_credits_and_small_frames() {
 
 #[test]
 fn plain() {
-    weft_link_conformance::all(wrapped(Plain::new));
+    weft_link_conformance::all(wrapped(FramesOnly::new));
 }
 
 #[test]

@@ -44,9 +44,9 @@ fn rung(heard: &Receiver<Waiter>) -> Waiter {
 #[test]
 fn an_arrival_rings_for_who_sleeps() {
     let (bridge, _own, mut other, heard) = bridge();
-    bridge.arm(Waiter::Watch, false);
+    bridge.arm(Waiter::Upcall, false);
     other.write_all(b"x").unwrap();
-    assert_eq!(rung(&heard), Waiter::Watch);
+    assert_eq!(rung(&heard), Waiter::Upcall);
 }
 
 #[test]
@@ -58,11 +58,11 @@ fn room_rings_for_who_waits_for_it_even_beside_one_who_does_not() {
         }
     };
     assert_eq!(full.kind(), ErrorKind::WouldBlock);
-    bridge.arm(Waiter::Watch, false);
+    bridge.arm(Waiter::Upcall, false);
     bridge.arm(Waiter::Host, true);
     assert!(heard.try_recv().is_err(), "there is no room yet");
     while other.read(&mut [0; 4096]).is_ok() {}
-    assert_eq!([rung(&heard), rung(&heard)], [Waiter::Host, Waiter::Watch]);
+    assert_eq!([rung(&heard), rung(&heard)], [Waiter::Host, Waiter::Upcall]);
     // Nobody waits for room any more.
     assert!(!bridge.shared.interest().room);
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use weft_wire::{Rank, Tag, TreeId};
 
-/// A cursor over slots of the heap.
-struct Place {
+/// Cursor over slots of the heap.
+struct HeapCursor {
     slots: Arc<[Slot]>,
     at: AtomicUsize,
 }
 
-impl Cursor for Place {
+impl Cursor for HeapCursor {
     fn current(&self) -> &Slot {
         &self.slots[self.at.load(Relaxed)]
     }
@@ -30,24 +30,24 @@ impl Cursor for Place {
     }
 }
 
-fn first(slots: &Arc<[Slot]>) -> Place {
-    Place { slots: Arc::clone(slots), at: AtomicUsize::new(0) }
+fn first(slots: &Arc<[Slot]>) -> HeapCursor {
+    HeapCursor { slots: Arc::clone(slots), at: AtomicUsize::new(0) }
 }
 
 fn slots(count: usize) -> Arc<[Slot]> {
     (0..count).map(|_| Slot::new()).collect()
 }
 
-/// A header that carries `number`.
+/// Header with `number` as its size.
 fn header(number: u16) -> Header {
     Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), number)
 }
 
-/// What `pop` returns for the packet that `push` wrote for `number`.
+/// Size and words of a popped slot, which `push` wrote for a number.
 fn popped((head, slot): ([u64; 2], &Slot)) -> (u16, [u64; INLINE_WORDS]) {
     let header = compact::parse(head, Rank(0)).unwrap();
-    let place = compact::place(head[0]);
-    assert_eq!(place, 3);
+    let kind = compact::payload_kind(head[0]);
+    assert_eq!(kind, 3);
     (header.size, slot.payload())
 }
 
@@ -62,7 +62,7 @@ mod model {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Any pushes and pops that keep within the ring do what they do to a queue.
+        /// A ring does what a queue does, for any pushes and pops that do not overflow it.
         #[test]
         fn a_ring_is_a_queue(
             size in 0u32..5,
@@ -84,7 +84,7 @@ mod model {
             }
         }
 
-        /// Whatever a peer leaves in the memory, reading it ends in slots or in none.
+        /// Reading ends in a slot or in none, with any bytes in the memory.
         #[test]
         fn any_memory_can_be_read(garbage in prop::collection::vec(any::<u64>(), SLOT_WORDS * 4)) {
             let slots = slots(4);

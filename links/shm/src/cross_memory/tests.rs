@@ -5,7 +5,7 @@ use crate::segment::{Settings, create_segments};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
-/// The segments of a job of two, as each of them maps them.
+/// Segments of a job of two ranks, which each of them maps.
 struct Job {
     files: Vec<OwnedFd>,
     settings: Settings,
@@ -37,11 +37,11 @@ fn bytes_come_out_of_another_rank() {
     let (one, two) = (job.rank(0), job.rank(1));
     let bytes: Vec<u8> = (0..100_000).map(|at| (at % 251) as u8).collect();
     let mut into = vec![0; bytes.len()];
-    assert!(!two.is_reached(Rank(0)));
+    assert!(!two.is_read_by(Rank(0)));
     assert!(one.fetch(Rank(1), address(&bytes), &mut into));
     assert_eq!(into, bytes);
-    assert!(two.is_reached(Rank(0)));
-    assert!(!one.is_reached(Rank(1)), "it has fetched nothing");
+    assert!(two.is_read_by(Rank(0)));
+    assert!(!one.is_read_by(Rank(1)), "it has fetched nothing");
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn nothing_comes_from_where_nothing_lies() {
     for address in [0, 1, u64::MAX, u64::MAX - 50] {
         assert!(!one.fetch(Rank(1), address, &mut into), "{address:x}");
     }
-    assert!(two.is_reached(Rank(0)), "it could have");
+    assert!(two.is_read_by(Rank(0)), "it could have");
     assert!(one.fetch(Rank(1), 0, &mut []));
     assert!(!one.fetch(Rank(7), 0, &mut []), "there is no such rank");
-    assert!(!one.is_reached(Rank(7)));
+    assert!(!one.is_read_by(Rank(7)));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_rank_without_a_card_is_out_of_reach_for_good() {
     assert!(!one.fetch(Rank(1), 0, &mut []));
     let two = job.rank(1);
     assert!(!one.fetch(Rank(1), 0, &mut []));
-    assert!(!two.is_reached(Rank(0)));
+    assert!(!two.is_read_by(Rank(0)));
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn another_process_is_found_out() {
     let job = Job::new();
     let (one, two) = (job.rank(0), job.rank(1));
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
-    job.segments(1)[1].card().process[0].store(u64::from(child.id()), Ordering::Release);
+    job.segments(1)[1].identity().process[0].store(u64::from(child.id()), Ordering::Release);
     assert!(!one.fetch(Rank(1), 0, &mut []));
-    assert!(!two.is_reached(Rank(0)));
+    assert!(!two.is_read_by(Rank(0)));
     drop(child.stdin.take());
     child.wait().unwrap();
 }
@@ -84,7 +84,7 @@ fn another_process_is_found_out() {
 fn a_token_that_is_not_there_is_found_out() {
     let job = Job::new();
     let (one, _two) = (job.rank(0), job.rank(1));
-    job.segments(1)[1].card().token[1].fetch_xor(1, Ordering::Relaxed);
+    job.segments(1)[1].identity().token[1].fetch_xor(1, Ordering::Relaxed);
     assert!(!one.fetch(Rank(1), 0, &mut []));
 }
 
@@ -104,7 +104,7 @@ fn a_process_that_is_none_is_found_out() {
     for process in [0, u64::from(u32::MAX), u64::MAX, 1 << 32 | 1] {
         let job = Job::new();
         let (one, _two) = (job.rank(0), job.rank(1));
-        job.segments(1)[1].card().process[0].store(process, Ordering::Release);
+        job.segments(1)[1].identity().process[0].store(process, Ordering::Release);
         assert!(!one.fetch(Rank(1), 0, &mut []), "{process:x}");
     }
 }

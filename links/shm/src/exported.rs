@@ -1,8 +1,9 @@
-//! Memory that a rank makes for one peer, or for all, who write there themselves.
+//! Exported memory: memory of a rank that one peer, or all, map and write.
 //!
-//! It is a sealed memfd that the peer opens through `/proc`, as only processes of one user may, so that no
-//! descriptor has to be handed over. Its name says who made it for whom: a peer that names another's memory is
-//! found out. Whoever made it lets go of it to end this; what the other then still writes is in memory of its own.
+//! It is a sealed memfd that the peer opens through `/proc`, as only processes of one user may, so
+//! that no descriptor has to be passed. The name of the memfd has its owner and its peer, so that a
+//! peer that gives the name of another's memory is refused. An export ends when its owner drops it:
+//! what the peer still writes then is in memory of its own.
 
 use crate::memory::Mapping;
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft_link::memory::{MappedMemory, NAME_BYTES, Named, SharedMemory};
 use weft_wire::Rank;
 
-/// The memory of a rank for its peers.
+/// Exporter and importer of memory, for rank `own`.
 pub(crate) struct ExportedMemory {
     pub own: Rank,
 }
@@ -22,7 +23,7 @@ pub(crate) struct ExportedMemory {
 impl SharedMemory for ExportedMemory {
     fn create(&self, peer: Option<Rank>, bytes: usize) -> io::Result<Option<Named>> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = memfd_create(title(self.own, peer), flags)?;
+        let file = memfd_create(memfd_name(self.own, peer), flags)?;
         ftruncate(&file, bytes as u64)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let mut name = [0; NAME_BYTES];
@@ -30,7 +31,7 @@ impl SharedMemory for ExportedMemory {
         name[4..8].copy_from_slice(&file.as_raw_fd().to_le_bytes());
         name[8..].copy_from_slice(&fstat(&file)?.st_ino.to_le_bytes());
         let mapping = Arc::new(Mapping::new(&file, 0..bytes, true)?);
-        Ok(Some((Box::new(Lent { mapping, bytes, file: Mutex::new(Some(file)) }), name)))
+        Ok(Some((Box::new(Exported { mapping, bytes, file: Mutex::new(Some(file)) }), name)))
     }
 
     fn attach(
@@ -43,49 +44,50 @@ impl SharedMemory for ExportedMemory {
             |at: usize| u32::from_le_bytes([name[at], name[at + 1], name[at + 2], name[at + 3]]);
         let inode = u64::from(word(8)) | u64::from(word(12)) << 32;
         let path = format!("/proc/{}/fd/{}", word(0), word(4));
-        // Before it is opened: opening other things than memory does things.
+        // Checked before it is opened, because to open other files has effects.
         let target = readlink(&path, Vec::new())?;
-        let named = |title| target.to_bytes() == format!("/memfd:{title} (deleted)").as_bytes();
-        let file = match named(title(peer, Some(self.own))) || named(title(peer, None)) {
+        let named =
+            |memfd_name| target.to_bytes() == format!("/memfd:{memfd_name} (deleted)").as_bytes();
+        let file = match named(memfd_name(peer, Some(self.own))) || named(memfd_name(peer, None)) {
             true => open(&path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?,
-            false => return Err(not_lent()),
+            false => return Err(not_exported()),
         };
         if fstat(&file)?.st_ino != inode {
-            return Err(not_lent());
+            return Err(not_exported());
         }
         let mapping = Arc::new(Mapping::new(&file, 0..bytes, true)?);
-        Ok(Box::new(Lent { mapping, bytes, file: Mutex::default() }))
+        Ok(Box::new(Exported { mapping, bytes, file: Mutex::default() }))
     }
 }
 
-/// The name of memory that `owner` makes for `peer`, or for all.
-fn title(owner: Rank, peer: Option<Rank>) -> String {
+/// Name of a memfd that `owner` exports to `peer`, or to all.
+fn memfd_name(owner: Rank, peer: Option<Rank>) -> String {
     match peer {
         Some(peer) => format!("weft-buffer-{owner}-{peer}"),
         None => format!("weft-heap-{owner}"),
     }
 }
 
-fn not_lent() -> io::Error {
+fn not_exported() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
         "a peer named memory that it has not made for this rank",
     )
 }
 
-struct Lent {
+struct Exported {
     mapping: Arc<Mapping>,
     bytes: usize,
-    /// As long as it is open here, the peer can open it.
+    /// Descriptor by which the peer can open it, while the name is valid.
     file: Mutex<Option<OwnedFd>>,
 }
 
-impl MappedMemory for Lent {
+impl MappedMemory for Exported {
     fn start(&self) -> NonNull<u8> {
         self.mapping.at(0, self.bytes)
     }
 
-    fn taken(&self) {
+    fn revoke_name(&self) {
         drop(self.file.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
