@@ -387,16 +387,16 @@ impl Packets {
         self.node.nudge();
     }
 
-    /// Tells the upcall thread whether there is something to do besides packets. It interrupts if the
-    /// program does not get to it within the watchdog's delay.
+    /// Tells the upcall thread whether this protocol has something to do besides packets. It
+    /// interrupts if the program does not get to it within the watchdog's delay.
     pub fn set_pending_work(&self, there: bool) {
-        self.node.set_pending_work(there);
+        self.node.set_pending_work(self.protocol, there);
     }
 
     /// As [`Self::set_pending_work`], for a program that will most likely get to it itself: the
     /// upcall thread is not woken for it, and looks within a second.
     pub fn note_pending_work(&self, there: bool) {
-        self.node.note_pending_work(there);
+        self.node.note_pending_work(self.protocol, there);
     }
 
     /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.

@@ -187,12 +187,12 @@ pub trait AnyNode: Send + Sync {
     /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
     /// come from another thread of this rank. Cheap while nobody sleeps.
     fn nudge(&self);
-    /// Tells the upcall thread that there is something to do besides packets, or that there no longer
-    /// is. It interrupts if the host does not get to it within the watchdog's delay.
-    fn set_pending_work(&self, there: bool);
+    /// Tells the upcall thread that this system has something to do besides packets, or that it no
+    /// longer has. It interrupts if the host does not get to it within the watchdog's delay.
+    fn set_pending_work(&self, system: Protocol, there: bool);
     /// As [`Self::set_pending_work`], for a host that will most likely get to it itself: the upcall
     /// thread is not woken for it, and looks within a second.
-    fn note_pending_work(&self, there: bool);
+    fn note_pending_work(&self, system: Protocol, there: bool);
     /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
     fn set_eager(&self);
     /// Has sleeping threads look again at this time by [`Self::now`].

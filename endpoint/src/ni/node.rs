@@ -57,8 +57,8 @@ pub struct Node<L: Link> {
     pub(crate) waiting_protocols: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
-    /// Whether there is something to do besides packets, and nobody who waits to do it.
-    pub(crate) pending_work: AtomicBool,
+    /// Systems that have something to do besides packets, and nobody who waits to do it, a bit each.
+    pub(crate) pending_work: AtomicU32,
     /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
     pub(crate) eager: AtomicBool,
     /// When a sleeping thread has to look again at the latest, in nanoseconds.
@@ -98,7 +98,7 @@ impl<L: Link> Node<L> {
             skipped_polls: AtomicU32::new(0),
             waiting_protocols: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
-            pending_work: AtomicBool::new(false),
+            pending_work: AtomicU32::new(0),
             eager: AtomicBool::new(false),
             alarm: AtomicU64::new(u64::MAX),
             packets_processed: AtomicU64::new(0),
@@ -173,6 +173,16 @@ impl<L: Link> Node<L> {
     /// Frames of one system that may wait until their receivers take its packets again.
     fn most_held_back(&self) -> usize {
         (self.capabilities.frames / 4).min(self.window_packets).max(1)
+    }
+
+    /// Notes whether a system has work besides packets. True if that is new.
+    fn change_pending_work(&self, system: Protocol, there: bool) -> bool {
+        let bit = 1 << system.index();
+        let before = match there {
+            true => self.pending_work.fetch_or(bit, Ordering::SeqCst),
+            false => self.pending_work.fetch_and(!bit, Ordering::SeqCst),
+        };
+        (before & bit != 0) != there
     }
 
     /// Inside an upcall nothing is processed: what arrives would hold its senders' frames, and if
@@ -365,15 +375,14 @@ impl<L: Link> AnyNode for Node<L> {
         }
     }
 
-    fn set_pending_work(&self, there: bool) {
-        let was = self.pending_work.swap(there, Ordering::SeqCst);
-        if there && !was {
+    fn set_pending_work(&self, system: Protocol, there: bool) {
+        if self.change_pending_work(system, there) && there {
             self.bells.ring(Waiter::Upcall);
         }
     }
 
-    fn note_pending_work(&self, there: bool) {
-        self.pending_work.store(there, Ordering::SeqCst);
+    fn note_pending_work(&self, system: Protocol, there: bool) {
+        self.change_pending_work(system, there);
     }
 
     fn set_eager(&self) {

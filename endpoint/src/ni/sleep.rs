@@ -37,7 +37,7 @@ impl<L: Link> Node<L> {
 
     /// Whether the upcall thread has something to do besides packets: pending work, or an alarm.
     pub(crate) fn has_pending_work(&self) -> bool {
-        self.pending_work.load(Ordering::SeqCst) || self.until_alarm().is_zero()
+        self.pending_work.load(Ordering::SeqCst) != 0 || self.until_alarm().is_zero()
     }
 
     /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is

@@ -1,7 +1,7 @@
 //! Messages beside other systems of a rank: what a rank has left to do for its messages is done,
 //! whatever it waits for.
 
-use crate::common::{run, small};
+use crate::common::{interrupted, run, small};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn poll_until(packets: &Packets, done: impl Fn() -> bool) {
     packets.poll_until(done).unwrap();
 }
 
-/// A message that was taken while its rank looked for a packet is handled, though the rank waits for
+/// A message that was taken while its rank looked for a packet is handled, though it waits for
 /// another system then.
 #[test]
 fn what_was_sorted_in_a_send_is_handled_while_its_rank_waits_for_something_else() {
@@ -60,6 +60,21 @@ fn what_was_sorted_in_a_send_is_handled_while_its_rank_waits_for_something_else(
             poll_until(&packets, || is_handled.load(SeqCst));
         }
         member.barrier.wait().unwrap();
+    });
+}
+
+/// A task that is ready runs while its rank computes, though another system has nothing to do.
+#[test]
+fn a_task_is_pending_whatever_other_systems_have_to_do() {
+    let job = Job { limit: Duration::from_secs(60), ..interrupted(1) };
+    run(job, |member| {
+        let has_run = Arc::new(AtomicBool::new(false));
+        let runs = Arc::clone(&has_run);
+        member.engine.spawn(async move { runs.store(true, SeqCst) });
+        member.engine.packets().of(Protocol::TAGGED).note_pending_work(false);
+        while !has_run.load(SeqCst) {
+            std::hint::spin_loop();
+        }
     });
 }
 

@@ -147,8 +147,8 @@ impl Tagged {
         self.operate(&Call { operation, root: 0, count: numbers.len(), size: 8 }, numbers)
     }
 
-    /// Waits until everything that this rank has begun has left, and judges the order of what it has
-    /// received, which is all there is.
+    /// Waits until everything that this rank has begun has left, and judges the order of what it
+    /// has received, which is all there is.
     pub fn finish(&self) -> Result<()> {
         self.driver.wait(|state, _| Ok(state.is_idle().then_some(())))?;
         let mut state = self.driver.enter();
@@ -268,8 +268,8 @@ impl State {
         Ok(any)
     }
 
-    /// Puts a message where it belongs, inside of the network's lock. False if the packet is none of
-    /// messages.
+    /// Puts a message where it belongs, inside of the network's lock. False if the packet is no
+    /// message's.
     fn place(&mut self, from: Rank, packet: &[u8]) -> bool {
         if collectives::is_collective(packet) {
             return false;

@@ -88,8 +88,8 @@ fn on_udp() {
     }
 }
 
-/// Between hosts of a rank each, of which two are on one wire or more at a bridge, and between hosts
-/// of two ranks that share memory.
+/// Between hosts of a rank each, at a bridge that may copy multicasts, and between hosts of two
+/// ranks that share memory.
 #[test]
 fn on_ethernet() {
     for seed in seeds() {
