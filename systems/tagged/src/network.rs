@@ -70,6 +70,20 @@ pub trait Network {
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
 
+    /// Sends one packet as [`Self::send`] does, but one of the short ones only if it may leave at
+    /// once: whoever can try again has nothing of having it wait in a frame, which costs more.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn send_at_once<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        self.send(to, head, body)
+    }
+
     /// Sends one packet, these words and then `bytes`, if it is one of the short ones, which cost
     /// least, and may leave at once. False if not: then nothing has happened.
     fn send_short(&mut self, _to: Rank, _head: [u64; 3], _bytes: &[u8]) -> bool {
@@ -133,13 +147,24 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        let length = head.len() + body.map_or(0, |(_, _, length)| length);
-        if length <= self.short_payload() && send_short(self, to, head, body) {
+        if is_short(self, head, body) && send_short(self, to, head, body) {
             return Ok(true);
         }
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
+    }
+
+    fn send_at_once<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool> {
+        match is_short(self, head, body) {
+            true => Ok(send_short(self, to, head, body)),
+            false => self.send(to, head, body),
+        }
     }
 
     #[inline(always)]
@@ -218,6 +243,12 @@ impl<S: Source> Gather for Short<'_, S> {
             source.pieces(offset, length, put);
         }
     }
+}
+
+/// True if a packet of these bytes is one of the short ones.
+#[inline]
+fn is_short<S>(packets: &Packets, head: &[u8], body: Option<(&S, u64, usize)>) -> bool {
+    head.len() + body.map_or(0, |(_, _, length)| length) <= packets.short_payload()
 }
 
 /// Sends these few bytes, if they may leave at once.

@@ -94,7 +94,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
         let head = Packet::Whole(whole).head();
-        let sent = network.send(to.rank, head.bytes(), Some((source, 0, length as usize)))?;
+        let body = Some((source, 0, length as usize));
+        let sent = network.send_at_once(to.rank, head.bytes(), body)?;
         if sent {
             peer.flow.sent(length);
         }
