@@ -3,11 +3,13 @@
 //!
 //! ```text
 //!   packets of one sender that wait for one system:
-//!   0 ──────────────────▶ W/2 ─────────────────▶ 4 W ───────────────────────▶ 8 W
+//!   0 ──────────────────▶ L ───────────────────▶ 4 W ───────────────────────▶ 8 W
 //!     in link memory, with    copied out, their      the sender was told to       in link memory again:
 //!     the sender's credits    credits go back        stop, and will be told to    it does not look, and
 //!                                                    go on at 2 W                 waits for its credits
 //! ```
+//! L is half a window, or less where senders have fewer frames ([`most_in_link_memory`]).
+//!
 //! A notice to stop or to go on is a packet of [`Protocol::ENDPOINT`], which is heard when it is taken
 //! from the network. Here is who decides, on both sides: [`Backlog`] counts what waits at a receiver,
 //! [`Gates`] keeps what a sender may not send. Neither knows a clock, a link or a buffer.
@@ -46,11 +48,12 @@ pub(crate) enum Room {
 }
 
 impl Backlog {
-    /// The place of one more packet of `from`, whose window has `window` packets.
-    pub fn stored(&mut self, from: Rank, window: u32) -> Room {
+    /// The place of one more packet of `from`, whose window has `window` packets, of which so many
+    /// may wait `in_link` memory.
+    pub fn stored(&mut self, from: Rank, window: u32, in_link: u32) -> Room {
         let waiting = self.senders.entry(from).or_default();
         waiting.packets += 1;
-        if waiting.packets <= (window / 2).max(1) || waiting.packets > MOST_WINDOWS * window {
+        if waiting.packets <= in_link || waiting.packets > MOST_WINDOWS * window {
             return Room::Link;
         }
         if waiting.packets < STOP_WINDOWS * window || waiting.stopped {
@@ -68,6 +71,13 @@ impl Backlog {
         waiting.stopped &= !goes_on;
         goes_on
     }
+}
+
+/// Packets of one sender that may wait for a system in link memory: half of its window, and so few
+/// that all receivers together leave it half of its `frames`, where they lie in these.
+pub(crate) fn most_in_link_memory(window: u32, frames: usize, ranks: usize) -> u32 {
+    let frames = frames / (2 * ranks.saturating_sub(1).max(1));
+    (window / 2).min(frames as u32).max(1)
 }
 
 /// I14: of one sender there wait for one system what is copied out at most, and a window.

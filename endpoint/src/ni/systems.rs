@@ -5,7 +5,9 @@
 
 use crate::Result;
 use crate::ni::any_node::{Destination, Handler, Upcall};
-use crate::ni::backlog::{Backlog, HeldBack, Room, Target, i14_bounded_backlog};
+use crate::ni::backlog::{
+    Backlog, HeldBack, Room, Target, i14_bounded_backlog, most_in_link_memory,
+};
 use crate::ni::inner::{Inner, Side};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -115,11 +117,13 @@ impl<L: Link> Inner<L> {
     /// so that the sender has the credit for others; then the sender is told to stop.
     pub fn wait_for_system(&mut self, mut delivery: Delivery<Buffer>) {
         let (protocol, from) = (delivery.tree.protocol, delivery.origin());
-        let window = u32::from(self.ni.settings().window_packets);
+        let settings = self.ni.settings();
+        let (window, ranks) = (u32::from(settings.window_packets), usize::from(settings.ranks));
+        let in_link = most_in_link_memory(window, self.link.capabilities().frames, ranks);
         let system = &mut self.systems.table[protocol.index()];
         let room = match from == self.ni.local() {
             true => Room::Link,
-            false => system.backlog.stored(from, window),
+            false => system.backlog.stored(from, window, in_link),
         };
         if room != Room::Link {
             self.copy_out(&mut delivery);
@@ -129,7 +133,7 @@ impl<L: Link> Inner<L> {
         }
         let system = &mut self.systems.table[protocol.index()];
         system.waiting.push_back(delivery);
-        let (packets, ranks) = (system.waiting.len(), usize::from(self.ni.settings().ranks));
+        let packets = system.waiting.len();
         self.systems.waiting |= bit(protocol);
         self.is_busy.store(true, Ordering::Relaxed);
         if from != self.ni.local() {

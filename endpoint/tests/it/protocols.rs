@@ -77,6 +77,16 @@ fn each_protocol_gets_its_own_packets_in_order() {
 /// another system and gets its answers. Then the first takes all, in order.
 #[test]
 fn a_system_that_takes_nothing_stops_its_senders_and_nobody_else() {
+    assert_stops_nobody_else(4);
+}
+
+/// On shared memory its packets stay in frames of their sender, which are fewer than half a window.
+#[test]
+fn a_system_that_takes_nothing_does_not_take_all_frames() {
+    assert_stops_nobody_else(200);
+}
+
+fn assert_stops_nobody_else(bytes: usize) {
     for job in all_kinds_of_job(2) {
         let gate = Gate::default();
         job.packets(|packets| {
@@ -113,6 +123,7 @@ fn a_system_that_takes_nothing_stops_its_senders_and_nobody_else() {
                         None => refusals += 1,
                         Some(mut packet) => {
                             packet.put(&u32::to_le_bytes(sent)).unwrap();
+                            packet.put(&vec![7; bytes - 4]).unwrap();
                             packet.unicast(other).unwrap();
                             (sent, refusals) = (sent + 1, 0);
                         }

@@ -5,7 +5,7 @@ const A: Rank = Rank(1);
 const B: Rank = Rank(2);
 
 fn rooms(backlog: &mut Backlog, from: Rank, packets: u32) -> Vec<Room> {
-    (0..packets).map(|_| backlog.stored(from, WINDOW)).collect()
+    (0..packets).map(|_| backlog.stored(from, WINDOW, WINDOW / 2)).collect()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_stopped_sender_goes_on_once_at_the_lower_mark() {
         (0..STOP_WINDOWS * WINDOW).rev().filter(|_| backlog.took(A, WINDOW)).collect();
     assert_eq!(told, [GO_WINDOWS * WINDOW]);
     rooms(&mut backlog, A, STOP_WINDOWS * WINDOW - 1);
-    assert_eq!(backlog.stored(A, WINDOW), Room::LastCopy, "and may be stopped again");
+    assert_eq!(backlog.stored(A, WINDOW, WINDOW / 2), Room::LastCopy, "and may be stopped again");
 }
 
 #[test]
@@ -45,6 +45,15 @@ fn a_sender_that_was_not_stopped_is_not_told_to_go_on() {
 #[should_panic(expected = "I14")]
 fn more_than_was_promised_breaks_i14() {
     i14_bounded_backlog(2 * 9 * 8 + 1, 2, 8);
+}
+
+#[test]
+fn all_receivers_leave_a_sender_half_of_its_frames() {
+    assert_eq!(most_in_link_memory(8, 1000, 2), 4, "half a window");
+    assert_eq!(most_in_link_memory(128, 48, 2), 24);
+    assert_eq!(most_in_link_memory(128, 48, 4), 8);
+    assert_eq!(most_in_link_memory(128, 48, 100), 1);
+    assert_eq!(most_in_link_memory(1, 1, 1), 1);
 }
 
 fn held(frame: u32, protocol: Protocol, to: Target) -> HeldBack<u32> {
