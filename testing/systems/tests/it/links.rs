@@ -58,7 +58,7 @@ fn assert_right(job: Job, seed: u64) {
 fn seeds() -> std::ops::Range<u64> {
     let number = |name, usual| std::env::var(name).map_or(usual, |set| set.parse().unwrap());
     let first = number("WEFT_SYSTEM_FIRST", 0);
-    first..first + number("WEFT_SYSTEM_SEEDS", 6)
+    first..first + number("WEFT_SYSTEM_SEEDS", 12)
 }
 
 fn careful(seed: u64) -> Preset {
