@@ -1,9 +1,9 @@
 //! A lock that is free for the thread that owns it.
 //!
-//! One thread, the *owner*, enters and leaves with plain loads and stores; any other thread pays
-//! for both, with a barrier that the kernel makes the owner's core pass (membarrier). It is
-//! Dekker's algorithm with the fence moved to the side that comes seldom, and what DESIGN 6 calls
-//! optimistic interrupt protection: masking the upcall thread is a flag in memory, not a call.
+//! One thread, the *owner*, enters and exits with plain loads and stores; any other thread pays for
+//! both, with a barrier that the kernel makes the owner's core pass (membarrier). It is Dekker's
+//! algorithm with the fence moved to the side that comes seldom, and what DESIGN 6 calls optimistic
+//! interrupt protection: masking the upcall thread is a flag in memory, not a call.
 //!
 //! ```text
 //!   owner                      other
@@ -11,9 +11,9 @@
 //!   (compiler fence)           membarrier
 //!   wanted == 0 ? in : wait    busy == 0 ? in : wait
 //! ```
-//! A lock that is [shared](Biased::share) has no owner any more: `wanted` stays set for ever, so that the
-//! thread that was the owner falls into the slow path, where it finds that it is one of the others, and
-//! all of them exclude one another by the mutex alone.
+//! A lock that is [shared](Biased::share) has no owner any more: `wanted` stays set for ever, so
+//! that the thread that was the owner falls into the slow path, where it finds that it is one of
+//! the others, and all of them exclude one another by the mutex alone.
 //!
 //! If both read 0, the owner read `wanted` before the barrier, hence its `busy = 1` was written
 //! before the barrier too, and the other must have seen it: a contradiction.
@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
 
-/// Nobody: no thread-local lies there.
+/// No thread: no thread-local lies there.
 const NOBODY: usize = 0;
 
 /// A value that one thread at a time may enter.
@@ -35,7 +35,8 @@ pub struct Biased<T> {
     busy: AtomicBool,
     wanted: AtomicBool,
     others: RawMutex,
-    /// Whether the kernel passes barriers for us; otherwise the owner issues fences of its own.
+    /// True if the kernel passes barriers for this process; otherwise the owner issues fences of
+    /// its own.
     asymmetric: bool,
     value: UnsafeCell<T>,
 }
@@ -97,8 +98,9 @@ impl<T> Biased<T> {
         unsafe { self.others.unlock() };
     }
 
-    /// What this thread wrote before is seen by whoever reads after [`Self::heavy_fence`], or this thread
-    /// sees what that one wrote before it. Costs nothing where the kernel passes barriers.
+    /// Light side of a pair of fences: this thread's earlier writes are seen by a thread that reads
+    /// after [`Self::heavy_fence`], or this thread sees what that one wrote before it. Costs
+    /// nothing where the kernel passes barriers.
     #[inline(always)]
     pub(crate) fn light_fence(&self) {
         if self.asymmetric {
@@ -108,7 +110,7 @@ impl<T> Biased<T> {
         }
     }
 
-    /// The other side of [`Self::light_fence`], which pays for both.
+    /// Heavy side of a pair with [`Self::light_fence`], which pays for both.
     pub(crate) fn heavy_fence(&self) {
         if self.asymmetric {
             barrier_on_own_threads();
@@ -117,7 +119,7 @@ impl<T> Biased<T> {
         }
     }
 
-    /// Enters, waiting for whoever is inside. A thread that is inside already must not: that
+    /// Enters, waiting for a thread that is inside. A thread that is inside already must not: that
     /// panics for the owner, and never returns for others.
     #[inline(always)]
     pub fn enter(&self) -> Entered<'_, T> {
@@ -133,8 +135,8 @@ impl<T> Biased<T> {
         self.enter_as_other(usize::MAX).unwrap_or_else(|| unreachable!("tries are unlimited"))
     }
 
-    /// Enters if this thread is the owner, outside, and nobody else wants to enter: without ever waiting, so also
-    /// inside of another lock.
+    /// Enters if this thread is the owner, is outside, and no other thread wants to enter. Never
+    /// waits, so it may also be called inside another lock.
     #[inline(always)]
     pub fn enter_at_once(&self) -> Option<Entered<'_, T>> {
         if this_thread() != self.owner.load(Ordering::Relaxed) || self.busy.load(Ordering::Relaxed)
@@ -156,14 +158,15 @@ impl<T> Biased<T> {
         self.enter_as_other(8)
     }
 
-    /// False if the lock was shared meanwhile: the caller is one of the others then.
+    /// Enters with plain loads and stores. False if the lock was shared meanwhile: the caller is
+    /// one of the others then.
     #[inline(always)]
     fn enter_as_owner(&self) -> bool {
         if self.busy.load(Ordering::Relaxed) {
             inside_already();
         }
         self.busy.store(true, Ordering::Relaxed);
-        // Who wants to enter has the kernel pass a barrier here.
+        // A thread that wants to enter has the kernel pass a barrier here.
         compiler_fence(Ordering::SeqCst);
         !self.wanted.load(Ordering::Acquire) || self.wait_for_others()
     }
@@ -172,7 +175,7 @@ impl<T> Biased<T> {
     fn wait_for_others(&self) -> bool {
         loop {
             self.busy.store(false, Ordering::Release);
-            // Whoever is inside holds this mutex: sleep with it rather than spin.
+            // The thread that is inside holds this mutex: sleep with it rather than spin.
             self.others.lock();
             // SAFETY: locked above, by this thread.
             unsafe { self.others.unlock() };
@@ -189,7 +192,7 @@ impl<T> Biased<T> {
 
     fn enter_as_other(&self, tries: usize) -> Option<Entered<'_, T>> {
         self.others.lock();
-        // `share` set this with the mutex held, after the owner had left for good.
+        // `share` set this with the mutex held, after the owner had exited for good.
         if self.owner.load(Ordering::Relaxed) == NOBODY || self.keep_owner_out(tries) {
             return Some(Entered::new(self));
         }
@@ -200,12 +203,12 @@ impl<T> Biased<T> {
 
     #[cold]
     #[inline(never)]
-    fn leave_as_other(&self) {
+    fn unlock_as_other(&self) {
         if self.owner.load(Ordering::Relaxed) != NOBODY {
             self.wanted.store(false, Ordering::Release);
         }
-        // SAFETY: whoever is inside and not the owner locked it when it entered, in this thread: an
-        // `Entered` stays there.
+        // SAFETY: a thread that is inside and not the owner locked it when it entered: an `Entered`
+        // stays in its thread.
         unsafe { self.others.unlock() };
     }
 
@@ -252,7 +255,7 @@ impl<T> Entered<'_, T> {
         }
         drop(self);
         let result = outside();
-        // Who was the owner is it still, or the lock was shared meanwhile: then `wanted` says so.
+        // The owner is still the owner, or the lock was shared meanwhile: then `wanted` says so.
         lock.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         if !lock.wanted.load(Ordering::Acquire) || lock.wait_for_others() {
@@ -284,11 +287,11 @@ impl<T> DerefMut for Entered<'_, T> {
 impl<T> Drop for Entered<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // The owner entered as such: nobody shares the lock while it is inside.
+        // The owner entered as such: the lock is not shared while it is inside.
         if this_thread() == self.lock.owner.load(Ordering::Relaxed) {
             self.lock.busy.store(false, Ordering::Release);
         } else {
-            self.lock.leave_as_other();
+            self.lock.unlock_as_other();
         }
     }
 }
@@ -304,8 +307,9 @@ fn inside_already() -> ! {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub fn this_thread() -> usize {
     let here;
-    // SAFETY: the first word of the thread control block is its own address (ELF Handling for Thread-Local Storage, 3.4.6), for
-    // as long as the thread lives; nothing else is read, and nothing written.
+    // SAFETY: the first word of the thread control block is its own address (ELF Handling for
+    // Thread-Local Storage, 3.4.6), for as long as the thread lives; nothing else is read, and
+    // nothing written.
     unsafe {
         std::arch::asm!("mov {}, fs:0", out(reg) here, options(pure, readonly, nostack, preserves_flags));
     }

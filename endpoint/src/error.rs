@@ -1,4 +1,4 @@
-//! What can go wrong below messages.
+//! Errors below the message layer.
 
 use weft_link::LinkViolation;
 use weft_link::bell::Loss;
@@ -6,7 +6,7 @@ use weft_protocol::Violation;
 use weft_protocol::tree::GroupError;
 use weft_wire::Rank;
 
-/// What can go wrong below messages.
+/// Error below the message layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A rank of the job is gone; what was on its way to or from it is lost.
@@ -31,7 +31,7 @@ pub enum Error {
     TooLong {
         /// The bytes asked for.
         size: usize,
-        /// What fits.
+        /// Bytes that fit.
         max: usize,
     },
     /// A rank that the job does not have.
@@ -39,7 +39,7 @@ pub enum Error {
     NoSuchRank {
         /// The rank asked for.
         rank: Rank,
-        /// How many there are.
+        /// Ranks in the job.
         ranks: usize,
     },
     /// A group that cannot be, or that this rank is not in.
@@ -48,14 +48,14 @@ pub enum Error {
     /// A multicast to a group that this rank is not a member of.
     #[error("this rank is not a member of that group")]
     NotAMember,
-    /// Something was not placed in, or not read from, another rank's receive buffer.
+    /// A put into another rank's receive buffer, or a get from it, that was refused.
     #[error("receive buffer {name:?} of rank {rank}: {why}")]
     Refused {
         /// The buffer's name.
         name: String,
         /// The rank that has it.
         rank: Rank,
-        /// Why.
+        /// Reason of the refusal.
         why: weft_wire::place::Refusal,
     },
     /// A range that is not inside a receive buffer.
@@ -63,11 +63,11 @@ pub enum Error {
     Outside {
         /// The buffer's name.
         name: String,
-        /// Where the range begins.
+        /// Offset of the range, in bytes.
         offset: usize,
-        /// Its length.
+        /// Length of the range, in bytes.
         length: usize,
-        /// Bytes of the buffer.
+        /// Size of the buffer, in bytes.
         bytes: usize,
     },
     /// A receive buffer that cannot be.
@@ -77,7 +77,7 @@ pub enum Error {
         name: String,
         /// Bytes asked for.
         bytes: usize,
-        /// What is wrong.
+        /// Reason for which it cannot be.
         what: &'static str,
     },
     /// A fetch-and-add variable that does not exist.

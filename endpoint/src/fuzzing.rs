@@ -1,21 +1,21 @@
-//! Fuzz target for placed packets (`testing/fuzz`), and a hostile sender of them: any bytes, and a panic if a byte
-//! changes that must not.
+//! Fuzz target for packets of puts and gets (`testing/fuzz`), and a hostile sender of them: any
+//! bytes, and a panic if a byte changes that must not.
 
 use crate::puts::fuzzing::Receiver;
 use crate::{Packets, Rank, Result, Rights};
 use weft_wire::place::{Kind, PlaceHeader};
 
-/// Sends `bytes` as a placed packet, whatever they say.
+/// Sends `bytes` as a packet of a put or a get, whatever they say.
 ///
 /// # Errors
-/// As [`Packets::packet`].
+/// Those of [`Packets::packet`].
 pub fn send_placed(packets: &Packets, to: Rank, bytes: &[u8]) -> Result<()> {
     let mut packet = packets.packet()?;
     packet.put(bytes)?;
-    packet.place(to)
+    packet.unicast_put(to)
 }
 
-/// Who may do what with the buffers of the target, and their sizes.
+/// Peer, size in bytes and rights of each buffer of the fuzz target.
 const BUFFERS: [(Rank, usize, Rights); 3] =
     [(Rank(1), 64, Rights::PUT), (Rank(2), 32, Rights::BOTH), (Rank(1), 16, Rights::GET)];
 
@@ -31,8 +31,9 @@ const KINDS: [Kind; 9] = [
     Kind::Got,
 ];
 
-/// Packets of any ranks for three buffers: most name one, and are nearly right. What the buffers hold is
-/// compared with what plain arithmetic says they must, after each.
+/// Fuzzes with packets of any ranks for three buffers: most name one, and are nearly right. After
+/// each packet the contents of the buffers are compared with what plain arithmetic says they must
+/// be.
 pub fn places(data: &[u8]) {
     let mut receiver = Receiver::new(&BUFFERS);
     let mut expected: Vec<(bool, Vec<u8>)> =
@@ -59,7 +60,7 @@ pub fn places(data: &[u8]) {
     }
 }
 
-/// What a packet does to the buffers.
+/// Applies a packet to the model of the buffers: true if open, and the bytes.
 fn apply(buffers: &mut [(bool, Vec<u8>)], from: Rank, header: &PlaceHeader, bytes: &[u8]) {
     let index = header.connection as usize;
     let Some(&(peer, size, rights)) = BUFFERS.get(index).filter(|(peer, ..)| *peer == from) else {

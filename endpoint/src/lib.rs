@@ -36,25 +36,24 @@ mod receive;
 mod send;
 
 pub use error::{Error, Result};
-pub use ni::wait;
+pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 pub use ni::{
-    AnyNode, Arrival, Destination, Endpoint, Handler, Inspect, Look, Node, Polled, Statistics,
-    Step, Taken, USER_VARIABLES, Upcall, Upcalls, Verdict, WaitPolicy, WatchThread,
+    Inspect, Node, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy, WatchThread,
     default_interrupt_delay, network_settings,
 };
 pub use packets::{Group, InterruptsOff, Packets, Progress, Variable};
-pub use puts::{Block, Heap, HeapName, Landed, Landing, LandingRefused, Reach};
-pub use puts::{Connection, Notification, Notifications, ReceiveBuffer, Refusal, Rights, What};
+pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, RemoteHeap};
+pub use puts::{
+    Connection, Notification, NotificationKind, Notifications, ReceiveBuffer, Refusal, Rights,
+};
 pub use receive::{HeldPacket, KeptPacket, Packet};
 pub use send::SendPacket;
 
-// What the layers above need of the two that only this one joins.
+// Re-exports of the link and the protocol for the layers above, which depend on neither.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
-pub use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
-pub use weft_link::ni::{NiEvent, NiHalf};
-pub use weft_link::{Buffer, Capabilities, Gather, Link, SharedWords, ShortWords, copy_short};
+pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
-pub use weft_protocol::{Preset, Pupa, Settings, Silence, VARIABLES};
+pub use weft_protocol::{Preset, Pupa, Settings, Silence};
 pub use weft_wire::{Protocol, Rank};

@@ -1,8 +1,8 @@
 //! One rank's network interface: the only place where a protocol, a link and a clock meet.
 //!
 //! The NI half of the protocols runs *inline* here: in the rank's own calls, and on its upcall
-//! thread; or, on links that have a processor for it, as events of its own. A [`Node`] is entered by
-//! one thread at a time (a lock that costs the rank's main thread no atomic instruction,
+//! thread; or, on links that have a processor for it, as events of its own. A [`Node`] is entered
+//! by one thread at a time (a lock that costs the rank's main thread no atomic instruction,
 //! [`biased`](crate::biased)) and is never held while an upcall runs or a thread sleeps.
 //!
 //! | module | contents | thesis |
@@ -13,7 +13,7 @@
 //! | `plain` | the short way in, which most packets go | |
 //! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
-//! | [`wait`], `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //! | `interrupts` | when it may not interrupt | 3.7 |
@@ -35,15 +35,14 @@ mod node;
 mod plain;
 mod sleep;
 mod systems;
-pub mod wait;
+mod wait;
 mod watch;
 
-pub use any_node::{
-    AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls, Verdict,
-};
-pub use arrival::Arrival;
-pub use endpoint::Endpoint;
+pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
+pub use any_node::{Inspect, Statistics, Taken, Upcalls};
+pub(crate) use arrival::Arrival;
+pub(crate) use endpoint::Endpoint;
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};
-pub use wait::{Look, Step, WaitPolicy};
+pub use wait::{Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};

@@ -1,22 +1,25 @@
 //! A rank's packet interface.
 
-use crate::puts::{OWED_BY_PUTS, Placer, Places};
+use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{
-    AnyNode, Arrival, Capabilities, Endpoint, Error, Loss, Polled, Rank, Result, SharedWords,
-    Statistics, Step, Upcalls, VARIABLES,
+    AnyNode, Arrival, Endpoint, Error, Link, Loss, Node, Polled, Rank, Result, SharedWords,
+    Statistics, Step, Upcalls,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
+use weft_link::Capabilities;
+use weft_protocol::VARIABLES;
 use weft_wire::{GroupId, Protocol};
 
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
 /// thread may use any of them.
 ///
 /// All protocols of a rank share its network interface: groups, fetch-and-add variables, credits,
-/// and waiting are one. Packets, upcalls and kept packets are each protocol's own ([`Packets::of`]).
+/// and waiting are one. Packets, upcalls and kept packets are each protocol's own
+/// ([`Packets::of`]).
 #[derive(Clone)]
 pub struct Packets {
     pub(crate) node: Endpoint,
@@ -25,17 +28,17 @@ pub struct Packets {
     pub(crate) max_payload: usize,
     multicast_payload: usize,
     short_payload: usize,
-    pub(crate) places: Arc<Places>,
+    pub(crate) puts: Arc<Puts>,
     takers: Arc<Takers>,
 }
 
-/// The layers that take the packets of their protocols themselves.
+/// Layers that take the packets of their protocols themselves.
 #[derive(Default)]
 struct Takers {
-    /// The ways in which protocols that take their packets themselves do so; one whose layer is gone
-    /// has left nothing.
+    /// Progress functions of the protocols that take their packets themselves, by number. One whose
+    /// layer is gone takes nothing.
     progress: OnceLock<RwLock<[Option<Weak<Progress>>; Protocol::LIMIT]>>,
-    /// True while a thread has a protocol take its packets for others.
+    /// True while a thread has protocols take their packets for another one.
     helping: AtomicBool,
 }
 
@@ -66,21 +69,22 @@ impl Group {
 /// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// The rank that it lives at.
+    /// Rank that keeps it.
     pub home: Rank,
-    /// Which of that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
+    /// Index among that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
     pub index: u16,
 }
 
 impl Packets {
     /// The packet interface of `node`, for [`Protocol::PACKETS`].
-    pub fn new(node: Arc<dyn AnyNode>) -> Self {
-        let places = Arc::new(Places::default());
-        node.set_handler(Protocol::PUTS, Box::new(Placer::new(&places, &node)));
-        Self::over(node.endpoint(), places)
+    pub fn new<L: Link>(node: Arc<Node<L>>) -> Self {
+        let node: Arc<dyn AnyNode> = node;
+        let puts = Arc::new(Puts::default());
+        node.set_handler(Protocol::PUTS, Box::new(PutTarget::new(&puts, &node)));
+        Self::over(node.endpoint(), puts)
     }
 
-    pub(crate) fn over(node: Endpoint, places: Arc<Places>) -> Self {
+    pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
         let short_payload = node.short_payload();
         Packets {
@@ -89,13 +93,14 @@ impl Packets {
             max_payload,
             multicast_payload,
             short_payload,
-            places,
+            puts,
             takers: Arc::default(),
         }
     }
 
-    /// The same rank's packet interface as `protocol` has it: what is sent there comes to the same
-    /// protocol of other ranks. Packets that come before a rank has anything that takes them wait.
+    /// The packet interface of this rank for `protocol`: packets sent with it go to the same
+    /// protocol of other ranks. Packets that arrive before the rank has anything that takes them
+    /// wait.
     pub fn of(&self, protocol: Protocol) -> Self {
         Packets { protocol, ..self.clone() }
     }
@@ -126,7 +131,7 @@ impl Packets {
     #[inline]
     pub fn note_owing(&self, owes: bool) {
         let bit = self.bit();
-        if (self.places.owing.load(Ordering::Relaxed) & bit != 0) != owes {
+        if (self.puts.owing.load(Ordering::Relaxed) & bit != 0) != owes {
             self.set_owing(bit, owes);
         }
     }
@@ -134,8 +139,8 @@ impl Packets {
     #[cold]
     pub(crate) fn set_owing(&self, protocols: u32, owes: bool) {
         match owes {
-            true => self.places.owing.fetch_or(protocols, Ordering::Relaxed),
-            false => self.places.owing.fetch_and(!protocols, Ordering::Relaxed),
+            true => self.puts.owing.fetch_or(protocols, Ordering::Relaxed),
+            false => self.puts.owing.fetch_and(!protocols, Ordering::Relaxed),
         };
     }
 
@@ -146,21 +151,21 @@ impl Packets {
     /// Has all protocols do what they owe. True if anything came of it.
     #[inline]
     fn pay_if_owed(&self) -> bool {
-        self.places.owing.load(Ordering::Relaxed) != 0 && self.pay_all(0)
+        self.puts.owing.load(Ordering::Relaxed) != 0 && self.pay_all(0)
     }
 
     /// Does what [`Self::pay_if_owed`] does, but for this protocol, whose layer takes its packets
     /// now and does what it owes itself then.
     #[inline]
     pub(crate) fn pay_if_others_owe(&self) {
-        if self.places.owing.load(Ordering::Relaxed) != 0 {
+        if self.puts.owing.load(Ordering::Relaxed) != 0 {
             self.pay_all(self.bit());
         }
     }
 
     #[cold]
     fn pay_all(&self, own: u32) -> bool {
-        let owing = self.places.owing.load(Ordering::Relaxed);
+        let owing = self.puts.owing.load(Ordering::Relaxed);
         if owing & OWED_BY_PUTS != 0 {
             self.pay();
         }
@@ -178,16 +183,16 @@ impl Packets {
         takers.get(index)?.as_ref().and_then(Weak::upgrade)
     }
 
-    /// Takes the packets that have arrived for any protocol, as each does that: what a rank does
-    /// that waits for something else than its own packets, or is interrupted. True if any had.
+    /// Takes the packets that have arrived for any protocol, each in its own way: for a rank that
+    /// waits for something other than its own packets, or is interrupted. True if any had arrived.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     pub fn progress(&self) -> Result<bool> {
         let paid = self.pay_if_owed();
         let polled = self.node.poll();
-        // They may have other work, too, for which they had this rank interrupted; and each has to
-        // hear that this rank cannot go on.
+        // The layers may have other work, too, for which they had this rank interrupted; and each
+        // has to be told that this rank cannot go on.
         let helped = self.help(u32::MAX)?;
         match polled {
             None => Err(self.node.trouble()),
@@ -197,8 +202,8 @@ impl Packets {
         }
     }
 
-    /// Has the protocols whose packets wait take them, all but `own`. What one does may have others
-    /// wait; who helps already does not help again.
+    /// Has the protocols whose packets wait take them, all but `own`. One protocol's work may leave
+    /// packets waiting for others; a thread that helps already does not help again.
     #[inline]
     fn help_others(&self, own: Option<Protocol>) -> Result<bool> {
         match self.node.waiting_protocols() {
@@ -207,7 +212,7 @@ impl Packets {
         }
     }
 
-    /// Has other protocols take what waits for them, before this one waits.
+    /// Has other protocols take their waiting packets, before this one waits.
     #[inline]
     pub(crate) fn help_others_than_own(&self) -> Result<()> {
         self.help_others(Some(self.protocol)).map(drop)
@@ -231,8 +236,8 @@ impl Packets {
         any
     }
 
-    /// Makes [progress](Self::progress) until `done` says so.
-    pub(crate) fn await_place(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+    /// Makes [progress](Self::progress) until `done` returns true.
+    pub(crate) fn progress_until(&self, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
         if done()? {
             return Ok(());
         }
@@ -258,32 +263,32 @@ impl Packets {
         self.node.ranks()
     }
 
-    /// User bytes that a packet holds at most.
+    /// Largest payload of a packet, in bytes.
     #[inline]
     pub fn max_payload(&self) -> usize {
         self.max_payload
     }
 
-    /// User bytes up to which the network copies a multicast for several receivers, if it does that; longer
-    /// packets reach all just the same, each in a frame of its own.
+    /// Largest payload, in bytes, for which the network copies a multicast for several receivers,
+    /// if it does that. Longer packets reach all receivers too, each in a frame of its own.
     #[inline]
     pub fn multicast_payload(&self) -> usize {
         self.multicast_payload
     }
 
-    /// User bytes up to which a packet may be [short](Self::send_short); 0 where none is.
+    /// Largest payload of a [short](Self::send_short) packet, in bytes; 0 where there are none.
     #[inline]
     pub fn short_payload(&self) -> usize {
         self.short_payload
     }
 
-    /// Packets that this rank can have under way to one other at once: it has so many credits, or so
-    /// many frames to fill, whichever is less. Where windows follow demand there may be more.
+    /// Packets that this rank can have in flight to one other rank: as many as it has credits, or
+    /// frames to fill, whichever is less. Where windows follow demand there may be more.
     pub fn in_flight(&self) -> usize {
         self.node.window_packets().min(self.node.capabilities().frames)
     }
 
-    /// Sets the function that is called once for each arriving packet, and replaces the one before.
+    /// Sets the upcall, which is called once for each arriving packet, and replaces the one before.
     ///
     /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
     /// They may send, but must not wait for other packets: those arrive after they return. Nor may
@@ -307,17 +312,18 @@ impl Packets {
         self.packet_with(Upcalls::Allowed)
     }
 
-    /// As [`Self::packet`], saying whether upcalls may be made meanwhile (thesis 3.1.4).
+    /// Does what [`Self::packet`] does; `upcalls` says if upcalls may be made meanwhile (thesis
+    /// 3.1.4).
     ///
     /// # Errors
-    /// As [`Self::packet`].
+    /// Those of [`Self::packet`].
     #[inline]
     pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
         let (frame, bytes) = self.node.alloc(self.protocol, upcalls)?;
         Ok(SendPacket::new(self, frame, bytes))
     }
 
-    /// As [`Self::packet`], without ever blocking: `None` while all are on their way.
+    /// Does what [`Self::packet`] does, without ever blocking: `None` while all are on their way.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`].
@@ -351,10 +357,10 @@ impl Packets {
         }
     }
 
-    /// Polls until `done` says so: spins, yields, then sleeps in between.
+    /// Polls until `done` returns true: spins, yields, then sleeps in between.
     ///
     /// # Errors
-    /// As [`Self::poll`], and what `done` returns.
+    /// Those of [`Self::poll`].
     pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
         self.wait(&mut || {
             let progress = self.poll()?;
@@ -374,7 +380,7 @@ impl Packets {
         self.node.wait(step)
     }
 
-    /// As [`Self::wait`], but ends where that would sleep, done or not.
+    /// Does what [`Self::wait`] does, but ends where that would sleep, done or not.
     ///
     /// # Errors
     /// The first error of `step`.
@@ -382,24 +388,26 @@ impl Packets {
         self.node.wait_awake(step)
     }
 
-    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again. Cheap while nobody sleeps.
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again. Cheap while
+    /// none sleeps.
     pub fn nudge(&self) {
         self.node.nudge();
     }
 
-    /// Tells the upcall thread whether this protocol has something to do besides packets. It
-    /// interrupts if the program does not get to it within the watchdog's delay.
+    /// Sets or clears the mark that this protocol has work to do besides packets. The upcall thread
+    /// interrupts if the program does not get to that work within the watchdog's delay.
     pub fn set_pending_work(&self, there: bool) {
         self.node.set_pending_work(self.protocol, there);
     }
 
-    /// As [`Self::set_pending_work`], for a program that will most likely get to it itself: the
-    /// upcall thread is not woken for it, and looks within a second.
+    /// Does what [`Self::set_pending_work`] does, for a program that will most likely get to the
+    /// work itself: the upcall thread is not woken for it, and looks within a second.
     pub fn note_pending_work(&self, there: bool) {
         self.node.note_pending_work(self.protocol, there);
     }
 
-    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
+    /// polling.
     pub fn set_eager(&self) {
         self.node.set_eager();
     }
@@ -409,32 +417,34 @@ impl Packets {
         self.node.set_alarm(time);
     }
 
-    /// As [`Self::set_alarm`], for this thread, which waits or is about to: nobody else is told.
+    /// Does what [`Self::set_alarm`] does, for this thread only, which waits or is about to: no
+    /// other is told.
     pub fn set_own_alarm(&self, time: Option<Duration>) {
         self.node.set_own_alarm(time);
     }
 
-    /// What is launched from here on may wait for company, because more follows at once: until the first
-    /// launch after `hold(false)`, and until somebody polls at the latest.
+    /// Holds packets that are launched from here on, because more follow at once: until the first
+    /// launch after `hold(false)`, and until some thread polls at the latest.
     #[inline]
     pub fn hold(&self, held: bool) {
         self.node.hold(held);
     }
 
-    /// The end of a program: on links that lose packets, stays until all of its own are acknowledged, and
-    /// a little longer for peers that have missed an acknowledgement. Elsewhere returns at once.
+    /// The end of a program: on links that lose packets, stays until all of its own are
+    /// acknowledged, and a little longer for peers that have missed an acknowledgement. Elsewhere
+    /// returns at once.
     pub fn linger(&self) {
         self.node.linger();
     }
 
-    /// Makes all threads equal, for good: until now the one that joined enters for free and the others
-    /// pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
+    /// Makes all threads equal, for good: until now the one that joined enters for free and the
+    /// others pay for a barrier; from here on each pays for one ordinary lock (thesis 6.2.1).
     pub fn share(&self) {
         self.node.share();
-        self.places.state.share();
+        self.puts.state.share();
     }
 
-    /// Whether a rank may have threads. Not in the simulator, where ranks are coroutines.
+    /// True if a rank may have threads. Not in the simulator, where ranks are coroutines.
     pub fn has_threads(&self) -> bool {
         self.node.capabilities().threads
     }
@@ -444,44 +454,46 @@ impl Packets {
         self.node.members(group.0)
     }
 
-    /// Whether every packet launched here has left.
+    /// True if every packet launched here has left.
     pub fn is_flushed(&self) -> bool {
-        let owing = self.places.owing.load(Ordering::Relaxed);
+        let owing = self.puts.owing.load(Ordering::Relaxed);
         owing & OWED_BY_PUTS == 0 && self.node.is_flushed()
     }
 
-    /// Polls until every packet launched here has left, which takes receivers that release what they
-    /// got. A rank that ends with packets unsent takes them with it.
+    /// Polls until every packet launched here has left, for which receivers have to release their
+    /// packets. A rank that ends with packets unsent takes them with it.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     pub fn flush(&self) -> Result<()> {
         self.poll_until(|| self.is_flushed())
     }
 
     /// Keeps interrupts off until the guard is dropped. Costs a write to memory, and the rest of an
-    /// upcall if an interrupt is making one: when this returns, none runs and none begins behind the
-    /// caller's back. Whoever calls it holds nothing that an upcall waits for.
+    /// upcall if an interrupt is making one: when this returns, none runs and none begins behind
+    /// the caller's back. The caller must hold nothing that an upcall waits for.
     pub fn interrupts_off(&self) -> InterruptsOff<'_> {
         self.node.interrupts_off();
         InterruptsOff { node: &*self.node }
     }
 
-    /// What an interrupt does: takes a `step`, which takes a packet, again as long as it finds something and
-    /// interrupts are on. So whoever turns them off waits for one step at most.
+    /// Body of an interrupt: calls `step`, which takes a packet, as long as it finds something and
+    /// interrupts are on. So a thread that turns interrupts off waits for one step at most.
     pub fn interrupted(&self, mut step: impl FnMut() -> bool) {
         while self.node.may_interrupt() && step() {}
     }
 
-    /// Creates a multicast group. All ranks must create the same groups in the same order, each when it
-    /// gets there: packets for groups that a rank has not created yet wait. Of one sender a window of them
-    /// can, and nothing else that it sends may come after more; so a rank that sends much to a group does
-    /// well to know that all have created it, by a barrier, if they may wait for this rank until then.
-    /// Members that overlap with another group's can deadlock (Appendix A.2).
+    /// Creates a multicast group. All ranks must create the same groups in the same order, each
+    /// when it gets there: packets for groups that a rank has not created yet wait. A window of
+    /// them of one sender can wait, and then nothing else that it sends may come after; so a rank
+    /// that sends much to a group should know that all have created it, by a barrier, if they may
+    /// wait for this rank until then. Members that overlap with another group's can deadlock
+    /// (Appendix A.2).
     ///
     /// # Errors
     /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist;
-    /// [`Error::Violation`] if what came for it cannot have, because another rank's group is another one.
+    /// [`Error::Violation`] if packets that arrived for it contradict it, because another rank
+    /// created another group under its number.
     pub fn group(&self, members: &[Rank]) -> Result<Group> {
         self.node.create_group(members).map(Group)
     }
@@ -508,27 +520,28 @@ impl Packets {
         self.node.words()
     }
 
-    /// Copies what lies at `address` of the process of `rank` into `into`, without that rank taking part. False if this process may
-    /// not, or nothing lies there: then `into` may have been written in part. With no bytes it says whether this process may.
+    /// Copies bytes at `address` of the process of `rank` into `into`, without that rank taking
+    /// part. False if this process may not, or nothing lies there: then `into` may have been
+    /// written in part. With no bytes it says if this process may.
     pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
-        self.node.reach().is_some_and(|reach| reach.fetch(rank, address, into))
+        self.node.cross_memory().is_some_and(|memory| memory.fetch(rank, address, into))
     }
 
-    /// Whether `by` has [fetched](Self::fetch) from this process.
+    /// True if `by` has [fetched](Self::fetch) from this process.
     #[inline]
     pub fn is_reached(&self, by: Rank) -> bool {
-        self.node.reach().is_some_and(|reach| reach.is_read_by(by))
+        self.node.cross_memory().is_some_and(|memory| memory.is_read_by(by))
     }
 
-    /// The time, counted from some point in the past: on real machines by the monotonic clock, in the
-    /// simulator by this rank's virtual one.
+    /// The time, counted from some point in the past: on real machines by the monotonic clock, in
+    /// the simulator by this rank's virtual one.
     pub fn now(&self) -> Duration {
         self.node.now()
     }
 
-    /// Declares that this rank has computed so many operations, of a size of the program's choice. A
-    /// real machine has spent the time already; in the simulator it passes here, and interrupts are
-    /// taken meanwhile.
+    /// Declares that this rank has computed so many operations, of a size of the program's choice.
+    /// A real machine has spent the time already; in the simulator it passes here, and interrupts
+    /// are taken meanwhile.
     #[inline]
     pub fn work(&self, operations: u64) {
         self.node.work(operations);
@@ -545,7 +558,7 @@ impl Packets {
         self.node.loss()
     }
 
-    /// What this rank has done so far.
+    /// Counters of what this rank has done so far.
     pub fn statistics(&self) -> Statistics {
         self.node.statistics()
     }

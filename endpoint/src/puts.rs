@@ -1,4 +1,4 @@
-//! Sender-based communication: the sender names the place in the receiver's memory (sender-based-protocols 2).
+//! Puts and gets: the sender names the range of the receiver's memory (sender-based-protocols 2).
 //!
 //! ```text
 //!   receiver                                        sender
@@ -8,50 +8,52 @@
 //!   notifications           ◀── and the last ones ─ put_notify(offset, bytes, word)
 //!   [ receive buffer ]      ─── bytes ────────────▶ get(offset, into)
 //! ```
-//! A connection is opened by consent: a rank [offers](Packets::offer) a receive buffer to one other, which
-//! [takes](Packets::connect) it by its name. Either side closes it. In between, whatever the sender puts is placed
-//! when the receiver's node takes it from the network, by whatever it does there: no program takes part, and
-//! nobody has to ask for it. A [`Notification`] comes after the bytes that it is about.
+//! A connection is opened by consent: a rank [offers](Packets::offer) a receive buffer to one
+//! other, which [takes](Packets::connect) it by its name. Either side closes it. In between, what
+//! the sender puts is copied into the buffer when the receiver's node takes it from the network,
+//! whatever call does that: the program takes no part, and need not ask for it. A [`Notification`]
+//! comes after the bytes that it is about.
 //!
-//! Every packet says which connection it belongs to, and where in its buffer its bytes go. Both are checked,
-//! against who sent it, before the first byte is placed; a sender that is wrong, late or hostile changes nothing,
-//! and is told why ([`Refusal`]). Puts of one rank to another are placed in order, and in order with its gets, and
-//! before packets that it launches later and that are taken in upcalls; in no order with messages.
+//! Every packet names its connection, and the offset in the buffer at which its bytes go. Both are
+//! checked, against the rank that sent it, before the first byte is copied; a sender that is wrong,
+//! late or hostile changes nothing, and is told why ([`Refusal`]). Puts of one rank to another
+//! happen in order, and in order with its gets, and before packets that it launches later and that
+//! are taken in upcalls; in no order with messages.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `table` | which receive buffers there are, and who may do what to them |
-//! | `state` | what a placed packet does |
-//! | `placer` | where placed packets come in, and answers go out |
+//! | `table` | receive buffers, and the rights to them |
+//! | `state` | connections, and the effect of packets on them |
+//! | `target` | the handler of packets of puts and gets, and the replies to them |
 //! | `queue` | notifications |
-//! | `memory` | receive buffers, and where answers land |
+//! | `memory` | the memory of receive buffers, of blocks, and of other ranks |
 //! | `receiver`, `sender` | the two ends of a connection, as programs hold them |
-//! | `landing` | memory that is open to puts until they have come |
-//! | `heap` | memory for landings that ranks of this host reach without packets |
+//! | `landing` | blocks that are open to puts until they are closed |
+//! | `heap` | memory for blocks that ranks of this host write without packets |
 
 pub(crate) mod fuzzing;
 mod heap;
 mod landing;
 mod memory;
-mod placer;
 mod queue;
 mod receiver;
 mod sender;
 mod state;
 mod table;
+mod target;
 
-pub use heap::{Heap, HeapName, Reach};
-pub use landing::{Landed, Landing, LandingRefused};
+pub use heap::{Heap, HeapName, RemoteHeap};
+pub use landing::{ClosedLanding, Landing, LandingRefused};
 pub use memory::Block;
-pub(crate) use placer::{OWED_BY_PUTS, Placer};
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;
-pub(crate) use state::Places;
+pub(crate) use state::Puts;
+pub(crate) use target::{OWED_BY_PUTS, PutTarget};
 pub use weft_wire::place::Refusal;
 
 use crate::{Packets, Rank};
 
-/// What a receiver lets the other side of a connection do.
+/// Rights that a receiver gives to the other side of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rights {
     /// Put bytes into the buffer.
@@ -77,27 +79,27 @@ impl Rights {
     }
 }
 
-/// Something happened at a receive buffer.
+/// Notification of an event at a receive buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Notification {
     /// The rank at the other end.
     pub from: Rank,
-    /// Which of this rank's buffers ([`ReceiveBuffer::connection`]).
+    /// Number of this rank's buffer ([`ReceiveBuffer::connection`]).
     pub connection: u32,
-    /// Where in it, in bytes.
+    /// Offset of the event in the buffer, in bytes.
     pub offset: usize,
-    /// What.
-    pub what: What,
+    /// Kind of the event.
+    pub kind: NotificationKind,
 }
 
-/// What happened at a receive buffer.
+/// Kind of a [`Notification`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    /// Bytes were placed, all of them.
+pub enum NotificationKind {
+    /// Bytes were put into the buffer, all of them.
     Put {
-        /// How many.
+        /// Number of the bytes.
         length: usize,
-        /// What the sender says about them.
+        /// Word that the sender has attached to them.
         word: u32,
     },
     /// The sender closed the connection; nothing of it follows.
@@ -105,8 +107,8 @@ pub enum What {
 }
 
 impl Packets {
-    /// Placed packets that were refused here because of what they said.
+    /// Packets of puts and gets that were refused here because of what they said.
     pub fn puts_refused(&self) -> u64 {
-        self.places.state.enter().refusals
+        self.puts.state.enter().refusals
     }
 }

@@ -65,7 +65,7 @@ pub struct KeptPacket {
 // SAFETY: an arrival is a token and an address in link memory, which the node keeps mapped; the
 // bytes are only read, and the token goes back through the node's lock.
 unsafe impl Send for KeptPacket {}
-// SAFETY: `&KeptPacket` only reads bytes that nobody writes until the packet is released.
+// SAFETY: `&KeptPacket` only reads bytes that are not written until the packet is released.
 unsafe impl Sync for KeptPacket {}
 
 impl KeptPacket {
@@ -110,9 +110,10 @@ impl Drop for KeptPacket {
     }
 }
 
-/// A place for a packet in the hands of a layer that sorts packets by itself: see [`Packets::take`]. It
-/// is read and released through the [`Packets`] that it came from, so that holding it costs nothing, and
-/// it is filled where it lies, because moving it costs more than anything else that is done with it.
+/// Slot for a packet in the hands of a layer that sorts packets by itself: see [`Packets::take`].
+/// The packet is read and released through the [`Packets`] that it came from, so that holding it
+/// costs nothing. The slot is filled where it lies, because moving it costs more than anything else
+/// that is done with it.
 #[derive(Default)]
 #[must_use = "a packet that is not released costs its sender a credit for ever"]
 pub struct HeldPacket {
@@ -126,7 +127,7 @@ unsafe impl Send for HeldPacket {}
 unsafe impl Sync for HeldPacket {}
 
 impl HeldPacket {
-    /// Whether there is a packet.
+    /// True if there is a packet.
     #[inline]
     pub fn is_some(&self) -> bool {
         self.arrival.is_some()
@@ -146,25 +147,25 @@ impl HeldPacket {
 }
 
 impl Packets {
-    /// Takes one packet of this protocol from the network into `held`, for a layer that sorts packets
-    /// by itself instead of having an upcall made for each. Nobody else gets a packet, and no upcall
-    /// is made, until [`Self::taken`]; whoever asks meanwhile only drains the network. False if there
-    /// was none. Packets of other protocols that are in the way go where they belong.
+    /// Takes one packet of this protocol from the network into `held`, for a layer that sorts
+    /// packets by itself instead of having an upcall made for each. No other packet is taken, and
+    /// no upcall made, until [`Self::taken`]; other threads only drain the network meanwhile. False
+    /// if there was none. Packets of other protocols that come first go to their systems.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     #[inline]
     pub fn take(&self, held: &mut HeldPacket) -> crate::Result<bool> {
         Ok(self.take_unless(|_: Rank, _: &[u8]| false, held)? == Taken::Held)
     }
 
-    /// Takes a packet as [`Self::take`] does, after `inspector` was shown its source and its bytes:
-    /// if that says it is done with it, the packet is released and [taken](Self::taken) with no call
-    /// more. `inspector` runs inside the lock of the network, and must call nothing here. Some
-    /// packets it is not shown.
+    /// Takes a packet as [`Self::take`] does, after showing `inspector` its source and its bytes.
+    /// If the inspector is done with it, the packet is released and [taken](Self::taken) with no
+    /// further call. `inspector` runs inside the lock of the network, and must call nothing here.
+    /// Some packets are not shown to it.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     #[inline]
     pub fn take_unless(
         &self,
@@ -183,39 +184,39 @@ impl Packets {
         }
     }
 
-    /// Says that the packet taken last is where it belongs.
+    /// Marks the packet taken last as sorted: others may be taken again.
     #[inline]
     pub fn taken(&self) {
         self.node.taken();
     }
 
-    /// The bytes of a packet that came from here; none if there is no packet.
+    /// The bytes of a packet of this node; none if there is no packet.
     ///
     /// # Panics
-    /// If it came from elsewhere.
+    /// If it is another node's.
     #[inline]
     pub fn read<'a>(&'a self, held: &'a HeldPacket) -> &'a [u8] {
         let Some(arrival) = &held.arrival else { return &[] };
         assert!(held.home == self.home(), "a packet is read through the node that it came from");
-        // SAFETY: the node keeps link memory mapped while `self` is borrowed, and whoever releases the
-        // packet borrows it mutably, which nobody does while it is borrowed here.
+        // SAFETY: the node keeps link memory mapped while `self` is borrowed, and a caller of
+        // `release` borrows the packet mutably, which is not possible while it is borrowed here.
         unsafe { bytes(arrival) }
     }
 
-    /// Keeps a packet that came from here, where it is.
+    /// Keeps a packet of this node, where it is.
     ///
     /// # Panics
-    /// If it came from elsewhere, or there is none.
+    /// If it is another node's, or there is none.
     pub fn keep(&self, held: &mut HeldPacket) -> KeptPacket {
         assert!(held.home == self.home(), "a packet is kept at the node that it came from");
         let Some(arrival) = held.arrival.take() else { panic!("there is a packet to keep") };
         KeptPacket::new(arrival, self.node.any())
     }
 
-    /// Gives a packet that came from here back; its sender gets the credit.
+    /// Gives a packet of this node back; its sender gets the credit.
     ///
     /// # Panics
-    /// If it came from elsewhere.
+    /// If it is another node's.
     #[inline]
     pub fn release(&self, held: &mut HeldPacket) {
         if let Some(arrival) = held.arrival.take() {
@@ -224,19 +225,11 @@ impl Packets {
         }
     }
 
-    /// Which node this is.
+    /// Identity of the node.
     #[inline]
     fn home(&self) -> usize {
         self.node.identity()
     }
-}
-
-/// Has `look` look at the bytes of `arrival`, which nobody releases meanwhile.
-#[inline]
-pub(crate) fn look_at<R>(arrival: &Arrival, look: impl FnOnce(&[u8]) -> R) -> R {
-    // SAFETY: the arrival is borrowed until `look` has returned, which cannot keep the bytes; whoever has it
-    // keeps link memory mapped.
-    look(unsafe { bytes(arrival) })
 }
 
 /// The bytes of `arrival`.

@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use crate::packets::{Group, Packets};
-use crate::{Buffer, Destination, Error, Gather, Protocol, Rank, Result};
+use crate::{Destination, Error, Gather, Protocol, Rank, Result};
 use std::ptr::NonNull;
+use weft_link::Buffer;
 use weft_wire::place::{self, Kind, PlaceHeader};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
@@ -13,16 +14,16 @@ pub struct SendPacket<'a> {
     frame: Buffer,
     bytes: NonNull<u8>,
     size: usize,
-    /// No more than the frame holds.
+    /// Most bytes that may be put: no more than the frame holds.
     capacity: usize,
     launched: bool,
 }
 
 impl Packets {
-    /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a credit,
-    /// and it need not be kept until it has arrived. They are gathered where it leaves from. False
-    /// if not: then nothing has happened, and the same bytes in a [packet](Self::try_packet) are
-    /// sent as soon as they may. Never blocks.
+    /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a
+    /// credit, and the packet need not be kept until it has arrived. The bytes are gathered in the
+    /// slot that it leaves from. False if not: then nothing has happened, and the same bytes in a
+    /// [packet](Self::try_packet) are sent as soon as they may. Never blocks.
     ///
     /// # Panics
     /// If there are more than [short packets](Self::short_payload) hold here.
@@ -56,7 +57,7 @@ impl<'a> SendPacket<'a> {
         }
         // SAFETY: the frame has `max` writable bytes that belong to this packet alone until it is
         // launched, and the range was just checked; a caller's slice cannot overlap it, because
-        // nobody else has a reference into the frame.
+        // there is no other reference into the frame.
         unsafe {
             self.bytes
                 .add(self.size)
@@ -72,10 +73,10 @@ impl<'a> SendPacket<'a> {
         self.capacity - self.size
     }
 
-    /// Leaves the room that the network needs to copy it for several receivers, if it does that
-    /// ([`Packets::multicast_payload`]). What is in the packet already stays.
+    /// Limits the packet to [`Packets::multicast_payload`] bytes, so that the network can copy it
+    /// for several receivers, if it does that. Bytes that are in the packet already stay.
     #[inline]
-    pub fn leave_room_for_receivers(&mut self) {
+    pub fn limit_to_multicast_payload(&mut self) {
         self.capacity = self.packets.multicast_payload().max(self.size);
     }
 
@@ -92,7 +93,7 @@ impl<'a> SendPacket<'a> {
     /// Sends it to all ranks but this one.
     ///
     /// # Errors
-    /// None today; a broadcast reaches whoever is there.
+    /// None today; a broadcast reaches all ranks of the job.
     pub fn broadcast(self) -> Result<()> {
         self.multicast(Group::ALL)
     }
@@ -106,14 +107,15 @@ impl<'a> SendPacket<'a> {
         self.launch(protocol, Destination::Multicast(group.0))
     }
 
-    /// Sends it to rank `to`, which places it where its header says.
+    /// Sends it to rank `to` as a packet of a put or a get, whose header says where its bytes go.
     #[inline]
-    pub(crate) fn place(self, to: Rank) -> Result<()> {
+    pub(crate) fn unicast_put(self, to: Rank) -> Result<()> {
         self.launch(Protocol::PUTS, Destination::Unicast(to))
     }
 
-    /// Puts as many of `bytes` into a landing of rank `to` at `offset` as there is room for, and returns how many.
-    /// Whatever is launched to that rank later comes after them. Nothing else may be in the packet. Never blocks.
+    /// Puts as many of `bytes` into a landing of rank `to` at `offset` as there is room for, and
+    /// returns how many. Packets that are launched to that rank later come after them. Nothing else
+    /// may be in the packet. Never blocks.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`].
@@ -121,7 +123,7 @@ impl<'a> SendPacket<'a> {
         let length = bytes.len().min(self.room().saturating_sub(place::SIZE));
         let header = PlaceHeader::new(Kind::Put, landing);
         self.put(&PlaceHeader { offset: offset as u64, ..header }.emit())?.put(&bytes[..length])?;
-        self.place(to)?;
+        self.unicast_put(to)?;
         Ok(length)
     }
 

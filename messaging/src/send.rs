@@ -342,7 +342,7 @@ impl<'a> Sending<'a> {
     #[inline]
     fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
         if let To::Group(_) = self.to {
-            packet.leave_room_for_receivers();
+            packet.limit_to_multicast_payload();
         }
         if self.header.kind == Kind::Request {
             self.ask(packet)?;

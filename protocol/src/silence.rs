@@ -73,7 +73,7 @@ impl Hearing {
 impl<B: Copy> Ni<B> {
     /// This rank ends, in good order: its peers are told, where they would miss it. To be called
     /// once, after all else was sent; they know when [`Self::is_flushed`] says so.
-    pub fn leave(&mut self, out: &mut impl Actions<B>) {
+    pub fn disconnect(&mut self, out: &mut impl Actions<B>) {
         if self.settings.silence.is_none() {
             return;
         }

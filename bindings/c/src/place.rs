@@ -8,7 +8,7 @@ use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use weft::{Packets, What};
+use weft::{NotificationKind, Packets};
 
 /// Queue of notifications, of one receive buffer or of several. One thread at a time uses it.
 pub struct Notifications(Handle<Queue>);
@@ -89,10 +89,10 @@ impl RightsNumber {
 
 impl From<weft::Notification> for Notification {
     fn from(notification: weft::Notification) -> Self {
-        let weft::Notification { from, connection, offset, what } = notification;
-        let (length, word, closed) = match what {
-            What::Put { length, word } => (length, word, false),
-            What::Closed => (0, 0, true),
+        let weft::Notification { from, connection, offset, kind } = notification;
+        let (length, word, closed) = match kind {
+            NotificationKind::Put { length, word } => (length, word, false),
+            NotificationKind::Closed => (0, 0, true),
         };
         Notification { from: from.0.into(), buffer: connection, offset, length, word, closed }
     }

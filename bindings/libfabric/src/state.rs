@@ -120,6 +120,7 @@ impl State {
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
         let mut held = HeldPacket::default();
+        let unexpected = self.exchange.unexpected_count();
         for _ in 0..PACKETS_AT_ONCE {
             let place = |from, packet: &[u8]| self.arrive(from, packet);
             match packets.take_unless(place, &mut held)? {
@@ -132,8 +133,9 @@ impl State {
                 return self.fail();
             }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a
-            // packet's way through here.
-            if self.has_event() {
+            // packet's way through here. What nobody has asked for may be asked for before the next
+            // look, and then it need not be stored.
+            if self.has_event() || self.exchange.unexpected_count() > unexpected {
                 break;
             }
         }

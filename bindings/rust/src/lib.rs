@@ -35,8 +35,8 @@ pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
 pub use weft_endpoint::{
-    Cause, Connection, Group, KeptPacket, Loss, Notification, Notifications, Packet, Packets, Rank,
-    ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable, What,
+    Cause, Connection, Group, KeptPacket, Loss, Notification, NotificationKind, Notifications,
+    Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable,
 };
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;

@@ -101,7 +101,7 @@ impl Session {
         let delay = options.interrupt_delay(ranks_here);
         let cores_suffice = options.cores_suffice(ranks_here);
         let node = Arc::new(node);
-        let packets = Packets::new(Arc::clone(&node) as Arc<_>);
+        let packets = Packets::new(Arc::clone(&node));
         let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
             WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
         });

@@ -15,10 +15,10 @@ use weft_wire::{GroupId, Protocol, Rank};
 
 /// The function of a system that is called for each of its packets, outside the lock and one at a
 /// time. It leaves the packet to have it recycled, or takes it and releases it later.
-pub type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
+pub(crate) type Upcall = Box<dyn FnMut(&mut Option<Arrival>) + Send>;
 
 /// A system that looks at its packets where they are found.
-pub trait Handler: Send {
+pub(crate) trait Handler: Send {
     /// A look at a packet inside the lock: it may read, count, and say that it is done; it must not
     /// enter the node, wait, or call a program. After [`Verdict::Outside`] the same packet comes to
     /// [`Self::outside`] next.
@@ -29,7 +29,7 @@ pub trait Handler: Send {
 
 /// The outcome of a look at a packet inside the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The packet is done with.
     Done,
     /// It is, and a thread that sleeps is to look again.
@@ -54,24 +54,24 @@ impl<F: FnMut(Rank, &[u8]) -> bool> Inspect for F {
 
 /// The result of a poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Polled {
-    /// Nothing had come.
+pub(crate) enum Polled {
+    /// No packet had arrived.
     Nothing,
-    /// A packet had, and went where it belongs.
+    /// A packet had, and went to its system.
     Packet,
-    /// The same, and packets wait for systems that take them by themselves.
+    /// A packet had, and others wait for systems that take them by themselves.
     OthersWait,
-    /// Nothing had come, but packets wait for such systems.
+    /// No packet had arrived, but some wait for such systems.
     OnlyOthersWait,
 }
 
 impl Polled {
-    pub(crate) fn of(any: bool) -> Self {
+    pub fn of(any: bool) -> Self {
         if any { Polled::Packet } else { Polled::Nothing }
     }
 }
 
-/// What was found in the network.
+/// Outcome of taking a packet from the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
     /// No packet.
@@ -82,28 +82,28 @@ pub enum Taken {
     Held,
 }
 
-/// Whether a call that has to drain the network may also make upcalls (thesis 3.1.4).
+/// Permission for a call that has to drain the network to make upcalls too (thesis 3.1.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Upcalls {
-    /// It may.
+    /// Upcalls may be made.
     Allowed,
     /// Packets that arrive meanwhile wait.
     Deferred,
 }
 
-/// Where a packet goes.
+/// Receivers of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Destination {
+pub(crate) enum Destination {
     /// To one rank.
     Unicast(Rank),
     /// To all other members of a group.
     Multicast(GroupId),
 }
 
-/// What a node has done since it was made.
+/// Counters of what a node has done since it was made.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
-    /// What the protocol counted.
+    /// Counters of the protocol.
     pub protocol: Counters,
     /// Packets that the host has processed.
     pub packets_processed: u64,
@@ -116,14 +116,14 @@ pub struct Statistics {
 }
 
 /// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
-pub trait AnyNode: Send + Sync {
+pub(crate) trait AnyNode: Send + Sync {
     /// A handle to this node that knows its link.
     fn endpoint(self: Arc<Self>) -> Endpoint;
     /// This rank.
     fn local(&self) -> Rank;
     /// Ranks in the job.
     fn ranks(&self) -> usize;
-    /// What the link promises.
+    /// The link's properties.
     fn capabilities(&self) -> &Capabilities;
     /// Credits of each ordered pair: `W`.
     fn window_packets(&self) -> usize;
@@ -132,11 +132,11 @@ pub trait AnyNode: Send + Sync {
     /// Installs a system that looks at its packets where they are found: in whatever call takes
     /// packets from the network.
     fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
-    /// A frame to fill for a packet of `protocol`, and where its bytes are. Blocks, draining, while
-    /// all are on their way, or too many of that protocol wait for their receivers.
+    /// A frame to fill for a packet of `protocol`, and the address of its bytes. Blocks, draining,
+    /// while all are on their way, or too many of that protocol wait for their receivers.
     ///
     /// # Errors
-    /// [`crate::Error::PoolExhausted`] if the client holds all frames, or what [`Self::poll`] says.
+    /// [`crate::Error::PoolExhausted`] if the client holds all frames; those of [`Self::poll`].
     fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
@@ -146,7 +146,8 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
     fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()>;
-    /// Bytes that [`Self::launch_short`] takes at most; none on links to which frames cost nothing.
+    /// Largest payload of [`Self::launch_short`], in bytes; 0 on links on which frames cost
+    /// nothing.
     fn short_payload(&self) -> usize;
     /// Sends these bytes to `protocol` at `to`, with no frame, if they may leave at once. False if
     /// not: then nothing has happened, and a frame that is launched waits. Never blocks.
@@ -161,9 +162,9 @@ pub trait AnyNode: Send + Sync {
     fn poll(&self) -> Option<Polled>;
     /// Takes the next packet of `protocol` from the network, for a system that sorts packets by
     /// itself: no other packet is taken, and no upcall made, until it calls [`Self::taken`]. First
-    /// `inspector` is shown the packet inside the lock, where it must not enter the node: if that is
-    /// done with it, the packet is given back, and nobody needs to call [`Self::taken`]. Packets of
-    /// other systems that come before it go where they belong. What was in `into` must have been
+    /// `inspector` is shown the packet inside the lock, where it must not enter the node: if that
+    /// is done with it, the packet is given back, and [`Self::taken`] need not be called. Packets
+    /// of other systems that come before it go to these. What was in `into` must have been
     /// released. `None` as of [`Self::poll`].
     fn take_unless(
         &self,
@@ -171,43 +172,47 @@ pub trait AnyNode: Send + Sync {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken>;
-    /// The reason for which a look found that this rank cannot go on.
+    /// The error for which a poll found that this rank cannot go on.
     fn trouble(&self) -> Error;
     /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
     fn set_taken(&self, protocol: Protocol);
     /// The systems, a bit each, whose packets wait for them to be taken.
     fn waiting_protocols(&self) -> u32;
-    /// The packet that was taken last is where it belongs.
+    /// Marks the packet that was taken last as sorted.
     fn taken(&self);
-    /// As [`Self::alloc`], without ever blocking: `None` while all frames are on their way.
+    /// Does what [`Self::alloc`] does, without ever blocking: `None` while all frames are on their
+    /// way.
     ///
     /// # Errors
     /// [`crate::Error::PoolExhausted`].
     fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>>;
-    /// Wakes a thread that sleeps in [`Self::wait`], so that it looks again: what it waits for may have
-    /// come from another thread of this rank. Cheap while nobody sleeps.
+    /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again: another
+    /// thread of this rank may have done what it waits for. Cheap while none sleeps.
     fn nudge(&self);
-    /// Tells the upcall thread that this system has something to do besides packets, or that it no
-    /// longer has. It interrupts if the host does not get to it within the watchdog's delay.
+    /// Sets or clears the mark that this system has work to do besides packets. The upcall thread
+    /// interrupts if the host does not get to that work within the watchdog's delay.
     fn set_pending_work(&self, system: Protocol, there: bool);
-    /// As [`Self::set_pending_work`], for a host that will most likely get to it itself: the upcall
-    /// thread is not woken for it, and looks within a second.
+    /// Does what [`Self::set_pending_work`] does, for a host that will most likely get to the work
+    /// itself: the upcall thread is not woken for it, and looks within a second.
     fn note_pending_work(&self, system: Protocol, there: bool);
-    /// Has the upcall thread take what arrives at once, from here on: somebody waits who cannot poll.
+    /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
+    /// polling.
     fn set_eager(&self);
     /// Has sleeping threads look again at this time by [`Self::now`].
     fn set_alarm(&self, time: Option<Duration>);
-    /// As [`Self::set_alarm`], for a thread that is about to wait, or to go on waiting, and needs nobody else:
-    /// the upcall thread, whose waking takes microseconds, is not told.
+    /// Does what [`Self::set_alarm`] does, for a thread that is about to wait, or to go on waiting,
+    /// and needs no other: the upcall thread, whose waking takes microseconds, is not told.
     fn set_own_alarm(&self, time: Option<Duration>);
-    /// From here on no thread enters for free, and all enter at the cost of one ordinary lock.
+    /// Makes all threads equal: from here on none enters for free, and all enter at the cost of one
+    /// ordinary lock.
     fn share(&self);
-    /// What is launched from here on may stay in this rank until held no longer, because more follows;
-    /// it leaves with the next launch after that, and whenever somebody polls or waits. For links that
-    /// send several packets at the price of one.
+    /// Holds packets that are launched from here on, because more follow; they leave with the next
+    /// launch after the end of this, and whenever some thread polls or waits. For links that send
+    /// several packets at the price of one.
     fn hold(&self, held: bool);
-    /// The end of a program: where packets may be lost, waits until all of its are acknowledged, and
-    /// then for peers that have missed an acknowledgement. Gives up after a second without any progress.
+    /// Ends a program: where packets may be lost, waits until all of its own are acknowledged, and
+    /// then for peers that have missed an acknowledgement. Gives up after a second without any
+    /// progress.
     fn linger(&self);
     /// Members of a group, if this rank knows it.
     fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
@@ -216,14 +221,14 @@ pub trait AnyNode: Send + Sync {
     /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
     /// Counters in shared memory, if the link has them.
     fn words(&self) -> Option<&Arc<dyn SharedWords>>;
-    /// Memory that some ranks reach without a packet, if the link has any.
+    /// Memory that other ranks of the host can map, if the link has any.
     fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
-    /// Memory of the processes of other ranks, if the link finds them.
-    fn reach(&self) -> Option<&Arc<dyn CrossMemory>>;
+    /// Access to the memory of other ranks' processes, if the link has it.
+    fn cross_memory(&self) -> Option<&Arc<dyn CrossMemory>>;
     /// Creates the next multicast group.
     ///
     /// # Errors
@@ -234,23 +239,23 @@ pub trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
-    /// As [`Self::wait`], but ends where that would sleep.
+    /// Does what [`Self::wait`] does, but ends where that would sleep.
     ///
     /// # Errors
     /// The first error of `step`.
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
-    /// Whether everything launched here has left: nothing waits for a credit.
+    /// True if everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
-    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt that
-    /// runs, unless it is called by it: afterwards none runs and none begins.
+    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt
+    /// that runs, unless it is called by it: afterwards none runs and none begins.
     fn interrupts_off(&self);
     /// Undoes one [`Self::interrupts_off`].
     fn interrupts_on(&self);
-    /// Whether an interrupt that runs may go on: interrupts are on, and the node is not closed.
+    /// True if an interrupt that runs may go on: interrupts are on, and the node is not closed.
     fn may_interrupt(&self) -> bool;
     /// The rank that the job has lost, if it has.
     fn loss(&self) -> Option<Loss>;
-    /// What this node has done.
+    /// Counters of what this node has done.
     fn statistics(&self) -> Statistics;
     /// The time by this rank's clock.
     fn now(&self) -> Duration;

@@ -1,18 +1,19 @@
 //! Fair sharing of a pair's credits among systems: one that does not take its packets stops its own
-//! senders, and nobody else (invariant I14).
+//! senders, and no others (invariant I14).
 //!
 //! ```text
 //!   packets of one sender that wait for one system:
-//!   0 ──────────────────▶ L ───────────────────▶ 4 W ───────────────────────▶ 8 W
-//!     in link memory, with    copied out, their      the sender was told to       in link memory again:
-//!     the sender's credits    credits go back        stop, and will be told to    it does not look, and
-//!                                                    go on at 2 W                 waits for its credits
+//!   0 ─────────────────▶ L ────────────────▶ 4 W ─────────────────────▶ 8 W
+//!     in link memory,       copied out,          the sender was told        in link memory
+//!     with the sender's     credits go back      to stop, and will be       again: the sender
+//!     credits                                    told to go on at 2 W       waits for its credits
 //! ```
 //! L is half a window, or less where senders have fewer frames ([`most_in_link_memory`]).
 //!
-//! A notice to stop or to go on is a packet of [`Protocol::ENDPOINT`], which is heard when it is taken
-//! from the network. Here is who decides, on both sides: [`Backlog`] counts what waits at a receiver,
-//! [`Gates`] keeps what a sender may not send. Neither knows a clock, a link or a buffer.
+//! A notice to stop or to go on is a packet of [`Protocol::ENDPOINT`], which is handled when it is
+//! taken from the network. Here are the decisions of both sides: [`Backlog`] counts the packets
+//! that wait at a receiver, [`Gates`] has the systems to which a sender may not send. Neither knows
+//! a clock, a link or a buffer.
 
 use std::collections::{BTreeMap, VecDeque};
 use weft_wire::{GroupId, Protocol, Rank};
@@ -36,35 +37,36 @@ struct Waiting {
     stopped: bool,
 }
 
-/// The place of a packet that waits.
+/// Storage of a packet that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Storage {
     /// In link memory.
     Link,
     /// In a copy.
     Copy,
-    /// The same, and the sender is to be told to stop.
+    /// In a copy, and the sender is to be told to stop.
     LastCopy,
 }
 
 impl Backlog {
-    /// The place of one more packet of `from`, whose window has `window` packets, of which so many
-    /// may wait `in_link` memory.
-    pub fn stored(&mut self, from: Rank, window: u32, in_link: u32) -> Room {
+    /// Adds a packet of `from`, whose window has `window` packets, of which so many may wait
+    /// `in_link` memory; says where to store it.
+    pub fn stored(&mut self, from: Rank, window: u32, in_link: u32) -> Storage {
         let waiting = self.senders.entry(from).or_default();
         waiting.packets += 1;
         if waiting.packets <= in_link || waiting.packets > MOST_WINDOWS * window {
-            return Room::Link;
+            return Storage::Link;
         }
         if waiting.packets < STOP_WINDOWS * window || waiting.stopped {
-            return Room::Copy;
+            return Storage::Copy;
         }
         waiting.stopped = true;
-        Room::LastCopy
+        Storage::LastCopy
     }
 
-    /// The system took a packet of `from`. True if the sender is to be told to go on.
-    pub fn took(&mut self, from: Rank, window: u32) -> bool {
+    /// Removes a packet of `from`, which its system has taken. True if the sender is to be told to
+    /// go on.
+    pub fn taken(&mut self, from: Rank, window: u32) -> bool {
         let Some(waiting) = self.senders.get_mut(&from) else { return false };
         waiting.packets = waiting.packets.saturating_sub(1);
         let goes_on = waiting.stopped && waiting.packets <= GO_WINDOWS * window;
@@ -126,7 +128,7 @@ impl Target {
 pub(crate) struct Gates<F> {
     closed: Vec<(Protocol, Rank)>,
     held_back: VecDeque<HeldBack<F>>,
-    /// Notices that this rank owes others: whose packets, to whom, and whether to stop.
+    /// Notices that this rank owes others: the protocol, the rank, and true for stop.
     notices: VecDeque<(Protocol, Rank, bool)>,
 }
 
@@ -172,12 +174,12 @@ impl<F> Gates<F> {
         self.held_back.is_empty()
     }
 
-    /// A packet has to wait.
+    /// Adds a packet that has to wait.
     pub fn hold_back(&mut self, packet: HeldBack<F>) {
         self.held_back.push_back(packet);
     }
 
-    /// `rank` takes no packets of `protocol` from here on, or does again.
+    /// Closes or opens the gate for packets of `protocol` to `rank`.
     pub fn set(&mut self, protocol: Protocol, rank: Rank, closed: bool) {
         self.closed.retain(|gate| *gate != (protocol, rank));
         if closed {
@@ -197,8 +199,8 @@ impl<F> Gates<F> {
         self.held_back.remove(at)
     }
 
-    /// `to` is to be told to stop sending packets of `protocol`, or to go on.
-    pub fn tell(&mut self, protocol: Protocol, to: Rank, stop: bool) {
+    /// Adds a notice: `to` is to stop sending packets of `protocol`, or to go on.
+    pub fn notify(&mut self, protocol: Protocol, to: Rank, stop: bool) {
         self.notices.push_back((protocol, to, stop));
     }
 
@@ -209,7 +211,7 @@ impl<F> Gates<F> {
     }
 
     /// Undoes [`Self::next_notice`].
-    pub fn put_off(&mut self, notice: (Protocol, Rank, bool)) {
+    pub fn requeue_notice(&mut self, notice: (Protocol, Rank, bool)) {
         self.notices.push_front(notice);
     }
 }

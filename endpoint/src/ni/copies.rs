@@ -30,8 +30,8 @@ impl Copies {
         Buffer(COPY | index as u64)
     }
 
-    /// The place of the bytes of `copy`; they stay there.
-    pub fn place(&self, copy: Buffer) -> NonNull<u8> {
+    /// The address of the bytes of `copy`; they stay there.
+    pub fn start(&self, copy: Buffer) -> NonNull<u8> {
         let bytes = self.bytes[index(copy)].as_deref();
         NonNull::from(bytes.unwrap_or_else(|| unreachable!("freed while in use"))).cast()
     }

@@ -3,8 +3,8 @@
 //! The protocol number in a packet's header says whose it is. A system either has a function that
 //! is called for each of its packets ([`Upcall`], [`Handler`]), in whatever call found the packet,
 //! or it takes its packets itself; until then they wait in a queue of its own. A system that leaves
-//! its packets there does not stop the others ([`crate::ni::backlog`]). Most packets go a shorter way
-//! ([`crate::ni::plain`]).
+//! its packets there does not stop the others ([`crate::ni::backlog`]). Most packets go a shorter
+//! way ([`crate::ni::plain`]).
 
 use crate::biased::Entered;
 use crate::ni::any_node::{AnyNode, Handler, Inspect, Polled, Taken, Verdict};
@@ -21,9 +21,9 @@ use weft_protocol::Delivery;
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_wire::Protocol;
 
-/// Looks at the network, and what is done with what they find.
+/// Polls, and the ways of the packets that they find.
 impl<L: Link> Node<L> {
-    /// Notes why a look failed, for who asks.
+    /// Notes the error of a failed poll, for [`AnyNode::trouble`].
     pub(crate) fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
         found.map_err(|error| self.set_trouble(error)).ok()
     }
@@ -97,7 +97,7 @@ impl<L: Link> Node<L> {
         self.check_loss().map(|()| Taken::Nothing)
     }
 
-    /// Gives a packet to who takes it.
+    /// Gives a packet to the system that takes it.
     fn hand_over<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
@@ -123,7 +123,8 @@ impl<L: Link> Node<L> {
         Ok(Taken::Held)
     }
 
-    /// A look while a packet is in somebody's hands: the network is drained, and nothing more.
+    /// A poll while a packet is in an upcall, or held by its system: the network is drained, and
+    /// nothing more.
     fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
         self.skipped_polls.fetch_add(1, Ordering::Relaxed);
         let drained = inner.drain();
@@ -134,7 +135,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Gives a packet to its system, or has it wait for it.
+    /// Gives a packet to its system, or queues it there.
     fn serve_system<'a>(
         &'a self,
         mut inner: Entered<'a, Inner<L>>,
@@ -142,7 +143,7 @@ impl<L: Link> Node<L> {
     ) -> Entered<'a, Inner<L>> {
         let protocol = delivery.tree.protocol;
         if protocol == Protocol::ENDPOINT {
-            inner.hear_notice(delivery);
+            inner.handle_notice(delivery);
             self.count_processed(&inner);
             return inner;
         }
@@ -184,7 +185,8 @@ impl<L: Link> Node<L> {
         mut handler: Box<dyn Handler>,
     ) -> Entered<'a, Inner<L>> {
         let protocol = delivery.tree.protocol;
-        // The host of an NI apart is charged for what it does with each packet, and time passes meanwhile.
+        // The host of an NI apart is charged for its work on each packet, and time passes
+        // meanwhile.
         if !L::SEPARATE_NI && !delivery.wants_reinjection() {
             let arrival = inner.arrival(delivery);
             match handler.inside(&arrival) {
@@ -206,7 +208,8 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// Runs `client` on `delivery`, outside the lock, and takes back what it leaves.
+    /// Runs `client` on `delivery`, outside the lock, and releases the packet if `client` leaves
+    /// it.
     #[inline]
     fn process<'a>(
         &'a self,
@@ -222,7 +225,7 @@ impl<L: Link> Node<L> {
         self.call_outside(inner, &mut arrival, client)
     }
 
-    /// Runs `client` on `arrival`, outside the lock, and takes back what it leaves.
+    /// Runs `client` on `arrival`, outside the lock, and releases the packet if `client` leaves it.
     #[inline(always)]
     pub(crate) fn call_outside<'a>(
         &'a self,
@@ -262,7 +265,7 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// The packet is no longer in the hands of an upcall.
+    /// Marks the packet as no longer in an upcall.
     #[inline(always)]
     pub(crate) fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
         self.in_upcall.store(false, Ordering::Relaxed);
@@ -301,7 +304,8 @@ impl<L: Link> Node<L> {
         self.waiting_protocols.store(inner.systems.unserved(), Ordering::Relaxed);
     }
 
-    /// A packet waits for its system: a thread that sleeps may be the one that takes it.
+    /// Publishes that a packet waits for its system: a thread that sleeps may be the one that takes
+    /// it.
     fn announce_waiting(&self, inner: &Inner<L>) {
         self.publish_waiting(inner);
         if self.asleep.load(Ordering::Relaxed) > 0 && inner.systems.unserved() != 0 {
@@ -322,16 +326,16 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads it at
-    /// any time.
+    /// Counts a packet that the host got to. Written inside the lock only; the upcall thread reads
+    /// it at any time.
     #[inline]
     pub(crate) fn count_processed(&self, _inside: &Entered<'_, Inner<L>>) {
         let total = self.packets_processed.load(Ordering::Relaxed) + 1;
         self.packets_processed.store(total, Ordering::Relaxed);
     }
 
-    /// A packet is in the hands of an upcall from here on. I6, where upcalls start: each starts in a
-    /// poll, which is the second condition; what can go wrong here is that one starts inside another.
+    /// Marks a packet as in an upcall. I6, where upcalls start: each starts in a poll, which is the
+    /// second condition; what can go wrong here is that one starts inside another.
     #[inline]
     pub(crate) fn begin_upcall(&self) {
         let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! A rank's endpoint, as the layers above hold it: which link it is on is decided once per call.
+//! A rank's endpoint, as the layers above hold it: a branch on the kind of link, once per call.
 //!
-//! What most packets do is compiled for shared memory, down to the slot; other links, where a packet
+//! The common path is compiled for shared memory, down to the slot; other links, where a packet
 //! costs a system call, are called through [`AnyNode`].
 
 use crate::ni::any_node::{AnyNode, Inspect, Polled, Taken};
@@ -14,7 +14,7 @@ use weft_wire::{Protocol, Rank};
 
 /// A node over whatever link. Clones are handles to the same one.
 #[derive(Clone)]
-pub enum Endpoint {
+pub(crate) enum Endpoint {
     /// One over shared memory, whose calls are static.
     Shm(Arc<Node<Shm>>),
     /// Any other.
@@ -30,7 +30,7 @@ impl Endpoint {
         }
     }
 
-    /// A handle that does not.
+    /// A handle that does not keep the node alive.
     pub fn downgrade(&self) -> Weak<dyn AnyNode> {
         Arc::downgrade(&self.any())
     }
@@ -77,7 +77,7 @@ impl Endpoint {
     }
 }
 
-// What these are given is theirs, so that it need not lie in memory on the way of shared memory.
+// These own their arguments, so that these need not lie in memory on the way of shared memory.
 
 #[inline(never)]
 fn take_unless(

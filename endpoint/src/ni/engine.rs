@@ -1,10 +1,10 @@
-//! The NI half apart from the host: what lies between the two, and the NI's event loop (thesis
+//! The NI half apart from the host: the queues between the two, and the NI's event loop (thesis
 //! 8.1.2).
 //!
 //! ```text
-//!   host:  launch ─▶ requests        pending ─▶ upcalls      deferred ─▶ the host's protocol (hrx)
-//!   ─────────────────  │  ──────────────  ▲  ─────────────────  ▲  ─────────────────
-//!   NI:        protocol, transmit      copies ── NI-to-host copy ┘ ◀── deliver ◀── protocol, receive
+//!   host:  launch ─▶ requests       pending ─▶ upcalls     deferred ─▶ host's protocol (hrx)
+//!   ─────────────────  │  ─────────────  ▲  ────────────────  ▲  ─────────────────
+//!   NI:        protocol, transmit     copies ── to the host ──┘ ◀── deliver ◀── receive
 //! ```
 //!
 //! On links whose NI is not apart nothing of this runs, and the compiler leaves it out.
@@ -23,37 +23,37 @@ use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
 use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 
-/// What lies between an NI and its host.
+/// Queues between an NI and its host.
 #[derive(Default)]
 pub(crate) struct OffloadedNi {
-    /// What the host asks of the NI, oldest first.
+    /// Requests of the host to the NI, oldest first.
     pub requests: VecDeque<Request>,
     /// Transmissions among them.
     transmissions: usize,
-    /// Whether a fetch-and-add on a variable of this rank's own is on its way.
+    /// True if a fetch-and-add on a variable of this rank's own is on its way.
     looping: bool,
     /// Packets for the host that wait for a host buffer.
-    waiting: VecDeque<Copy>,
-    /// Packets that are being copied, with what they will be called at the host.
-    copying: VecDeque<(Copy, Payload)>,
-    /// Packets that the host's protocol has to look at.
+    waiting: VecDeque<PacketCopy>,
+    /// Packets that are being copied, with their payloads at the host.
+    copying: VecDeque<(PacketCopy, Payload)>,
+    /// Packets that the host's protocol has to handle.
     pub deferred: VecDeque<Deferred<Buffer>>,
-    /// How many of these the host has handled and not accounted for.
+    /// Number of these that the host has handled and not accounted for.
     pub handled: u32,
-    /// Whether it has accounted for the next one.
+    /// True if it has accounted for the next one.
     pub accounted: bool,
     /// Sizes of the packets that the host has passed on and not accounted for.
     pub reinjected_bytes: Vec<u16>,
     /// Packets that the host has been shown so far.
     shown: u64,
     watchdog: Option<Watchdog>,
-    /// Whether the host waits, whatever for.
+    /// True if the host waits, whatever for.
     pub host_waits: bool,
-    /// Whether the host waits until nothing is left to send.
+    /// True if the host waits until nothing is left to send.
     pub flushing: bool,
 }
 
-/// What a host asks of its NI.
+/// Request of a host to its NI.
 pub(crate) enum Request {
     Unicast {
         tree: TreeId,
@@ -78,30 +78,30 @@ pub(crate) enum Request {
         header: Header,
         payload: Payload,
     },
-    /// The same, after it.
+    /// A buffer to free, after the transmissions before it.
     Free(Buffer),
     /// The host has a buffer again.
-    Room,
-    /// The host has created a group for which packets have come.
+    BufferFreed,
+    /// The host has created a group for which packets have arrived before.
     Admit,
 }
 
 /// A packet on its way to the host.
-pub(crate) enum Copy {
+pub(crate) enum PacketCopy {
     Delivery(Delivery<Buffer>),
     Deferred(Deferred<Buffer>),
 }
 
-impl Copy {
-    fn what(&self) -> (Payload, u16) {
+impl PacketCopy {
+    fn payload(&self) -> (Payload, u16) {
         match self {
-            Copy::Delivery(delivery) => (Payload::Buffer(delivery.buffer), delivery.size),
-            Copy::Deferred(deferred) => (payload_of(&deferred.body), deferred.header.size),
+            PacketCopy::Delivery(delivery) => (Payload::Buffer(delivery.buffer), delivery.size),
+            PacketCopy::Deferred(deferred) => (payload_of(&deferred.body), deferred.header.size),
         }
     }
 }
 
-/// A body as links know it.
+/// The payload of `body`, in the link's terms.
 #[inline]
 pub(crate) fn payload_of(body: &Body<Buffer>) -> Payload {
     match *body {
@@ -119,7 +119,7 @@ impl OffloadedNi {
 
     pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
         self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
-        // What the host's own protocol sends to the other's, nobody has launched.
+        // A packet of the host's own protocol was not launched by the program.
         let work = match &request {
             Request::Transmit { header, .. } if !header.tag.is_data() => {
                 Some(Work::Launch { bytes: 0 })
@@ -140,15 +140,16 @@ impl OffloadedNi {
         self.made_room(link);
     }
 
-    /// The host may have buffers again.
+    /// Tells the NI that the host may have buffers again.
     pub fn made_room<L: Link>(&mut self, link: &mut L) {
         if !self.waiting.is_empty() {
-            self.request(Request::Room, link);
+            self.request(Request::BufferFreed, link);
         }
     }
 
-    /// Puts a packet on the wire, after those that the host has queued: what was numbered first must
-    /// leave first, and no acknowledgement may overtake the forward that it waited for.
+    /// Transmits a packet, after those that the host has queued: packets leave in the order in
+    /// which they were numbered, and no acknowledgement may overtake the forward that it waited
+    /// for.
     pub fn transmit<L: Link>(
         &mut self,
         to: Rank,
@@ -164,8 +165,8 @@ impl OffloadedNi {
         }
     }
 
-    /// The NI has a packet for the host.
-    pub fn copy<L: Link>(&mut self, what: Copy, link: &mut L) {
+    /// Queues a packet for the host, to be copied into one of its buffers.
+    pub fn copy<L: Link>(&mut self, what: PacketCopy, link: &mut L) {
         self.waiting.push_back(what);
         self.start_copies(link);
     }
@@ -173,7 +174,7 @@ impl OffloadedNi {
     /// Starts the copies for which the host has buffers, in order.
     fn start_copies<L: Link>(&mut self, link: &mut L) {
         while let Some(next) = self.waiting.front() {
-            let (payload, size) = next.what();
+            let (payload, size) = next.payload();
             let Some(at_host) = link.copy_to_host(payload, size) else { return };
             if let Some(next) = self.waiting.pop_front() {
                 self.copying.push_back((next, at_host));
@@ -183,12 +184,12 @@ impl OffloadedNi {
 }
 
 impl<L: Link> Inner<L> {
-    /// Whether the protocol is the host's (`hrx`), and the NI only moves packets.
+    /// True if the protocol is the host's (`hrx`), and the NI only moves packets.
     pub fn protocol_at_host(&self) -> bool {
         self.ni.settings().preset.reliability() == Reliability::Host
     }
 
-    /// Processes one event at the NI. Says whether the host should look.
+    /// Processes one event at the NI. True if the host should look.
     fn step(&mut self, event: NiEvent, now: Nanoseconds) -> Result<bool> {
         let seen = (self.offloaded.shown, self.fetched, self.host_deadline());
         self.tell_time(now, Side::Ni);
@@ -203,7 +204,7 @@ impl<L: Link> Inner<L> {
         Ok(flushed || seen != (self.offloaded.shown, self.fetched, self.host_deadline()))
     }
 
-    /// When the host's own protocol has to look at the time again.
+    /// Next deadline of the host's own protocol.
     pub fn host_deadline(&self) -> Option<Nanoseconds> {
         if !self.protocol_at_host() {
             return None;
@@ -240,7 +241,7 @@ impl<L: Link> Inner<L> {
                 self.link.free(buffer);
                 self.offloaded.start_copies(&mut self.link);
             }
-            Request::Room => self.offloaded.start_copies(&mut self.link),
+            Request::BufferFreed => self.offloaded.start_copies(&mut self.link),
             Request::Admit => {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.admit_early(&mut out)?;
@@ -249,15 +250,15 @@ impl<L: Link> Inner<L> {
         Ok(())
     }
 
-    /// Sends this NI a packet of a fetch-and-add on a variable of its own. It needs no credit: there is one at
-    /// a time, and it fills no buffer.
+    /// Sends this NI a packet of a fetch-and-add on a variable of its own. It needs no credit:
+    /// there is one at a time, and it fills no buffer.
     fn loop_back(&mut self, tag: Tag, words: [u64; 2]) {
         let local = self.ni.local();
         let header = Header::new(tag, local, TreeId::unicast(local), 0);
         self.offloaded.transmit(local, &header, Payload::Words(words), Side::Ni, &mut self.link);
     }
 
-    /// Such a packet has come back.
+    /// Handles such a packet, which has returned.
     pub fn receive_looped(&mut self, tag: Tag, words: [u64; 2]) {
         if tag == Tag::FaReply {
             self.offloaded.looping = false;
@@ -272,28 +273,28 @@ impl<L: Link> Inner<L> {
         self.loop_back(Tag::FaReply, [value, 0]);
     }
 
-    /// Whether a fetch-and-add of this rank is outstanding.
+    /// True if a fetch-and-add of this rank is outstanding.
     pub fn is_fetching(&self) -> bool {
         self.ni.is_fetching() || (L::SEPARATE_NI && self.offloaded.looping)
     }
 
-    /// The oldest copy is complete: the packet is the host's to see.
+    /// Shows the host the packet whose copy, the oldest, is complete.
     fn finish_copy(&mut self, now: Nanoseconds) {
         let Some((what, at_host)) = self.offloaded.copying.pop_front() else { return };
         match (what, at_host) {
-            (Copy::Delivery(delivery), Payload::Buffer(copy)) => {
+            (PacketCopy::Delivery(delivery), Payload::Buffer(copy)) => {
                 let (ni, mut out) = self.split(Side::Ni);
                 let delivery = ni.copied(delivery, copy, &mut out);
                 self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
                 self.pending.push_back(delivery);
             }
-            (Copy::Deferred(deferred), Payload::Buffer(copy)) => {
+            (PacketCopy::Deferred(deferred), Payload::Buffer(copy)) => {
                 let (ni, mut out) = self.split(Side::Ni);
                 let deferred = ni.copied_deferred(deferred, copy, &mut out);
                 self.offloaded.deferred.push_back(deferred);
             }
-            (Copy::Deferred(deferred), _) => self.offloaded.deferred.push_back(deferred),
-            (Copy::Delivery(_), _) => unreachable!("a link copies a buffer into a buffer"),
+            (PacketCopy::Deferred(deferred), _) => self.offloaded.deferred.push_back(deferred),
+            (PacketCopy::Delivery(_), _) => unreachable!("a link copies a buffer into a buffer"),
         }
         self.offloaded.shown += 1;
         if let Some(watchdog) = &mut self.offloaded.watchdog {
@@ -311,8 +312,8 @@ impl<L: Link> Inner<L> {
         Ok(true)
     }
 
-    /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs the
-    /// protocol.
+    /// Tells the protocol the time, if it wants to know. Its timers run out on the side that runs
+    /// the protocol.
     pub fn tell_time(&mut self, now: Nanoseconds, side: Side) {
         if !self.ni.keeps_time() {
             return;
@@ -326,7 +327,7 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// Lets the polling watchdog look, if its time has come. Says whether to interrupt the host.
+    /// Lets the polling watchdog look, if its time has come. True if the host is to be interrupted.
     fn watch_host(&mut self, now: Nanoseconds, interrupts_disabled: bool) -> bool {
         let offloaded = &mut self.offloaded;
         let Some(watchdog) = &mut offloaded.watchdog else { return false };
@@ -335,13 +336,13 @@ impl<L: Link> Inner<L> {
         }
         let left = (self.pending.len() + offloaded.deferred.len()) as u64;
         let packets_processed = offloaded.shown.saturating_sub(left);
-        // A host that waits has been woken, and leaves what it does not want now.
+        // A host that waits has been woken, and leaves packets that it does not want now.
         let interrupts_disabled = interrupts_disabled || offloaded.host_waits;
         let host = HostStatus { packets_processed, interrupts_disabled };
         watchdog.timeout(now, offloaded.shown, host) == Verdict::Interrupt
     }
 
-    /// Asks for the next event that time alone brings.
+    /// Sets the timer to the earliest deadline of watchdog and protocol.
     fn set_timer(&mut self) {
         let watchdog = self.offloaded.watchdog.as_ref().and_then(Watchdog::deadline);
         let protocol = match self.protocol_at_host() {
@@ -366,9 +367,10 @@ impl<L: Link> Node<L> {
     }
 }
 
-/// The host's accounts of what it does for the protocol.
+/// Charges to the host for its work for the protocol.
 impl<L: Link> Node<L> {
-    /// If the host's own protocol is about to look at a packet, that takes time before it answers.
+    /// Charges for the next packet of the host's own protocol: handling takes time before the
+    /// answer.
     #[inline(always)]
     pub(crate) fn account_before_receiving(&self) {
         if L::SEPARATE_NI {
@@ -392,7 +394,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Leaves, and accounts for the packets on which the host ran the protocol.
+    /// Unlocks the node, and accounts for the packets on which the host ran the protocol.
     #[inline(always)]
     pub(crate) fn exit_after_poll(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::SEPARATE_NI {

@@ -1,9 +1,9 @@
-//! What is inside the lock: the NI, its link, and the packets between it and the host.
+//! The inside of the lock: the NI, its link, and the packets between it and the host.
 
 use crate::ni::arrival::{Arrival, NO_BUFFER};
 use crate::ni::backlog::Gates;
 use crate::ni::copies::Copies;
-use crate::ni::engine::{Copy, OffloadedNi, Request, payload_of};
+use crate::ni::engine::{OffloadedNi, PacketCopy, Request, payload_of};
 use crate::ni::lossy::Coalescing;
 use crate::ni::systems::Systems;
 use crate::{Error, Result};
@@ -45,19 +45,19 @@ pub(crate) struct Inner<L> {
     /// Frames that the client has allocated and not launched.
     pub held: usize,
     pub drained_polls: u64,
-    /// How long peers may keep silent, in tenths of a second.
+    /// Time for which peers may keep silent, in tenths of a second.
     patience: u8,
-    /// What waits in the link for company.
+    /// Packets that wait in the link for others.
     pub coalescing: Coalescing,
-    /// Since when the link says that a way is too narrow.
+    /// Time since which the link reports a path as too narrow.
     narrow_since: Option<Nanoseconds>,
-    /// What a peer did wrong, whoever got to it first: everybody who waits here is to hear of it.
+    /// First error of a peer: all threads that wait here are to get it.
     pub failure: Option<Error>,
-    /// What lies between host and NI, where these are apart.
+    /// Queues between host and NI, where these are apart.
     pub offloaded: OffloadedNi,
 }
 
-/// Who runs the protocol at the moment. Where the NI is not apart, that is all the same.
+/// Side that runs the protocol at the moment. Where the NI is not apart, the two are the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Host,
@@ -73,7 +73,7 @@ pub(crate) struct Surroundings<'a, L> {
     fetched: &'a mut Option<u64>,
     offloaded: &'a mut OffloadedNi,
     side: Side,
-    /// How long peers may keep silent, in tenths of a second.
+    /// Time for which peers may keep silent, in tenths of a second.
     patience: u8,
 }
 
@@ -91,7 +91,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
         if L::SEPARATE_NI && self.side == Side::Ni {
-            self.offloaded.copy(Copy::Delivery(delivery), self.link);
+            self.offloaded.copy(PacketCopy::Delivery(delivery), self.link);
         } else {
             *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
             self.is_busy.store(true, Ordering::Relaxed);
@@ -102,7 +102,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     fn defer(&mut self, deferred: Deferred<Buffer>) {
         assert!(self.side == Side::Ni, "the host leaves nothing to itself");
         if L::SEPARATE_NI {
-            self.offloaded.copy(Copy::Deferred(deferred), self.link);
+            self.offloaded.copy(PacketCopy::Deferred(deferred), self.link);
         } else {
             self.offloaded.deferred.push_back(deferred);
         }
@@ -157,9 +157,9 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// Gives up a peer to which the way is too narrow for as long as one may keep silent. `now` and `limit`
-    /// are in nanoseconds.
-    pub fn look_at_ways(&mut self, now: Nanoseconds, limit: Nanoseconds) {
+    /// Announces a peer as lost if the path to it has been too narrow for as long as a peer may
+    /// keep silent. `now` and `limit` are in nanoseconds.
+    pub fn check_paths(&mut self, now: Nanoseconds, limit: Nanoseconds) {
         let Some(MtuExceeded { to, bytes, mtu }) = self.link.mtu_exceeded() else {
             self.narrow_since = None;
             return;
@@ -183,7 +183,7 @@ impl<L: Link> Inner<L> {
         )
     }
 
-    /// Whether what the host sends goes to an NI that runs the protocol by itself.
+    /// True if the host's packets go to an NI that runs the protocol by itself.
     #[inline]
     fn asks_ni(&self) -> bool {
         L::SEPARATE_NI && !self.protocol_at_host()
@@ -233,7 +233,7 @@ impl<L: Link> Inner<L> {
         ni.fetch_and_add(home, variable, amount, &mut out);
     }
 
-    /// There is a group more, and packets have come for it, or for a later one.
+    /// Handles packets that have arrived for a group before it was created here, now that it is.
     pub fn admit_early(&mut self) -> Result<()> {
         let preset = self.ni.settings().preset;
         let side = match (preset.reliability(), preset.forwarding()) {
@@ -246,14 +246,14 @@ impl<L: Link> Inner<L> {
         }
         let (ni, mut out) = self.split(side);
         let admitted = ni.admit_early(&mut out).map_err(Error::from);
-        let admitted = admitted.and_then(|()| self.receive_left_behind());
+        let admitted = admitted.and_then(|()| self.receive_all_deferred());
         if let Err(failure) = &admitted {
             self.fail_with(failure.clone());
         }
         admitted
     }
 
-    /// Whether everything launched here has left for good.
+    /// True if everything launched here has left for good.
     pub fn is_flushed(&self) -> bool {
         (!L::SEPARATE_NI || self.offloaded.requests.is_empty())
             && self.gates.is_flushed()
@@ -272,7 +272,7 @@ impl<L: Link> Inner<L> {
         ni.released(delivery, &mut out);
     }
 
-    /// The host is done with a short packet from `source`.
+    /// Releases a short packet from `source`.
     #[inline(always)]
     pub fn release_plain(&mut self, source: Rank) {
         let looked = self.ni.released_plain(source);
@@ -284,11 +284,11 @@ impl<L: Link> Inner<L> {
     /// A packet as its system gets it.
     #[inline]
     pub fn arrival(&self, delivery: Delivery<Buffer>) -> Arrival {
-        let place = match Copies::has(delivery.buffer) {
-            true => self.copies.place(delivery.buffer),
+        let start = match Copies::has(delivery.buffer) {
+            true => self.copies.start(delivery.buffer),
             false => self.link.bytes(delivery.buffer),
         };
-        Arrival::in_link(delivery, place)
+        Arrival::in_link(delivery, start)
     }
 
     pub fn reinject(&mut self, delivery: &mut Delivery<Buffer>) {
@@ -304,7 +304,7 @@ impl<L: Link> Inner<L> {
                 return Ok(Some(delivery));
             }
             self.has_notice = false;
-            // Most looks are in vain, and this is the cheapest way to know.
+            // Most polls find nothing, and this is the cheapest way to know.
             let is_quiet = !L::LOSSY && !L::SEPARATE_NI && !self.link.has_arrivals();
             if is_quiet || !self.receive()? {
                 return self.check_failure().map(|()| None);
@@ -324,7 +324,7 @@ impl<L: Link> Inner<L> {
             any = true;
         }
         if self.has_notice {
-            self.hear_notices();
+            self.handle_notices();
         }
         self.reinject_pending();
         if L::SEPARATE_NI && self.is_crowded() {
@@ -332,7 +332,7 @@ impl<L: Link> Inner<L> {
         }
         let settings = self.ni.settings();
         let bound = match L::SEPARATE_NI {
-            // So many buffers there are for them, and so many are taken out of these.
+            // The host's buffers, and the packets that were taken out of them.
             true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
                 let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
@@ -345,8 +345,8 @@ impl<L: Link> Inner<L> {
         self.check_failure().map(|()| any)
     }
 
-    /// Passes on what this host has to forward. It need not have looked at a packet for that, and
-    /// others must not wait for it to: under ACK-forward they could not send it anything else
+    /// Forwards the packets that this host has to forward, before it has looked at them, because
+    /// others must not wait for that: under ACK-forward they could not send it anything else
     /// meanwhile, not even what it waits for.
     fn reinject_pending(&mut self) {
         let mut waiting = std::mem::take(&mut self.pending);
@@ -361,9 +361,9 @@ impl<L: Link> Inner<L> {
     }
 
     /// Takes the packets that wait for the host out of their senders' memory. For a host that can
-    /// neither process them now nor go on: the senders may be in the same place.
+    /// neither process them now nor go on: the senders may be in the same situation.
     pub fn detach_pending(&mut self) {
-        // A host's own copies are used by nobody else.
+        // A host's own copies belong to no other rank.
         let is_own = |delivery: &Delivery<Buffer>| L::SEPARATE_NI || delivery.is_alone();
         for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
             delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
@@ -371,14 +371,14 @@ impl<L: Link> Inner<L> {
         self.offloaded.made_room(&mut self.link);
     }
 
-    /// Whether packets that the host does not want now take up all its buffers, and what it waits for
-    /// may be behind them.
+    /// True if packets that the host does not want now take up all its buffers, and the one that it
+    /// waits for may be behind them.
     fn is_crowded(&self) -> bool {
         let waiting = self.pending.len();
         (self.link.capabilities().host_frames..MOST_DETACHED).contains(&waiting)
     }
 
-    /// Takes one packet, if there is one, to where the host's part of the protocol begins.
+    /// Takes one packet, if there is one, up to the host's part of the protocol.
     #[inline]
     fn receive(&mut self) -> Result<bool> {
         if L::SEPARATE_NI {
@@ -386,7 +386,7 @@ impl<L: Link> Inner<L> {
         }
         let received = match L::LOSSY {
             true => {
-                self.receive_at(Side::Ni).and_then(|any| self.receive_left_behind().map(|()| any))
+                self.receive_at(Side::Ni).and_then(|any| self.receive_all_deferred().map(|()| any))
             }
             false => self.receive_at(Side::Ni),
         };
@@ -396,7 +396,8 @@ impl<L: Link> Inner<L> {
         received
     }
 
-    /// What went wrong before, if anything did: whoever met it may have had nobody to tell.
+    /// The error that was found before, if any: the call that found it may have had no way to
+    /// return it.
     #[inline]
     pub fn check_failure(&self) -> Result<()> {
         match &self.failure {
@@ -405,7 +406,7 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// This rank cannot go on; returns why, which is what came first.
+    /// Records that this rank cannot go on; returns the first reason.
     #[cold]
     pub fn fail_with(&mut self, error: Error) -> Error {
         self.is_busy.store(true, Ordering::Relaxed);
@@ -438,7 +439,7 @@ impl<L: Link> Inner<L> {
         };
         let (ni, mut out) = self.split(side);
         if let Err(violation) = ni.received(&header, body, &mut out) {
-            // The NI took nothing, so what the packet filled is free again.
+            // The NI took nothing, so the packet's buffer is free again.
             if let Payload::Buffer(buffer) = payload {
                 self.link.free(buffer);
             }

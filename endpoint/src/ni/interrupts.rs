@@ -5,20 +5,20 @@
 //!   off += 1                      running = true
 //!   running ? wait : go on        off > 0 ? leave it : interrupt
 //! ```
-//! All of these are sequentially consistent, so one of the two sees the other: once [`Interrupts::off`]
-//! has returned, no interrupt runs and none begins. The wait is short because an interrupt looks at the
-//! count after each packet.
+//! All of these are sequentially consistent, so one of the two sees the other: once
+//! [`Interrupts::off`] has returned, no interrupt runs and none begins. The wait is short because
+//! an interrupt looks at the count after each packet.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::ThreadId;
 
-/// Who may interrupt whom.
+/// State of interrupts at a rank.
 #[derive(Default)]
 pub(crate) struct Interrupts {
-    /// How many guards keep interrupts off.
+    /// Number of guards that keep interrupts off.
     off: AtomicU32,
-    /// Whether an interrupt runs, or is about to unless they are off.
+    /// True if an interrupt runs, or is about to unless they are off.
     running: AtomicBool,
     /// The upcall thread, which cannot wait for itself.
     thread: OnceLock<ThreadId>,
@@ -47,7 +47,7 @@ impl Interrupts {
         self.off.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether they are off.
+    /// True if they are off.
     pub fn are_off(&self) -> bool {
         self.off.load(Ordering::SeqCst) > 0
     }
@@ -68,7 +68,7 @@ impl Interrupts {
         self.taken.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many there were.
+    /// Number of interrupts so far.
     pub fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }

@@ -1,10 +1,11 @@
-//! Where frames may be lost: timers that somebody has to serve, packets held back for company, and an
-//! end that waits until everything has arrived. On other links nothing of this runs, and the compiler
-//! leaves it out.
+//! Links that may lose frames: timers that have to be served, packets held back to be coalesced,
+//! and an end of the program that waits until all has arrived. On other links none of this runs,
+//! and the compiler leaves it out.
 //!
-//! Who enters the node tells the protocol the time, and flushes the link when leaving. Who sleeps does so
-//! until the next timer at most. While the program computes, the upcall thread serves the timers, and
-//! receives acknowledgements: it is rung if a timer will run out before it would look by itself.
+//! A thread that enters the node tells the protocol the time, and flushes the link when it unlocks
+//! the node. A thread that sleeps does so until the next timer at most. While the program computes,
+//! the upcall thread serves the timers, and receives acknowledgements: it is rung if a timer will
+//! run out before it would look by itself.
 
 use crate::biased::Entered;
 use crate::ni::inner::{Inner, Side};
@@ -18,28 +19,30 @@ use weft_link::clock::{Clock, Nanoseconds};
 use weft_protocol::Body;
 use weft_wire::Rank;
 
-/// A packet waits for company for so long, if the program goes on sending.
+/// Longest time for which a packet is held back while the program goes on sending.
 const COALESCE_FOR: Nanoseconds = 10_000;
-/// And for so long, if it does not, and the upcall thread has to see to it.
+/// Longest time for which it is, if the program does not, and the upcall thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
-/// The upcall thread leaves timers to a program that polls for this long, and does not look more often.
+/// Time for which the upcall thread leaves due timers to a program that polls; it does not look
+/// more often.
 const GRACE: Nanoseconds = 250_000;
-/// A rank that ends gives up after so long without any progress.
+/// Time without any progress after which a rank that ends gives up.
 const PATIENCE: Nanoseconds = 1_000_000_000;
-/// The longest that a rank that has ended stays for others.
+/// Longest time for which a rank that has ended stays for others.
 const LONGEST_STAY: Nanoseconds = 100_000_000;
 
-/// Who serves timers while nobody polls, and whether packets are held back.
+/// Timers while no thread polls, and the hint that packets are to be held back.
 #[derive(Default)]
 pub(crate) struct TimerFallback {
-    /// Whether there is an upcall thread.
+    /// True if there is an upcall thread.
     watched: AtomicBool,
-    /// When the upcall thread looks again by itself; 0 while it is awake, or there is none.
+    /// Time at which the upcall thread looks again by itself; 0 while it is awake, or there is
+    /// none.
     looks_at: AtomicU64,
     hint: AtomicU8,
 }
 
-/// What the layer above has said of the packet that it launches next: nothing; that more follow at once;
+/// Hints of the layer above about the packet that it launches next: none; that more follow at once;
 /// that it is the last of these.
 const NO_HINT: u8 = 0;
 const MORE: u8 = 1;
@@ -47,29 +50,29 @@ const LAST: u8 = 2;
 
 /// Packets that wait in the link for others, to share a datagram and a system call with.
 ///
-/// The first packet to a rank since the program last looked at the network leaves at once, so that who
-/// sends one thing and waits for the answer does not wait for anything else (the fast path of Pupa 2.3).
-/// The second shows that there are more.
+/// The first packet to a rank since the program last polled leaves at once, so that a program that
+/// sends one packet and waits for the answer does not wait for anything else (the fast path of Pupa
+/// 2.3). The second shows that there are more.
 #[derive(Default)]
 pub(crate) struct Coalescing {
-    /// To whom the last packet went, since the program looked.
+    /// Receiver of the last packet since the program polled.
     last: Option<Rank>,
-    /// Since when packets wait.
+    /// Time since which packets wait.
     since: Option<Nanoseconds>,
 }
 
 impl TimerFallback {
-    /// From here on there is an upcall thread.
+    /// Records that there is an upcall thread.
     pub fn watched(&self) {
         self.watched.store(true, Ordering::Relaxed);
     }
 
-    /// The upcall thread is awake, and needs no ringing.
+    /// Records that the upcall thread is awake, and need not be rung.
     pub fn awake(&self) {
         self.looks_at.store(0, Ordering::Relaxed);
     }
 
-    /// More packets follow at once, or the next is the last of them.
+    /// Takes the hint that more packets follow at once, or that the next is the last of them.
     #[inline]
     pub fn hold(&self, held: bool) {
         self.hint.store(if held { MORE } else { LAST }, Ordering::Relaxed);
@@ -81,8 +84,9 @@ impl TimerFallback {
 }
 
 impl<L: Link> Inner<L> {
-    /// Runs the host's protocol, which is in the same place here, on what the NI has left to it.
-    pub fn receive_left_behind(&mut self) -> Result<()> {
+    /// Runs the host's protocol, which runs in the same calls here, on the packets that the NI has
+    /// deferred.
+    pub fn receive_all_deferred(&mut self) -> Result<()> {
         while let Some(deferred) = self.offloaded.deferred.pop_front() {
             let body = deferred.body;
             let (ni, mut out) = self.split(Side::Host);
@@ -98,7 +102,7 @@ impl<L: Link> Inner<L> {
 }
 
 impl<L: Link> Node<L> {
-    /// Leaves the node; what was transmitted leaves too.
+    /// Unlocks the node, and flushes transmitted packets.
     #[inline(always)]
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::LOSSY {
@@ -109,36 +113,36 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Leaves the node after a look at what has come. What was transmitted leaves too, unless more has
-    /// come already, which may have to be answered too.
+    /// Unlocks the node after a poll. Transmitted packets are flushed, unless more have arrived
+    /// already, which may have to be answered too.
     #[inline(always)]
     pub(crate) fn exit_after_look(&self, mut inner: Entered<'_, Inner<L>>) {
         if !L::LOSSY {
             return;
         }
         if inner.link.has_buffered() {
-            return self.hold_back(inner);
+            return self.exit_and_coalesce(inner);
         }
         inner.coalescing.last = None;
         self.exit_and_flush(inner);
     }
 
-    /// Leaves the node after a packet to `to`, or to several.
+    /// Unlocks the node after a packet to `to`, or to several ranks.
     #[inline(always)]
     pub(crate) fn exit_after_launch(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {
         if !L::LOSSY {
             return;
         }
-        let has_company = to.is_some() && inner.coalescing.last == to;
+        let follows_another = to.is_some() && inner.coalescing.last == to;
         inner.coalescing.last = to;
         match self.timer_fallback.hint() {
             MORE => self.look_after_timers(inner),
-            NO_HINT if has_company => self.hold_back(inner),
+            NO_HINT if follows_another => self.exit_and_coalesce(inner),
             _ => self.exit_and_flush(inner),
         }
     }
 
-    /// Leaves the node after the program has given a packet back.
+    /// Unlocks the node after the program has given a packet back.
     #[inline(always)]
     pub(crate) fn exit_after_release(&self, inner: Entered<'_, Inner<L>>) {
         match self.timer_fallback.hint() {
@@ -147,9 +151,9 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Leaves the node; what was transmitted may stay for a while.
+    /// Unlocks the node; transmitted packets may be held back for others.
     #[inline]
-    fn hold_back(&self, mut inner: Entered<'_, Inner<L>>) {
+    fn exit_and_coalesce(&self, mut inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
         let since = *inner.coalescing.since.get_or_insert(now);
         if now.saturating_sub(since) >= COALESCE_FOR
@@ -157,19 +161,19 @@ impl<L: Link> Node<L> {
         {
             return self.exit_and_flush(inner);
         }
-        self.have_watched_by(inner, since + LONGEST_WAIT, LONGEST_WAIT);
+        self.wake_watch_before(inner, since + LONGEST_WAIT, LONGEST_WAIT);
     }
 
     /// Rings the upcall thread if it sleeps beyond the next timer.
     #[inline]
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let deadline = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
-        self.have_watched_by(inner, deadline, 2 * GRACE);
+        self.wake_watch_before(inner, deadline, 2 * GRACE);
     }
 
     /// Rings the upcall thread if it sleeps for much longer than until `deadline`.
     #[inline]
-    fn have_watched_by(
+    fn wake_watch_before(
         &self,
         inner: Entered<'_, Inner<L>>,
         deadline: Nanoseconds,
@@ -183,7 +187,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// How long it is until the protocol has to be told the time.
+    /// Time until the protocol has to be told the time.
     pub(crate) fn until_timer(&self) -> Duration {
         if !L::LOSSY {
             return Duration::MAX;
@@ -196,20 +200,21 @@ impl<L: Link> Node<L> {
         Duration::from_nanos(time.saturating_sub(self.clock.now()))
     }
 
-    /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns with the
-    /// ticket how long it may last. `None` if something is there, or the host is inside.
+    /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns the
+    /// ticket, and the longest sleep. `None` if packets are there, or the host is inside.
     pub(crate) fn arm_watch(&self, limit: Duration) -> Option<(Ticket, Duration)> {
         let mut inner = self.inner.try_enter()?;
         if !inner.pending.is_empty() {
             return None;
         }
         let ticket = inner.link.arm(Waiter::Upcall)?;
-        // After the ticket: who sets an earlier alarm from here on rings the bell.
+        // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
         let limit = limit.min(self.until_alarm());
         Some((ticket, self.announce_sleep(&inner, limit)))
     }
 
-    /// The upcall thread will sleep for `limit`, or until shortly after the next timer.
+    /// Announces that the upcall thread will sleep for `limit`, or until shortly after the next
+    /// timer.
     fn announce_sleep(&self, inner: &Inner<L>, limit: Duration) -> Duration {
         if !L::LOSSY {
             return limit;
@@ -222,7 +227,7 @@ impl<L: Link> Node<L> {
         Duration::from_nanos(looks_at - now)
     }
 
-    /// The upcall thread will not look for `time`, unless it is rung.
+    /// Announces that the upcall thread will not look for `time`, unless it is rung.
     pub(crate) fn announce_pause(&self, time: Duration) {
         if L::LOSSY {
             let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -231,7 +236,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Sends what has waited for company for long, beside a host that goes on.
+    /// Flushes packets that have been held back for long, while the host goes on.
     pub(crate) fn send_held(&self) {
         if !L::LOSSY {
             return;
@@ -242,8 +247,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// What the upcall thread does for the protocol when it is awake: receives, and runs out timers. No
-    /// upcall is made.
+    /// Serves the protocol on the upcall thread: receives, and runs out timers. No upcall is made.
     pub(crate) fn serve(&self) {
         if !L::LOSSY {
             return;
@@ -251,30 +255,30 @@ impl<L: Link> Node<L> {
         // A host that is inside does the same.
         let Some(mut inner) = self.inner.try_enter() else { return };
         self.tell_time(&mut inner);
-        // Who waits hears of a failure.
+        // Threads that wait get the failure.
         let _ = inner.drain();
         let any = !inner.pending.is_empty();
         self.exit_and_flush(inner);
         if any {
-            // What would have woken it is no longer in the link.
+            // The arrival that would have woken it is no longer in the link.
             self.nudge();
         }
     }
 
-    /// Whether somebody has to look at this node at times, whatever its program and its upcalls do, and
-    /// how often.
+    /// Period in which this node has to be looked at, whatever its program and its upcalls do;
+    /// `None` if it need not.
     pub(crate) fn heartbeat(&self) -> Option<Duration> {
         let silence = self.inner.enter().ni.settings().silence.filter(|_| L::LOSSY);
         silence.map(|silence| Duration::from_nanos(silence.heartbeat_after / 2))
     }
 
-    /// Looks at it, and leaves what has come to the upcall thread.
+    /// Looks at this node, and leaves arrivals to the upcall thread.
     pub(crate) fn beat(&self) {
         self.serve();
         if let Some(mut inner) = self.inner.try_enter()
             && let Some(silence) = inner.ni.settings().silence
         {
-            inner.look_at_ways(self.clock.now(), silence.lost_after);
+            inner.check_paths(self.clock.now(), silence.lost_after);
         }
         if self.try_has_arrivals().unwrap_or(false) {
             self.bells.ring(Waiter::Upcall);
@@ -282,7 +286,7 @@ impl<L: Link> Node<L> {
     }
 
     pub(crate) fn linger_until_quiet(&self) {
-        self.say_farewell();
+        self.disconnect();
         let stay = self.inner.enter().ni.settings().retransmit_after.saturating_mul(4);
         let stay = stay.min(LONGEST_STAY);
         let mut last = self.clock.now();
@@ -301,16 +305,16 @@ impl<L: Link> Node<L> {
         }
     }
 
-    fn say_farewell(&self) {
+    fn disconnect(&self) {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         let (ni, mut out) = inner.split(Side::Host);
-        ni.leave(&mut out);
+        ni.disconnect(&mut out);
         self.exit_and_flush(inner);
     }
 
-    /// Receives, and gives back at once what is for a program that has ended: peers may wait for what is
-    /// behind it.
+    /// Receives, and releases at once the packets for a program that has ended: peers may wait for
+    /// packets behind them.
     fn receive_and_forget(&self) -> Result<bool> {
         let any = self.drain()?;
         let mut inner = self.inner.enter();

@@ -3,19 +3,19 @@
 use weft_link::Capabilities;
 use weft_protocol::{Nanoseconds, Preset, Pupa, Settings, Silence};
 
-/// The most packets that do not ask for an acknowledgement once they should: as many as the kernel hands
-/// over at once.
+/// Most packets that do not ask for an acknowledgement once they should: as many as the kernel
+/// hands over at once.
 const MOST_UNASKED: u16 = 32;
 /// The largest window of the presets that have one: enough for 1 ms at a gigabit a second.
 const MOST_WINDOW: usize = 128;
 
-/// Protocol settings for a job of `ranks` over a link with these capabilities, the same on all ranks if
-/// these are: as many buffers as the link has frames, and peers that fall silent are lost. `crowded`
-/// says that some ranks share cores, so that one may not run for some milliseconds, and does not
-/// acknowledge anything meanwhile.
+/// Protocol settings for a job of `ranks` over a link with these capabilities, the same on all
+/// ranks if these are: as many buffers as the link has frames, and peers that fall silent are lost.
+/// `crowded` says that some ranks share cores, so that one may not run for some milliseconds, and
+/// does not acknowledge anything meanwhile.
 ///
-/// `pupa` counts on the frames twice over: its primary buffers are each sender's own, and the rest is
-/// for all (Pupa 2.1). The others have room for two windows of each peer (thesis 8.3.3).
+/// `pupa` counts on the frames twice over: its primary buffers are each sender's own, and the rest
+/// is for all (Pupa 2.1). The others have room for two windows of each peer (thesis 8.3.3).
 pub fn network_settings(
     ranks: u16,
     preset: Preset,

@@ -9,7 +9,7 @@ use crate::ni::endpoint::Endpoint;
 use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
-use crate::ni::wait::{Look, Step, Turns, WaitPolicy, wait};
+use crate::ni::wait::{Look, SpinCount, Step, WaitPolicy, wait};
 use crate::{Error, Result};
 use std::any::Any;
 use std::ptr::NonNull;
@@ -26,7 +26,7 @@ use weft_wire::{GroupId, Protocol, Rank};
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
 
-/// What a fetch-and-add packet carries: two words, or one beside a hole.
+/// Bytes of a fetch-and-add packet: two words, or one beside a hole.
 const FETCH_ADD_BYTES: u16 = 16;
 
 /// A rank's network interface over a link of type `L`.
@@ -39,34 +39,35 @@ pub struct Node<L: Link> {
     pub(crate) bells: Arc<dyn Bells>,
     words: Option<Arc<dyn SharedWords>>,
     shared_memory: Option<Arc<dyn SharedMemory>>,
-    reach: Option<Arc<dyn CrossMemory>>,
+    cross_memory: Option<Arc<dyn CrossMemory>>,
     capabilities: Capabilities,
     policy: WaitPolicy,
-    turns: Turns,
+    spin_count: SpinCount,
     local: Rank,
     ranks: usize,
     window_packets: usize,
     pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
-    /// Whether a packet is in the hands of an upcall, or of who sorts it. Set inside the lock, so that
-    /// there is one at most.
+    /// True if a packet is in an upcall, or held by a system that sorts it. Set inside the lock, so
+    /// that there is one at most.
     pub(crate) in_upcall: AtomicBool,
-    /// Looks that found a packet in somebody's hands, and so left others where they were.
+    /// Polls that found a packet held by another thread, and so left others where they were.
     pub(crate) skipped_polls: AtomicU32,
-    /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the lock.
+    /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the
+    /// lock.
     pub(crate) waiting_protocols: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
-    /// Systems that have something to do besides packets, and nobody who waits to do it, a bit each.
+    /// Systems that have work besides packets, and no waiting thread to do it, a bit each.
     pub(crate) pending_work: AtomicU32,
-    /// Whether somebody waits who does not poll: arrivals are then the upcall thread's at once.
+    /// True if the program waits without polling: arrivals are then the upcall thread's at once.
     pub(crate) eager: AtomicBool,
-    /// When a sleeping thread has to look again at the latest, in nanoseconds.
+    /// Time at which a sleeping thread has to look again at the latest, in nanoseconds.
     pub(crate) alarm: AtomicU64,
     pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
     closed: AtomicBool,
-    /// The reason for which a look failed last.
+    /// Error for which a poll failed last.
     pub(crate) trouble: Mutex<Option<Error>>,
 }
 
@@ -75,7 +76,7 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
-        let (reach, glance) = (link.cross_memory(), link.glance());
+        let (cross_memory, glance) = (link.cross_memory(), link.glance());
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -85,10 +86,10 @@ impl<L: Link> Node<L> {
             bells,
             words,
             shared_memory,
-            reach,
+            cross_memory,
             capabilities,
             policy,
-            turns: Turns::default(),
+            spin_count: SpinCount::default(),
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
@@ -108,8 +109,30 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Nothing is lost between this rank and these, whatever the preset ([`Ni::set_lossless`]). Before
-    /// the first packet, and at both ends.
+    /// This rank.
+    pub fn local(&self) -> Rank {
+        self.local
+    }
+
+    /// The link's properties.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Counters of what this node has done.
+    pub fn statistics(&self) -> Statistics {
+        let inner = self.inner.enter();
+        Statistics {
+            protocol: *inner.ni.counters(),
+            packets_processed: self.packets_processed.load(Ordering::Relaxed),
+            interrupts: self.interrupts.taken(),
+            sleeps: self.sleeps.load(Ordering::Relaxed),
+            drains: inner.drained_polls,
+        }
+    }
+
+    /// Declares that no packet between this rank and these is ever lost, whatever the preset
+    /// ([`Ni::set_lossless`]). Before the first packet, and at both ends.
     pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
         let mut inner = self.inner.enter();
         if inner.ni.settings().preset.retransmits() {
@@ -117,8 +140,8 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Ranks with equal numbers in `host_of`, which is by rank, share a host ([`Ni::set_hosts`]). Before the first
-    /// group and the first packet, and the same at all ranks.
+    /// Declares that ranks with equal numbers in `host_of`, which is by rank, share a host
+    /// ([`Ni::set_hosts`]). Before the first group and the first packet, and the same at all ranks.
     pub fn set_hosts(&self, host_of: &[u16]) {
         self.inner.enter().ni.set_hosts(host_of);
     }
@@ -175,7 +198,7 @@ impl<L: Link> Node<L> {
         (self.capabilities.frames / 4).min(self.window_packets).max(1)
     }
 
-    /// Notes whether a system has work besides packets. True if that is new.
+    /// Sets or clears the mark that a system has work besides packets. True if that is new.
     fn change_pending_work(&self, system: Protocol, there: bool) -> bool {
         let bit = 1 << system.index();
         let before = match there {
@@ -185,8 +208,9 @@ impl<L: Link> Node<L> {
         (before & bit != 0) != there
     }
 
-    /// Inside an upcall nothing is processed: what arrives would hold its senders' frames, and if
-    /// they are inside upcalls too, all would wait for one another.
+    /// Takes pending packets out of their senders' memory if this is inside an upcall. Nothing is
+    /// processed there: arrivals would hold their senders' frames, and if the senders are inside
+    /// upcalls too, all would wait for one another.
     fn detach_if_stuck(&self) {
         let mut inner = self.inner.enter();
         if self.in_upcall.load(Ordering::Relaxed) {
@@ -205,8 +229,9 @@ impl<L: Link> Node<L> {
         drained
     }
 
-    /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where the
-    /// NI is apart, hosts do not know what it was told last; where frames are lost, timers may be due.
+    /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where
+    /// the NI is apart, hosts do not know what it was told last; where frames are lost, timers may
+    /// be due.
     #[inline(always)]
     pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
         if L::SEPARATE_NI || L::LOSSY {
@@ -222,7 +247,7 @@ impl<L: Link> Node<L> {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// What the polling watchdog asks of the host: packets processed, interrupts disabled.
+    /// State of the host for the polling watchdog: packets processed, interrupts disabled.
     pub(crate) fn host_status(&self) -> weft_protocol::watchdog::HostStatus {
         weft_protocol::watchdog::HostStatus {
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
@@ -230,7 +255,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Whether packets wait for the host; `None` if the host is inside the node right now.
+    /// True if packets wait for the host; `None` if the host is inside the node right now.
     pub(crate) fn try_has_arrivals(&self) -> Option<bool> {
         let mut inner = self.inner.try_enter()?;
         let waits = !inner.pending.is_empty() || inner.systems.has_takeable();
@@ -368,7 +393,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn nudge(&self) {
-        // Who is about to sleep pays for both, in `sleep`.
+        // A thread that is about to sleep pays for both, in `sleep`.
         self.inner.light_fence();
         if self.asleep.load(Ordering::Relaxed) > 0 {
             self.bells.ring(Waiter::Host);
@@ -427,8 +452,8 @@ impl<L: Link> AnyNode for Node<L> {
         if L::SEPARATE_NI {
             self.tell_time(&mut inner);
         }
-        // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as much
-        // as the program held the packet.
+        // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as
+        // much as the program held the packet.
         inner.release(arrival.delivery);
         self.exit_after_release(inner);
     }
@@ -471,8 +496,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.shared_memory.as_ref()
     }
 
-    fn reach(&self) -> Option<&Arc<dyn CrossMemory>> {
-        self.reach.as_ref()
+    fn cross_memory(&self) -> Option<&Arc<dyn CrossMemory>> {
+        self.cross_memory.as_ref()
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
@@ -482,7 +507,7 @@ impl<L: Link> AnyNode for Node<L> {
         if inner.ni.early() > 0 {
             inner.admit_early()?;
             self.exit_and_flush(inner);
-            // Nothing arrives that would wake those who wait for it.
+            // Nothing arrives that would wake the threads that wait for it.
             self.nudge();
             self.bells.ring(Waiter::Upcall);
         }
@@ -490,11 +515,11 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |step| self.sleep(step))
+        wait(self.policy, L::LOSSY.then_some(&self.spin_count), step, &mut |step| self.sleep(step))
     }
 
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
-        wait(self.policy, L::LOSSY.then_some(&self.turns), step, &mut |_| Ok(Step::Done))
+        wait(self.policy, L::LOSSY.then_some(&self.spin_count), step, &mut |_| Ok(Step::Done))
     }
 
     fn is_flushed(&self) -> bool {
@@ -523,14 +548,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn statistics(&self) -> Statistics {
-        let inner = self.inner.enter();
-        Statistics {
-            protocol: *inner.ni.counters(),
-            packets_processed: self.packets_processed.load(Ordering::Relaxed),
-            interrupts: self.interrupts.taken(),
-            sleeps: self.sleeps.load(Ordering::Relaxed),
-            drains: inner.drained_polls,
-        }
+        Node::statistics(self)
     }
 
     fn now(&self) -> Duration {

@@ -1,8 +1,8 @@
 //! The short way in, for packets that have nothing out of the ordinary about them.
 //!
 //! A poll enters the node, finds the packet in its slot, and hands its bytes over where they lie.
-//! Nothing is queued, and nothing is made of it that a system may keep, unless it wants to. What is
-//! no such packet, or comes while others wait, goes the way of [`crate::ni::dispatch`].
+//! Nothing is queued, and nothing is made of it that a system may keep, unless it wants to. Other
+//! packets, and those that arrive while others wait, go the way of [`crate::ni::dispatch`].
 
 use crate::AnyNode;
 use crate::biased::Entered;
@@ -18,14 +18,14 @@ use weft_wire::{Protocol, Rank};
 impl<L: Link> Node<L> {
     /// See [`AnyNode::poll`].
     #[inline(always)]
-    pub fn poll_packet(&self) -> Option<Polled> {
+    pub(crate) fn poll_packet(&self) -> Option<Polled> {
         // Most polls end here, with no register saved.
         if self.is_idle() { Some(Polled::Nothing) } else { self.poll_systems() }
     }
 
     /// See [`AnyNode::take_unless`]; the look of a system whose link is known is part of this.
     #[inline(always)]
-    pub fn take_packet(
+    pub(crate) fn take_packet(
         &self,
         protocol: Protocol,
         mut inspector: impl Inspect,
@@ -40,8 +40,8 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// As [`Self::take_packet`], off the short way. The inspector is handed over, so that it need not
-    /// lie in memory on that.
+    /// Does what [`Self::take_packet`] does, off the short way. The inspector is handed over, so
+    /// that it need not lie in memory on that.
     #[inline(never)]
     fn take_slower(
         &self,
@@ -54,7 +54,7 @@ impl<L: Link> Node<L> {
 
     /// See [`AnyNode::launch_short`].
     #[inline(always)]
-    pub fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
+    pub(crate) fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
         let size = bytes.size() as u16;
         assert!(L::SHORT && bytes.size() <= size_of::<ShortWords>(), "a packet is short");
         self.clock.charge(Work::Launch { bytes: size });
@@ -147,8 +147,8 @@ impl<L: Link> Node<L> {
         if let Some(handler) = system.handler.take() {
             return self.handle_plain(inner, plain, frame, handler);
         }
-        let put_off = inner.put_off(plain, frame);
-        self.note_trouble(put_off.and_then(|()| self.poll_pending(inner)))
+        let queued = inner.queue_plain(plain, frame);
+        self.note_trouble(queued.and_then(|()| self.poll_pending(inner)))
     }
 
     /// The upcall for a plain packet.
@@ -163,7 +163,7 @@ impl<L: Link> Node<L> {
         let is_accepted = inner.accept_plain(plain, frame, || false).is_some();
         if is_accepted {
             let mut arrival = None;
-            Arrival::put(plain, frame, &mut arrival);
+            Arrival::fill(plain, frame, &mut arrival);
             self.begin_upcall();
             match frame {
                 Some(_) => inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot)),
@@ -190,7 +190,7 @@ impl<L: Link> Node<L> {
         mut handler: Box<dyn Handler>,
     ) -> Option<Polled> {
         let (mut slot, mut verdict) = (None, Verdict::Outside);
-        Arrival::put(plain, frame, &mut slot);
+        Arrival::fill(plain, frame, &mut slot);
         let accepted = inner.accept_plain(plain, frame, || {
             verdict = slot.as_ref().map_or(Verdict::Done, |arrival| handler.inside(arrival));
             verdict != Verdict::Outside
@@ -241,13 +241,11 @@ impl<L: Link> Node<L> {
         if plain.protocol == protocol {
             return self.give_plain(inner, &plain, frame, inspector, into);
         }
-        let put_off = inner.put_off(&plain, frame);
-        self.note_trouble(
-            put_off.and_then(|()| self.take_pending(inner, protocol, inspector, into)),
-        )
+        let queued = inner.queue_plain(&plain, frame);
+        self.note_trouble(queued.and_then(|()| self.take_pending(inner, protocol, inspector, into)))
     }
 
-    /// Gives a plain packet to who takes it.
+    /// Gives a plain packet to the system that takes it.
     #[inline(always)]
     fn give_plain(
         &self,
@@ -268,7 +266,7 @@ impl<L: Link> Node<L> {
             return Some(Taken::AtOnce);
         }
         self.in_upcall.store(true, Ordering::Relaxed);
-        Arrival::put(plain, frame, into);
+        Arrival::fill(plain, frame, into);
         Some(Taken::Held)
     }
 }

@@ -1,4 +1,4 @@
-//! How threads of a node sleep, and what bounds it.
+//! Sleep of a node's threads, and its bounds.
 
 use crate::Result;
 use crate::ni::inner::Inner;
@@ -14,8 +14,8 @@ use weft_link::clock::Clock;
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 impl<L: Link> Node<L> {
-    /// How long a thread that waits sleeps at most. An NI apart rings whenever there is something to
-    /// look at, so that only the host's own protocol can have a reason to wake without it.
+    /// Longest sleep of a thread that waits. An NI apart rings whenever there is something to look
+    /// at, so that only the host's own protocol can have a reason to wake without it.
     fn longest_sleep(&self) -> Duration {
         let until_alarm = self.until_alarm();
         if !L::SEPARATE_NI {
@@ -27,7 +27,7 @@ impl<L: Link> Node<L> {
         })
     }
 
-    /// How long it is until the alarm; for ever without one.
+    /// Time until the alarm; for ever without one.
     pub(crate) fn until_alarm(&self) -> Duration {
         match self.alarm.load(Ordering::SeqCst) {
             u64::MAX => Duration::MAX,
@@ -35,16 +35,17 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Whether the upcall thread has something to do besides packets: pending work, or an alarm.
+    /// True if the upcall thread has something to do besides packets: pending work, or an alarm.
     pub(crate) fn has_pending_work(&self) -> bool {
         self.pending_work.load(Ordering::SeqCst) != 0 || self.until_alarm().is_zero()
     }
 
-    /// Sleeps until something arrives, unless `step` finds something when all is armed. Who sleeps is
-    /// woken by what arrives, and the upcall thread is not (thesis 6.2.2).
+    /// Sleeps until something arrives, unless `step` finds something when all is armed. Arrivals
+    /// wake the thread that sleeps, and not the upcall thread (thesis 6.2.2).
     pub(crate) fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
-        // Before the look: whoever changes what is waited for, and nudges, has it seen by the look, or sees that
-        // somebody sleeps. An NI apart has its host in one thread.
+        // Before `step`: a thread that changes what is waited for, and nudges, either does so
+        // before `step` looks, or sees that this thread sleeps. An NI apart has its host in one
+        // thread.
         self.asleep.fetch_add(1, Ordering::SeqCst);
         if !L::SEPARATE_NI {
             self.inner.heavy_fence();
@@ -52,7 +53,7 @@ impl<L: Link> Node<L> {
         let slept = self.sleep_armed(step);
         let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
         if !L::SEPARATE_NI && others > 0 {
-            // The bell has woken one, who has disarmed it for all.
+            // The bell has woken one thread, which has disarmed it for all.
             self.bells.ring(Waiter::Host);
         }
         slept
@@ -78,8 +79,8 @@ impl<L: Link> Node<L> {
         found
     }
 
-    /// Whether packets may wait that a look has left to another thread, which was in an upcall or sorting,
-    /// and is not any more. If it still is, it rings afterwards: it sees that somebody sleeps.
+    /// True if a poll skipped packets because another thread was in an upcall or sorting, and is
+    /// not any more. If it still is, it rings afterwards: it sees that this thread sleeps.
     fn were_polls_skipped(&self, before: u32) -> bool {
         if L::SEPARATE_NI || self.skipped_polls.load(Ordering::Relaxed) == before {
             return false;
@@ -88,8 +89,9 @@ impl<L: Link> Node<L> {
         !self.in_upcall.load(Ordering::Relaxed)
     }
 
-    /// No packet is in anybody's hands any more. Those who looked meanwhile have moved what arrived from
-    /// the link, whose bell does not ring for it again, and may sleep.
+    /// Wakes the threads whose polls skipped packets, once no packet is in an upcall or held. These
+    /// polls have moved arrivals out of the link, whose bell does not ring for them again, and the
+    /// threads may sleep.
     #[cold]
     pub(crate) fn wake_skipped(&self, inner: &Inner<L>) {
         if !inner.pending.is_empty() {
@@ -97,7 +99,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Tells an NI apart whether to interrupt the host.
+    /// Tells an NI apart if the host waits: then it is not interrupted.
     #[inline]
     fn host_waits(&self, waits: bool) {
         if L::SEPARATE_NI {

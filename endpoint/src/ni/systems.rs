@@ -1,12 +1,12 @@
 //! The systems of a rank, and the packets that wait for them.
 //!
-//! A system has a function for its packets, or takes them itself; until then they wait in a queue of
-//! its own. One that leaves them there does not stop the others ([`crate::ni::backlog`]).
+//! A system has a function for its packets, or takes them itself; until then they wait in a queue
+//! of its own. One that leaves them there does not stop the others ([`crate::ni::backlog`]).
 
 use crate::Result;
 use crate::ni::any_node::{Destination, Handler, Upcall};
 use crate::ni::backlog::{
-    Backlog, HeldBack, Room, Target, i14_bounded_backlog, most_in_link_memory,
+    Backlog, HeldBack, Storage, Target, i14_bounded_backlog, most_in_link_memory,
 };
 use crate::ni::inner::{Inner, Side};
 use std::collections::VecDeque;
@@ -107,8 +107,8 @@ impl<L: Link> Inner<L> {
         }
         let delivery = delivery?;
         let (protocol, from) = (delivery.tree.protocol, delivery.origin());
-        if system.backlog.took(from, u32::from(self.ni.settings().window_packets)) {
-            self.gates.tell(protocol, from, false);
+        if system.backlog.taken(from, u32::from(self.ni.settings().window_packets)) {
+            self.gates.notify(protocol, from, false);
         }
         Some(delivery)
     }
@@ -121,15 +121,15 @@ impl<L: Link> Inner<L> {
         let (window, ranks) = (u32::from(settings.window_packets), usize::from(settings.ranks));
         let in_link = most_in_link_memory(window, self.link.capabilities().frames, ranks);
         let system = &mut self.systems.table[protocol.index()];
-        let room = match from == self.ni.local() {
-            true => Room::Link,
+        let storage = match from == self.ni.local() {
+            true => Storage::Link,
             false => system.backlog.stored(from, window, in_link),
         };
-        if room != Room::Link {
+        if storage != Storage::Link {
             self.copy_out(&mut delivery);
         }
-        if room == Room::LastCopy {
-            self.gates.tell(protocol, from, true);
+        if storage == Storage::LastCopy {
+            self.gates.notify(protocol, from, true);
         }
         let system = &mut self.systems.table[protocol.index()];
         system.waiting.push_back(delivery);
@@ -141,20 +141,20 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// Does what notices say that have come. A host that only drains hears them, too.
+    /// Applies the notices that have arrived. A host that only drains does so, too.
     #[cold]
-    pub fn hear_notices(&mut self) {
+    pub fn handle_notices(&mut self) {
         self.has_notice = false;
         let is_notice = |delivery: &Delivery<Buffer>| delivery.tree.protocol == Protocol::ENDPOINT;
         while let Some(at) = self.pending.iter().position(is_notice) {
             if let Some(notice) = self.pending.remove(at) {
-                self.hear_notice(notice);
+                self.handle_notice(notice);
             }
         }
     }
 
-    /// The length of a notice is all that it says: a node writes into no frame.
-    pub fn hear_notice(&mut self, notice: Delivery<Buffer>) {
+    /// Applies a notice, whose length is all that it says: a node writes into no frame.
+    pub fn handle_notice(&mut self, notice: Delivery<Buffer>) {
         let (from, word) = (notice.origin(), notice.size);
         self.release(notice);
         if let Some((protocol, stop)) = decode_notice(word) {
@@ -172,7 +172,7 @@ impl<L: Link> Inner<L> {
         }
     }
 
-    /// Keeps a packet whose receiver takes none of its system; false if there is no reason to.
+    /// Keeps a packet whose receiver takes none of its system at the moment; false if it may leave.
     #[cold]
     pub fn hold_back(
         &mut self,
@@ -200,7 +200,7 @@ impl<L: Link> Inner<L> {
     pub fn send_notices(&mut self) {
         while let Some((protocol, to, stop)) = self.gates.next_notice() {
             let Some(frame) = self.link.alloc() else {
-                return self.gates.put_off((protocol, to, stop));
+                return self.gates.requeue_notice((protocol, to, stop));
             };
             self.held += 1;
             self.unicast(Protocol::ENDPOINT, to, frame, encode_notice(protocol, stop));
@@ -223,7 +223,7 @@ impl<L: Link> Inner<L> {
     }
 
     /// Accepts a plain packet; true if `look` is done with it. `None` if its sender broke the
-    /// protocol, which is this rank's failure then.
+    /// protocol, for which this rank fails.
     #[inline(always)]
     pub fn accept_plain(
         &mut self,
@@ -260,7 +260,7 @@ impl<L: Link> Inner<L> {
 
     /// Has a plain packet go the long way.
     #[cold]
-    pub fn put_off(&mut self, plain: &Plain, frame: Option<Buffer>) -> Result<()> {
+    pub fn queue_plain(&mut self, plain: &Plain, frame: Option<Buffer>) -> Result<()> {
         if self.accept_plain(plain, frame, || false).is_none() {
             return self.check_failure();
         }
@@ -271,7 +271,7 @@ impl<L: Link> Inner<L> {
         Ok(())
     }
 
-    /// Notes whether the next packet of the network may go the short way again.
+    /// Notes if the next packet of the network may go the short way again.
     #[inline]
     pub fn note_busy(&self) {
         let is_busy = !L::SHORT

@@ -1,15 +1,15 @@
-//! How a thread waits: spin, then yield, then sleep.
+//! Waiting of a thread: spin, then yield, then sleep.
 //!
 //! A poll costs some ten nanoseconds, a yield to another rank about a microsecond, a wake-up from
 //! sleep 20 to 50 (`docs/internals/performance.md`). So a rank that has a core to itself spins
-//! first; one that shares its core yields at once, because whoever it waits for may need that
+//! first; one that shares its core yields at once, because the rank that it waits for may need that
 //! core; and one that has waited for longer than a few wake-ups sleeps.
 
 use crate::Result;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What one look at the thing waited for found.
+/// Outcome of one look at the thing waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// It is there.
@@ -28,12 +28,12 @@ impl Step {
     }
 }
 
-/// How long to spin, and to yield, before sleeping.
+/// Time to spin, and to yield, before sleeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitPolicy {
     /// Idle looks before the first yield.
     pub spins: u32,
-    /// How long to yield before the first sleep, counted from the last progress.
+    /// Time to yield before the first sleep, counted from the last progress.
     pub yield_for: Duration,
 }
 
@@ -51,7 +51,7 @@ impl WaitPolicy {
     }
 }
 
-/// What a waiting thread does next.
+/// Next action of a waiting thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
     /// Pause this often. The other thread of this core needs it, once a wait is long.
@@ -60,33 +60,34 @@ enum Pace {
     Sleep,
 }
 
-/// Spins without a pause: what comes within a microsecond is seen at once.
+/// Spins without a pause: an arrival within a microsecond is seen at once.
 const SPINS_AT_ONCE: u32 = 50;
 
-/// Spins after which a rank on a network yields once, if none of its waits was long enough for that: about 0.1 ms.
-const SPINS_A_TURN: u32 = 1000;
+/// Spins after which a rank on a network yields once, if none of its waits was long enough for
+/// that: about 0.1 ms.
+const SPINS_PER_YIELD: u32 = 1000;
 
 /// The spins of all waits of a rank since it last yielded.
 ///
-/// What carries its packets on a network is the kernel, partly in a thread of its own (`ksoftirqd`). A rank whose
-/// waits are all short would leave that thread without this core for a time slice, some milliseconds, in which
-/// the queues that it serves overflow; TCP's packets are in them too.
+/// The kernel carries its packets on a network, partly in a thread of its own (`ksoftirqd`). A rank
+/// whose waits are all short would leave that thread without this core for a time slice, some
+/// milliseconds, in which the queues that it serves overflow; TCP's packets are in them too.
 #[derive(Default)]
-pub struct Turns(AtomicU32);
+pub(crate) struct SpinCount(AtomicU32);
 
-impl Turns {
-    /// Whether, after one more spin, it is others' turn. A count that threads write at once may miss some.
-    fn is_over(&self) -> bool {
+impl SpinCount {
+    /// Counts a spin; true if a yield is due. Threads that count at once may miss some.
+    fn count_spin(&self) -> bool {
         let spins = self.0.load(Ordering::Relaxed) + 1;
-        let is_over = spins >= SPINS_A_TURN;
-        self.0.store(if is_over { 0 } else { spins }, Ordering::Relaxed);
-        is_over
+        let yields = spins >= SPINS_PER_YIELD;
+        self.0.store(if yields { 0 } else { spins }, Ordering::Relaxed);
+        yields
     }
 }
 
 struct Pacer<'a> {
     policy: WaitPolicy,
-    turns: Option<&'a Turns>,
+    spin_count: Option<&'a SpinCount>,
     idle: u32,
     since: Option<Instant>,
 }
@@ -100,7 +101,7 @@ impl Pacer<'_> {
     fn idle(&mut self) -> Pace {
         self.idle = self.idle.saturating_add(1);
         if self.idle <= self.policy.spins {
-            if self.turns.is_some_and(Turns::is_over) {
+            if self.spin_count.is_some_and(SpinCount::count_spin) {
                 return Pace::Yield;
             }
             return Pace::Spin(if self.idle < SPINS_AT_ONCE { 0 } else { 16 });
@@ -115,20 +116,20 @@ impl Pacer<'_> {
 }
 
 /// A look at the thing waited for.
-pub type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
+pub(crate) type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
 
-/// Calls `step` until it is done, pacing itself by `policy`, and yielding when it is others' turn (`turns`).
-/// `sleep` is called to sleep; it must come back when something may have changed.
+/// Calls `step` until it is done, pacing itself by `policy`, and yielding when `spin_count` says
+/// so. `sleep` is called to sleep; it must come back when something may have changed.
 ///
 /// # Errors
 /// The first error of `step` or `sleep`.
-pub fn wait(
+pub(crate) fn wait(
     policy: WaitPolicy,
-    turns: Option<&Turns>,
+    spin_count: Option<&SpinCount>,
     step: &mut Look<'_>,
     sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
 ) -> Result<()> {
-    let mut pacer = Pacer { policy, turns, idle: 0, since: None };
+    let mut pacer = Pacer { policy, spin_count, idle: 0, since: None };
     loop {
         let mut found = step()?;
         if found == Step::Idle {

@@ -1,9 +1,10 @@
 //! The upcall thread: interrupts, for a host that computes and does not poll.
 //!
-//! It sleeps until an arrival rings its bell, lets the polling watchdog's delay pass, and looks at
-//! what the host did meanwhile (thesis 4.4, fig. 4.16). If that was nothing, it polls in the host's
-//! place: that is the interrupt. While packets keep coming and the host keeps processing them, it
-//! looks ever less often and leaves its bell unarmed, so that senders do not pay for waking it.
+//! It sleeps until an arrival rings its bell, lets the polling watchdog's delay pass, and compares
+//! the host's count of packets processed (thesis 4.4, fig. 4.16). If the host has processed none,
+//! it polls in the host's place: that is the interrupt. While packets keep coming and the host
+//! keeps processing them, it looks ever less often and leaves its bell unarmed, so that senders do
+//! not pay for waking it.
 
 use crate::AnyNode;
 use crate::ni::node::Node;
@@ -31,30 +32,30 @@ pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
 
 /// While the host polls, the delay grows up to this many times.
 const MOST_DELAYS: u32 = 8;
-/// How often a thread with nothing to do looks whether it is still needed.
+/// Period in which a thread with nothing to do looks if it is still needed.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
 /// A running upcall thread; stops when its node closes.
 pub struct WatchThread {
     thread: Option<JoinHandle<()>>,
-    beats: Option<JoinHandle<()>>,
+    heartbeats: Option<JoinHandle<()>>,
     node: Arc<dyn AnyNode>,
 }
 
 impl WatchThread {
-    /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should
-    /// poll as long as [`AnyNode::may_interrupt`] says so. When the job has lost a rank it
-    /// does so once more, then calls `lost` once and ends.
+    /// Starts the upcall thread of `node`. On an interrupt it calls `interrupt`, which should poll
+    /// as [`Packets::interrupted`](crate::Packets::interrupted) does. When the job has lost a rank
+    /// it does so once more, then calls `lost` once and ends.
     ///
     /// # Errors
-    /// What the system says about starting a thread.
+    /// Those of the system, when it starts a thread.
     pub fn start<L: Link>(
         node: Arc<Node<L>>,
         delay: Duration,
         interrupt: impl FnMut() + Send + 'static,
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
-        let beats = start_beating(&node)?;
+        let heartbeats = start_heartbeats(&node)?;
         node.timer_fallback.watched();
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
@@ -66,16 +67,16 @@ impl WatchThread {
                 std::process::abort();
             }
         })?;
-        Ok(WatchThread { thread: Some(thread), beats, node })
+        Ok(WatchThread { thread: Some(thread), heartbeats, node })
     }
 }
 
 impl Drop for WatchThread {
     fn drop(&mut self) {
         self.node.close();
-        if let Some(beats) = self.beats.take() {
-            beats.thread().unpark();
-            let _ = beats.join();
+        if let Some(heartbeats) = self.heartbeats.take() {
+            heartbeats.thread().unpark();
+            let _ = heartbeats.join();
         }
         let Some(thread) = self.thread.take() else { return };
         // An upcall may itself drop the last handle: a thread cannot wait for itself.
@@ -85,9 +86,9 @@ impl Drop for WatchThread {
     }
 }
 
-/// Starts a thread that keeps heartbeats going while the program computes and the upcall thread is in
-/// an upcall that takes its time. It never makes upcalls.
-fn start_beating<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHandle<()>>> {
+/// Starts a thread that keeps heartbeats going while the program computes and the upcall thread is
+/// in an upcall that takes its time. It never makes upcalls.
+fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHandle<()>>> {
     let Some(period) = node.heartbeat() else { return Ok(None) };
     let node = Arc::clone(node);
     let beat = move || {
@@ -102,7 +103,7 @@ fn start_beating<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHan
 struct Watch<L: Link> {
     node: Arc<Node<L>>,
     bells: Arc<dyn Bells>,
-    dog: Watchdog,
+    watchdog: Watchdog,
     delay: Duration,
     start: Instant,
     /// Packets that the host had processed at the last look.
@@ -112,14 +113,15 @@ struct Watch<L: Link> {
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
         let bells = Arc::clone(node.bells());
-        let dog = Watchdog::new(delay.as_nanos() as u64);
-        Watch { node, bells, dog, delay, start: Instant::now(), seen: 0 }
+        let watchdog = Watchdog::new(delay.as_nanos() as u64);
+        Watch { node, bells, watchdog, delay, start: Instant::now(), seen: 0 }
     }
 
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
         while !self.node.is_closed() {
             if let Some(loss) = self.bells.loss() {
-                // Nobody may wait in the node, and somebody for a future that only a look there ends.
+                // Even if no thread waits in the node, one may wait for a future that only a poll
+                // there ends.
                 self.node.interrupts.run(&mut interrupt);
                 lost(loss);
                 return;
@@ -146,22 +148,23 @@ impl<L: Link> Watch<L> {
         }
     }
 
-    /// Whether the host has processed packets since the last look. On a network it may take each before
-    /// this thread, which the kernel wakes for it, gets to see that there was one; so it is not armed.
+    /// True if the host has processed packets since the last look. On a network it may take each
+    /// packet before this thread, which the kernel wakes for it, sees that there was one; so it is
+    /// not armed.
     fn is_host_busy(&mut self) -> bool {
         let processed = self.node.host_status().packets_processed;
         let before = std::mem::replace(&mut self.seen, processed);
         L::LOSSY && processed != before
     }
 
-    /// Watches until the host has processed everything and nothing new comes.
+    /// Watches until the host has processed everything and nothing more arrives.
     fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
         let mut delays = 1;
         let mut processed = self.node.host_status().packets_processed;
-        // Whoever waits and cannot poll is not given time to do so.
+        // A program that waits without polling is given no time to poll.
         let mut at_once = self.node.eager.load(Ordering::Relaxed);
         while !self.node.is_closed() && self.bells.loss().is_none() {
-            self.dog.arrived(self.now());
+            self.watchdog.arrived(self.now());
             if !std::mem::take(&mut at_once) {
                 self.pause(self.delay * delays);
             }
@@ -173,7 +176,7 @@ impl<L: Link> Watch<L> {
             // A host that is inside the node drains it: that is as good as progress.
             let waiting = !self.is_idle();
             let delivered = host.packets_processed + u64::from(waiting);
-            match self.dog.timeout(self.now(), delivered, host) {
+            match self.watchdog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if host.packets_processed == processed => return,
                 Verdict::Cancel => delays = (delays * 2).min(MOST_DELAYS),
                 Verdict::Restart => {}
@@ -186,7 +189,7 @@ impl<L: Link> Watch<L> {
         }
     }
 
-    /// Whether there is nothing that the host should get to.
+    /// True if there is nothing that the host should get to.
     fn is_idle(&self) -> bool {
         !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_pending_work()
     }

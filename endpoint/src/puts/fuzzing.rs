@@ -3,11 +3,11 @@
 use super::Rights;
 use super::memory::Memory;
 use super::queue::Queue;
-use super::state::{Receiving, State, Told};
+use super::state::{Observer, Receiving, State};
 use std::sync::Arc;
 use weft_wire::Rank;
 
-/// Some receive buffers, and what comes for them.
+/// Receive buffers, and the state that packets for them arrive at.
 pub(crate) struct Receiver {
     state: State,
     queue: Arc<Queue>,
@@ -20,21 +20,21 @@ impl Receiver {
         let (mut state, queue) = (State::default(), Arc::new(Queue::new(8)));
         for &(peer, bytes, rights) in buffers {
             let memory = Memory::new(bytes).expect("little memory");
-            let told = Some(Told { queue: Arc::clone(&queue), stage: Arc::default() });
-            let receiving = Receiving { memory, told, came: 0, taker: None };
+            let observer = Some(Observer { queue: Arc::clone(&queue), stage: Arc::default() });
+            let receiving = Receiving { memory, observer, received: 0, sender: None };
             state.receives.offer(peer, bytes, rights, receiving);
         }
         let peers = buffers.iter().map(|(peer, bytes, _)| (*peer, *bytes)).collect();
         Receiver { state, queue, peers }
     }
 
-    /// A placed packet.
+    /// Handles a packet of a put or a get.
     pub fn arrived(&mut self, from: Rank, packet: &[u8]) {
         self.state.arrived(from, packet);
         while self.queue.take().is_some() {}
     }
 
-    /// What is in a buffer.
+    /// The contents of a buffer.
     pub fn bytes(&mut self, index: usize) -> &[u8] {
         let (peer, bytes) = self.peers[index];
         let found = self.state.receives.find(peer, index as u32);

@@ -1,13 +1,14 @@
-//! Memory for blocks that ranks of the same host reach without packets: one file and one mapping at each of them,
-//! however many blocks there are.
+//! Heaps: memory for blocks that ranks of the same host write without packets. One file, and one
+//! mapping at each of them, however many blocks there are.
 
-use super::memory::{Block, Memory, Remote};
-use crate::{MappedMemory, NAME_BYTES, Packets, Rank};
+use super::memory::{Block, Memory, RemoteMemory};
+use crate::{Packets, Rank};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_link::memory::{MappedMemory, NAME_BYTES};
 
-/// Blocks begin at a multiple of this.
+/// Alignment of blocks, in bytes.
 pub(crate) const GRAIN: usize = 64;
 
 /// Memory of this rank for [`Block`]s.
@@ -17,17 +18,18 @@ pub struct Heap {
     free: Mutex<Free>,
 }
 
-/// What another rank has to know to reach a heap.
+/// Name by which another rank maps a heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HeapName {
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Its name to the link.
+    /// Its name at the link.
     pub name: [u8; NAME_BYTES],
 }
 
 impl Packets {
-    /// A heap of `bytes`, of which the system gives what is used. `None` where no rank reaches the memory of another.
+    /// A heap of `bytes`; the system provides the pages that are used. `None` where no rank can map
+    /// the memory of another.
     pub fn heap(&self, bytes: usize) -> Option<Arc<Heap>> {
         let (memory, name) = self.node.shared_memory()?.create(None, bytes).ok().flatten()?;
         let (name, free) = (HeapName { bytes: bytes as u64, name }, Mutex::new(Free::new(bytes)));
@@ -35,15 +37,15 @@ impl Packets {
     }
 
     /// The heap that `rank` has under `name`, if it is on this host.
-    pub fn reach(&self, rank: Rank, name: &HeapName) -> Option<Reach> {
+    pub fn remote_heap(&self, rank: Rank, name: &HeapName) -> Option<RemoteHeap> {
         let bytes = usize::try_from(name.bytes).ok()?;
         let memory = self.node.shared_memory()?.attach(rank, &name.name, bytes).ok()?;
-        Some(Reach(Remote::new(memory, bytes)))
+        Some(RemoteHeap(RemoteMemory::new(memory, bytes)))
     }
 }
 
 impl Heap {
-    /// What others have to know.
+    /// Its name for other ranks.
     pub fn name(&self) -> HeapName {
         self.name
     }
@@ -58,7 +60,7 @@ impl Heap {
         self.free().give(offset, bytes);
     }
 
-    /// Where it begins, and its size.
+    /// Its start, and its size in bytes.
     pub(crate) fn range(&self) -> (NonNull<u8>, usize) {
         (self.memory.start(), self.name.bytes as usize)
     }
@@ -68,11 +70,12 @@ impl Heap {
     }
 }
 
-/// The heap of another rank of this host.
-pub struct Reach(Remote);
+/// Remote heap: the heap of another rank of this host, mapped.
+pub struct RemoteHeap(RemoteMemory);
 
-impl Reach {
-    /// Copies `bytes` to `offset`, which that rank has opened; false, and nothing happens, if it is not inside.
+impl RemoteHeap {
+    /// Copies `bytes` to `offset`, which that rank has opened; false, and nothing happens, if it is
+    /// not inside.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> bool {
         let inside = self.0.holds(offset, bytes.len());
         if inside {
@@ -82,7 +85,7 @@ impl Reach {
     }
 }
 
-/// Which parts of a heap are nobody's: their lengths by their beginnings. No two touch.
+/// Free pieces of a heap: their lengths by their offsets. No two touch.
 struct Free(BTreeMap<usize, usize>);
 
 impl Free {
@@ -116,7 +119,7 @@ impl Free {
     }
 }
 
-/// The size of a piece for so many bytes; one of none has a place too.
+/// The size of a piece for so many bytes; one for no bytes takes up room too.
 fn rounded(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(GRAIN)
 }

@@ -1,30 +1,31 @@
-//! Landings: a block of memory that is open to puts until they have come.
+//! Landings: blocks of memory that are open to puts until they are closed.
 //!
-//! Where one request has one answer, a connection for each pair of nodes and piece of memory is too much. Who asks
-//! opens a landing, and says its number in the request; who answers puts the bytes there, and then says so in an
-//! ordinary packet, which comes after them; who asked closes the landing and has the bytes. A number is not used
-//! again, so that what comes late changes nothing. The memory is away while it is open, so that nobody sees part of a
-//! put, and nothing that is read is ever put into.
+//! For requests with one answer each, a connection for each pair of nodes and piece of memory is
+//! too much. The rank that asks opens a landing, and puts its number into the request; the rank
+//! that answers puts the bytes there, and then says so in an ordinary packet, which comes after
+//! them; the rank that asked closes the landing and has the bytes. A number is not used again, so
+//! that a late put changes nothing. The memory is away while it is open, so that no part of a put
+//! is seen, and nothing that is read is ever put into.
 
 use super::Refusal;
 use super::memory::Block;
 use super::state::Receiving;
 use crate::{Packets, Rank};
 
-/// A block that is open to puts of any rank that knows its number, until one has put something there: then to those of
-/// that one. Dropping it closes it, and frees the block.
+/// Block that is open to puts of any rank that knows its number, until one has put something there:
+/// then to those of that rank only. Dropping it closes it, and frees the block.
 pub struct Landing {
     packets: Packets,
     number: u32,
 }
 
-/// What a landing was, once it is closed.
-pub struct Landed {
+/// Contents of a landing, once it is closed.
+pub struct ClosedLanding {
     /// The memory.
     pub block: Block,
-    /// How many bytes packets have put into it.
-    pub came: u64,
-    /// The rank whose packets those were; none, if there were none.
+    /// Number of bytes that packets have put into it.
+    pub received: u64,
+    /// The rank that sent those packets; `None` if there were none.
     pub from: Option<Rank>,
 }
 
@@ -35,52 +36,54 @@ pub struct LandingRefused {
     pub rank: Rank,
     /// The landing's number, as the put named it.
     pub number: u32,
-    /// Why.
+    /// Reason of the refusal.
     pub why: Refusal,
 }
 
 impl Packets {
-    /// Opens `block` to puts. Gives it back if this rank has 65,536 receive buffers and landings already.
+    /// Opens `block` to puts. Gives it back if this rank has 65,536 receive buffers and landings
+    /// already.
     pub fn land(&self, block: Block) -> Result<Landing, Block> {
         let bytes = block.len();
-        let mut state = self.places.state.enter();
+        let mut state = self.puts.state.enter();
         if state.receives.is_full() {
             return Err(block);
         }
-        let receiving = Receiving { memory: block.0, told: None, came: 0, taker: None };
+        let receiving = Receiving { memory: block.0, observer: None, received: 0, sender: None };
         let opened = state.receives.open(bytes, receiving);
-        let number = opened.unwrap_or_else(|| unreachable!("there is a place, as was just seen"));
+        let number = opened.unwrap_or_else(|| unreachable!("there is a slot, as was just seen"));
         drop(state);
         Ok(Landing { packets: self.clone(), number })
     }
 
-    /// What this rank's puts into landings were refused for last, since this was asked before. That need not be
-    /// wrong: who closes a landing without waiting for what it has asked for refuses what comes.
+    /// Last refusal of a put of this rank into a landing, since the last call. It need not be an
+    /// error: a rank that closes a landing without waiting for its answer refuses what arrives
+    /// later.
     pub fn landing_refused(&self) -> Option<LandingRefused> {
-        self.places.state.enter().landing_refused.take()
+        self.puts.state.enter().landing_refused.take()
     }
 }
 
 impl Landing {
-    /// What a sender has to know ([`SendPacket::land`](crate::SendPacket::land)).
+    /// Its number, for the sender ([`SendPacket::land`](crate::SendPacket::land)).
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Closes it: nothing is put there from here on.
-    pub fn close(self) -> Landed {
-        let mut state = self.packets.places.state.enter();
+    /// Closes it: later puts there are refused.
+    pub fn close(self) -> ClosedLanding {
+        let mut state = self.packets.puts.state.enter();
         let withdrawn = state.receives.withdraw(self.number);
         drop(state);
         let receiving = withdrawn.map(|admitted| admitted.buffer);
         let receiving = receiving.unwrap_or_else(|| unreachable!("only this takes it out"));
-        let Receiving { memory, came, taker, .. } = receiving;
-        Landed { block: Block(memory), came, from: taker }
+        let Receiving { memory, received, sender, .. } = receiving;
+        ClosedLanding { block: Block(memory), received, from: sender }
     }
 }
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        self.packets.places.state.enter().receives.withdraw(self.number);
+        self.packets.puts.state.enter().receives.withdraw(self.number);
     }
 }

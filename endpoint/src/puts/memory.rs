@@ -1,45 +1,46 @@
-//! The memory of receive buffers: written from afar, whenever a peer likes.
+//! The memory of receive buffers: written by peers at any time.
 //!
-//! What this process does to it is done inside the lock of the rank's connections, so that none of it is
-//! concurrent. Whoever asks for the address promises to do without the lock. A sender on the same host writes large
-//! puts itself, at any time: reading bytes that are being put gives some old and some new ones, on every link. As
-//! with frames, peers of one job are trusted to notify only of what they have written (`ARCHITECTURE.md`).
+//! This process accesses it inside the lock of the rank's connections only, so that none of these
+//! accesses are concurrent. A program that asks for the address promises to do without the lock. A
+//! sender on the same host writes large puts itself, at any time: reading bytes that are being put
+//! gives some old and some new ones, on every link. As with frames, peers of one job are trusted to
+//! notify only of what they have written (`ARCHITECTURE.md`).
 #![allow(unsafe_code)]
 
 use super::heap::Heap;
-use crate::MappedMemory;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use weft_link::memory::MappedMemory;
 
-/// Where buffers begin: at a cache line.
+/// Alignment of buffers, in bytes: a cache line.
 const ALIGNMENT: usize = 64;
 
 /// A receive buffer's memory, of zeros at first.
 pub(crate) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
-    keeps: Keeps,
+    backing: Backing,
 }
 
-/// What memory goes back to.
-enum Keeps {
-    /// There is none.
+/// Backing of memory: the owner to whom it goes back.
+enum Backing {
+    /// No memory.
     Nothing,
-    /// To the allocator.
-    Own,
-    /// It was made for its sender, who can reach it too.
+    /// Memory of the allocator.
+    Allocated,
+    /// Memory that its sender has mapped too.
     Shared(Box<dyn MappedMemory>),
-    /// To the heap that it is a part of.
-    Part(Arc<Heap>),
+    /// A part of this heap.
+    Heap(Arc<Heap>),
 }
 
 // SAFETY: the memory belongs to this value alone, and moves with it.
 unsafe impl Send for Memory {}
-// SAFETY: a shared `Memory` gives its address and no access; what reads and writes takes it mutably, which is
-// to say inside the lock that it lies in. A shared `Block` gives its bytes to be read, and nobody writes them
-// without the block.
+// SAFETY: a shared `Memory` gives its address and no access; reads and writes take it mutably,
+// which is to say inside the lock that it lies in. A shared `Block` gives its bytes to be read, and
+// they are not written without the block.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -48,43 +49,44 @@ impl Memory {
         let layout = Self::layout(bytes)?;
         // SAFETY: the layout has a size of at least one alignment.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Memory { start, bytes, keeps: Keeps::Own })
+        Some(Memory { start, bytes, backing: Backing::Allocated })
     }
 
     /// Memory that its sender writes itself.
     pub fn shared(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
-        Memory { start: shared.start(), bytes, keeps: Keeps::Shared(shared) }
+        Memory { start: shared.start(), bytes, backing: Backing::Shared(shared) }
     }
 
     /// No memory.
     pub fn empty() -> Self {
-        Memory { start: NonNull::<Line>::dangling().cast(), bytes: 0, keeps: Keeps::Nothing }
+        Memory { start: NonNull::<Line>::dangling().cast(), bytes: 0, backing: Backing::Nothing }
     }
 
-    /// A part of a heap that nobody else has; zeros from here on.
+    /// A part of a heap that belongs to the caller alone; zeros from here on.
     pub fn part(heap: &Arc<Heap>, offset: usize, bytes: usize) -> Self {
         let (start, size) = heap.range();
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= size), "inside the heap");
-        // SAFETY: inside the heap, as just checked, which stays mapped while `heap` lives, and nobody else's.
+        // SAFETY: inside the heap, as just checked, which stays mapped while `heap` lives, and the
+        // part belongs to the caller alone.
         let start = unsafe {
             let start = start.add(offset);
             start.write_bytes(0, bytes);
             start
         };
-        Memory { start, bytes, keeps: Keeps::Part(Arc::clone(heap)) }
+        Memory { start, bytes, backing: Backing::Heap(Arc::clone(heap)) }
     }
 
-    /// Where in its heap it begins, if it is in one.
+    /// Its offset in its heap, in bytes, if it is in one.
     pub fn offset_in_heap(&self) -> Option<usize> {
-        match &self.keeps {
-            Keeps::Part(heap) => Some(self.start.addr().get() - heap.range().0.addr().get()),
+        match &self.backing {
+            Backing::Heap(heap) => Some(self.start.addr().get() - heap.range().0.addr().get()),
             _ => None,
         }
     }
 
-    /// Its sender has found it, or does not look for it.
+    /// Tells shared memory that its sender has mapped it, or will not.
     pub fn taken(&self) {
-        if let Keeps::Shared(shared) = &self.keeps {
+        if let Backing::Shared(shared) = &self.backing {
             shared.revoke_name();
         }
     }
@@ -93,7 +95,7 @@ impl Memory {
         Layout::from_size_align(bytes.max(ALIGNMENT), ALIGNMENT).ok()
     }
 
-    /// Where it begins.
+    /// Its start.
     pub fn start(&self) -> Address {
         Address(self.start)
     }
@@ -105,8 +107,8 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, offset: usize, from: &[u8]) {
         self.check(offset, from.len());
-        // SAFETY: the range is inside, as just checked, and `from` is elsewhere: nobody has a reference into
-        // this memory.
+        // SAFETY: the range is inside, as just checked, and `from` is elsewhere: there are no
+        // references into this memory.
         unsafe {
             self.start.add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len());
         }
@@ -118,7 +120,8 @@ impl Memory {
     /// If it is not inside.
     pub fn slice(&mut self, offset: usize, length: usize) -> &[u8] {
         self.check(offset, length);
-        // SAFETY: inside, initialized when it was made, and borrowed mutably: nobody writes meanwhile.
+        // SAFETY: inside, initialized when it was made, and borrowed mutably: it is not written
+        // meanwhile.
         unsafe { std::slice::from_raw_parts(self.start.add(offset).as_ptr(), length) }
     }
 
@@ -132,7 +135,7 @@ impl Memory {
 impl Drop for Memory {
     #[inline]
     fn drop(&mut self) {
-        if !matches!(self.keeps, Keeps::Nothing) {
+        if !matches!(self.backing, Backing::Nothing) {
             self.give_back();
         }
     }
@@ -140,26 +143,27 @@ impl Drop for Memory {
 
 impl Memory {
     fn give_back(&mut self) {
-        if let Keeps::Part(heap) = &self.keeps {
+        if let Backing::Heap(heap) = &self.backing {
             let offset = self.start.addr().get() - heap.range().0.addr().get();
             return heap.take_back(offset, self.bytes);
         }
-        let layout = Self::layout(self.bytes).filter(|_| matches!(self.keeps, Keeps::Own));
+        let layout =
+            Self::layout(self.bytes).filter(|_| matches!(self.backing, Backing::Allocated));
         let Some(layout) = layout else { return };
-        // SAFETY: allocated with this layout, and nobody uses it any more.
+        // SAFETY: allocated with this layout, and no longer in use.
         unsafe { dealloc(self.start.as_ptr(), layout) };
     }
 }
 
-/// As memory is aligned.
+/// Alignment of an empty block.
 #[repr(align(64))]
 struct Line;
 
-/// Memory of this rank, into which others can be let put bytes ([`Packets::land`](crate::Packets::land)), and which
-/// is an ordinary slice while they are not. It begins at a cache line.
+/// Memory of this rank that can be opened to puts ([`Packets::land`](crate::Packets::land)), and is
+/// an ordinary slice while it is not. It begins at a cache line.
 ///
-/// Ranks of this host reach one that is part of a [`Heap`] at any time. As with frames, they are trusted to write only
-/// what they were told is open (`ARCHITECTURE.md`).
+/// Ranks of this host can write a block that is part of a [`Heap`] at any time. As with frames,
+/// they are trusted to write only what they were told is open (`ARCHITECTURE.md`).
 pub struct Block(pub(crate) Memory);
 
 impl Block {
@@ -168,7 +172,7 @@ impl Block {
         Memory::new(bytes).map(Block)
     }
 
-    /// Where in its heap it begins, in bytes, if it is in one.
+    /// Its offset in its heap, in bytes, if it is in one.
     pub fn offset_in_heap(&self) -> Option<usize> {
         self.0.offset_in_heap()
     }
@@ -186,7 +190,8 @@ impl Deref for Block {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: initialized when it was made, and borrowed: who opens it to others gives the block away.
+        // SAFETY: initialized when it was made, and borrowed: opening it to others takes the block
+        // away.
         unsafe { std::slice::from_raw_parts(self.0.start.as_ptr(), self.0.bytes) }
     }
 }
@@ -199,11 +204,12 @@ impl DerefMut for Block {
     }
 }
 
-/// Where a receive buffer begins.
+/// Address of a receive buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Address(NonNull<u8>);
 
-// SAFETY: a number; whoever uses it as an address promises to use it well (`ReceiveBuffer::start`).
+// SAFETY: a number; a program that uses it as an address promises to use it well
+// (`ReceiveBuffer::start`).
 unsafe impl Send for Address {}
 // SAFETY: as above.
 unsafe impl Sync for Address {}
@@ -214,19 +220,19 @@ impl Address {
     }
 }
 
-/// A receive buffer of another rank that this one reaches without a packet.
-pub(crate) struct Remote {
+/// Memory of another rank, mapped: a receive buffer, or a heap.
+pub(crate) struct RemoteMemory {
     shared: Box<dyn MappedMemory>,
     bytes: usize,
 }
 
-impl Remote {
+impl RemoteMemory {
     /// The memory of `bytes` bytes in `shared`.
     pub fn new(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
-        Remote { shared, bytes }
+        RemoteMemory { shared, bytes }
     }
 
-    /// Whether the range is inside.
+    /// True if the range is inside.
     pub fn holds(&self, offset: usize, length: usize) -> bool {
         offset.checked_add(length).is_some_and(|end| end <= self.bytes)
     }
@@ -237,12 +243,12 @@ impl Remote {
     /// If it does not fit there.
     pub fn write(&mut self, offset: usize, from: &[u8]) {
         let to = self.at(offset, from.len());
-        // SAFETY: `at` says that it is inside, and mapped while `self` lives; `from` is elsewhere, because
-        // nobody makes references into this memory.
+        // SAFETY: `at` says that it is inside, and mapped while `self` lives; `from` is elsewhere,
+        // because there are no references into this memory.
         unsafe { to.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
     }
 
-    /// Copies what is at `offset` into `into`.
+    /// Copies the bytes at `offset` into `into`.
     ///
     /// # Panics
     /// If the range is not inside.
@@ -259,30 +265,31 @@ impl Remote {
     }
 }
 
-/// Where the answer to a question goes: bytes that the asking thread has borrowed, and waits with.
-pub(crate) struct Landing {
+/// Buffer for the answer to a get: bytes that the asking thread has borrowed for as long as it
+/// waits.
+pub(crate) struct GetBuffer {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the thread that made it waits until it is gone, so whoever has it has the bytes alone.
-unsafe impl Send for Landing {}
+// SAFETY: the thread that made it waits until it is gone, so its holder has the bytes alone.
+unsafe impl Send for GetBuffer {}
 
-impl Landing {
-    /// A landing on `into`.
+impl GetBuffer {
+    /// A buffer over `into`.
     ///
     /// # Safety
     /// It must be dropped before `into` is used again.
     pub unsafe fn new(into: &mut [u8]) -> Self {
-        Landing { bytes: into.len(), start: NonNull::from(into).cast() }
+        GetBuffer { bytes: into.len(), start: NonNull::from(into).cast() }
     }
 
-    /// Puts `bytes` there; false, and nothing happens, if they are more or fewer.
-    pub fn land(&self, bytes: &[u8]) -> bool {
+    /// Copies `bytes` there; false, and nothing happens, if they are more or fewer.
+    pub fn fill(&self, bytes: &[u8]) -> bool {
         if bytes.len() != self.bytes {
             return false;
         }
-        // SAFETY: by the promise of `new` nobody else uses the bytes, and there are as many.
+        // SAFETY: by the promise of `new` the bytes are not used elsewhere, and there are as many.
         unsafe {
             self.start.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
         }

@@ -1,16 +1,18 @@
-//! Notifications: written by whoever places, read by one thread at a time, without a lock between them.
+//! Notifications: written by the target of puts, read by one thread at a time, without a lock
+//! between them.
 //!
 //! ```text
-//!   placer                              reader
+//!   target                              reader
 //!   tail - head < N ?                   tail != head ?
 //!   slots[tail] = words                 words = slots[head]
 //!   tail += 1 (release) ──────────────▶ (acquire)
 //!   (acquire) ◀──────────────────────── head += 1 (release)
 //! ```
-//! What finds no slot waits with its packet, whose sender then runs out of credits: a reader that falls behind
-//! stops its senders, and what it has not read is bounded by its ring and their windows (I9).
+//! A notification that finds no slot waits with its packet, whose sender then runs out of credits:
+//! a reader that falls behind stops its senders, and what it has not read is bounded by its ring
+//! and their windows (I9).
 
-use super::{Notification, What};
+use super::{Notification, NotificationKind};
 use crate::biased::this_thread;
 use crate::receive::KeptPacket;
 use std::collections::VecDeque;
@@ -23,11 +25,11 @@ pub(crate) struct Queue {
     slots: Box<[[AtomicU64; 3]]>,
     head: AtomicU64,
     tail: AtomicU64,
-    /// Whether there is something in `late`.
+    /// True if there is something in `late`.
     is_late: AtomicBool,
-    /// What came when no slot was free, in order, with the packets that said so.
+    /// Notifications that arrived when no slot was free, in order, with their packets.
     late: Mutex<VecDeque<(Notification, Option<KeptPacket>)>>,
-    /// The thread that looks here, if one waits: nobody has to wake it when it posts to itself.
+    /// The thread that reads here, if one waits: it need not be woken when it posts itself.
     pub reader: AtomicUsize,
 }
 
@@ -64,7 +66,8 @@ impl Queue {
         }
     }
 
-    /// Adds one that found no slot, with what holds up its sender until it is read.
+    /// Adds one that found no slot, with the packet, which costs its sender a credit until it is
+    /// read.
     #[cold]
     pub fn post_late(&self, notification: Notification, kept: Option<KeptPacket>) {
         let mut late = self.lock();
@@ -93,12 +96,12 @@ impl Queue {
             self.is_late.store(false, Ordering::Release);
         }
         drop(late);
-        // Its sender goes on.
+        // Its sender gets the credit back.
         drop(kept);
         Some(notification)
     }
 
-    /// Whether there is nothing to take.
+    /// True if there is nothing to take.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.tail.load(Ordering::Acquire) == self.head.load(Ordering::Relaxed)
@@ -110,12 +113,12 @@ impl Queue {
     }
 }
 
-/// What became of a notification.
+/// Outcome of posting a notification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Posted {
-    /// This thread is the one that reads, if one does.
+    /// Posted; this thread is the one that reads, if one does.
     ToThisThread,
-    /// Another may sleep meanwhile.
+    /// Posted; another thread may sleep until it is woken.
     ToAnother,
     /// No slot was free.
     Full,
@@ -126,9 +129,9 @@ const CLOSED: u64 = 1 << 32;
 
 impl Notification {
     fn to_words(self) -> [u64; 3] {
-        let (length, word, closed) = match self.what {
-            What::Put { length, word } => (length as u64, word, 0),
-            What::Closed => (0, 0, CLOSED),
+        let (length, word, closed) = match self.kind {
+            NotificationKind::Put { length, word } => (length as u64, word, 0),
+            NotificationKind::Closed => (0, 0, CLOSED),
         };
         let from = u64::from(self.from.0) << 48;
         [
@@ -139,15 +142,15 @@ impl Notification {
     }
 
     fn from_words([first, offset, last]: [u64; 3]) -> Self {
-        let what = match first & CLOSED {
-            0 => What::Put { length: first as u32 as usize, word: last as u32 },
-            _ => What::Closed,
+        let kind = match first & CLOSED {
+            0 => NotificationKind::Put { length: first as u32 as usize, word: last as u32 },
+            _ => NotificationKind::Closed,
         };
         Notification {
             from: Rank((first >> 48) as u16),
             connection: (last >> 32) as u32,
             offset: offset as usize,
-            what,
+            kind,
         }
     }
 }
@@ -157,11 +160,11 @@ mod tests {
     use super::*;
 
     fn numbered(number: usize) -> Notification {
-        let what = match number % 3 {
-            0 => What::Closed,
-            _ => What::Put { length: u32::MAX as usize - number, word: number as u32 },
+        let kind = match number % 3 {
+            0 => NotificationKind::Closed,
+            _ => NotificationKind::Put { length: u32::MAX as usize - number, word: number as u32 },
         };
-        Notification { from: Rank(u16::MAX), connection: 0xABCD_0123, offset: number << 40, what }
+        Notification { from: Rank(u16::MAX), connection: 0xABCD_0123, offset: number << 40, kind }
     }
 
     fn post(queue: &Queue, notification: Notification) {

@@ -2,40 +2,40 @@
 
 use super::memory::{Address, Memory};
 use super::queue::Queue;
-use super::state::{NAME_BYTES, Owed, Receiving, Told, stage};
+use super::state::{NAME_BYTES, Observer, Owed, Receiving, stage};
 use super::table::Admitted;
 use super::{Notification, Rights};
-use crate::NAME_BYTES as NAMED;
 use crate::biased::this_thread;
 use crate::{Error, Packets, Rank, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use weft_link::memory::NAME_BYTES as NAMED;
 use weft_wire::place::{Kind, PlaceHeader};
 
 /// Notifications that a queue holds before its senders have to wait.
 const QUEUE_SLOTS: usize = 1024;
-/// Receive buffers of so many bytes are worth a file and a mapping.
+/// Smallest receive buffer, in bytes, that is worth a file and a mapping.
 const SHARED_FROM: usize = 16 << 10;
 
-/// Where notifications are read: of one receive buffer, or of several.
+/// Queue from which the notifications of one receive buffer, or of several, are read.
 ///
-/// A reader that falls behind by more than 1,024 stops its senders, and with them everything else that comes from
-/// these ranks, until it reads on.
+/// A reader that falls behind by more than 1,024 stops its senders, and with them all other packets
+/// of these ranks, until it reads on.
 pub struct Notifications {
     packets: Packets,
     queue: Arc<Queue>,
 }
 
 impl Notifications {
-    /// The next notification, if there is one. Looks at memory only: polling is somebody else's, or
-    /// [`Self::wait`]'s.
+    /// The next notification, if there is one. Looks at memory only, and does not poll, as
+    /// [`Self::wait`] does.
     #[inline]
     pub fn try_next(&mut self) -> Option<Notification> {
         self.queue.take()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -49,7 +49,7 @@ impl Notifications {
     pub fn wait(&mut self) -> Result<Notification> {
         if self.queue.is_empty() {
             self.queue.reader.store(this_thread(), Ordering::Relaxed);
-            self.packets.await_place(|| Ok(!self.queue.is_empty()))?;
+            self.packets.progress_until(|| Ok(!self.queue.is_empty()))?;
         }
         Ok(self.queue.take().unwrap_or_else(|| unreachable!("the wait ends with one")))
     }
@@ -74,11 +74,13 @@ impl Packets {
         Notifications { packets: self.clone(), queue: Arc::new(Queue::new(QUEUE_SLOTS)) }
     }
 
-    /// Offers a receive buffer of `bytes` bytes to `to`, which may take it under `name`, once, and then do what
-    /// `rights` say. What it does with notice arrives at `notifications`. Does not wait for it to take the offer.
+    /// Offers a receive buffer of `bytes` bytes to `to`, which may take it under `name`, once, and
+    /// then has `rights`. Notifications of its puts arrive at `notifications`. Does not wait for it
+    /// to take the offer.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`]; [`Error::Buffer`] if there is no such memory, or the name is longer than 128 bytes.
+    /// [`Error::NoSuchRank`]; [`Error::Buffer`] if there is no such memory, or the name is longer
+    /// than 128 bytes.
     pub fn offer(
         &self,
         name: &str,
@@ -101,23 +103,24 @@ impl Packets {
         let memory = memory.ok_or_else(|| refuse("there is not so much memory"))?;
         let (start, stage) = (memory.start(), Arc::<AtomicU32>::default());
         let queue = Arc::clone(&notifications.queue);
-        let told = Some(Told { queue, stage: Arc::clone(&stage) });
-        let receiving = Receiving { memory, told, came: 0, taker: None };
+        let observer = Some(Observer { queue, stage: Arc::clone(&stage) });
+        let receiving = Receiving { memory, observer, received: 0, sender: None };
         let mut packet = self.packet()?;
-        let offered = self.places.state.enter().receives.offer(to, bytes, rights, receiving);
+        let offered = self.puts.state.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
         let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
         let header = PlaceHeader { kind: Kind::Offer, connection, offset, length, word };
         packet.put(&header.emit())?.put(name.as_bytes())?;
         packet.put(named.as_ref().map_or(&[], |named| named))?;
-        packet.place(to)?;
+        packet.unicast_put(to)?;
         let packets = self.clone();
         Ok(ReceiveBuffer { packets, name: name.into(), peer: to, connection, bytes, start, stage })
     }
 }
 
 impl Packets {
-    /// Memory for a receive buffer that `to` can write without packets. Who may put may read there, too.
+    /// Memory for a receive buffer that `to` can write without packets. A rank that may put may
+    /// read there, too.
     fn shared_memory(
         &self,
         to: Rank,
@@ -125,7 +128,7 @@ impl Packets {
         rights: Rights,
     ) -> Option<(Memory, [u8; NAMED])> {
         let shared = self.node.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
-        // Without it there are packets: too many open files are no reason to give up.
+        // Without shared memory there are packets: too many open files are no reason to give up.
         let (memory, named) = shared.create(Some(to), bytes).ok().flatten()?;
         Some((Memory::shared(memory, bytes), named))
     }
@@ -153,13 +156,13 @@ impl ReceiveBuffer {
         self.bytes
     }
 
-    /// Whether the other side has taken the offer and not closed the connection.
+    /// True if the other side has taken the offer and not closed the connection.
     pub fn is_open(&self) -> bool {
         self.stage.load(Ordering::Acquire) == stage::OPEN
     }
 
-    /// Copies what is at `offset` into `into`. Nothing is placed meanwhile; what was placed may be part of a put
-    /// whose rest is still to come.
+    /// Copies the bytes at `offset` into `into`. Packets put nothing there meanwhile; the bytes may
+    /// be part of a put whose rest has not arrived yet.
     ///
     /// # Errors
     /// [`Error::Outside`].
@@ -167,8 +170,8 @@ impl ReceiveBuffer {
         self.look(offset, into.len(), |bytes| into.copy_from_slice(bytes))
     }
 
-    /// Has `look` look at a range where it lies. Nothing is placed meanwhile, so it must not wait for anything
-    /// of Weft's, nor look at another buffer.
+    /// Calls `look` with a range of the buffer, in place. Packets put nothing there meanwhile, so
+    /// it must not wait for anything of Weft's, nor look at another buffer.
     ///
     /// # Errors
     /// [`Error::Outside`].
@@ -181,7 +184,7 @@ impl ReceiveBuffer {
         self.within(offset, length, |memory| look(memory.slice(offset, length)))
     }
 
-    /// Copies `from` to `offset`, for the other side to get. Nothing is placed meanwhile.
+    /// Copies `from` to `offset`, for the other side to get. Packets put nothing there meanwhile.
     ///
     /// # Errors
     /// [`Error::Outside`].
@@ -189,11 +192,11 @@ impl ReceiveBuffer {
         self.within(offset, from.len(), |memory| memory.write(offset, from))
     }
 
-    /// Where it begins, at a cache line; for programs that know when nobody puts there. It stays there until
-    /// this is dropped.
+    /// Its start, at a cache line; for programs that know when the sender puts nothing. It stays
+    /// there until this is dropped.
     ///
-    /// Reading what is being put gives some of the old bytes and some of the new ones. To Rust, and to C, that
-    /// is undefined.
+    /// Reading what is being put gives some of the old bytes and some of the new ones. To Rust, and
+    /// to C, that is undefined.
     pub fn start(&self) -> NonNull<u8> {
         self.start.get()
     }
@@ -204,7 +207,7 @@ impl ReceiveBuffer {
         length: usize,
         act: impl FnOnce(&mut Memory) -> R,
     ) -> Result<R> {
-        let mut state = self.packets.places.state.enter();
+        let mut state = self.packets.puts.state.enter();
         let found = state.receives.find(self.peer, self.connection);
         match found {
             Ok(Admitted { buffer, bytes, .. })
@@ -224,12 +227,12 @@ impl ReceiveBuffer {
 
 impl Drop for ReceiveBuffer {
     fn drop(&mut self) {
-        let mut state = self.packets.places.state.enter();
+        let mut state = self.packets.puts.state.enter();
         let withdrawn = state.receives.withdraw(self.connection);
         drop(state);
         if withdrawn.is_some() && self.stage.load(Ordering::Acquire) != stage::CLOSED {
             let header = PlaceHeader::new(Kind::Withdraw, self.connection);
-            self.packets.owe(self.peer, Owed::Word(header));
+            self.packets.owe(self.peer, Owed::Header(header));
         }
     }
 }

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::Rights;
-use super::memory::{Landing, Remote};
-use super::state::{Offer, Outcome, Owed, Question, Sending};
+use super::memory::{GetBuffer, RemoteMemory};
+use super::state::{Offer, Outcome, Owed, PendingGet, Sending};
 use crate::{Error, Packets, Rank, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,13 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
 
-/// Puts of so many bytes are copied straight into memory that can be reached: a packet takes two copies, but
-/// brings short ones with its notice.
+/// Smallest put, in bytes, that is copied straight into mapped memory: a packet takes two copies,
+/// but carries short puts with their notification.
 const DIRECT_FROM: usize = 1024;
-/// Those of so many wait for packets that are in their way; shorter ones go after them.
+/// Smallest such put, in bytes, that waits for packets to the same range; shorter ones go after
+/// them.
 const WAIT_FROM: usize = 64 << 10;
 
-/// The right to put into, or to get from, a receive buffer of another rank. Dropping it closes the connection.
+/// The right to put into, or to get from, a receive buffer of another rank. Dropping it closes the
+/// connection.
 pub struct Connection {
     packets: Packets,
     name: Box<str>,
@@ -26,16 +28,16 @@ pub struct Connection {
     bytes: usize,
     rights: Rights,
     shared: Arc<Sending>,
-    /// Its memory, where that can be reached without packets.
-    remote: Option<Remote>,
-    /// Where packets may still be about to place something: what reaches the memory before them would come
-    /// before what it follows.
+    /// Its memory, where that is mapped.
+    remote: Option<RemoteMemory>,
+    /// Range into which packets may still be about to put something: a direct copy there would
+    /// overtake them.
     under_way: Range<usize>,
 }
 
 impl Packets {
-    /// Takes the receive buffer that `from` offers to this rank under `name`. Waits until it does; of several
-    /// with that name, it is the one offered first.
+    /// Takes the receive buffer that `from` offers to this rank under `name`. Waits until it is
+    /// offered; of several with that name, takes the one offered first.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`], [`Error::RankLost`].
@@ -44,8 +46,8 @@ impl Packets {
             return Err(Error::NoSuchRank { rank: from, ranks: self.size() });
         }
         let mut found = None;
-        self.await_place(|| {
-            found = self.places.state.enter().take_offer(from, name);
+        self.progress_until(|| {
+            found = self.puts.state.enter().take_offer(from, name);
             Ok(found.is_some())
         })?;
         match found {
@@ -54,12 +56,12 @@ impl Packets {
         }
     }
 
-    /// As [`Self::connect`], without waiting: `None` if there is no such offer.
+    /// Does what [`Self::connect`] does, without waiting: `None` if there is no such offer.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Self::connect`].
     pub fn try_connect(&self, name: &str, from: Rank) -> Result<Option<Connection>> {
-        let offer = self.places.state.enter().take_offer(from, name);
+        let offer = self.puts.state.enter().take_offer(from, name);
         offer.map(|offer| self.accept(name, from, offer)).transpose()
     }
 
@@ -68,12 +70,12 @@ impl Packets {
         // Memory of this machine's, so that the sum of an offset and a length does not overflow.
         let bytes =
             usize::try_from(bytes).map_or(usize::MAX / 2, |bytes| bytes.min(usize::MAX / 2));
-        // Whatever is in the way of that, packets go everywhere.
+        // If the memory cannot be mapped, there are packets.
         let attach = |named| self.node.shared_memory()?.attach(to, &named, bytes).ok();
-        let remote = memory.and_then(attach).map(|memory| Remote::new(memory, bytes));
+        let remote = memory.and_then(attach).map(|memory| RemoteMemory::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
-        self.places.state.enter().sends.insert((to, connection), Arc::clone(&shared));
-        self.owe(to, Owed::Word(PlaceHeader::new(Kind::Accept, connection)));
+        self.puts.state.enter().sends.insert((to, connection), Arc::clone(&shared));
+        self.owe(to, Owed::Header(PlaceHeader::new(Kind::Accept, connection)));
         let (packets, name) = (self.clone(), name.into());
         let under_way = 0..0;
         Ok(Connection { packets, name, to, connection, bytes, rights, shared, remote, under_way })
@@ -97,26 +99,28 @@ impl Connection {
         self.bytes
     }
 
-    /// Puts `bytes` at `offset`. Returns when they are in packets; blocks, making upcalls, while all are on
-    /// their way. Nobody is notified: a later [`Self::put_notify`] says that these are there as well.
+    /// Puts `bytes` at `offset`. Returns when they are in packets; blocks, making upcalls, while
+    /// all are on their way. The receiver is not notified: a later [`Self::put_notify`] says that
+    /// these are there as well.
     ///
     /// # Errors
-    /// [`Error::Outside`]; [`Error::Refused`] if the receiver has closed, has not given the right to put, or has
-    /// refused an earlier put; [`Error::RankLost`].
+    /// [`Error::Outside`]; [`Error::Refused`] if the receiver has closed, has not given the right
+    /// to put, or has refused an earlier put; [`Error::RankLost`].
     #[inline]
     pub fn put(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
         self.send(offset, bytes, None)
     }
 
-    /// As [`Self::put`]; the receiver is notified, of `word` too, when all bytes are placed. There may be none.
+    /// Does what [`Self::put`] does; the receiver is notified, with `word`, when all bytes are in
+    /// its buffer. There may be none.
     ///
     /// # Errors
-    /// As [`Self::put`], and [`Error::Outside`] for 4 GiB or more.
+    /// Those of [`Self::put`], and [`Error::Outside`] for 4 GiB or more.
     #[inline]
     pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
-        // One packet, of which nobody else has to know.
+        // One packet, which no direct copy can overtake.
         if self.remote.is_none() && bytes.len() <= self.packets.max_payload - place::SIZE {
             return self.launch(Kind::PutNotify, offset, bytes, (bytes.len() as u32, word));
         }
@@ -124,11 +128,11 @@ impl Connection {
         self.send(offset, bytes, Some((length, word)))
     }
 
-    /// Gets what is at `offset`, after all that was put through this connection before. Waits for it, making
-    /// upcalls; the receiver's program takes no part.
+    /// Gets the bytes at `offset`, after all earlier puts through this connection. Waits for them,
+    /// making upcalls; the receiver's program takes no part.
     ///
     /// # Errors
-    /// As [`Self::put`], of the right to get.
+    /// Those of [`Self::put`], of the right to get.
     pub fn get(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.check(offset, into.len(), self.rights.get)?;
         let clear = self.is_clear(offset, into.len());
@@ -141,7 +145,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Why nothing can be put any more, if so.
+    /// Checks that the connection is open, the range inside, and the right given.
     #[inline]
     fn check(&self, offset: usize, length: usize, right: bool) -> Result<()> {
         let refused = self.shared.refused.load(Ordering::Acquire);
@@ -166,7 +170,8 @@ impl Connection {
         Error::Outside { name: self.name.to_string(), offset, length, bytes: self.bytes }
     }
 
-    /// Sends `bytes` in packets; the last one says `notice`: the length of it all, and a word.
+    /// Sends `bytes` in packets; the last one carries `notice`: the length of the whole put, and a
+    /// word.
     #[inline(never)]
     fn send(&mut self, offset: usize, bytes: &[u8], notice: Option<(u32, u32)>) -> Result<()> {
         if self.remote.is_some() && !bytes.is_empty() {
@@ -196,8 +201,8 @@ impl Connection {
         }
     }
 
-    /// Puts `bytes` into memory that this rank reaches; false if packets have to, because what they place is
-    /// not all there yet.
+    /// Copies `bytes` into mapped memory; false if they have to go in packets, because earlier
+    /// packets to the same range are not there yet.
     fn write(&mut self, offset: usize, bytes: &[u8]) -> Result<bool> {
         if !self.is_clear(offset, bytes.len()) {
             if bytes.len() < WAIT_FROM {
@@ -211,7 +216,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// Whether no packet is about to place anything there.
+    /// True if no packet is about to put anything there.
     fn is_clear(&self, offset: usize, length: usize) -> bool {
         offset >= self.under_way.end || offset + length <= self.under_way.start
     }
@@ -231,31 +236,31 @@ impl Connection {
         let header = PlaceHeader { kind, connection, offset: offset as u64, length, word };
         let mut packet = self.packets.packet()?;
         packet.put(&header.emit())?.put(bytes)?;
-        packet.place(self.to)
+        packet.unicast_put(self.to)
     }
 
-    /// Asks for a range, in questions of a packet each, several of which are under way at a time.
+    /// Gets a range by requests of a packet each, several of which are under way at a time.
     fn ask(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let most = self.packets.max_payload - place::SIZE;
         let at_once = (self.packets.in_flight() / 2).max(1);
-        let mut asked = Asked { connection: self, numbers: VecDeque::new() };
+        let mut gets = Gets { connection: self, numbers: VecDeque::new() };
         if into.is_empty() {
-            asked.ask(offset, into)?;
+            gets.ask(offset, into)?;
         }
         let mut at = offset;
         for part in into.chunks_mut(most) {
             let length = part.len();
-            asked.wait_for_all_but(at_once - 1)?;
-            asked.ask(at, part)?;
+            gets.wait_for_all_but(at_once - 1)?;
+            gets.ask(at, part)?;
             at += length;
         }
-        asked.wait_for_all_but(0)
+        gets.wait_for_all_but(0)
     }
 
-    /// Waits until all that was put through this connection is placed, or was refused.
+    /// Waits until all that was put through this connection is in the buffer, or was refused.
     ///
     /// # Errors
-    /// As [`Self::put`].
+    /// Those of [`Self::put`].
     pub fn flush(&mut self) -> Result<()> {
         self.check(0, 0, true)?;
         self.ask(0, &mut [])?;
@@ -266,44 +271,44 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.packets.places.state.enter().sends.remove(&(self.to, self.connection));
+        self.packets.puts.state.enter().sends.remove(&(self.to, self.connection));
         if self.shared.refused.load(Ordering::Acquire) == 0 {
-            self.packets.owe(self.to, Owed::Word(PlaceHeader::new(Kind::Close, self.connection)));
+            self.packets.owe(self.to, Owed::Header(PlaceHeader::new(Kind::Close, self.connection)));
         }
     }
 }
 
-/// Questions under way, oldest first. What lies in wait for their answers goes with it.
-struct Asked<'a> {
+/// Gets under way, oldest first. Dropping it drops the buffers for their answers.
+struct Gets<'a> {
     connection: &'a Connection,
     numbers: VecDeque<u32>,
 }
 
-impl Asked<'_> {
-    /// Asks for what is at `offset`. `into` is the landing of the answer as long as `self` lives.
+impl Gets<'_> {
+    /// Asks for the bytes at `offset`. `into` is the buffer for the answer as long as `self` lives.
     fn ask(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         let Connection { packets, to, connection, .. } = self.connection;
         let mut packet = packets.packet()?;
         let length = into.len() as u32;
-        // SAFETY: the landing is in the state until the answer comes, or `self` is dropped: while the caller
-        // of `Connection::get`, who has `into`, waits.
-        let outcome = Outcome::Asked(unsafe { Landing::new(into) });
-        let mut state = packets.places.state.enter();
-        state.last_question = state.last_question.wrapping_add(1);
-        let word = state.last_question;
-        state.questions.insert(word, Question { to: *to, connection: *connection, outcome });
+        // SAFETY: the buffer is in the state until the answer arrives, or `self` is dropped: while
+        // the caller of `Connection::get`, who has `into`, waits.
+        let outcome = Outcome::Pending(unsafe { GetBuffer::new(into) });
+        let mut state = packets.puts.state.enter();
+        state.last_get = state.last_get.wrapping_add(1);
+        let word = state.last_get;
+        state.gets.insert(word, PendingGet { to: *to, connection: *connection, outcome });
         drop(state);
         self.numbers.push_back(word);
         let (connection, offset) = (*connection, offset as u64);
         let header = PlaceHeader { kind: Kind::Get, connection, offset, length, word };
         packet.put(&header.emit())?;
-        packet.place(*to)
+        packet.unicast_put(*to)
     }
 
-    /// Waits until no more than `under_way` questions are.
+    /// Waits until no more than `under_way` gets are unanswered.
     fn wait_for_all_but(&mut self, under_way: usize) -> Result<()> {
         let packets = &self.connection.packets;
-        packets.await_place(|| {
+        packets.progress_until(|| {
             while self.numbers.len() > under_way && self.oldest_is_answered()? {
                 self.numbers.pop_front();
             }
@@ -313,12 +318,12 @@ impl Asked<'_> {
 
     fn oldest_is_answered(&self) -> Result<bool> {
         let Some(number) = self.numbers.front() else { return Ok(true) };
-        let mut state = self.connection.packets.places.state.enter();
-        let why = match state.questions.get(number).map(|question| &question.outcome) {
-            Some(Outcome::Asked(_)) => return Ok(false),
+        let mut state = self.connection.packets.puts.state.enter();
+        let why = match state.gets.get(number).map(|get| &get.outcome) {
+            Some(Outcome::Pending(_)) => return Ok(false),
             Some(Outcome::Refused(why)) => *why,
-            Some(Outcome::Answered) | None => {
-                state.questions.remove(number);
+            Some(Outcome::Done) | None => {
+                state.gets.remove(number);
                 return Ok(true);
             }
         };
@@ -327,14 +332,14 @@ impl Asked<'_> {
     }
 }
 
-impl Drop for Asked<'_> {
+impl Drop for Gets<'_> {
     fn drop(&mut self) {
         if self.numbers.is_empty() {
             return;
         }
-        let mut state = self.connection.packets.places.state.enter();
+        let mut state = self.connection.packets.puts.state.enter();
         for number in &self.numbers {
-            state.questions.remove(number);
+            state.gets.remove(number);
         }
     }
 }

@@ -1,28 +1,28 @@
-//! What a rank knows of its connections, and what it does when a placed packet comes.
+//! State of a rank's connections, and the effect of a packet of a put or a get on it.
 
-use super::memory::{Landing, Memory};
+use super::memory::{GetBuffer, Memory};
 use super::queue::{Posted, Queue};
 use super::table::Table;
-use super::{LandingRefused, Notification, Rights, What};
-use crate::NAME_BYTES as NAMED;
+use super::{LandingRefused, Notification, NotificationKind, Rights};
 use crate::biased::Biased;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use weft_link::memory::NAME_BYTES as NAMED;
 use weft_wire::Rank;
 use weft_wire::place::{Kind, PlaceHeader, Refusal};
 
 /// Offers of one rank that may wait here to be taken.
 pub(crate) const OFFERS_WAITING: usize = 4096;
-/// Bytes of a buffer's name at most.
+/// Longest name of a buffer, in bytes.
 pub(crate) const NAME_BYTES: usize = 128;
 
-/// A rank's connections, in both directions.
+/// A rank's puts and gets: its connections, in both directions.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(crate) struct Puts {
     pub state: Biased<State>,
-    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. That of puts says
-    /// that there is something in `state.owed`.
+    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. The bit of puts is
+    /// set while there is something in `state.owed`.
     pub owing: AtomicU32,
 }
 
@@ -32,32 +32,32 @@ pub(crate) struct State {
     pub receives: Table<Receiving>,
     /// Its connections to those of others.
     pub sends: BTreeMap<(Rank, u32), Arc<Sending>>,
-    /// What others have offered, by whom and under which name, and this rank has not taken.
+    /// Offers that this rank has not taken yet, by the rank that made them and their name.
     pub offers: BTreeMap<(Rank, Box<str>), VecDeque<Offer>>,
-    /// Questions under way, by their numbers.
-    pub questions: BTreeMap<u32, Question>,
-    pub last_question: u32,
-    /// What is to be sent once there are packets for it.
+    /// Gets under way, by their numbers.
+    pub gets: BTreeMap<u32, PendingGet>,
+    pub last_get: u32,
+    /// Packets to be sent once there are frames for them, and their receivers.
     pub owed: VecDeque<(Rank, Owed)>,
-    /// What a placed packet was refused for, so many times in all.
+    /// Number of packets that were refused.
     pub refusals: u64,
-    /// What a put of this rank into a landing was refused for last.
+    /// Last refusal of a put of this rank into a landing.
     pub landing_refused: Option<LandingRefused>,
 }
 
-/// A receive buffer, to whoever places.
+/// State of a receive buffer at the target of puts.
 pub(crate) struct Receiving {
     pub memory: Memory,
-    /// Who is told of what happens here. Nobody, at a landing: what is put there is counted.
-    pub told: Option<Told>,
+    /// Observer of the events here. None at a landing: bytes put there are counted.
+    pub observer: Option<Observer>,
     /// Bytes that packets have put here.
-    pub came: u64,
-    /// Whose landing it is: the first rank's that has put something here.
-    pub taker: Option<Rank>,
+    pub received: u64,
+    /// At a landing, the first rank that has put something here: the only one that may.
+    pub sender: Option<Rank>,
 }
 
-/// Who is told of what happens at a receive buffer.
-pub(crate) struct Told {
+/// Observer of a receive buffer: the queue for its notifications, and the stage of its connection.
+pub(crate) struct Observer {
     pub queue: Arc<Queue>,
     pub stage: Arc<AtomicU32>,
 }
@@ -68,60 +68,60 @@ pub(crate) struct Offer {
     pub connection: u32,
     pub bytes: u64,
     pub rights: Rights,
-    /// By which name its memory can be reached without packets, if it can.
+    /// Name under which its memory can be mapped, if it can.
     pub memory: Option<[u8; NAMED]>,
 }
 
 /// The sender's side of a connection.
 pub(crate) struct Sending {
-    /// 0 while it is open, otherwise why not: a [`Refusal`].
+    /// 0 while it is open, otherwise the number of the reason why not: a [`Refusal`].
     pub refused: AtomicU32,
 }
 
-/// Something to be said to another rank.
+/// Packet that is to be sent to another rank.
 #[derive(Clone, Copy)]
 pub(crate) enum Owed {
-    Word(PlaceHeader),
-    /// The answer to this question.
+    Header(PlaceHeader),
+    /// The answer to this get.
     Answer(PlaceHeader),
 }
 
-/// A question under way.
-pub(crate) struct Question {
+/// A get under way.
+pub(crate) struct PendingGet {
     pub to: Rank,
     pub connection: u32,
-    /// Where the answer goes, until it comes.
+    /// Buffer for the answer, until it arrives.
     pub outcome: Outcome,
 }
 
 pub(crate) enum Outcome {
-    Asked(Landing),
-    Answered,
+    Pending(GetBuffer),
+    Done,
     Refused(Refusal),
 }
 
-/// What is left to do after a packet was looked at.
-pub(crate) enum After {
+/// Work that is left after the state has handled a packet.
+pub(crate) enum FollowUp {
     Nothing,
-    /// Its sender is to be told this.
-    Say(Owed),
-    /// Whoever waits on another thread is to look again.
+    /// A reply to its sender.
+    Reply(Owed),
+    /// A thread that sleeps is to look again.
     Wake,
-    /// There was no slot for a notification: it is to wait with the packet.
-    Wait(Arc<Queue>, Notification),
+    /// There was no slot for a notification: it is to be stored with its packet.
+    Store(Arc<Queue>, Notification),
 }
 
-/// What a [`Receiving::stage`] may be, besides 0, before the offer is taken.
+/// Values of [`Observer::stage`], besides 0, which it is before the offer is taken.
 pub(crate) mod stage {
     pub const OPEN: u32 = 1;
     pub const CLOSED: u32 = 2;
 }
 
 impl State {
-    /// Does what a placed packet of `from` says. What is wrong with it changes nothing here, and its sender is
-    /// told.
+    /// Handles a packet of a put or a get from `from`. A packet that is wrong changes nothing here,
+    /// and its sender is told.
     #[inline]
-    pub fn arrived(&mut self, from: Rank, packet: &[u8]) -> After {
+    pub fn arrived(&mut self, from: Rank, packet: &[u8]) -> FollowUp {
         let Some((header, bytes)) = PlaceHeader::parse(packet) else {
             return self.refuse(&PlaceHeader::new(Kind::Put, u32::MAX), Refusal::Malformed);
         };
@@ -133,43 +133,48 @@ impl State {
     }
 
     #[inline]
-    fn put(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<After, Refusal> {
+    fn put(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<FollowUp, Refusal> {
         let (admitted, at) = self.receives.admit(from, header, bytes.len())?;
         let buffer = &mut admitted.buffer;
-        let told = match (&buffer.told, header.kind) {
+        let observer = match (&buffer.observer, header.kind) {
             (Some(_), Kind::Put) => None,
-            (Some(told), _) => Some(told),
-            (None, Kind::Put) if *buffer.taker.get_or_insert(from) == from => None,
+            (Some(observer), _) => Some(observer),
+            (None, Kind::Put) if *buffer.sender.get_or_insert(from) == from => None,
             (None, Kind::Put) => return Err(Refusal::NoConnection),
             (None, _) => return Err(Refusal::Rights),
         };
         buffer.memory.write(at, bytes);
-        buffer.came += bytes.len() as u64;
-        let Some(told) = told else { return Ok(After::Nothing) };
+        buffer.received += bytes.len() as u64;
+        let Some(observer) = observer else { return Ok(FollowUp::Nothing) };
         let length = header.length as usize;
         let offset = at + bytes.len() - length;
-        let what = What::Put { length, word: header.word };
-        let notification = Notification { from, connection: header.connection, offset, what };
-        Ok(post(&told.queue, notification))
+        let kind = NotificationKind::Put { length, word: header.word };
+        let notification = Notification { from, connection: header.connection, offset, kind };
+        Ok(post(&observer.queue, notification))
     }
 
     #[cold]
-    fn other(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<After, Refusal> {
+    fn other(
+        &mut self,
+        from: Rank,
+        header: &PlaceHeader,
+        bytes: &[u8],
+    ) -> Result<FollowUp, Refusal> {
         let connection = header.connection;
         match header.kind {
             Kind::Offer => self.offered(from, header, bytes)?,
             Kind::Accept => {
                 let admitted = self.receives.find(from, connection)?;
-                let told = admitted.buffer.told.as_ref().ok_or(Refusal::NoConnection)?;
-                told.stage.store(stage::OPEN, Ordering::Release);
+                let observer = admitted.buffer.observer.as_ref().ok_or(Refusal::NoConnection)?;
+                observer.stage.store(stage::OPEN, Ordering::Release);
                 admitted.buffer.memory.taken();
                 admitted.open = true;
             }
             Kind::Close => {
                 let admitted = self.receives.find(from, connection)?;
-                let told = admitted.buffer.told.as_ref().ok_or(Refusal::NoConnection)?;
+                let observer = admitted.buffer.observer.as_ref().ok_or(Refusal::NoConnection)?;
                 if std::mem::take(&mut admitted.open) {
-                    return Ok(closed(from, connection, told));
+                    return Ok(closed(from, connection, observer));
                 }
             }
             Kind::Withdraw => self.end_sending(from, connection, Refusal::Closed),
@@ -183,12 +188,12 @@ impl State {
             }
             Kind::Get => {
                 self.receives.admit(from, header, 0)?;
-                return Ok(After::Say(Owed::Answer(*header)));
+                return Ok(FollowUp::Reply(Owed::Answer(*header)));
             }
             Kind::Got => self.answered(from, header, bytes)?,
             Kind::Put | Kind::PutNotify => {}
         }
-        Ok(After::Wake)
+        Ok(FollowUp::Wake)
     }
 
     fn offered(&mut self, from: Rank, header: &PlaceHeader, name: &[u8]) -> Result<(), Refusal> {
@@ -218,10 +223,10 @@ impl State {
         offer
     }
 
-    /// The receiver of a connection, or of an offer, will have no more of it.
+    /// Ends a connection, or an offer, that its receiver has withdrawn or refused.
     fn end_sending(&mut self, to: Rank, connection: u32, why: Refusal) {
         if let Some(sending) = self.sends.get(&(to, connection)) {
-            // The first reason is the one to tell.
+            // The first reason is the one that the program gets.
             let _ = sending.refused.compare_exchange(
                 0,
                 why as u32,
@@ -229,11 +234,11 @@ impl State {
                 Ordering::Acquire,
             );
         }
-        for question in self.questions.values_mut() {
-            if (question.to, question.connection) == (to, connection)
-                && matches!(question.outcome, Outcome::Asked(_))
+        for get in self.gets.values_mut() {
+            if (get.to, get.connection) == (to, connection)
+                && matches!(get.outcome, Outcome::Pending(_))
             {
-                question.outcome = Outcome::Refused(why);
+                get.outcome = Outcome::Refused(why);
             }
         }
         self.offers.retain(|(from, _), offers| {
@@ -243,51 +248,52 @@ impl State {
     }
 
     fn answered(&mut self, from: Rank, header: &PlaceHeader, bytes: &[u8]) -> Result<(), Refusal> {
-        // Whoever asked may have given up: then nobody waits for this.
-        let Some(question) = self.questions.get_mut(&header.word) else { return Ok(()) };
-        if (question.to, question.connection) != (from, header.connection) {
+        // The thread that asked may have given up: then the answer is dropped.
+        let Some(get) = self.gets.get_mut(&header.word) else { return Ok(()) };
+        if (get.to, get.connection) != (from, header.connection) {
             return Err(Refusal::NoConnection);
         }
-        let outcome = std::mem::replace(&mut question.outcome, Outcome::Answered);
+        let outcome = std::mem::replace(&mut get.outcome, Outcome::Done);
         match outcome {
-            Outcome::Asked(landing) if landing.land(bytes) => Ok(()),
-            Outcome::Asked(_) => {
-                question.outcome = Outcome::Refused(Refusal::Malformed);
+            Outcome::Pending(into) if into.fill(bytes) => Ok(()),
+            Outcome::Pending(_) => {
+                get.outcome = Outcome::Refused(Refusal::Malformed);
                 Err(Refusal::Malformed)
             }
             other => {
-                question.outcome = other;
+                get.outcome = other;
                 Ok(())
             }
         }
     }
 
-    /// Tells the sender of what was wrong, unless it told something itself: nobody answers answers.
+    /// Replies with the reason for a refusal, unless the packet was a reply itself: replies get
+    /// none.
     #[cold]
-    fn refuse(&mut self, header: &PlaceHeader, why: Refusal) -> After {
+    fn refuse(&mut self, header: &PlaceHeader, why: Refusal) -> FollowUp {
         self.refusals += 1;
         match header.kind {
             Kind::Put | Kind::PutNotify | Kind::Get | Kind::Offer | Kind::Accept => {
                 let refused = PlaceHeader { kind: Kind::Refused, word: why as u32, ..*header };
-                After::Say(Owed::Word(refused))
+                FollowUp::Reply(Owed::Header(refused))
             }
-            Kind::Close | Kind::Withdraw | Kind::Refused | Kind::Got => After::Nothing,
+            Kind::Close | Kind::Withdraw | Kind::Refused | Kind::Got => FollowUp::Nothing,
         }
     }
 }
 
-/// The sender has closed.
-fn closed(from: Rank, connection: u32, told: &Told) -> After {
-    told.stage.store(stage::CLOSED, Ordering::Release);
-    let notification = Notification { from, connection, offset: 0, what: What::Closed };
-    post(&told.queue, notification)
+/// Handles the end of a connection that its sender has closed.
+fn closed(from: Rank, connection: u32, observer: &Observer) -> FollowUp {
+    observer.stage.store(stage::CLOSED, Ordering::Release);
+    let notification = Notification { from, connection, offset: 0, kind: NotificationKind::Closed };
+    post(&observer.queue, notification)
 }
 
 #[inline]
-fn post(queue: &Arc<Queue>, notification: Notification) -> After {
+fn post(queue: &Arc<Queue>, notification: Notification) -> FollowUp {
     match queue.try_post(notification) {
-        Posted::ToThisThread => After::Nothing,
-        Posted::ToAnother => After::Wake,
-        Posted::Full => After::Wait(Arc::clone(queue), notification),
+        Posted::ToThisThread => FollowUp::Nothing,
+        Posted::ToAnother => FollowUp::Wake,
+        Posted::Full => FollowUp::Store(Arc::clone(queue), notification),
     }
 }

@@ -1,4 +1,4 @@
-//! Packets that wait for company, so that they share a datagram, and those that must not.
+//! Packets that are held back, so that they share a datagram, and those that must not be.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,8 +17,8 @@ fn send(packets: &Packets, byte: u8) {
     packet.unicast(Rank(1)).unwrap();
 }
 
-/// Rank 0 sends so many packets in a row and then computes, as far as Weft can see, until rank 1 has them.
-/// Returns how many datagrams passed until then.
+/// Rank 0 sends so many packets in a row and then computes, as far as Weft can see, until rank 1
+/// has them. Returns how many datagrams passed until then.
 fn sent_in_a_row(count: u64) -> u64 {
     let (tap, arrived) = (Tap::new(), AtomicU64::new(0));
     let passed = watched(tap).packets(|packets| {

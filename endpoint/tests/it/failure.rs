@@ -7,7 +7,8 @@ use weft_protocol::{Preset, Silence};
 use weft_threads::{Job, Tap};
 
 const RANKS: u16 = 3;
-/// A silent peer is lost after 2 s: processors of machines that are shared stand still for almost one at times.
+/// A silent peer is lost after 2 s: processors of machines that are shared stand still for almost
+/// one at times.
 const SILENCE: Silence = Silence { heartbeat_after: 200_000_000, lost_after: 2_000_000_000 };
 /// More than that.
 const LONG: Duration = Duration::from_millis(2600);
@@ -215,7 +216,7 @@ fn a_rank_whose_upcall_takes_its_time_is_not_missed() {
 fn who_was_stopped_accuses_nobody() {
     for preset in [Preset::IrxImc, Preset::HrxImc, Preset::Pupa] {
         let (tap, met) = (Tap::new(), AtomicUsize::new(0));
-        // Nobody acts for a rank that does not poll.
+        // No thread acts for a rank that does not poll.
         let job = Job { interrupt_delay: None, ..watched(preset, tap) };
         job.packets(|packets| {
             meet(&packets, &met);

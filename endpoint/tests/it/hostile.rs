@@ -1,5 +1,5 @@
-//! Strangers on the wire: frames that are forged, replayed, cut short, sent back or of others, as many as
-//! they can send, beside real traffic.
+//! Adversaries on the wire: frames that are forged, replayed, cut short, sent back or of others, as
+//! many as they can send, beside real traffic.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use weft_threads::{Attack, Between, Job, Tap, Weather};
 
 const RANKS: u16 = 3;
 const PACKETS: u64 = 2000;
-/// Frames of each kind that strangers send at least.
+/// Frames of each kind that adversaries send at least.
 const ATTACKS: u64 = 2000;
 
 fn bytes(from: u64, number: u64) -> Vec<u8> {
@@ -18,8 +18,8 @@ fn bytes(from: u64, number: u64) -> Vec<u8> {
     number.to_le_bytes().into_iter().chain(rest).collect()
 }
 
-/// Sends to all others until there were enough attacks, and checks what comes from each: all, once, in
-/// order. Returns how many packets it sent.
+/// Sends to all others until there were enough attacks, and checks what comes from each: all, once,
+/// in order. Returns how many packets it sent.
 fn exchange(packets: &Packets, tap: &Tap) -> u64 {
     let me = u64::from(packets.rank().0);
     let mut next = [0; RANKS as usize];
@@ -71,8 +71,8 @@ fn strangers_are_refused_and_everything_real_arrives() {
     }
 }
 
-/// What was refused is what strangers sent, by kind: no more, unless the weather did it, and less only
-/// by what the kernel had no room for.
+/// Checks that the refused frames are those of the adversaries, by kind: no more, unless the
+/// weather did it, and fewer only by those for which the kernel had no room.
 fn judge(tap: &Tap, weather: Weather) {
     let refused = |reason: Refused| -> u64 {
         tap.counters().iter().map(|counters| counters.refused.of(reason)).sum()

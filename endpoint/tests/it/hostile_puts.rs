@@ -1,4 +1,5 @@
-//! A member of the job that puts where it may not (sender-based-protocols 2): nothing changes, and it is told.
+//! A member of the job that puts where it may not (sender-based-protocols 2): nothing changes, and
+//! it is told.
 
 mod landings;
 
@@ -20,7 +21,7 @@ fn forged(kind: Kind, connection: u32, offset: u64, length: u32, bytes: &[u8]) -
     [&header.emit()[..], bytes].concat()
 }
 
-/// What a rank of this kind sends to hurt others: each is refused.
+/// Packets of a hostile rank: each is refused.
 fn attacks(own: u32, others: u32) -> Vec<Vec<u8>> {
     let evil = [0xEE; 64];
     let of_no_kind = |kind: u8| [&[kind], &forged(Kind::Put, own, 0, 0, &evil)[1..]].concat();
@@ -31,7 +32,7 @@ fn attacks(own: u32, others: u32) -> Vec<Vec<u8>> {
         forged(Kind::Put, own, u64::MAX - 10, 0, &evil),
         forged(Kind::PutNotify, own, 64, 200, &evil),
         forged(Kind::PutNotify, own, 0, 1, &evil),
-        // Another rank's buffer, and such as nobody has.
+        // Another rank's buffer, and such as no rank has.
         forged(Kind::Put, others, 0, 0, &evil),
         forged(Kind::PutNotify, others, 0, 64, &evil),
         forged(Kind::Get, others, 0, 64, &[]),
@@ -99,7 +100,7 @@ fn hostile(packets: &Packets, gate: &Gate) {
     for attack in attacks(0, 1) {
         send_placed(packets, Rank(0), &attack).unwrap();
     }
-    // An answer that nobody asked for is no more than that.
+    // An answer to no request is ignored.
     send_placed(packets, Rank(0), &forged(Kind::Got, 0, 0, 0, &[0xEE; 8])).unwrap();
     packets.poll_until(|| buffer.put(0, &[]).is_err()).unwrap();
     let why = Refusal::Bounds;

@@ -1,4 +1,4 @@
-//! What must not depend on the program where packets are lost: timers and acknowledgements.
+//! Duties that must not depend on the program where packets are lost: timers and acknowledgements.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

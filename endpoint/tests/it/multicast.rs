@@ -7,7 +7,8 @@ use weft_threads::{Between, FaultPlan, Gate, Job, Tap, Way};
 
 const RANKS: u16 = 4;
 
-/// Every rank broadcasts so many packets and takes those of all others; returns what came from each.
+/// Every rank broadcasts so many packets and takes those of all others; returns the packets of
+/// each.
 fn all_broadcast(packets: &Packets, count: u32) -> Vec<Vec<u32>> {
     let got = std::sync::Arc::new(Mutex::new(vec![Vec::new(); RANKS.into()]));
     let seen = std::sync::Arc::clone(&got);
@@ -19,7 +20,7 @@ fn all_broadcast(packets: &Packets, count: u32) -> Vec<Vec<u32>> {
     });
     for number in 0..count {
         let mut packet = packets.packet().unwrap();
-        packet.leave_room_for_receivers();
+        packet.limit_to_multicast_payload();
         packet.put(&number.to_le_bytes()).unwrap();
         let size = if number % 3 == 0 { packet.room() } else { number as usize % 40 };
         packet.put(&vec![number as u8; size]).unwrap();
@@ -79,7 +80,8 @@ fn costs_about_as_many_frames(way: Way) {
     assert!(root < 2 * u64::from(COUNT), "{root} datagrams for {COUNT} packets to three ranks");
 }
 
-/// Where ranks share hosts, one frame is for each other host, or for all of them; and those who get it pass it on.
+/// A broadcast to ranks that share hosts is one frame for each other host, or for all of them; the
+/// ranks that get it forward it.
 #[test]
 fn a_broadcast_crosses_to_each_host_once() {
     const COUNT: u32 = 200;

@@ -10,7 +10,7 @@ use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather, with_loss};
 
-/// What a rank received: who sent it, whether it was multicast, its bytes.
+/// A packet that a rank received: its sender, true if it was multicast, its bytes.
 type Log = Arc<Mutex<Vec<(Rank, bool, Vec<u8>)>>>;
 
 fn log(packets: &Packets) -> Log {
@@ -85,8 +85,8 @@ fn packets_of_all_sizes_go_everywhere_in_order() {
     }
 }
 
-/// Rank 0 sends more than there are credits for, short packets and others, before rank 1 looks: that is done with some of them at
-/// once, and holds the others.
+/// Rank 0 sends more than there are credits for, short packets and others, before rank 1 looks:
+/// that is done with some of them at once, and holds the others.
 #[test]
 fn short_packets_keep_their_place_among_others() {
     const SENT: usize = 400;
@@ -127,7 +127,7 @@ fn short_packets_keep_their_place_among_others() {
     }
 }
 
-/// Takes what has come; `expect` says how many that were in all.
+/// Takes the packets that have arrived; `expect` is their number in all.
 fn expect_more(
     packets: &Packets,
     expect: &mut impl FnMut(Rank, &[u8]) -> usize,
@@ -198,7 +198,7 @@ fn kept_packets_stay_as_they_are_and_hold_their_credits() {
             let keep = Arc::clone(&kept);
             packets.on_packet(move |packet| keep.lock().unwrap().extend(packet.keep()));
             packets.poll_until(|| kept.lock().unwrap().len() == usize::from(window)).unwrap();
-            // The window is used up, so nothing more can come, however long one polls.
+            // The window is used up, so nothing more can arrive, however long one polls.
             for _ in 0..1000 {
                 assert!(!packets.poll().unwrap());
             }
@@ -453,7 +453,7 @@ fn what_a_peer_did_wrong_is_told_to_who_waits_whoever_met_it_first() {
             packets.packet().unwrap().multicast(groups[1_099]).unwrap();
             return;
         }
-        // As an interrupt does, which has nobody to tell.
+        // Drained as an interrupt does, which has no caller to tell.
         while packets.poll().is_ok() {}
         let waited = packets.poll_until(|| false);
         assert!(matches!(waited, Err(Error::Violation(_))), "{waited:?}");

@@ -1,5 +1,5 @@
-//! Several protocols of one rank: each gets its own packets, and one that leaves them stops nobody
-//! else (I14).
+//! Several protocols of one rank: each gets its own packets, and one that leaves them stops no
+//! other (I14).
 
 use crate::packets::all_kinds_of_job;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,7 +23,7 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_le_bytes(packet[..4].try_into().unwrap())
 }
 
-/// The numbers that come to a protocol, in the order in which they come.
+/// The numbers that a protocol receives, in order.
 fn numbers(packets: &Packets) -> Arc<Mutex<Vec<u32>>> {
     let log = Arc::new(Mutex::new(Vec::new()));
     let entries = Arc::clone(&log);

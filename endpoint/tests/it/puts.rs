@@ -1,7 +1,7 @@
 //! Puts and gets between real ranks (sender-based-protocols 2).
 
 use std::sync::{Arc, Mutex};
-use weft_endpoint::{Block, Error, Landing, Rank, Refusal, Rights, What};
+use weft_endpoint::{Block, Error, Landing, NotificationKind, Rank, Refusal, Rights};
 use weft_protocol::Preset;
 use weft_threads::{Between, FaultPlan, Gate, Job, Weather};
 
@@ -42,13 +42,16 @@ fn bytes_are_where_the_sender_put_them_before_the_receiver_hears_of_them() {
                     assert_eq!(notification.from, Rank(1));
                     assert_eq!(notification.connection, buffer.connection());
                     assert_eq!(notification.offset, offset);
-                    assert_eq!(notification.what, What::Put { length, word: round as u32 });
+                    assert_eq!(
+                        notification.kind,
+                        NotificationKind::Put { length, word: round as u32 }
+                    );
                     let mut bytes = vec![0; length];
                     buffer.read(offset, &mut bytes).unwrap();
                     assert_eq!(bytes, pattern(length, round));
                 }
                 assert!(buffer.is_open());
-                assert_eq!(notifications.wait().unwrap().what, What::Closed);
+                assert_eq!(notifications.wait().unwrap().kind, NotificationKind::Closed);
                 assert!(!buffer.is_open());
             } else {
                 let mut rows = packets.connect("rows", Rank(0)).unwrap();
@@ -85,9 +88,12 @@ fn gets_see_what_was_put_and_written_before() {
                 let buffer =
                     packets.offer("both", Rank(1), BYTES, Rights::BOTH, &notifications).unwrap();
                 buffer.write(0, &pattern(BYTES, 1)).unwrap();
-                assert_eq!(notifications.wait().unwrap().what, What::Put { length: 0, word: 7 });
+                assert_eq!(
+                    notifications.wait().unwrap().kind,
+                    NotificationKind::Put { length: 0, word: 7 }
+                );
                 gate.pass(&packets);
-                assert_eq!(notifications.wait().unwrap().what, What::Closed);
+                assert_eq!(notifications.wait().unwrap().kind, NotificationKind::Closed);
             } else {
                 let mut both = packets.connect("both", Rank(0)).unwrap();
                 both.put_notify(0, &[], 7).unwrap();
@@ -174,7 +180,10 @@ fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
                             idle = if packets.poll().unwrap() { 0 } else { idle + 1 };
                         }
                     }
-                    assert_eq!(notifications.wait().unwrap().what, What::Put { length: 8, word });
+                    assert_eq!(
+                        notifications.wait().unwrap().kind,
+                        NotificationKind::Put { length: 8, word }
+                    );
                 }
                 drop(buffer);
             } else {
@@ -201,7 +210,10 @@ fn a_rank_may_be_at_both_ends() {
         own.get(4_999 % 60, &mut bytes).unwrap();
         assert_eq!(u32::from_le_bytes(bytes), 4_999);
         for word in 0..5_000 {
-            assert_eq!(notifications.wait().unwrap().what, What::Put { length: 4, word });
+            assert_eq!(
+                notifications.wait().unwrap().kind,
+                NotificationKind::Put { length: 4, word }
+            );
         }
         assert_eq!(
             buffer.read(62, &mut [0; 3]),
@@ -232,7 +244,7 @@ fn buffers_and_connections_that_cannot_be_are_refused() {
     });
 }
 
-/// Who knows its number puts into a landing, until it is closed; what comes later changes nothing.
+/// A rank that knows its number puts into a landing, until it is closed; later puts change nothing.
 #[test]
 fn a_landing_takes_what_comes_until_it_is_closed() {
     for job in jobs(3) {
@@ -268,8 +280,8 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
                 // What a rank put is there when its packet comes.
                 hear(2);
                 let [first, second] = landings.map(Landing::close);
-                assert_eq!((first.came, first.from), (100_000, Some(Rank(1))));
-                assert_eq!((second.came, second.from), (100_000, Some(Rank(2))));
+                assert_eq!((first.received, first.from), (100_000, Some(Rank(1))));
+                assert_eq!((second.received, second.from), (100_000, Some(Rank(2))));
                 assert_eq!(&second.block[..], pattern(100_000, 2));
                 say(Rank(1), 0);
                 hear(3);
@@ -298,7 +310,7 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
     }
 }
 
-/// What ranks of one host put into a heap, they write where it is.
+/// Bytes that ranks of one host put into a heap are written directly.
 #[test]
 fn a_heap_is_reached_by_who_knows_its_name() {
     let gate = Gate::default();
@@ -320,10 +332,10 @@ fn a_heap_is_reached_by_who_knows_its_name() {
         } else {
             packets.poll_until(|| name.lock().unwrap().is_some()).unwrap();
             let name = name.lock().unwrap().unwrap();
-            assert!(packets.reach(Rank(1), &name).is_none(), "another rank's name for it");
-            let mut reach = packets.reach(Rank(0), &name).unwrap();
-            assert!(!reach.write((1 << 20) - 1, &[1, 1]) && !reach.write(usize::MAX, &[1]));
-            assert!(reach.write(1024, &pattern(1000, 3)));
+            assert!(packets.remote_heap(Rank(1), &name).is_none(), "another rank's name for it");
+            let mut heap = packets.remote_heap(Rank(0), &name).unwrap();
+            assert!(!heap.write((1 << 20) - 1, &[1, 1]) && !heap.write(usize::MAX, &[1]));
+            assert!(heap.write(1024, &pattern(1000, 3)));
             gate.pass(&packets);
         }
     });

@@ -116,13 +116,13 @@ fn who_says_farewell_may_be_silent_for_ever() {
 #[test]
 fn a_farewell_goes_to_all_that_were_met_until_they_acknowledge_it() {
     let mut bench = bench(Preset::IrxImc);
-    assert_eq!(bench.leave(), [], "nobody would miss this rank");
+    assert_eq!(bench.disconnect(), [], "nobody would miss this rank");
     bench.receive(ucast(1, 0), Body::Buffer(200));
     let farewell = |did: &[Did]| {
         matches!(did, [Did::Transmit(Rank(1), header, Body::Empty), ..]
             if header.tag == Tag::Farewell && header.sequence == 0 && header.acknowledgement == 1)
     };
-    assert!(farewell(&bench.leave()));
+    assert!(farewell(&bench.disconnect()));
     assert!(!bench.ni.is_flushed());
     bench.receive(acknowledge_nothing(1), Body::Empty);
     assert!((1..5000).any(|time| farewell(&bench.advance(time * 1000))), "it is sent again");
@@ -138,7 +138,7 @@ fn who_has_said_farewell_takes_silence_for_the_answer() {
         bench.unicast(1, 90);
         let acknowledgement = weft_wire::Header { acknowledgement: 1, ..acknowledge_nothing(1) };
         hears(&mut bench, acknowledgement, Body::Empty);
-        bench.leave();
+        bench.disconnect();
         assert!(!bench.ni.is_flushed());
         let did: Vec<Did> = (1..20).flat_map(|time| bench.advance(time * 100)).collect();
         assert!(!did.contains(&Did::Unreachable(Rank(1))), "{preset}");
@@ -152,7 +152,7 @@ fn who_has_said_farewell_and_more_does_not() {
     for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc] {
         let mut bench = bench(preset);
         bench.unicast(1, 90);
-        bench.leave();
+        bench.disconnect();
         let did: Vec<Did> = (1..20).flat_map(|time| bench.advance(time * 100)).collect();
         assert!(did.contains(&Did::Unreachable(Rank(1))), "{preset}");
     }

@@ -108,8 +108,8 @@ impl Bench {
         self.did()
     }
 
-    pub fn leave(&mut self) -> Vec<Did> {
-        self.ni.leave(&mut self.out);
+    pub fn disconnect(&mut self) -> Vec<Did> {
+        self.ni.disconnect(&mut self.out);
         self.did()
     }
 

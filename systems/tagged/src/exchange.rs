@@ -384,6 +384,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         !self.peers[to.index()].flow.may_ask()
     }
 
+    /// Messages that are here and that no receive has asked for.
+    #[inline(always)]
+    pub fn unexpected_count(&self) -> usize {
+        self.stored.len()
+    }
+
     /// Unexpected messages and their bytes, for those who watch the bound.
     pub fn unexpected(&self) -> (usize, usize) {
         let bytes = |stored: &Stored| match stored {

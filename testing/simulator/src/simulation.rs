@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Backend, Guard, Packets, Rank, Weft};
-use weft_endpoint::{AnyNode, Bells, Link, Node, WaitPolicy, Waiter};
+use weft_endpoint::{Bells, Link, Node, WaitPolicy, Waiter};
 use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
 
 /// A job of simulated ranks, ready to run one program.
@@ -117,8 +117,7 @@ impl Simulation {
         let bells: Rc<[Processor]> = self.processors.clone().into();
         for (node, processor) in self.nodes.iter().zip(&self.processors) {
             let rank = node.local();
-            let (packets, processor) =
-                (Packets::new(Arc::clone(node) as Arc<_>), processor.clone());
+            let (packets, processor) = (Packets::new(Arc::clone(node)), processor.clone());
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
             let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
             let body = Box::new(move || {

@@ -25,7 +25,7 @@ use hosts::{Hosts, beside};
 use limit::TimeLimit;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_endpoint::{AnyNode, Node, Packets, WaitPolicy, WatchThread, network_settings};
+use weft_endpoint::{Node, Packets, WaitPolicy, WatchThread, network_settings};
 use weft_link::wrap::{Faults, FramesOnly};
 use weft_link::{Capabilities, Link, bell::Loss};
 use weft_link_shm::{Settings, Shm, Supervisor, create_segments};
@@ -237,7 +237,7 @@ impl Job {
             let host_of: Vec<u16> = (0..self.memory.ranks).map(|rank| rank / each).collect();
             node.set_hosts(&host_of);
         }
-        body(Packets::new(Arc::clone(&node) as Arc<_>), &|interrupt| {
+        body(Packets::new(Arc::clone(&node)), &|interrupt| {
             let start = |delay| WatchThread::start(Arc::clone(&node), delay, interrupt, |_| {});
             self.interrupt_delay.map(|delay| start(delay).expect("a thread can start"))
         });
@@ -311,8 +311,8 @@ impl Survivor {
         Survivor { node, supervisor, loss }
     }
 
-    fn node(&self) -> Arc<dyn AnyNode> {
-        Arc::clone(&self.node) as Arc<_>
+    fn node(&self) -> Arc<Node<Shm>> {
+        Arc::clone(&self.node)
     }
 
     fn lose(&self) {

@@ -12,21 +12,12 @@ const OPENINGS: [&str; 12] = [
     "Why",
 ];
 
-/// Folders and files whose comments are not clean yet; to be emptied.
-const NOT_YET: [&str; 1] = ["endpoint"];
-
 /// Applies the rules to every source.
 pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
-    for source in tree.sources.iter().filter(|source| !is_exempt(&source.path)) {
+    for source in &tree.sources {
         check_openings(source, findings);
         check_width(source, findings);
     }
-}
-
-fn is_exempt(path: &str) -> bool {
-    NOT_YET.iter().any(|exempt| {
-        path.strip_prefix(exempt).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
 }
 
 fn check_openings(source: &Source, findings: &mut Vec<Finding>) {

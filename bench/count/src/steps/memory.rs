@@ -4,7 +4,7 @@ use super::{credits_are_due, ranks};
 use crate::collect::Counter;
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
-use weft_endpoint::{Rank, Rights, What};
+use weft_endpoint::{NotificationKind, Rank, Rights};
 use weft_region::coherence::Policy;
 use weft_region::{Mapped, RegionId, Regions};
 
@@ -28,7 +28,9 @@ fn put(counter: &Counter) -> Result<()> {
     counter.figure("put", |round, turn| {
         turn.step(|| {
             connection.put_notify(0, black_box(&[7; 8]), round as u32)?;
-            let What::Put { word, .. } = notifications.wait()?.what else { return Ok(()) };
+            let NotificationKind::Put { word, .. } = notifications.wait()?.kind else {
+                return Ok(());
+            };
             ensure!(word == round as u32, "puts come in order");
             if credits_are_due(round) {
                 sender.poll()?;

@@ -111,7 +111,7 @@ fn rank<L: Link, T>(
 fn node<L: Link>(rank: Rank, link: L) -> Result<(Packets, WatchThread)> {
     let settings = network_settings(2, Preset::Pupa, link.capabilities(), false);
     let node = Arc::new(Node::new(rank, settings, link, WaitPolicy::for_ranks(2, 2)));
-    let packets = Packets::new(Arc::clone(&node) as Arc<_>);
+    let packets = Packets::new(Arc::clone(&node));
     let polled = packets.clone();
     let interrupt = move || polled.interrupted(|| matches!(polled.poll(), Ok(true)));
     let watch = WatchThread::start(node, default_interrupt_delay(2, 2), interrupt, |_| {})?;

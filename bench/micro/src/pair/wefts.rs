@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft::{Call, Client, Mailbox, Packets, Rank, Service, Weft};
-use weft::{Connection, Notifications, ReceiveBuffer, Rights, What};
+use weft::{Connection, NotificationKind, Notifications, ReceiveBuffer, Rights};
 
 /// The rank at the other end of this one's line.
 fn other(own: Rank) -> Rank {
@@ -174,7 +174,7 @@ impl Line for PutLine {
 
     fn receive(&mut self, _size: usize) -> Result<()> {
         let notification = self.notifications.wait()?;
-        if let What::Put { length, .. } = notification.what {
+        if let NotificationKind::Put { length, .. } = notification.kind {
             self.buffer
                 .look(notification.offset, length, |bytes| std::hint::black_box(xor_up(bytes)))?;
         }

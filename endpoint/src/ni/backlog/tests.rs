@@ -4,22 +4,22 @@ const WINDOW: u32 = 8;
 const A: Rank = Rank(1);
 const B: Rank = Rank(2);
 
-fn rooms(backlog: &mut Backlog, from: Rank, packets: u32) -> Vec<Room> {
+fn rooms(backlog: &mut Backlog, from: Rank, packets: u32) -> Vec<Storage> {
     (0..packets).map(|_| backlog.stored(from, WINDOW, WINDOW / 2)).collect()
 }
 
 #[test]
 fn half_a_window_stays_then_copies_then_a_stop_then_nothing_more_is_copied() {
     let mut backlog = Backlog::default();
-    assert_eq!(rooms(&mut backlog, A, 4), [Room::Link; 4]);
+    assert_eq!(rooms(&mut backlog, A, 4), [Storage::Link; 4]);
     let copies = rooms(&mut backlog, A, STOP_WINDOWS * WINDOW - 4);
     let (last, others) = copies.split_last().unwrap();
-    assert_eq!(*last, Room::LastCopy);
-    assert!(others.iter().all(|room| *room == Room::Copy));
+    assert_eq!(*last, Storage::LastCopy);
+    assert!(others.iter().all(|storage| *storage == Storage::Copy));
     let rest = rooms(&mut backlog, A, (MOST_WINDOWS - STOP_WINDOWS) * WINDOW);
-    assert!(rest.iter().all(|room| *room == Room::Copy), "one stop is enough");
-    assert_eq!(rooms(&mut backlog, A, 2), [Room::Link; 2]);
-    assert_eq!(rooms(&mut backlog, B, 4), [Room::Link; 4], "another sender has room");
+    assert!(rest.iter().all(|storage| *storage == Storage::Copy), "one stop is enough");
+    assert_eq!(rooms(&mut backlog, A, 2), [Storage::Link; 2]);
+    assert_eq!(rooms(&mut backlog, B, 4), [Storage::Link; 4], "another sender has room");
 }
 
 #[test]
@@ -27,18 +27,19 @@ fn a_stopped_sender_goes_on_once_at_the_lower_mark() {
     let mut backlog = Backlog::default();
     rooms(&mut backlog, A, STOP_WINDOWS * WINDOW);
     let told: Vec<u32> =
-        (0..STOP_WINDOWS * WINDOW).rev().filter(|_| backlog.took(A, WINDOW)).collect();
+        (0..STOP_WINDOWS * WINDOW).rev().filter(|_| backlog.taken(A, WINDOW)).collect();
     assert_eq!(told, [GO_WINDOWS * WINDOW]);
     rooms(&mut backlog, A, STOP_WINDOWS * WINDOW - 1);
-    assert_eq!(backlog.stored(A, WINDOW, WINDOW / 2), Room::LastCopy, "and may be stopped again");
+    let storage = backlog.stored(A, WINDOW, WINDOW / 2);
+    assert_eq!(storage, Storage::LastCopy, "and may be stopped again");
 }
 
 #[test]
 fn a_sender_that_was_not_stopped_is_not_told_to_go_on() {
     let mut backlog = Backlog::default();
     rooms(&mut backlog, A, STOP_WINDOWS * WINDOW - 1);
-    assert!((0..40).all(|_| !backlog.took(A, WINDOW)));
-    assert!(!backlog.took(B, WINDOW));
+    assert!((0..40).all(|_| !backlog.taken(A, WINDOW)));
+    assert!(!backlog.taken(B, WINDOW));
 }
 
 #[test]
@@ -111,11 +112,11 @@ fn another_protocol_or_rank_goes_past_what_waits() {
 #[test]
 fn notices_are_owed_in_order_until_they_leave() {
     let mut gates: Gates<u32> = Gates::default();
-    gates.tell(Protocol::REGIONS, A, true);
-    gates.tell(Protocol::REGIONS, A, false);
+    gates.notify(Protocol::REGIONS, A, true);
+    gates.notify(Protocol::REGIONS, A, false);
     assert!(!gates.are_quiet());
     let first = gates.next_notice().unwrap();
-    gates.put_off(first);
+    gates.requeue_notice(first);
     assert_eq!(gates.next_notice(), Some((Protocol::REGIONS, A, true)));
     assert_eq!(gates.next_notice(), Some((Protocol::REGIONS, A, false)));
     assert!(gates.next_notice().is_none() && gates.are_quiet());

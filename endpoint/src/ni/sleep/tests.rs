@@ -1,4 +1,4 @@
-//! Who sleeps while a packet is in another thread's hands gets the next one.
+//! Threads that sleep while another thread has a packet: one of them gets the next packet.
 
 use crate::ni::any_node::{AnyNode, Destination, Polled, Taken, Upcalls};
 use crate::ni::arrival::Arrival;
@@ -14,7 +14,7 @@ use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
 use weft_protocol::Settings;
 use weft_wire::{Header, Protocol, Rank};
 
-/// Far longer than anything here takes: nobody rang.
+/// Far longer than anything here takes: no bell has rung.
 const NEVER: Duration = Duration::from_secs(60);
 
 /// The host's bell, which no time-out rings.
@@ -171,7 +171,7 @@ fn who_sorts_a_packet_wakes_those_who_fell_asleep_meanwhile() {
     node.release(first.unwrap());
 }
 
-/// Whoever takes one packet and goes away leaves the next to those who wait.
+/// A thread that takes one packet and goes away leaves the next to those who wait.
 #[test]
 fn who_makes_an_upcall_wakes_those_who_fell_asleep_meanwhile() {
     let (node, bell) = alone();
@@ -203,7 +203,7 @@ fn who_makes_an_upcall_wakes_those_who_fell_asleep_meanwhile() {
     });
 }
 
-/// With a bell that nobody rings, a sleep would be for ever.
+/// With a bell that is never rung, a sleep would be for ever.
 #[test]
 fn who_waits_awake_goes_on_where_others_sleep() {
     let (node, _bell) = alone();

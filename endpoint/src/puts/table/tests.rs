@@ -83,7 +83,7 @@ fn a_notification_names_bytes_that_were_put() {
 }
 
 #[test]
-fn a_late_packet_finds_no_later_buffer_in_the_same_place() {
+fn a_late_packet_finds_no_later_buffer_in_the_same_slot() {
     let (mut table, first) = one(Rights::PUT);
     assert_eq!(table.withdraw(first).unwrap().buffer, "buffer");
     assert!(table.withdraw(first).is_none());

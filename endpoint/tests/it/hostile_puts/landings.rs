@@ -1,11 +1,13 @@
-//! A member of the job that puts into landings where, when or what it may not: nothing changes, it is told why, and it
-//! is counted.
+//! A member of the job that puts into landings where, when or what it may not: nothing changes, it
+//! is told why, and it is counted.
 
 use super::{forged, jobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft_endpoint::fuzzing::send_placed;
-use weft_endpoint::{Block, HeapName, Landed, Landing, LandingRefused, Packets, Rank, Refusal};
+use weft_endpoint::{
+    Block, ClosedLanding, HeapName, Landing, LandingRefused, Packets, Rank, Refusal,
+};
 use weft_threads::Gate;
 use weft_wire::place::Kind;
 
@@ -87,12 +89,12 @@ fn victim(packets: &Packets, gate: &Gate) {
     gate.pass(packets);
     assert_eq!(packets.puts_refused(), refused);
     hear(3);
-    let Landed { block, came, from } = own.close();
-    // It has put the same twice, and whoever closes the landing sees that.
-    assert_eq!((came, from), (128, Some(Rank(1))));
+    let ClosedLanding { block, received, from } = own.close();
+    // It has put the same twice, and the rank that closes the landing sees that.
+    assert_eq!((received, from), (128, Some(Rank(1))));
     assert_eq!(block[..], [[7; 64], [0; 64]].concat());
-    let Landed { block, came, from } = others.close();
-    assert_eq!((came, from), (128, Some(Rank(2))));
+    let ClosedLanding { block, received, from } = others.close();
+    assert_eq!((received, from), (128, Some(Rank(2))));
     assert_eq!(block[..], [2; 128]);
     // These have the places of those, under other numbers.
     let [first, second] = [(); 2].map(|()| land(packets));
@@ -100,8 +102,8 @@ fn victim(packets: &Packets, gate: &Gate) {
     packets.poll_until(|| packets.puts_refused() >= refused + 3).unwrap();
     gate.pass(packets);
     for landing in [first, second] {
-        let Landed { block, came, from } = landing.close();
-        assert_eq!((&block[..], came, from), (&[0; BYTES][..], 0, None));
+        let ClosedLanding { block, received, from } = landing.close();
+        assert_eq!((&block[..], received, from), (&[0; BYTES][..], 0, None));
     }
     assert_eq!(packets.puts_refused(), refused + 3);
     assert_eq!(packets.landing_refused(), None, "it has put nothing anywhere");
@@ -171,16 +173,16 @@ fn nobody_reaches_a_heap_by_another_name() {
             }
             gate.pass(&packets);
             let guess = HeapName { bytes: 1 << 16, name: *b"/proc/self/mem  " };
-            assert!(packets.reach(Rank(0), &guess).is_none());
+            assert!(packets.remote_heap(Rank(0), &guess).is_none());
             if let Some(name) = *name.get().unwrap() {
-                assert!(packets.reach(Rank(1), &name).is_none(), "it is not rank 1's");
+                assert!(packets.remote_heap(Rank(1), &name).is_none(), "it is not rank 1's");
                 for bytes in [(1 << 16) + 1, 1 << 40, u64::MAX] {
                     let larger = HeapName { bytes, ..name };
-                    assert!(packets.reach(Rank(0), &larger).is_none(), "{bytes} bytes");
+                    assert!(packets.remote_heap(Rank(0), &larger).is_none(), "{bytes} bytes");
                 }
-                let mut reach = packets.reach(Rank(0), &name).unwrap();
+                let mut heap = packets.remote_heap(Rank(0), &name).unwrap();
                 for (offset, bytes) in [(1 << 16, 1), ((1 << 16) - 7, 8), (usize::MAX, 2)] {
-                    assert!(!reach.write(offset, &vec![0xEE; bytes]), "{bytes} at {offset}");
+                    assert!(!heap.write(offset, &vec![0xEE; bytes]), "{bytes} at {offset}");
                 }
             }
             gate.pass(&packets);

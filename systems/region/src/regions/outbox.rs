@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, Reach};
+use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, RemoteHeap};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
 const PUT_FROM: u64 = 1024;
@@ -40,7 +40,7 @@ struct Queue {
 /// Another node's heap.
 enum Far {
     Named(HeapName),
-    Reached(Reach),
+    Reached(RemoteHeap),
 }
 
 struct Outgoing {
@@ -155,20 +155,20 @@ impl Outbox {
     fn write(&self, to: Rank, destination: Destination, bytes: &[u8]) -> bool {
         let Some(offset) = destination.offset() else { return false };
         let mut heaps = self.heaps.enter();
-        let reach = match heaps.get_mut(&to) {
-            Some(Far::Reached(reach)) => reach,
+        let heap = match heaps.get_mut(&to) {
+            Some(Far::Reached(heap)) => heap,
             Some(Far::Named(name)) => {
-                let Some(reach) = self.packets.reach(to, name) else {
+                let Some(heap) = self.packets.remote_heap(to, name) else {
                     heaps.remove(&to);
                     return false;
                 };
-                heaps.insert(to, Far::Reached(reach));
-                let Some(Far::Reached(reach)) = heaps.get_mut(&to) else { return false };
-                reach
+                heaps.insert(to, Far::Reached(heap));
+                let Some(Far::Reached(heap)) = heaps.get_mut(&to) else { return false };
+                heap
             }
             None => return false,
         };
-        let written = reach.write(offset, bytes);
+        let written = heap.write(offset, bytes);
         if written {
             self.packets.copied(bytes.len());
         }
@@ -344,7 +344,7 @@ impl Outgoing {
     #[inline]
     fn fill(&mut self, mut packet: weft_endpoint::SendPacket<'_>) -> weft_endpoint::Result<bool> {
         if let To::Several(receivers) = &self.to {
-            packet.leave_room_for_receivers();
+            packet.limit_to_multicast_payload();
             packet.put(receivers)?;
         }
         let mut more = false;

@@ -7,7 +7,7 @@ use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
 use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_endpoint::{Block, Landed, Landing, Rank};
+use weft_endpoint::{Block, ClosedLanding, Landing, Rank};
 
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
 /// copy if somebody still needs them as they are.
@@ -254,7 +254,7 @@ impl Here {
     /// the message about them.
     fn landed(&mut self, from: Rank, header: &Header, last: &[u8]) -> Result<Block> {
         let landed = self.landing.take().ok_or(Error::Packet(from))?.close();
-        let Landed { mut block, came: received, from: by } = landed;
+        let ClosedLanding { mut block, received, from: by } = landed;
         let whole = last.is_empty() || received + last.len() as u64 == self.bytes;
         let sound = whole && received == header.offset && by.is_none_or(|by| by == from);
         // Whoever puts where nobody has asked for it is to be named, not who answers.

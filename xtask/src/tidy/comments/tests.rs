@@ -33,14 +33,3 @@ fn a_line_of_comment_may_be_so_wide_and_no_wider() {
         assert_eq!(found(&[("a.rs", &table)], check), [""; 0], "rows of tables cannot be wrapped");
     }
 }
-
-#[test]
-fn folders_that_are_not_clean_yet_are_left_out() {
-    for folder in NOT_YET {
-        let path = if folder.ends_with(".rs") { folder.into() } else { format!("{folder}/a.rs") };
-        assert_eq!(found(&[(&path, "/// What it is.\n")], check), [""; 0]);
-    }
-    let path = format!("{}s/a.rs", NOT_YET[0]);
-    let expected = format!("{path}:1: a doc comment opens with 'What'");
-    assert_eq!(found(&[(&path, "/// What it is.\n")], check), [expected]);
-}

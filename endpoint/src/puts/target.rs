@@ -1,8 +1,9 @@
-//! What runs when a placed packet was taken from the network, and what it has to say in return.
+//! Target of puts: handles packets of puts and gets that were taken from the network, and sends the
+//! replies.
 
-use super::state::{After, Owed, Places};
+use super::state::{FollowUp, Owed, Puts};
 use crate::packets::Packets;
-use crate::receive::{KeptPacket, look_at};
+use crate::receive::KeptPacket;
 use crate::send::SendPacket;
 use crate::{AnyNode, Arrival, Handler, Result, Verdict};
 use std::sync::{Arc, Weak};
@@ -12,29 +13,29 @@ use weft_wire::{Protocol, Rank};
 /// The bit of puts among protocols that owe something.
 pub(crate) const OWED_BY_PUTS: u32 = 1 << Protocol::PUTS.index();
 
-/// What a node gives placed packets to.
-pub(crate) struct Placer {
-    places: Arc<Places>,
-    /// Not the other way round, or neither would ever go.
+/// Handler to which a node gives the packets of puts and gets.
+pub(crate) struct PutTarget {
+    puts: Arc<Puts>,
+    /// Weak, because the node owns this handler: otherwise neither would ever be freed.
     node: Weak<dyn AnyNode>,
-    /// What is left to do for the packet that comes next: all else was done when it came before.
-    left: Option<After>,
+    /// Work left for the packet that comes to `outside` next: all else was done in `inside`.
+    left: Option<FollowUp>,
 }
 
-impl Placer {
-    pub fn new(places: &Arc<Places>, node: &Arc<dyn AnyNode>) -> Self {
-        Placer { places: Arc::clone(places), node: Arc::downgrade(node), left: None }
+impl PutTarget {
+    pub fn new(puts: &Arc<Puts>, node: &Arc<dyn AnyNode>) -> Self {
+        PutTarget { puts: Arc::clone(puts), node: Arc::downgrade(node), left: None }
     }
 }
 
-impl Handler for Placer {
+impl Handler for PutTarget {
     #[inline]
     fn inside(&mut self, arrival: &Arrival) -> Verdict {
-        // Who is inside may be about to enter the node, in which this thread is.
-        let Some(mut state) = self.places.state.enter_at_once() else { return Verdict::Outside };
-        match look_at(arrival, |packet| state.arrived(arrival.origin(), packet)) {
-            After::Nothing => Verdict::Done,
-            After::Wake => Verdict::Wake,
+        // Another thread that is inside may be about to enter the node, in which this thread is.
+        let Some(mut state) = self.puts.state.enter_at_once() else { return Verdict::Outside };
+        match arrival.look(|packet| state.arrived(arrival.origin(), packet)) {
+            FollowUp::Nothing => Verdict::Done,
+            FollowUp::Wake => Verdict::Wake,
             other => {
                 self.left = Some(other);
                 Verdict::Outside
@@ -45,37 +46,38 @@ impl Handler for Placer {
     fn outside(&mut self, slot: &mut Option<Arrival>) {
         let Some(arrival) = slot.as_ref() else { return };
         let left = self.left.take().unwrap_or_else(|| {
-            let mut state = self.places.state.enter();
-            look_at(arrival, |packet| state.arrived(arrival.origin(), packet))
+            let mut state = self.puts.state.enter();
+            arrival.look(|packet| state.arrived(arrival.origin(), packet))
         });
-        if !matches!(left, After::Nothing) {
-            follow_up(&self.places, &self.node, slot, left);
+        if !matches!(left, FollowUp::Nothing) {
+            follow_up(&self.puts, &self.node, slot, left);
         }
     }
 }
 
 #[cold]
 fn follow_up(
-    places: &Arc<Places>,
+    puts: &Arc<Puts>,
     node: &Weak<dyn AnyNode>,
     slot: &mut Option<Arrival>,
-    after: After,
+    left: FollowUp,
 ) {
     let Some(node) = node.upgrade() else { return };
-    match after {
-        After::Nothing => {}
-        After::Wake => node.nudge(),
-        After::Wait(queue, notification) => {
+    match left {
+        FollowUp::Nothing => {}
+        FollowUp::Wake => node.nudge(),
+        FollowUp::Store(queue, notification) => {
             let own = notification.from == node.local();
-            // A rank that holds itself up would wait for ever.
+            // A packet of the rank's own is not kept: waiting for its credit, the rank would wait
+            // for itself.
             let held = if own { None } else { slot.take() };
             let held = held.map(|arrival| KeptPacket::new(arrival, Arc::clone(&node)));
             queue.post_late(notification, held);
             node.nudge();
         }
-        After::Say(owed) => {
+        FollowUp::Reply(owed) => {
             let Some(to) = slot.as_ref().map(Arrival::origin) else { return };
-            let packets = Packets::over(node.endpoint(), Arc::clone(places));
+            let packets = Packets::over(node.endpoint(), Arc::clone(puts));
             packets.owe(to, owed);
             packets.nudge();
         }
@@ -83,24 +85,24 @@ fn follow_up(
 }
 
 impl Packets {
-    /// Says something to another rank, at once or as soon as there is a packet for it.
+    /// Sends `owed` to another rank, at once or as soon as there is a packet for it.
     pub(crate) fn owe(&self, to: Rank, owed: Owed) {
-        self.places.state.enter().owed.push_back((to, owed));
+        self.puts.state.enter().owed.push_back((to, owed));
         self.pay();
     }
 
-    /// Says what is owed, as far as there are packets.
+    /// Sends what is owed, as far as there are packets.
     #[cold]
     pub(crate) fn pay(&self) {
         while let Some((to, owed)) = {
-            let mut state = self.places.state.enter();
+            let mut state = self.puts.state.enter();
             let next = state.owed.pop_front();
             self.set_owing(OWED_BY_PUTS, next.is_some());
             next
         } {
-            // That the pool is exhausted shows where the program sends.
+            // An exhausted pool is an error where the program sends, not here.
             let Ok(Some(packet)) = self.try_packet() else {
-                self.places.state.enter().owed.push_front((to, owed));
+                self.puts.state.enter().owed.push_front((to, owed));
                 return;
             };
             if self.say(packet, to, owed).is_err() {
@@ -111,13 +113,14 @@ impl Packets {
 
     fn say(&self, mut packet: SendPacket<'_>, to: Rank, owed: Owed) -> Result<()> {
         match owed {
-            Owed::Word(header) => packet.put(&header.emit())?,
+            Owed::Header(header) => packet.put(&header.emit())?,
             Owed::Answer(question) => self.answer(&mut packet, to, &question)?,
         };
-        packet.place(to)
+        packet.unicast_put(to)
     }
 
-    /// Fills `packet` with what `to` has asked for, or with why not: the buffer may be gone by now.
+    /// Fills `packet` with the bytes that `to` has asked for, or with the reason for refusing them:
+    /// the buffer may be gone by now.
     fn answer<'a, 'b>(
         &self,
         packet: &'a mut SendPacket<'b>,
@@ -125,7 +128,7 @@ impl Packets {
         question: &PlaceHeader,
     ) -> Result<&'a mut SendPacket<'b>> {
         let length = question.length as usize;
-        let mut state = self.places.state.enter();
+        let mut state = self.puts.state.enter();
         let refused = match state.receives.admit(to, question, 0) {
             Ok((admitted, at)) if length + place::SIZE <= self.max_payload => {
                 packet.put(&PlaceHeader { kind: Kind::Got, ..*question }.emit())?;
