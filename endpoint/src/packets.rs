@@ -218,8 +218,8 @@ impl Packets {
         self.help_others(Some(self.protocol)).map(drop)
     }
 
-    /// Has these protocols, a bit each, take their packets and do what they owe. One that fails does
-    /// not keep the others from it.
+    /// Has these protocols, a bit each, take their packets and do what they owe. One that fails
+    /// does not keep the others from it.
     #[cold]
     fn help(&self, protocols: u32) -> Result<bool> {
         if protocols == 0 || self.takers.helping.swap(true, Ordering::Acquire) {

@@ -21,8 +21,8 @@ pub(crate) const NAME_BYTES: usize = 128;
 #[derive(Default)]
 pub(crate) struct Puts {
     pub state: Biased<State>,
-    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. The bit of puts is
-    /// set while there is something in `state.owed`.
+    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. The bit of puts
+    /// is set while there is something in `state.owed`.
     pub owing: AtomicU32,
 }
 
