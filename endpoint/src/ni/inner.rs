@@ -9,7 +9,7 @@ use crate::ni::systems::Systems;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
 use weft_link::{Buffer, Link, MtuExceeded, Payload, Received};
@@ -40,6 +40,9 @@ pub(crate) struct Inner<L> {
     /// True unless the next packet of the network may go the short way: packets are pending or wait
     /// for their systems, this rank cannot go on, or the link has no short way.
     pub is_busy: Arc<AtomicBool>,
+    /// Drains that brought something: a sign that the host polls, also where it is sent nothing but
+    /// credits.
+    pub drained: Arc<AtomicU64>,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
     /// Frames that the client has allocated and not launched.
@@ -146,6 +149,7 @@ impl<L: Link> Inner<L> {
             gates: Gates::default(),
             has_notice: false,
             is_busy: Arc::new(AtomicBool::new(true)),
+            drained: Arc::new(AtomicU64::new(0)),
             fetched: None,
             held: 0,
             drained_polls: 0,
@@ -322,6 +326,10 @@ impl<L: Link> Inner<L> {
                 break;
             }
             any = true;
+        }
+        if any {
+            // Inside the lock, so that no other count is lost.
+            self.drained.store(self.drained.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         }
         if self.has_notice {
             self.handle_notices();

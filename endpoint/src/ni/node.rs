@@ -34,6 +34,8 @@ pub struct Node<L: Link> {
     pub(crate) inner: Biased<Inner<L>>,
     /// See [`Inner::is_busy`].
     pub(crate) is_busy: Arc<AtomicBool>,
+    /// See [`Inner::drained`].
+    drained: Arc<AtomicU64>,
     pub(crate) glance: Arc<L::Glance>,
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
@@ -80,6 +82,7 @@ impl<L: Link> Node<L> {
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
+            drained: Arc::clone(&inner.drained),
             inner: Biased::new(inner),
             glance,
             clock,
@@ -253,6 +256,13 @@ impl<L: Link> Node<L> {
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
             interrupts_disabled: self.interrupts.are_off(),
         }
+    }
+
+    /// A number that grows whenever this rank takes something from the network. Reading it enters
+    /// nothing.
+    pub(crate) fn activity(&self) -> u64 {
+        let drained = self.drained.load(Ordering::Relaxed);
+        self.packets_processed.load(Ordering::Relaxed).wrapping_add(drained)
     }
 
     /// True if packets wait for the host; `None` if the host is inside the node right now.

@@ -32,6 +32,11 @@ pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
 
 /// While the host polls, the delay grows up to this many times.
 const MOST_DELAYS: u32 = 8;
+/// A host that has been polling for long is looked at less often still: the delay is at most this
+/// part of that time, and so is what an interrupt comes late by when the host begins to compute.
+const SHARE_OF_ACTIVITY: u32 = 16;
+/// Longest delay on those grounds. Each look takes the core from a rank, for 10 us or more.
+const LONGEST_DELAY: Duration = Duration::from_millis(5);
 /// Period in which a thread with nothing to do looks if it is still needed.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
@@ -159,33 +164,40 @@ impl<L: Link> Watch<L> {
 
     /// Watches until the host has processed everything and nothing more arrives.
     fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
-        let mut delays = 1;
+        let (mut pause, mut began) = (self.delay, Instant::now());
         let mut processed = self.node.host_status().packets_processed;
+        let mut activity = self.node.activity();
         // A program that waits without polling is given no time to poll.
         let mut at_once = self.node.eager.load(Ordering::Relaxed);
         while !self.node.is_closed() && self.bells.loss().is_none() {
             self.watchdog.arrived(self.now());
             if !std::mem::take(&mut at_once) {
-                self.pause(self.delay * delays);
+                self.pause(pause);
             }
             let host = self.node.host_status();
-            match host.packets_processed == processed {
-                true => self.node.serve(),
-                false => self.node.send_held(),
+            let has_processed = host.packets_processed != processed;
+            let is_active = self.node.activity() != activity;
+            match has_processed {
+                true => self.node.send_held(),
+                false => self.node.serve(),
             }
-            // A host that is inside the node drains it: that is as good as progress.
-            let waiting = !self.is_idle();
+            // A host at work gets to its packets by itself: it is not disturbed by a look inside.
+            // One that is inside drains the node: that is as good as progress.
+            let waiting = has_processed || !self.is_idle();
             let delivered = host.packets_processed + u64::from(waiting);
             match self.watchdog.timeout(self.now(), delivered, host) {
-                Verdict::Cancel if host.packets_processed == processed => return,
-                Verdict::Cancel => delays = (delays * 2).min(MOST_DELAYS),
-                Verdict::Restart => {}
+                Verdict::Cancel if !is_active => return,
+                Verdict::Cancel | Verdict::Restart if is_active => {
+                    pause = longer::<L>(pause, self.delay, began.elapsed());
+                }
+                Verdict::Cancel | Verdict::Restart => {}
                 Verdict::Interrupt => {
                     self.node.interrupts.run(&mut *interrupt);
-                    delays = 1;
+                    (pause, began) = (self.delay, Instant::now());
                 }
             }
             processed = self.node.host_status().packets_processed;
+            activity = self.node.activity();
         }
     }
 
@@ -207,3 +219,13 @@ impl<L: Link> Watch<L> {
         self.start.elapsed().as_nanos() as u64
     }
 }
+
+/// The pause after `pause`, for a host that has been polling for `active`. On a lossy link this
+/// thread has timers to look after when the host stops.
+fn longer<L: Link>(pause: Duration, delay: Duration, active: Duration) -> Duration {
+    let share = if L::LOSSY { Duration::ZERO } else { active / SHARE_OF_ACTIVITY };
+    (pause * 2).min((delay * MOST_DELAYS).max(share.min(LONGEST_DELAY)))
+}
+
+#[cfg(test)]
+mod tests;
