@@ -280,8 +280,14 @@ impl Packets {
     ///
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&self) -> Result<bool> {
+        // Most polls end here, with no register saved.
+        if self.node.is_idle() && !self.owes() { Ok(false) } else { self.poll_systems() }
+    }
+
+    #[inline(never)]
+    fn poll_systems(&self) -> Result<bool> {
         self.pay_if_owed();
         match self.node.poll() {
             Some(Polled::Nothing) => Ok(false),

@@ -89,9 +89,15 @@ impl Packets {
         self.pay();
     }
 
+    /// True if something waits for a packet to be sent in.
+    #[inline(always)]
+    pub(crate) fn owes(&self) -> bool {
+        self.puts.owes.load(Ordering::Relaxed)
+    }
+
     #[inline]
     pub(crate) fn pay_if_owed(&self) {
-        if self.puts.owes.load(Ordering::Relaxed) {
+        if self.owes() {
             self.pay();
         }
     }
