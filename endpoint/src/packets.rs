@@ -148,17 +148,23 @@ impl Packets {
         1 << self.protocol.index()
     }
 
+    /// True if a protocol owes something.
+    #[inline(always)]
+    fn owes(&self) -> bool {
+        self.puts.owing.load(Ordering::Relaxed) != 0
+    }
+
     /// Has all protocols do what they owe. True if anything came of it.
     #[inline]
     fn pay_if_owed(&self) -> bool {
-        self.puts.owing.load(Ordering::Relaxed) != 0 && self.pay_all(0)
+        self.owes() && self.pay_all(0)
     }
 
     /// Does what [`Self::pay_if_owed`] does, but for this protocol, whose layer takes its packets
     /// now and does what it owes itself then.
     #[inline]
     pub(crate) fn pay_if_others_owe(&self) {
-        if self.puts.owing.load(Ordering::Relaxed) != 0 {
+        if self.owes() {
             self.pay_all(self.bit());
         }
     }
@@ -338,8 +344,14 @@ impl Packets {
     ///
     /// # Errors
     /// [`Error::RankLost`], or what a peer did wrong.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&self) -> Result<bool> {
+        // Most polls end here, with no register saved.
+        if self.node.is_idle() && !self.owes() { Ok(false) } else { self.poll_systems() }
+    }
+
+    #[inline(never)]
+    fn poll_systems(&self) -> Result<bool> {
         let paid = self.pay_if_owed();
         match self.node.poll() {
             Some(Polled::Nothing) => Ok(paid),

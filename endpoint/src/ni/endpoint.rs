@@ -53,7 +53,16 @@ impl Endpoint {
         }
     }
 
-    /// See [`AnyNode::poll`].
+    /// True if there is nothing to be had from a poll, as far as a glance tells.
+    #[inline(always)]
+    pub fn is_idle(&self) -> bool {
+        match self {
+            Endpoint::Shm(node) => node.is_idle(),
+            Endpoint::Other(_) => false,
+        }
+    }
+
+    /// See [`AnyNode::poll`], for who has seen that this is not [idle](Self::is_idle).
     #[inline(always)]
     pub fn poll(&self) -> Option<Polled> {
         match self {

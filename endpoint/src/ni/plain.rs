@@ -19,8 +19,13 @@ impl<L: Link> Node<L> {
     /// See [`AnyNode::poll`].
     #[inline(always)]
     pub(crate) fn poll_packet(&self) -> Option<Polled> {
-        // Most polls end here, with no register saved.
-        if self.is_idle() { Some(Polled::Nothing) } else { self.poll_systems() }
+        let Some((mut inner, short)) = self.enter_for_short(|_| true) else {
+            return self.poll_slowly();
+        };
+        match inner.systems.table[short.protocol.index()].upcall.take() {
+            Some(upcall) => self.call_plain(inner, &short, None, upcall),
+            None => self.poll_plain(inner, &short, None),
+        }
     }
 
     /// See [`AnyNode::take_unless`]; the look of a system whose link is known is part of this.
@@ -71,7 +76,7 @@ impl<L: Link> Node<L> {
 
     /// True if there is nothing to be had from a look, as far as a glance tells.
     #[inline(always)]
-    fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         L::SHORT && !self.is_busy.load(Ordering::Relaxed) && self.glance.is_idle()
     }
 
@@ -106,17 +111,6 @@ impl<L: Link> Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         inner
-    }
-
-    #[inline(never)]
-    fn poll_systems(&self) -> Option<Polled> {
-        let Some((mut inner, short)) = self.enter_for_short(|_| true) else {
-            return self.poll_slowly();
-        };
-        match inner.systems.table[short.protocol.index()].upcall.take() {
-            Some(upcall) => self.call_plain(inner, &short, None, upcall),
-            None => self.poll_plain(inner, &short, None),
-        }
     }
 
     #[inline(never)]
