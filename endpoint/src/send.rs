@@ -31,6 +31,12 @@ impl Packets {
     pub fn send_short(&self, to: Rank, bytes: &(impl Gather + Copy)) -> bool {
         self.node.launch_short(to, self.protocol, bytes)
     }
+
+    /// True if short packets to `to` could leave at once but for a credit, which comes when the
+    /// receiver has taken some. A sender that can try again later has no need of a frame then.
+    pub fn awaits_credit(&self, to: Rank) -> bool {
+        self.node.awaits_credit(to)
+    }
 }
 
 impl<'a> SendPacket<'a> {

@@ -66,6 +66,13 @@ impl<B: Copy> Ni<B> {
         Some(header)
     }
 
+    /// True if a packet to `to` could leave at once but for a credit, and one comes without being
+    /// asked for.
+    pub fn awaits_credit(&self, to: Rank) -> bool {
+        let careful = |peer: &Peer<B>| peer.flow.is_none() && peer.outgoing.held() == 0;
+        to != self.local && self.pool.is_none() && self.peers.get(to).is_some_and(careful)
+    }
+
     /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`,
     /// from a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no
     /// buffer. `look` says whether the host is done with it; else the host has it from here on, and

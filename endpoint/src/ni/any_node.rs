@@ -155,6 +155,8 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Panics
     /// If there are more than [`Self::short_payload`].
     fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool;
+    /// True if short packets to `to` could leave at once but for a credit, which will come.
+    fn awaits_credit(&self, to: Rank) -> bool;
     /// Takes one packet from the network and has its system look at it, or make its upcall, if no
     /// other upcall is running (one, so that polling and computing share the host fairly: thesis
     /// 3.7). A packet of a system that takes its packets itself waits for it. `None` if a rank was

@@ -350,6 +350,14 @@ impl<L: Link> AnyNode for Node<L> {
         if L::SHORT { size_of::<ShortWords>() } else { 0 }
     }
 
+    fn awaits_credit(&self, to: Rank) -> bool {
+        let inner = self.inner.enter();
+        L::SHORT
+            && inner.gates.are_open()
+            && inner.link.takes_short(to)
+            && inner.ni.awaits_credit(to)
+    }
+
     #[inline]
     fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool {
         self.send_short(to, protocol, &[bytes])

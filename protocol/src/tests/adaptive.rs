@@ -166,3 +166,12 @@ fn memory_follows_the_pool() {
     let adaptive = Some(Adaptive::new(32, 8));
     assert_eq!(Settings { adaptive, ..fixed }.promised_buffers(), 1023 + 8 * 31);
 }
+
+#[test]
+fn a_window_grows_only_for_packets_that_wait_so_that_no_credit_is_awaited_without() {
+    let mut bench = bench();
+    while bench.ni.outgoing(1.into()).0 > 0 {
+        bench.unicast(1, 100);
+    }
+    assert!(!bench.ni.awaits_credit(Rank(1)));
+}

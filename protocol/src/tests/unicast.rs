@@ -138,3 +138,23 @@ fn what_may_be_lost_needs_a_buffer() {
     bench.ni.set_lossless(Rank(1));
     assert!(bench.ni.unicast_at_once(Rank(1), Protocol::PACKETS, 40).is_some());
 }
+
+#[test]
+fn a_credit_is_awaited_only_where_one_comes_unasked_for() {
+    let mut bench = Bench::new(0, 3, 2);
+    assert!(!bench.ni.awaits_credit(Rank(1)), "there are some");
+    (100..102).for_each(|buffer| drop(bench.unicast(1, buffer)));
+    assert!(bench.ni.awaits_credit(Rank(1)));
+    assert!(!bench.ni.awaits_credit(Rank(2)), "it is another window");
+    assert!(!bench.ni.awaits_credit(Rank(0)), "it is this rank");
+    assert!(!bench.ni.awaits_credit(Rank(3)), "there is no such rank");
+    bench.receive_credits(1, 1);
+    assert!(!bench.ni.awaits_credit(Rank(1)));
+}
+
+#[test]
+fn what_may_be_lost_is_not_what_awaits_a_credit() {
+    let mut bench = Bench::with(0, 2, 1, Preset::RETRANSMITTING[0], Shape::Binary);
+    bench.unicast(1, 100);
+    assert!(!bench.ni.awaits_credit(Rank(1)));
+}

@@ -70,8 +70,8 @@ pub trait Network {
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
 
-    /// Sends one packet as [`Self::send`] does, but one of the short ones only if it may leave at
-    /// once: whoever can try again has nothing of having it wait in a frame, which costs more.
+    /// Sends one packet as [`Self::send`] does, but for a short one that lacks only a credit. A
+    /// sender that can try again has no use for a frame that waits, which costs more.
     ///
     /// # Errors
     /// Those of the network.
@@ -161,10 +161,15 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        match is_short(self, head, body) {
-            true => Ok(send_short(self, to, head, body)),
-            false => self.send(to, head, body),
+        if is_short(self, head, body) {
+            if send_short(self, to, head, body) {
+                return Ok(true);
+            }
+            if self.awaits_credit(to) {
+                return Ok(false);
+            }
         }
+        self.send(to, head, body)
     }
 
     #[inline(always)]
