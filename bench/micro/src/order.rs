@@ -22,18 +22,19 @@ const ARRIVED: usize = 0;
 
 pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     let job = weft::join_packets()?;
-    // An interrupt would poll packets that an engine is to take.
+    // An interrupt would take packets that the ranks poll for.
     let quiet = job.packets().clone();
     let _off = quiet.interrupts_off();
     let payload = vec![7; spec.size()];
-    let mut bench = Bench { packets: job.packets(), arena, payload, met: 0, engine: None };
+    let engine = Engine::new(job.packets().clone());
+    let orders_of_job = Orders::new(&engine);
+    let mut bench = Bench { packets: job.packets(), arena, payload, met: 0, engine };
     let ranks = bench.packets.size();
     let (mut orders, mut floor) = (Vec::new(), Vec::new());
     // Each sample takes an order of its own, and there are no more.
     for sample in 0..spec.rounds.min(ORDERS_PER_RANK * ranks) {
         floor.push(bench.unordered()?);
-        orders.push(bench.ordered(sample)?);
-        bench.engine = None;
+        orders.push(bench.ordered(&orders_of_job, sample)?);
     }
     if bench.packets.rank() == 0 {
         let floors = vec![("broadcast of packets, in no order", floor)];
@@ -49,8 +50,7 @@ struct Bench<'a> {
     payload: Vec<u8>,
     /// Number of times that the ranks have met.
     met: u64,
-    /// Engine that takes packets at the moment, if it is one.
-    engine: Option<Arc<Engine>>,
+    engine: Arc<Engine>,
 }
 
 impl Bench<'_> {
@@ -61,10 +61,8 @@ impl Bench<'_> {
         arrived.fetch_add(1, Ordering::SeqCst);
         // Whoever sleeps for an arrival is not woken by the arena.
         while arrived.load(Ordering::SeqCst) < self.met {
-            match &self.engine {
-                Some(engine) => engine.progress()?,
-                None => self.packets.poll()?,
-            };
+            self.engine.progress()?;
+            self.packets.poll()?;
             std::thread::yield_now();
         }
         Ok(())
@@ -83,10 +81,8 @@ impl Bench<'_> {
         let received = Arc::new(AtomicU64::new(0));
         let (count, size) = (Arc::clone(&received), self.payload.len());
         self.packets.on_packet(move |packet| {
-            // Late acknowledgements of an order are no packets of this.
-            if packet.len() == size && packet.iter().all(|&byte| byte == 7) {
-                count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-            }
+            debug_assert_eq!(packet.len(), size);
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         });
         self.sample(|bench| {
             for _ in 0..BATCH {
@@ -99,15 +95,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Packets that this engine takes too late for its ports wait for ports that never come, so
-    /// each sample has an engine, and the one order that follows from its number.
-    fn ordered(&mut self, number: usize) -> Result<f64> {
-        let engine = Engine::new(self.packets.clone());
-        self.engine = Some(Arc::clone(&engine));
-        let orders = Orders::new(&engine);
-        for earlier in 0..number {
-            drop(orders.order(&format!("earlier {earlier}"), |_| {})?);
-        }
+    fn ordered(&mut self, orders: &Orders, number: usize) -> Result<f64> {
+        let engine = Arc::clone(&self.engine);
         let (completer, done) = Completion::new(&engine);
         let mut completer = Some(completer);
         let mut left = BATCH * self.packets.size() as u64;
