@@ -84,6 +84,10 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 #[cold]
 #[inline(never)]
 fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
+    // To another host no packet is short, and there is nothing to wait for.
+    if !engine.packets().awaits_credit(to) {
+        return false;
+    }
     let (mut looks, mut any, mut is_sent) = (0, false, false);
     let waited = engine.packets().wait_awake(&mut || {
         looks += 1;
