@@ -270,7 +270,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// operations have waited for that.
     ///
     /// # Errors
-    /// As [`Self::begin`].
+    /// Those of [`Self::begin`].
     pub fn pass(&mut self, id: TeamId, signature: Signature) -> Result<(u32, bool), Refused> {
         let team = self.teams.get_mut(&id).ok_or(Refused::Missing)?;
         if let Some(failure) = team.failure {
@@ -378,7 +378,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// Goes on with an operation where it is, as far as can be.
     ///
     /// # Errors
-    /// As [`Run::advance`].
+    /// Those of [`Run::advance`].
     pub fn drive<X: Transport>(
         &mut self,
         id: TeamId,
@@ -412,7 +412,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// Sends what waits for room, as far as there is some. True if anything left.
     ///
     /// # Errors
-    /// As [`Run::advance`].
+    /// Those of [`Run::advance`].
     pub fn transmit<X: Transport>(&mut self, transport: &mut X) -> Result<bool, Failure<X::Error>> {
         let mut any = false;
         for _ in 0..self.leaving.len() {

@@ -3,7 +3,9 @@
 //! | thesis | here |
 //! |---|---|
 //! | `lfc_send_alloc` | [`Packets::packet`] |
-//! | `lfc_ucast_launch`, `lfc_bcast_launch`, `lfc_mcast_launch` | [`SendPacket::unicast`], [`SendPacket::broadcast`], [`SendPacket::multicast`] |
+//! | `lfc_ucast_launch` | [`SendPacket::unicast`] |
+//! | `lfc_bcast_launch` | [`SendPacket::broadcast`] |
+//! | `lfc_mcast_launch` | [`SendPacket::multicast`] |
 //! | `lfc_group_create` | [`Packets::group`] |
 //! | `lfc_poll` | [`Packets::poll`] |
 //! | `lfc_intr_disable`, `lfc_intr_enable` | [`Packets::interrupts_off`], a guard |

@@ -331,7 +331,7 @@ impl Engine {
     /// Makes progress until every message sent from here has left this rank.
     ///
     /// # Errors
-    /// As [`Self::progress`].
+    /// Those of [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
         self.watch(|engine| {
             let owes_nothing = engine.state.enter().owed.is_empty();

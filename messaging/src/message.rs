@@ -106,7 +106,7 @@ impl Message {
     /// blocking.
     ///
     /// # Errors
-    /// As [`Self::chunk`].
+    /// Those of [`Self::chunk`].
     pub async fn next_chunk(&mut self) -> Result<&[u8]> {
         while self.lacks_bytes() {
             self.finish_part();
@@ -128,7 +128,7 @@ impl Message {
     /// Does what [`Self::read_to_vec`] does, for asynchronous handlers and tasks.
     ///
     /// # Errors
-    /// As [`Self::read_to_vec`].
+    /// Those of [`Self::read_to_vec`].
     pub async fn bytes(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
         while self.remaining() > 0 {
@@ -236,7 +236,7 @@ impl Message {
     /// All bytes that are left.
     ///
     /// # Errors
-    /// As [`Self::read_exact`].
+    /// Those of [`Self::read_exact`].
     pub fn read_to_vec(&mut self) -> Result<Vec<u8>> {
         // Room for what a peer announces is made as it arrives: it may announce anything.
         let mut bytes = Vec::with_capacity(self.remaining().min(READ_AHEAD_BYTES));
@@ -260,7 +260,7 @@ impl Message {
     /// Skips `bytes` without reading them.
     ///
     /// # Errors
-    /// As [`Self::read_exact`].
+    /// Those of [`Self::read_exact`].
     pub fn skip(&mut self, bytes: usize) -> Result<()> {
         if bytes > self.remaining() {
             let (left, wanted) = (self.remaining() as u64, bytes as u64);

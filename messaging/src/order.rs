@@ -131,7 +131,7 @@ impl Orders {
     /// polls, or is interrupted.
     ///
     /// # Errors
-    /// As [`Self::order`].
+    /// Those of [`Self::order`].
     pub fn order_async<R>(
         &self,
         name: &str,
@@ -149,7 +149,7 @@ impl Orders {
     /// as for [`Packets::group`](weft_endpoint::Packets::group).
     ///
     /// # Errors
-    /// As [`Self::order`], or `members` is no set of ranks of this job.
+    /// Those of [`Self::order`], or `members` is no set of ranks of this job.
     pub fn order_in(
         &self,
         name: &str,
@@ -162,7 +162,7 @@ impl Orders {
     /// Creates the order `name` among all ranks, to be asked for messages.
     ///
     /// # Errors
-    /// As [`Self::order`].
+    /// Those of [`Self::order`].
     pub fn mailbox(&self, name: &str) -> Result<OrderMailbox> {
         self.make(name, None, None).map(OrderMailbox)
     }
@@ -170,7 +170,7 @@ impl Orders {
     /// Creates the order `name` among `members`, to be asked for messages.
     ///
     /// # Errors
-    /// As [`Self::order_in`].
+    /// Those of [`Self::order_in`].
     pub fn mailbox_in(&self, name: &str, members: &[Rank]) -> Result<OrderMailbox> {
         self.make(name, Some(members), None).map(OrderMailbox)
     }
@@ -232,7 +232,7 @@ impl Order {
     /// before it. With an [`OrderMailbox`], once it was received.
     ///
     /// # Errors
-    /// As [`Self::broadcast`], or [`Error::WaitsForItself`] in the handler of this order.
+    /// Those of [`Self::broadcast`], or [`Error::WaitsForItself`] in the handler of this order.
     pub fn broadcast_and_wait(&self, parts: &(impl Parts + ?Sized)) -> Result<u64> {
         if self.0.handler_runs_here() {
             return Err(Error::WaitsForItself(self.0.name().into()));
@@ -244,7 +244,7 @@ impl Order {
     /// returns once the message is sent.
     ///
     /// # Errors
-    /// As [`Self::broadcast`].
+    /// Those of [`Self::broadcast`].
     pub fn begin(&self, parts: &(impl Parts + ?Sized)) -> Result<Completion<u64>> {
         let (completer, completion) = Completion::new(self.0.engine());
         self.0.broadcast(parts, Some(completer))?;
@@ -270,7 +270,7 @@ impl OrderMailbox {
     /// The next message of the order, if it is there. Polls once, never blocks.
     ///
     /// # Errors
-    /// As [`Self::receive`].
+    /// Those of [`Self::receive`].
     pub fn try_receive(&self) -> Result<Option<OrderedMessage>> {
         self.0.0.try_receive()
     }

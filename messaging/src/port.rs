@@ -71,7 +71,7 @@ impl Port {
     /// message of this port waits for its end. Other ports go on, and so does whoever polled.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn with_async<R>(
         engine: &Arc<Engine>,
         name: &str,
@@ -87,7 +87,7 @@ impl Port {
     /// run concurrently once they wait, and may end in any order. Popup threads without threads.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn concurrent<R>(
         engine: &Arc<Engine>,
         name: &str,
@@ -104,7 +104,7 @@ impl Port {
     /// where ranks have no threads, it runs in place.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn popup(
         engine: &Arc<Engine>,
         name: &str,
@@ -197,7 +197,7 @@ impl Port {
     /// [`HeaderStack`](crate::HeaderStack), or the bytes themselves.
     ///
     /// # Errors
-    /// As [`Self::send`].
+    /// Those of [`Self::send`].
     #[inline]
     pub fn send_with(
         &self,
@@ -212,7 +212,7 @@ impl Port {
     /// blocking.
     ///
     /// # Errors
-    /// As [`Self::send`].
+    /// Those of [`Self::send`].
     pub async fn send_async(
         &self,
         to: impl Into<Rank>,
@@ -225,7 +225,7 @@ impl Port {
     /// while one of their ports is full.
     ///
     /// # Errors
-    /// As [`Self::send`].
+    /// Those of [`Self::send`].
     pub fn broadcast(&self, parts: &(impl Parts + ?Sized)) -> Result<()> {
         self.multicast(Group::ALL, parts)
     }
@@ -233,7 +233,7 @@ impl Port {
     /// Sends a message to all members of `group` but this rank.
     ///
     /// # Errors
-    /// As [`Self::send`], or this rank is not a member.
+    /// Those of [`Self::send`], or this rank is not a member.
     pub fn multicast(&self, group: Group, parts: &(impl Parts + ?Sized)) -> Result<()> {
         self.multicast_with(group, &[], parts)
     }
@@ -241,7 +241,7 @@ impl Port {
     /// Does what [`Self::multicast`] does, with headers of the layers above in front.
     ///
     /// # Errors
-    /// As [`Self::multicast`].
+    /// Those of [`Self::multicast`].
     pub fn multicast_with(
         &self,
         group: Group,
@@ -257,7 +257,7 @@ impl Port {
     /// Does what [`Self::multicast`] does, for asynchronous handlers and tasks.
     ///
     /// # Errors
-    /// As [`Self::multicast`].
+    /// Those of [`Self::multicast`].
     pub async fn multicast_async(&self, group: Group, parts: &(impl Parts + ?Sized)) -> Result<()> {
         if self.engine.packets().size() == 1 {
             return Ok(());

@@ -155,7 +155,7 @@ impl Engine {
     /// what it looks at is changed by handlers of this rank.
     ///
     /// # Errors
-    /// As [`Self::progress`].
+    /// Those of [`Self::progress`].
     pub fn poll_until(self: &Arc<Self>, mut done: impl FnMut() -> bool) -> Result<()> {
         self.wait(|_, _| Ok(done().then_some(())))
     }
@@ -171,7 +171,7 @@ impl Engine {
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
     ///
     /// # Errors
-    /// As [`Self::progress`]; the future is dropped then.
+    /// Those of [`Self::progress`]; the future is dropped then.
     pub fn block_on<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> Result<T> {
         let mut future = pin!(future);
         let woken = Arc::new(Woken {

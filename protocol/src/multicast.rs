@@ -51,7 +51,7 @@ impl<B: Copy> Ni<B> {
     /// Sends as [`Self::multicast`] does, to the system `protocol` of the members.
     ///
     /// # Panics
-    /// As [`Self::multicast`].
+    /// Those of [`Self::multicast`].
     pub fn multicast_for(
         &mut self,
         protocol: Protocol,

@@ -184,7 +184,7 @@ impl<B: Copy> Ni<B> {
     /// The host gets to a packet that was left to it ([`Actions::defer`]).
     ///
     /// # Errors
-    /// As [`Self::received`]; the caller still owns the body.
+    /// Those of [`Self::received`]; the caller still owns the body.
     pub fn host_received(
         &mut self,
         deferred: Deferred<B>,

@@ -176,7 +176,7 @@ impl Shared {
     /// `None`. Collective.
     ///
     /// # Errors
-    /// As [`Self::gather`].
+    /// Those of [`Self::gather`].
     pub fn gather_traffic(&self, mine: Traffic) -> Result<Option<Vec<Traffic>>> {
         Ok(self.gather(&[mine.to_array()])?.map(|ranks| Traffic::from_arrays(&ranks)))
     }

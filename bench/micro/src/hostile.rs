@@ -214,7 +214,7 @@ fn receive(seat: &mut Seat) -> Result<Report> {
 /// Measures as `spec` says, and prints.
 ///
 /// # Errors
-/// As [`measure`]; or an adversary brought a packet in, or kept one out.
+/// Those of [`measure`]; or an adversary brought a packet in, or kept one out.
 pub(crate) fn measure_all(spec: &Spec) -> Result<()> {
     let size = spec.size();
     if !(packet::SIZE_MIN..=SIZE_MAX).contains(&size) {

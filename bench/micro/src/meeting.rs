@@ -49,7 +49,7 @@ pub fn in_memory(
 /// Joins one of two hosts, where `interface` is the one to go by, runs `bench`, and leaves.
 ///
 /// # Errors
-/// As [`in_memory`].
+/// Those of [`in_memory`].
 pub fn between_hosts(
     spec: &Spec,
     interface: Option<&str>,

@@ -81,7 +81,7 @@ impl Bench<'_> {
         let received = Arc::new(AtomicU64::new(0));
         let (count, size) = (Arc::clone(&received), self.payload.len());
         self.packets.on_packet(move |packet| {
-            debug_assert_eq!(packet.len(), size);
+            assert_eq!(packet.len(), size, "only packets of this benchmark come");
             count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         });
         self.sample(|bench| {

@@ -136,7 +136,7 @@ impl Setup {
     /// Runs a program that uses messages.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub fn run_messages<T: 'static>(
         &self,
         program: impl Fn(&Weft) -> Result<T> + 'static,

@@ -198,7 +198,7 @@ pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) 
 /// Runs it on another machine.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 pub fn run_on(
     machine: Machine,
     program: &Program,

@@ -186,7 +186,7 @@ impl Weft {
     /// packet, so that it should look at what handlers of this rank change.
     ///
     /// # Errors
-    /// As [`Self::poll`].
+    /// Those of [`Self::poll`].
     pub fn poll_until(&self, done: impl FnMut() -> bool) -> Result<()> {
         Ok(self.job.engine.poll_until(done)?)
     }
@@ -261,7 +261,7 @@ impl Weft {
     /// [`Orders::order_async`].
     ///
     /// # Errors
-    /// As [`Self::order`].
+    /// Those of [`Self::order`].
     pub fn order_async<R>(
         &self,
         name: &str,
@@ -277,7 +277,7 @@ impl Weft {
     /// call this.
     ///
     /// # Errors
-    /// As [`Self::order`], or `members` is no set of ranks of this job.
+    /// Those of [`Self::order`], or `members` is no set of ranks of this job.
     pub fn order_in(
         &self,
         name: &str,
@@ -290,7 +290,7 @@ impl Weft {
     /// Creates a totally-ordered broadcast among all ranks, whose messages are asked for.
     ///
     /// # Errors
-    /// As [`Self::order`].
+    /// Those of [`Self::order`].
     pub fn order_mailbox(&self, name: &str) -> Result<OrderMailbox> {
         Ok(self.job.orders.mailbox(name)?)
     }

@@ -291,7 +291,7 @@ impl Machine {
     /// The thesis's cluster.
     ///
     /// # Errors
-    /// As [`Self::parse`]; the description is part of the program and tested.
+    /// Those of [`Self::parse`]; the description is part of the program and tested.
     pub fn myrinet() -> Result<Self, MachineError> {
         Self::named("myrinet")
     }

@@ -33,10 +33,10 @@ impl<T> Pending<T> {
     /// The outcome, if it is there. Never blocks and does not poll the network.
     ///
     /// # Errors
-    /// As [`Self::wait`].
+    /// Those of [`Self::wait`].
     ///
     /// # Panics
-    /// As [`Self::wait`].
+    /// Those of [`Self::wait`].
     pub fn try_take(&mut self) -> Result<Option<T>> {
         Ok(self.0.try_take()?.map(unwind))
     }

@@ -58,7 +58,7 @@ impl Team {
     /// the job make the same teams in the same order, with multicast groups among them.
     ///
     /// # Errors
-    /// As [`weft_endpoint::Packets::group`].
+    /// Those of [`weft_endpoint::Packets::group`].
     pub fn part(&self, members: &[Rank]) -> Result<Option<Self>> {
         let operations = &self.shared.operations;
         let packets = operations.engine().packets();

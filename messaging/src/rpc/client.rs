@@ -120,7 +120,7 @@ impl Call {
     /// the call is cancelled.
     ///
     /// # Errors
-    /// As [`Self::wait_within`].
+    /// Those of [`Self::wait_within`].
     pub async fn within(mut self, limit: Duration) -> Result<Message> {
         let end = Arc::clone(&self.end);
         match end.rpc.engine.within(limit, &mut self).await {

@@ -51,7 +51,7 @@ impl Service {
     /// [`Port::with_async`].
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn with_async<R>(
         rpc: &Arc<Rpc>,
         name: &str,
@@ -70,7 +70,7 @@ impl Service {
     /// [`Self::new`].
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn concurrent<R>(
         rpc: &Arc<Rpc>,
         name: &str,
@@ -88,7 +88,7 @@ impl Service {
     /// and may block it: see [`Port::popup`].
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn popup(
         rpc: &Arc<Rpc>,
         name: &str,

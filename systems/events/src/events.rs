@@ -317,7 +317,7 @@ impl Events {
     /// all that was sent in earlier ones.
     ///
     /// # Errors
-    /// As [`Self::send`] and [`Self::receive`].
+    /// Those of [`Self::send`] and [`Self::receive`].
     pub fn close(self, event: u32) -> Result<Statistics> {
         if self.size() > 1 {
             self.send(Destination::Everyone, event, &[], Flags::CROWD)?;

@@ -82,7 +82,7 @@ impl Nodes {
     /// A grid of truth values, as [`Self::grid`].
     ///
     /// # Panics
-    /// As [`Self::grid`].
+    /// Those of [`Self::grid`].
     pub fn mask(
         &self,
         rows: usize,
@@ -224,7 +224,7 @@ impl<'a, T: Pod> Grid<'a, T> {
     /// `f` of all points, beginning with `first` at each node: the same at all nodes.
     ///
     /// # Errors
-    /// As [`Events::send`] and [`Events::receive`].
+    /// Those of [`Events::send`] and [`Events::receive`].
     pub fn fold(&self, first: T, f: impl Fn(T, T) -> T) -> Result<T> {
         self.nodes.work(self.values.len());
         let own = self.values.iter().fold(first, |a, &b| f(a, b));
@@ -235,7 +235,7 @@ impl<'a, T: Pod> Grid<'a, T> {
     /// north of the first row is the last, west of the first column the last.
     ///
     /// # Errors
-    /// As [`Events::send`] and [`Events::receive`].
+    /// Those of [`Events::send`] and [`Events::receive`].
     pub fn neighbours(&self) -> Result<Neighbours<'a, T>> {
         let (nodes, columns) = (self.nodes, self.columns);
         let (first, last) = (&self.values[..columns], &self.values[self.values.len() - columns..]);
@@ -284,7 +284,7 @@ impl<T: Pod + PartialOrd> Grid<'_, T> {
     /// The largest point: the same at all nodes. Points that do not compare are passed over.
     ///
     /// # Errors
-    /// As [`Self::fold`].
+    /// Those of [`Self::fold`].
     pub fn largest(&self) -> Result<T> {
         self.fold(self.values[0], |a, b| if b > a { b } else { a })
     }
@@ -294,7 +294,7 @@ impl<T: Pod + Add<Output = T>> Grid<'_, T> {
     /// The sum of all points: the same at all nodes.
     ///
     /// # Errors
-    /// As [`Self::fold`].
+    /// Those of [`Self::fold`].
     pub fn sum(&self) -> Result<T> {
         self.fold(T::zeroed(), |a, b| a + b)
     }

@@ -262,7 +262,7 @@ impl Regions {
     /// The end: a barrier, after which nobody needs anything of this node any more.
     ///
     /// # Errors
-    /// As [`Self::barrier`].
+    /// Those of [`Self::barrier`].
     pub fn close(self) -> Result<()> {
         // A barrier goes past what waits here, and who has left it takes nothing any more.
         self.drain()?;

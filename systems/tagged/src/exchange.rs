@@ -390,13 +390,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.stored.len()
     }
 
-    /// Unexpected messages and their bytes, for those who watch the bound.
-    pub fn unexpected(&self) -> (usize, usize) {
+    /// Bytes of unexpected messages that are stored here, for those who watch the bound.
+    pub fn unexpected_bytes(&self) -> usize {
         let bytes = |stored: &Stored| match stored {
             Stored::Bytes { bytes, .. } => bytes.len(),
             _ => 0,
         };
-        (self.stored.len(), self.stored.values().map(bytes).sum())
+        self.stored.values().map(bytes).sum()
     }
 
     #[inline]

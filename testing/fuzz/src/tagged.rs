@@ -134,7 +134,7 @@ impl Program {
                 None => panic!("{packet:?} is no packet"),
             }
         }
-        let (_, stored) = self.exchange.unexpected();
+        let stored = self.exchange.unexpected_bytes();
         assert!(stored as u64 <= u64::from(RANKS) * WINDOW);
     }
 }

@@ -235,7 +235,7 @@ impl Reference {
     /// A program of `at` is shown `bytes`, which `origin` sent to `stream`.
     ///
     /// # Errors
-    /// As [`Self::shows`].
+    /// Those of [`Self::shows`].
     pub fn shows_bytes(
         &mut self,
         at: Rank,

@@ -30,7 +30,7 @@ const FANOUTS: [u16; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 /// copied it.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn latency(setup: &Setup, bytes: usize) -> Result<f64> {
     let ranks = setup
         .run(move |packets| {
@@ -81,7 +81,7 @@ pub struct Blast {
 /// Sends `messages` messages of `bytes` bytes, as fast as they go (thesis 5.3.1).
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn blast(setup: &Setup, bytes: usize, messages: usize, senders: Senders) -> Result<Blast> {
     let packets_each = messages * bytes.div_ceil(PACKET_BYTES).max(1);
     let Ran { values: ranks, statistics } = setup.run(move |packets| {
@@ -126,7 +126,7 @@ fn broadcast(packets: &Packets, bytes: &[u8]) -> Result<()> {
 /// children, at the receiver that gets them most slowly.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn multicast_gap(fanout: u16) -> Result<f64> {
     let setup = Setup { shape: Shape::Relay, ..Setup::lfc(fanout + 2) };
     let ranks = setup

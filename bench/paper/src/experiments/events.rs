@@ -111,7 +111,7 @@ impl<T> Ran<T> {
     /// Results of the nodes, with their counters.
     ///
     /// # Errors
-    /// As [`Self::values`].
+    /// Those of [`Self::values`].
     pub fn counted(self) -> Result<Vec<(T, Statistics)>> {
         match self {
             Ran::Ended(values) => Ok(values),
@@ -154,7 +154,7 @@ impl Cluster {
     /// Runs the program, where the events have other `settings`.
     ///
     /// # Errors
-    /// As [`Self::run`].
+    /// Those of [`Self::run`].
     pub fn run_with<T: 'static>(
         &self,
         settings: Settings,

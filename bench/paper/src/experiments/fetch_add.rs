@@ -22,7 +22,7 @@ const RANKS: [u16; 8] = [2, 3, 4, 6, 8, 16, 32, 64];
 /// while all others receive by polling.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn latency(
     setup: &Setup,
     issues: impl Fn(Rank) -> bool + Send + Sync + 'static,

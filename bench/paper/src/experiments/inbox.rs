@@ -50,7 +50,7 @@ impl Inbox {
     /// The next packet, polled for. The packet is released when it is dropped.
     ///
     /// # Errors
-    /// As [`Packets::poll`].
+    /// Those of [`Packets::poll`].
     pub fn next(&self) -> Result<KeptPacket> {
         let mut next = None;
         self.packets.poll_until(|| {
@@ -89,7 +89,7 @@ impl Arrivals {
     /// Polls until `count` packets have arrived.
     ///
     /// # Errors
-    /// As [`Packets::poll`].
+    /// Those of [`Packets::poll`].
     pub fn wait(&self, count: usize) -> Result<()> {
         Ok(self.packets.poll_until(|| lock(&self.times).len() >= count)?)
     }

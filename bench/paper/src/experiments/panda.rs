@@ -89,7 +89,7 @@ impl Read {
     /// A port whose handler reads each message, and notes when it had.
     ///
     /// # Errors
-    /// As [`Weft::port`].
+    /// Those of [`Weft::port`].
     pub fn port(&self, weft: &Weft) -> Result<Port> {
         let (read, packets) = (self.clone(), weft.packets().clone());
         Ok(weft.port("read", move |mut message| {
@@ -115,7 +115,7 @@ impl Read {
     /// Polls until `count` are read.
     ///
     /// # Errors
-    /// As [`Weft::poll_until`].
+    /// Those of [`Weft::poll_until`].
     pub fn wait(&self, weft: &Weft, count: usize) -> Result<()> {
         let enough = || self.0.lock().unwrap_or_else(PoisonError::into_inner).len() >= count;
         Ok(weft.poll_until(enough)?)
@@ -125,7 +125,7 @@ impl Read {
 /// Nanoseconds one way of a message of `bytes` bytes.
 ///
 /// # Errors
-/// As [`Setup::run_messages`].
+/// Those of [`Setup::run_messages`].
 pub fn one_way(setup: &Setup, bytes: usize) -> Result<f64> {
     let ran = setup.run_messages(move |weft| {
         let read = Read::default();
@@ -232,7 +232,7 @@ fn counts(results: &mut Results) -> Result<()> {
 /// Bytes a second of a stream of messages of `bytes` bytes.
 ///
 /// # Errors
-/// As [`Setup::run_messages`].
+/// Those of [`Setup::run_messages`].
 pub fn stream(setup: &Setup, bytes: usize) -> Result<f64> {
     let messages = ((1 << 20) / bytes.max(1)).clamp(16, 512);
     let ran = messages_one_way(setup, bytes, messages)?;
@@ -323,7 +323,7 @@ fn broadcasts(
 /// Nanoseconds from the sender to the last reader.
 ///
 /// # Errors
-/// As [`Setup::run_messages`].
+/// Those of [`Setup::run_messages`].
 pub fn broadcast_latency(setup: &Setup, how: Broadcast, bytes: usize) -> Result<f64> {
     let ran = broadcasts(setup, how, bytes, 2 * ROUNDS, PAUSE_OPERATIONS)?;
     let sender = SENDER.index();
@@ -338,7 +338,7 @@ pub fn broadcast_latency(setup: &Setup, how: Broadcast, bytes: usize) -> Result<
 /// Bytes a second at which the slowest reader gets messages of `bytes` bytes.
 ///
 /// # Errors
-/// As [`Setup::run_messages`].
+/// Those of [`Setup::run_messages`].
 pub fn broadcast_rate(setup: &Setup, how: Broadcast, bytes: usize) -> Result<f64> {
     let messages = ((256 << 10) / bytes.max(1)).clamp(8, 64);
     let ran = broadcasts(setup, how, bytes, messages, 0)?;

@@ -49,7 +49,7 @@ impl LogGp {
 /// Measures the parameters of a job of two ranks.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn loggp(setup: &Setup) -> Result<LogGp> {
     let (one_way, send_overhead) = ping_pong(setup, SMALL_BYTES, Receive::NoTouch)?;
     let receive_overhead = receive_overhead(setup)?;
@@ -61,7 +61,7 @@ pub fn loggp(setup: &Setup) -> Result<LogGp> {
 /// Nanoseconds one way of `bytes` bytes, with what `receive` does to them.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn one_way(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
     Ok(ping_pong(setup, bytes, receive)?.0)
 }
@@ -132,7 +132,7 @@ fn stream(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
 /// Bytes a second of a stream of messages of `bytes` bytes, in packets.
 ///
 /// # Errors
-/// As [`Setup::run`].
+/// Those of [`Setup::run`].
 pub fn stream_rate(setup: &Setup, bytes: usize, receive: Receive) -> Result<f64> {
     let messages = (STREAM / bytes.div_ceil(PACKET_BYTES).max(1)).max(8);
     Ok(bytes as f64 / stream_of_messages(setup, bytes, messages, receive)? * 1e9)
@@ -167,7 +167,7 @@ fn stream_of_messages(
 /// Sends one packet with `bytes`.
 ///
 /// # Errors
-/// As [`Packets::packet`].
+/// Those of [`Packets::packet`].
 pub fn send(packets: &Packets, to: Rank, bytes: &[u8]) -> Result<()> {
     let mut packet = packets.packet()?;
     packet.put(bytes)?;

@@ -62,7 +62,7 @@ fn lines(text: &str) -> Result<Vec<Line>> {
 /// The first line of it.
 ///
 /// # Errors
-/// As [`bench`].
+/// Those of [`bench`].
 pub fn first(words: &str) -> Result<Line> {
     bench(words)?.into_iter().next().context("it printed nothing")
 }

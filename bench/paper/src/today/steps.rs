@@ -119,7 +119,7 @@ pub fn repeated(batches: usize) -> usize {
 /// `batches`.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 pub fn round_trip(between: Between, batches: usize) -> Result<f64> {
     let ranks = match between {
         Between::Shm => in_memory()?,

@@ -101,7 +101,7 @@ impl<T, E: From<Error>> Reply<T, E> {
     /// polled.
     ///
     /// # Errors
-    /// As [`Self::wait_within`].
+    /// Those of [`Self::wait_within`].
     pub async fn within(self, limit: Duration) -> std::result::Result<T, E> {
         let call = self.call.map_err(not_made)?;
         let mut message = call.within(limit).await.map_err(Error::from)?;

@@ -108,7 +108,7 @@ impl Incoming {
     /// requests waiting.
     ///
     /// # Errors
-    /// As [`Self::arguments`].
+    /// Those of [`Self::arguments`].
     pub async fn arguments_async<T: DeserializeOwned>(mut self) -> Result<(T, Answer)> {
         let arguments = decoded_async(self.request.message(), self.name).await;
         self.taken(arguments)

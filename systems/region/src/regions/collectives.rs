@@ -60,7 +60,7 @@ impl Regions {
     /// are here, or have left.
     ///
     /// # Errors
-    /// As [`Self::barrier`], and if there is no such rank.
+    /// Those of [`Self::barrier`], and if there is no such rank.
     pub fn broadcast<T: Pod>(&self, root: Rank, values: &mut [T]) -> Result<()> {
         let ranks = self.node.packets.size();
         if root.index() >= ranks {
@@ -78,7 +78,7 @@ impl Regions {
     /// tree. After an error the values are what they were.
     ///
     /// # Errors
-    /// As [`Self::barrier`].
+    /// Those of [`Self::barrier`].
     ///
     /// # Panics
     /// If `T` has no bytes.

@@ -33,7 +33,7 @@ pub fn fragments(nodes: u16) -> u32 {
 /// Nanoseconds of an event, and what all nodes counted; `None` if it never ended.
 ///
 /// # Errors
-/// As [`Cluster::run`].
+/// Those of [`Cluster::run`].
 pub fn flood(
     cluster: Cluster,
     words: usize,

@@ -15,7 +15,7 @@ const ITERATIONS: u32 = 50;
 /// Nanoseconds of an iteration on a square grid.
 ///
 /// # Errors
-/// As [`Cluster::run`].
+/// Those of [`Cluster::run`].
 pub fn iteration(cluster: Cluster, size: usize) -> Result<f64> {
     let times = cluster.run(move |events| {
         let nodes = Nodes::costing(events, ELEMENT_CYCLES);

@@ -27,7 +27,7 @@ const ROWS: &[Row] = rows![
 /// Nanoseconds that a message takes from node to node.
 ///
 /// # Errors
-/// As [`Cluster::run`].
+/// Those of [`Cluster::run`].
 pub fn latency(cluster: Cluster, words: usize, processing: bool) -> Result<f64> {
     Ok(ring(cluster, cluster.settings(), words, processing)?[0].0)
 }

@@ -30,7 +30,7 @@ const ROWS: &[Row] = rows![
 /// Bytes of payload a second, of all senders together.
 ///
 /// # Errors
-/// As [`Cluster::run`].
+/// Those of [`Cluster::run`].
 pub fn throughput(cluster: Cluster, words: usize, processing: bool) -> Result<f64> {
     let times = cluster.run(move |events| {
         let payload = Payload::new(words, processing);

@@ -57,7 +57,7 @@ pub fn packed(bytes: usize) -> (usize, Vec<usize>) {
 /// Streams messages of `bytes` bytes.
 ///
 /// # Errors
-/// As [`Testbed::run`].
+/// Those of [`Testbed::run`].
 pub fn stream(bytes: usize, mode: Mode) -> Result<Stream> {
     let mut testbed = Testbed::new(2)?;
     if mode == Mode::Individual {

@@ -42,7 +42,7 @@ impl Delay {
     /// Measures messages of `bytes` bytes.
     ///
     /// # Errors
-    /// As [`Testbed::run`].
+    /// Those of [`Testbed::run`].
     pub fn new(testbed: &Testbed, bytes: usize) -> Result<Self> {
         let (total, sender) = one_way(testbed, bytes)?;
         let mut parts = [0.0; 5];
@@ -72,7 +72,7 @@ impl Delay {
 /// Half a round trip, and the part of it until the packet is on the wire, in microseconds.
 ///
 /// # Errors
-/// As [`Testbed::run`].
+/// Those of [`Testbed::run`].
 pub fn one_way(testbed: &Testbed, bytes: usize) -> Result<(f64, f64)> {
     let library = testbed.library;
     let (ran, events) = testbed.run(8, move |packets| {

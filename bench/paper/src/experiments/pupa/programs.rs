@@ -229,7 +229,7 @@ impl Column {
 /// packets.
 ///
 /// # Errors
-/// As [`Testbed::run`].
+/// Those of [`Testbed::run`].
 pub fn run(program: &Program, pool_bytes: usize, lost: (f64, f64)) -> Result<Column> {
     let mut testbed = Testbed::new(RANKS)?.with_send_pool(pool_bytes);
     testbed.loss = lost.0 / lost.1;
