@@ -5,7 +5,8 @@ use crate::packets::all_kinds_of_job;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_endpoint::{HeldPacket, Packets, Protocol, Rank};
-use weft_threads::Gate;
+use weft_protocol::Preset;
+use weft_threads::{Gate, Job};
 
 /// A protocol of users' own.
 fn user(number: u8) -> Protocol {
@@ -84,6 +85,24 @@ fn a_system_that_takes_nothing_stops_its_senders_and_nobody_else() {
 #[test]
 fn a_system_that_takes_nothing_does_not_take_all_frames() {
     assert_stops_nobody_else(200);
+}
+
+/// A sender that can try again waits for a credit, and for nothing that never comes.
+#[test]
+fn a_credit_is_awaited_on_the_own_host_only() {
+    const NEAR: Rank = Rank(1);
+    const FAR: Rank = Rank(2);
+    let Some(job) = Job::on_hosts(4, 2, Preset::RETRANSMITTING[0]) else { return };
+    let gate = Gate::default();
+    job.packets(|packets| {
+        if packets.rank() == Rank(0) {
+            assert!(!packets.send_short(FAR, &[&b"to another host"[..]]), "none goes short there");
+            assert!(!packets.awaits_credit(FAR));
+            while packets.send_short(NEAR, &[&b"to the own host"[..]]) {}
+            assert!(packets.awaits_credit(NEAR));
+        }
+        gate.pass(&packets);
+    });
 }
 
 fn assert_stops_nobody_else(bytes: usize) {

@@ -67,6 +67,25 @@ macro_rules! delegate {
         crate::wrap::delegate!(copy_out);
         crate::wrap::delegate!(bells, mtu_exceeded, arm, disarm);
     };
+    // Packets in no frame, for wrappers that do not look at packets.
+    (@ short) => {
+        const SHORT: bool = L::SHORT;
+        fn takes_short(&self, to: weft_wire::Rank) -> bool { self.inner.takes_short(to) }
+        fn transmit_short(
+            &mut self,
+            to: weft_wire::Rank,
+            header: &weft_wire::Header,
+            bytes: &impl crate::Gather,
+        ) {
+            self.inner.transmit_short(to, header, bytes);
+        }
+        fn peek_short(&self) -> Option<crate::Plain> { self.inner.peek_short() }
+        fn take_short(&mut self, short: &crate::Plain) { self.inner.take_short(short); }
+        fn receive_plain(&mut self) -> crate::ReceivedPlain { self.inner.receive_plain() }
+        fn store_short(&mut self, short: &crate::Plain) -> crate::Buffer {
+            self.inner.store_short(short)
+        }
+    };
     (@ lossy) => { const LOSSY: bool = L::LOSSY; };
     (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };
     (@ placement) => {

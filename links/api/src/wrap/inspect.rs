@@ -23,5 +23,5 @@ impl<L: Link, F: FnMut(&L) + Send + 'static> Drop for InspectOnDrop<L, F> {
 }
 
 impl<L: Link, F: FnMut(&L) + Send + 'static> Link for InspectOnDrop<L, F> {
-    delegate!(surroundings, lossy, capabilities, transmit, receive, words);
+    delegate!(surroundings, lossy, short, capabilities, transmit, receive, words);
 }
