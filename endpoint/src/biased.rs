@@ -19,12 +19,12 @@
 //! before the barrier too, and the other must have seen it: a contradiction.
 #![allow(unsafe_code)]
 
-use parking_lot::RawMutex;
-use parking_lot::lock_api::RawMutex as _;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// No thread: no thread-local lies there.
 const NOBODY: usize = 0;
@@ -34,7 +34,7 @@ pub struct Biased<T> {
     owner: AtomicUsize,
     busy: AtomicBool,
     wanted: AtomicBool,
-    others: RawMutex,
+    others: Others,
     /// True if the kernel passes barriers for this process; otherwise the owner issues fences of
     /// its own.
     asymmetric: bool,
@@ -60,7 +60,7 @@ impl<T> Biased<T> {
             owner: AtomicUsize::new(owner),
             busy: AtomicBool::new(false),
             wanted: AtomicBool::new(!asymmetric),
-            others: RawMutex::INIT,
+            others: Others::default(),
             asymmetric,
             value: UnsafeCell::new(value),
         }
@@ -227,6 +227,37 @@ impl<T> Biased<T> {
             std::thread::yield_now();
         }
         true
+    }
+}
+
+/// The mutex of all threads but the owner, locked and unlocked by different functions. Its waiters
+/// sleep: one that yielded would give its core to the thread that it waits for again and again,
+/// which then takes all packets at the price of a barrier each.
+#[derive(Default)]
+struct Others {
+    mutex: Mutex<()>,
+    /// The guard of the thread that has it locked; only that thread looks here.
+    guard: UnsafeCell<Option<MutexGuard<'static, ()>>>,
+}
+
+// SAFETY: guards stay in their threads: the thread that locks it unlocks it, before it is moved.
+unsafe impl Send for Others {}
+
+impl Others {
+    fn lock(&self) {
+        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the guard does not outlive the mutex: it is dropped by `unlock`, or leaks with
+        // `self`, which `Entered` borrows meanwhile. It lies where only the thread looks that has
+        // the mutex locked, and this one has.
+        unsafe { *self.guard.get() = Some(mem::transmute::<MutexGuard<'_, ()>, _>(guard)) };
+    }
+
+    /// # Safety
+    /// This thread has it locked.
+    unsafe fn unlock(&self) {
+        // SAFETY: as the caller says; and the guard is out of the cell before the mutex is free.
+        let guard = unsafe { (*self.guard.get()).take() };
+        drop(guard);
     }
 }
 

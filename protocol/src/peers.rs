@@ -3,8 +3,7 @@
 //!
 //! A rank of a large job talks to few others: its parents and children in trees, its neighbours. In
 //! pages a job of 10,000 ranks needs megabytes where a flat table for every pair would need
-//! gigabytes. Where credits are all there is, the table of a small job is flat: it is looked at for
-//! every packet.
+//! gigabytes. The table of a small job is flat: it is looked at for every packet.
 
 use crate::credit::{Incoming, Outgoing};
 use crate::ni::Departure;
@@ -17,7 +16,7 @@ use weft_wire::{Header, Rank};
 
 /// Peers of a page.
 const PAGE: usize = 16;
-/// Ranks of a job whose table is flat, at most.
+/// Ranks of a job whose table is flat, at most, where credits are all there is.
 const FEW: usize = 64;
 
 /// One peer, seen from here.
@@ -113,7 +112,8 @@ impl<B: Clone> Peers<B> {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
         let fresh = Fresh::of(settings);
-        let is_flat = ranks <= FEW && !fresh.numbered;
+        // What is numbered is as large as a page in any case.
+        let is_flat = ranks <= if fresh.numbered { PAGE } else { FEW };
         let (few, many) = if is_flat { (ranks, 0) } else { (0, ranks) };
         let flat = (0..few).map(|_| fresh.peer()).collect();
         let pages = (0..many.div_ceil(PAGE)).map(|_| None).collect();
@@ -173,10 +173,17 @@ impl<B: Clone> Peers<B> {
 
     #[inline(never)]
     fn in_page(&mut self, index: usize) -> Option<&mut Peer<B>> {
+        if self.pages.get(index / PAGE)?.is_none() {
+            self.open_page(index / PAGE);
+        }
+        let page = self.pages[index / PAGE].as_mut().filter(|_| index < self.ranks)?;
+        Some(&mut page[index % PAGE])
+    }
+
+    #[cold]
+    fn open_page(&mut self, number: usize) {
         let fresh = self.fresh;
-        let open = || Box::new(std::array::from_fn(|_| fresh.peer()));
-        let page = self.pages.get_mut(index / PAGE).filter(|_| index < self.ranks)?;
-        Some(&mut page.get_or_insert_with(open)[index % PAGE])
+        self.pages[number] = Some(Box::new(std::array::from_fn(|_| fresh.peer())));
     }
 }
 

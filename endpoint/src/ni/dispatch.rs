@@ -246,22 +246,26 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// Runs `client` outside the lock.
+    /// Runs `client` outside the lock. The protocol is told the time afterwards only if it passes by
+    /// what is done, in simulation: else the next poll does so, and a clock costs as much as a
+    /// packet of few bytes.
     #[inline(always)]
     pub(crate) fn run_outside<'a>(
         &'a self,
         inner: Entered<'a, Inner<L>>,
         client: impl FnOnce(),
     ) -> Entered<'a, Inner<L>> {
-        if !L::LOSSY {
-            let mut inner = inner.while_outside(client).0;
+        let mut inner = match L::LOSSY {
+            false => inner.while_outside(client).0,
+            true => {
+                self.exit_after_look(inner);
+                client();
+                self.inner.enter()
+            }
+        };
+        if L::SEPARATE_NI {
             self.tell_time(&mut inner);
-            return inner;
         }
-        self.exit_after_look(inner);
-        client();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
         inner
     }
 
