@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use weft_messaging::{Engine, Message, Port};
+use weft_protocol::Preset;
 use weft_threads::Job;
 
 /// Lengths on both sides of what is short.
@@ -63,6 +64,36 @@ fn a_sender_without_credits_does_not_sleep_while_it_has_frames() {
         for n in 0..messages {
             mailbox.receive_into(&mut bytes).unwrap();
             assert_eq!(u64::from_le_bytes(bytes), n);
+        }
+    });
+}
+
+/// To another host no message is short, and so there is no credit that one could wait for: whoever
+/// sends there takes no packets before its message leaves.
+#[test]
+fn a_message_to_another_host_waits_for_no_credit() {
+    let Some(job) = Job::on_hosts(4, 2, Preset::RETRANSMITTING[0]) else { return };
+    let is_sent = AtomicBool::new(false);
+    run(job, |member| {
+        let mailbox = member.mailbox("hosts");
+        member.barrier.wait().unwrap();
+        match member.rank() {
+            0 => {
+                while !is_sent.load(Ordering::Acquire) {
+                    std::thread::yield_now();
+                }
+                let processed = || member.engine.statistics().packets.packets_processed;
+                let before = processed();
+                mailbox.send(2, b"8 bytes.").unwrap();
+                assert_eq!(processed(), before, "what its neighbour sent is still to be taken");
+                assert_eq!(mailbox.receive().unwrap().source(), 1);
+            }
+            1 => {
+                mailbox.send(0, b"a packet to take").unwrap();
+                is_sent.store(true, Ordering::Release);
+            }
+            2 => assert_eq!(mailbox.receive().unwrap().read_to_vec().unwrap(), b"8 bytes."),
+            _ => {}
         }
     });
 }
