@@ -84,6 +84,32 @@ fn output_is_labelled_or_kept_in_files() {
     }
 }
 
+/// What the system refuses to take is said at once, and is never a success.
+#[test]
+fn output_that_cannot_be_written_is_not_lost_in_silence() {
+    const FULL: &str = "/dev/full";
+    let run = |words: &str, stdout: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.args(words.split(' ')).stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let lost = |name: &str| {
+        let line = "No space left on device (os error 28); what ranks write there is lost";
+        format!("weft: cannot write to {name}: {line}\n")
+    };
+    let full = std::fs::File::options().write(true).open(FULL).unwrap();
+    let (status, err) = run("run -n 2 -- weft-example hello", full.into());
+    assert_eq!((status, err), (Some(1), lost("standard output")));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("rank-0.out");
+    std::os::unix::fs::symlink(FULL, &file).unwrap();
+    let words =
+        format!("run -n 2 --output-dir {} -- weft-example hello", directory.path().display());
+    let (status, err) = run(&words, Stdio::null());
+    assert_eq!((status, err), (Some(1), lost(&file.display().to_string())));
+}
+
 #[test]
 fn a_command_that_is_not_built_is_named_with_what_builds_it() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub(crate) mod stream;
 
 pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
-pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
+pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast, RemoteShell};
 pub use list::{HostWish, parse_hosts};
 pub use probe::candidates;
 

@@ -47,7 +47,7 @@ mod words;
 
 pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast,
-    candidates, parse_hosts, run_on_hosts,
+    RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
 pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};

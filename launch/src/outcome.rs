@@ -114,6 +114,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// Processes that did not disappear though they were killed; the system holds them.
     pub stuck: Vec<u32>,
+    /// True if output was lost, which the launcher has said: it could not be written.
+    pub output_lost: bool,
 }
 
 impl Outcome {
@@ -121,7 +123,7 @@ impl Outcome {
     /// signals.
     pub fn status(&self) -> u8 {
         match &self.verdict {
-            Verdict::Completed => u8::from(!self.stuck.is_empty()),
+            Verdict::Completed => u8::from(!self.stuck.is_empty() || self.output_lost),
             Verdict::NotWeft { .. } => 1,
             Verdict::Failed(failure) => failure.fault.status(),
             Verdict::Interrupted { signal } => of_signal(*signal),

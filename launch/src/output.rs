@@ -55,10 +55,14 @@ struct Stream {
 pub(crate) struct Output {
     streams: Vec<Stream>,
     sinks: Vec<Sink>,
-    /// True if the first sink is the launcher's standard output, which ends the job when it is
-    /// closed.
-    to_own_streams: bool,
+    /// Directory of the sinks' files; `None` if they are the launcher's own streams. Then the first
+    /// is its standard output, which ends the job when nobody reads it any more.
+    directory: Option<PathBuf>,
+    is_lost: bool,
 }
+
+/// The number of the launcher among the streams that share a sink.
+const LAUNCHER: usize = usize::MAX;
 
 impl Output {
     /// No streams yet, and the sinks that the plan asks for.
@@ -74,7 +78,8 @@ impl Output {
                 vec![out, Sink::stream(io::stderr().as_fd()).map_err(own)?]
             }
         };
-        Ok(Output { streams: Vec::new(), sinks, to_own_streams: plan.directory.is_none() })
+        let directory = plan.directory.clone();
+        Ok(Output { streams: Vec::new(), sinks, directory, is_lost: false })
     }
 
     /// Adds the streams of the next rank.
@@ -95,7 +100,7 @@ impl Output {
         let rank = self.streams.len() / 2;
         let label = if plan.label { format!("[{rank}] ") } else { String::new() };
         for (kind, pipe) in pipes.into_iter().enumerate() {
-            let sink = if self.to_own_streams { kind } else { 2 * rank + kind };
+            let sink = if self.directory.is_none() { kind } else { 2 * rank + kind };
             self.streams.push(Stream {
                 pipe,
                 pieces: Pieces::default(),
@@ -150,10 +155,39 @@ impl Output {
         }
     }
 
-    /// Writes once to a sink that is ready. Returns whether the job's output still has a reader.
+    /// Writes once to a sink that is ready; says so if it cannot be written. False if it is the
+    /// job's output, which nobody reads any more.
     pub fn write_some(&mut self, number: usize) -> bool {
-        let has_reader = self.sinks[number].write_some();
-        has_reader || !self.to_own_streams || number != Kind::Out as usize
+        let is_own = self.directory.is_none();
+        match self.sinks[number].write_some() {
+            Ok(()) => true,
+            Err(Errno::PIPE) if is_own => number != Kind::Out as usize,
+            Err(error) => {
+                self.announce_loss(number, error);
+                true
+            }
+        }
+    }
+
+    /// True if output was lost because it could not be written, though somebody may read it.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    fn announce_loss(&mut self, number: usize, error: Errno) {
+        self.is_lost = true;
+        let name = match &self.directory {
+            Some(directory) => file(directory, number).display().to_string(),
+            None => ["standard output", "standard error"][number].into(),
+        };
+        let line = format!("weft: cannot write to {name}: {error}; what ranks write there is lost");
+        match self.directory {
+            // Behind what ranks have written there.
+            None => {
+                self.sinks[Kind::Err as usize].push(LAUNCHER, "", format!("{line}\n").as_bytes())
+            }
+            Some(_) => eprintln!("{line}"),
+        }
     }
 
     /// Reads all that a rank, which has ended, wrote to one of its streams.
@@ -182,7 +216,7 @@ impl Output {
 
     /// Ends the last line on standard error, where the launcher is about to write its own.
     pub fn end_line(&mut self) {
-        if self.to_own_streams {
+        if self.directory.is_none() {
             self.sinks[Kind::Err as usize].end_line();
         }
     }
@@ -204,11 +238,15 @@ fn open_files(directory: &Path, ranks: u16) -> Result<Vec<Sink>, (PathBuf, io::E
     };
     fs::create_dir_all(directory).map_err(failed(directory))?;
     let mut sinks = Vec::new();
-    for rank in 0..ranks {
-        for kind in ["out", "err"] {
-            let path = directory.join(format!("rank-{rank}.{kind}"));
-            sinks.push(Sink::file(File::create(&path).map_err(failed(&path))?));
-        }
+    for number in 0..2 * usize::from(ranks) {
+        let path = file(directory, number);
+        sinks.push(Sink::file(File::create(&path).map_err(failed(&path))?));
     }
     Ok(sinks)
+}
+
+/// The file of a sink.
+fn file(directory: &Path, number: usize) -> PathBuf {
+    let kind = ["out", "err"][number % 2];
+    directory.join(format!("rank-{}.{kind}", number / 2))
 }

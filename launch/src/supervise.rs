@@ -172,11 +172,12 @@ impl<'a> Supervision<'a> {
             self.output.close_rank(rank);
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        let outcome = Outcome { verdict, stuck };
+        let mut outcome = Outcome { verdict, stuck, output_lost: false };
         if !outcome.is_silent() {
             self.output.end_line();
         }
         write_rest(&mut self.output, self.signals.as_mut())?;
+        outcome.output_lost = self.output.is_lost();
         Ok(outcome)
     }
 

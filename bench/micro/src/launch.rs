@@ -237,7 +237,7 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
 
 /// Outcome of a benchmark without ranks.
 fn completed() -> Outcome {
-    Outcome { verdict: Verdict::Completed, stuck: Vec::new() }
+    Outcome { verdict: Verdict::Completed, stuck: Vec::new(), output_lost: false }
 }
 
 /// The job of a benchmark: its program is this executable.

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::time::Duration;
-use weft_launch::{FarLink, HostsSpec, Mtu, Outcome, parse_hosts, run_on_hosts};
+use weft_launch::{FarLink, HostsSpec, Mtu, Outcome, RemoteShell, parse_hosts, run_on_hosts};
 use weft_netns::{Cluster, Options};
 use weft_xdp::ETHERTYPE;
 
@@ -40,7 +40,7 @@ pub struct Hosts {
     /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
     /// ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
-    rsh: Option<String>,
+    rsh: Option<RemoteShell>,
     /// Path of weft on the other hosts [default: where it is on this one]
     #[arg(long, value_name = "PATH")]
     remote_weft: Option<OsString>,
@@ -70,7 +70,7 @@ impl Hosts {
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
         if let Some(shell) = &self.rsh {
-            spec.remote_shell = shell.split_whitespace().map(OsString::from).collect();
+            spec.remote_shell = shell.clone();
         }
         Ok(spec)
     }
@@ -148,7 +148,7 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     }
     job.arguments.extend(["--floor".into(), FLOOR_INTERFACE.into()]);
     let mut hosts = spec.hosts.spec("a,b", link(spec))?;
-    hosts.remote_shell = vec![cluster.remote_shell().into()];
+    hosts.remote_shell = cluster.remote_shell().into();
     // Only the main thread can be told of signals.
     job.dedicated = false;
     Ok(cluster.host(0).enter(|| run_on_hosts(&job, &hosts, |_| {}))??)

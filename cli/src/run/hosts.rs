@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, parse_hosts,
+    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, RemoteShell,
+    parse_hosts,
 };
 use weft_xdp::Mode;
 
@@ -26,7 +27,7 @@ pub struct Hosts {
     /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
     /// ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
-    rsh: Option<String>,
+    rsh: Option<RemoteShell>,
     /// Path of weft on the other hosts [default: that of weft on this one]
     #[arg(long, value_name = "PATH")]
     remote_weft: Option<OsString>,
@@ -89,7 +90,7 @@ impl Hosts {
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
         if let Some(shell) = &self.rsh {
-            spec.remote_shell = shell.split_whitespace().map(OsString::from).collect();
+            spec.remote_shell = shell.clone();
         }
         Ok(Some(spec))
     }

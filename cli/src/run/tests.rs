@@ -71,14 +71,15 @@ fn hosts_are_given_by_list_or_by_file() {
     assert_eq!(given.far, FarLink::Auto);
     assert_eq!(hosts("run --hosts a,b --link xdp true").unwrap().unwrap().far, FarLink::Xdp);
     assert_eq!(hosts("run --hosts a,b --link udp true").unwrap().unwrap().far, FarLink::Udp);
-    assert_eq!(given.remote_shell[..3], ["ssh", "-o", "BatchMode=yes"]);
+    assert_eq!(given.remote_shell.program, "ssh");
     assert!(hosts("run true").unwrap().is_none());
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, "n1:2 # fast\nn2\n").unwrap();
     let words = format!("run --hostfile {} --rsh rsh --remote-weft /w true", file.path().display());
     let given = hosts(&words).unwrap().unwrap();
     assert_eq!((given.hosts.len(), given.hosts[0].ranks), (2, Some(2)));
-    assert_eq!((given.remote_shell, given.remote_weft), (vec!["rsh".into()], Some("/w".into())));
+    let shell = "rsh".parse().unwrap();
+    assert_eq!((given.remote_shell, given.remote_weft), (shell, Some("/w".into())));
     let error = format!("{:#}", hosts("run --hostfile /no/file true").unwrap_err());
     assert!(error.starts_with("cannot read /no/file: No such file"), "{error}");
 }
@@ -112,6 +113,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),
         ("run --hosts a,b -n 1025 true", "1 to 64 ranks"),
+        ("run --hosts a,b --rsh= true", "it is empty: name a command, such as ssh, or nothing"),
         ("run --bind socket true", "none, core"),
         ("run --label --output-dir x true", "cannot be used with"),
         ("run -n 2", "<PROGRAM>"),

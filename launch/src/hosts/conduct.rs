@@ -48,7 +48,7 @@ pub fn run_on_hosts(
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Signal(signal)) => {
             let verdict = Verdict::Interrupted { signal: signal.as_raw() };
-            return Ok(Outcome { verdict, stuck: Vec::new() });
+            return Ok(Outcome { verdict, stuck: Vec::new(), output_lost: false });
         }
     };
     let mut conductor = Conductor::new(spec, started)?;
@@ -329,11 +329,12 @@ impl<'a> Conductor<'a> {
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        let outcome = Outcome { verdict, stuck };
+        let mut outcome = Outcome { verdict, stuck, output_lost: false };
         if !outcome.is_silent() {
             self.output.end_line();
         }
         write_rest(&mut self.output, self.signals.as_mut())?;
+        outcome.output_lost = self.output.is_lost();
         // All at once: each takes a moment to end.
         self.remotes.iter_mut().for_each(|remote| remote.stream.close());
         Ok(outcome)

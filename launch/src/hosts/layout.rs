@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use weft_xdp::Mode;
@@ -17,8 +19,8 @@ pub struct HostsSpec {
     pub hosts: Vec<HostWish>,
     /// The ranks in all; `None` for what the hosts say: their number, or a rank per core.
     pub ranks: Option<u16>,
-    /// The remote shell and its arguments; a host's name and a command come after them.
-    pub remote_shell: Vec<OsString>,
+    /// The remote shell.
+    pub remote_shell: RemoteShell,
     /// The `weft` to run on the other hosts; `None` for the path of this executable.
     pub remote_weft: Option<OsString>,
     /// By which links hosts may reach one another.
@@ -34,17 +36,50 @@ pub struct HostsSpec {
 impl HostsSpec {
     /// These hosts, in which everything else is as usual.
     pub fn new(hosts: Vec<HostWish>) -> Self {
-        let shell = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"];
         HostsSpec {
             hosts,
             ranks: None,
-            remote_shell: shell.map(OsString::from).into(),
+            remote_shell: RemoteShell::default(),
             remote_weft: None,
             far: FarLink::default(),
             multicast: Multicast::default(),
             interface: None,
             patience: Duration::from_secs(30),
         }
+    }
+}
+
+/// Remote shell: a program and its first arguments. A host's name and a command come after them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteShell {
+    /// The program.
+    pub program: OsString,
+    /// Its first arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl Default for RemoteShell {
+    fn default() -> Self {
+        let arguments = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"].map(OsString::from);
+        RemoteShell { program: "ssh".into(), arguments: arguments.into() }
+    }
+}
+
+impl From<PathBuf> for RemoteShell {
+    fn from(program: PathBuf) -> Self {
+        RemoteShell { program: program.into(), arguments: Vec::new() }
+    }
+}
+
+impl FromStr for RemoteShell {
+    type Err = &'static str;
+
+    /// The words of a command, without quotes. Without a word there is none, and what was to run
+    /// elsewhere would run here.
+    fn from_str(command: &str) -> Result<Self, Self::Err> {
+        let mut words = command.split_whitespace().map(OsString::from);
+        let program = words.next().ok_or("it is empty: name a command, such as ssh, or nothing")?;
+        Ok(RemoteShell { program, arguments: words.collect() })
     }
 }
 

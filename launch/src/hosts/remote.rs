@@ -14,7 +14,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use weft_wire::Rank;
 
 use super::BEAT;
-use super::layout::HostsSpec;
+use super::layout::{HostsSpec, RemoteShell};
 use super::stream::{Stream, make_nonblocking};
 use crate::messages::BadMessage;
 use crate::messages::hosts::{FromAgent, ToAgent};
@@ -63,18 +63,15 @@ impl Remote {
     pub fn start(name: &str, spec: &HostsSpec) -> Result<Self, String> {
         let own = std::env::current_exe().map_err(|error| format!("cannot find weft: {error}"))?;
         let weft = spec.remote_weft.clone().unwrap_or_else(|| own.clone().into());
-        let mut command = match spec.remote_shell.split_first() {
-            Some((shell, arguments)) if !is_here(name) => {
-                let mut command = Command::new(shell);
-                command.args(arguments).arg(name).arg(agent_command(&weft));
-                command
-            }
-            _ => {
-                let mut command = Command::new(&own);
-                command.arg(HOST_AGENT);
-                command
-            }
-        };
+        let mut command;
+        if is_here(name) {
+            command = Command::new(&own);
+            command.arg(HOST_AGENT);
+        } else {
+            let RemoteShell { program, arguments } = &spec.remote_shell;
+            command = Command::new(program);
+            command.args(arguments).arg(name).arg(agent_command(&weft));
+        }
         // In a group of its own a signal from the terminal does not reach it, but the launcher
         // alone.
         command

@@ -17,7 +17,7 @@ const WRITE_BYTES_MAX: usize = 4096;
 /// One destination, shared by the streams that go there.
 #[derive(Debug)]
 pub(crate) struct Sink {
-    /// `None` once it has turned out that nobody reads.
+    /// `None` once it could not be written to: what is pushed from then on is lost.
     target: Option<OwnedFd>,
     queue: VecDeque<u8>,
     /// The stream that has begun a line and not ended it.
@@ -84,21 +84,25 @@ impl Sink {
         }
     }
 
-    /// Writes what fits, once [`waits_for`](Self::waits_for) is ready. Returns whether somebody
-    /// still reads.
-    pub fn write_some(&mut self) -> bool {
-        let Some(target) = &self.target else { return false };
+    /// Writes what fits, once [`waits_for`](Self::waits_for) is ready.
+    ///
+    /// # Errors
+    /// The first error of the system, once; `PIPE` if nobody reads any more. What was to be written
+    /// is lost.
+    pub fn write_some(&mut self) -> Result<(), Errno> {
+        let Some(target) = &self.target else { return Ok(()) };
         let (front, _) = self.queue.as_slices();
         let part = &front[..front.len().min(WRITE_BYTES_MAX)];
         match retry_on_intr(|| write(target, part)) {
             Ok(written) => drop(self.queue.drain(..written)),
             Err(Errno::AGAIN) => {}
-            Err(_) => {
+            Err(error) => {
                 self.target = None;
                 self.queue.clear();
+                return Err(error);
             }
         }
-        self.target.is_some()
+        Ok(())
     }
 }
 

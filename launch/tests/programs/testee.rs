@@ -65,7 +65,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
                 hosts.ranks = Some(spec.settings.ranks);
             }
             "--hosts" => hosts.hosts = parse_hosts(&value()).unwrap(),
-            "--rsh" => hosts.remote_shell = value().split(' ').map(Into::into).collect(),
+            "--rsh" => hosts.remote_shell = value().parse().unwrap(),
             "--remote-weft" => hosts.remote_weft = Some(value().into()),
             "--interface" => hosts.interface = Some(value()),
             "--patience-ms" => hosts.patience = Duration::from_millis(value().parse().unwrap()),
