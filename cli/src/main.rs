@@ -34,7 +34,7 @@ Examples:
 
 #[derive(Subcommand)]
 enum Command {
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     Mpirun(mpirun::Arguments),
     Doctor(doctor::Arguments),
     /// Run a program or a scenario on a simulated machine, in virtual time
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Err(error) => return weft_app_common::explain(&error),
     };
     let done = match weft.command {
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(arguments) => run::run(*arguments),
         Command::Mpirun(arguments) => mpirun::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Sim(words) => beside::become_command("sim", &words),

@@ -84,7 +84,7 @@ fn output_is_labelled_or_kept_in_files() {
     }
 }
 
-/// What the system refuses to take is said at once, and is never a success.
+/// A full disk is said at once, and is never a success.
 #[test]
 fn output_that_cannot_be_written_is_not_lost_in_silence() {
     const FULL: &str = "/dev/full";

@@ -247,9 +247,10 @@ impl Others {
     fn lock(&self) {
         let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the guard does not outlive the mutex: it is dropped by `unlock`, or leaks with
-        // `self`, which `Entered` borrows meanwhile. It lies where only the thread looks that has
-        // the mutex locked, and this one has.
-        unsafe { *self.guard.get() = Some(mem::transmute::<MutexGuard<'_, ()>, _>(guard)) };
+        // `self`, which `Entered` borrows meanwhile.
+        let guard = unsafe { mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'static, ()>>(guard) };
+        // SAFETY: only the thread looks there that has the mutex locked, and this one has.
+        unsafe { *self.guard.get() = Some(guard) };
     }
 
     /// # Safety

@@ -113,7 +113,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),
         ("run --hosts a,b -n 1025 true", "1 to 64 ranks"),
-        ("run --hosts a,b --rsh= true", "it is empty: name a command, such as ssh, or nothing"),
+        ("run --hosts a,b --rsh= true", "it is empty: name a command, such as ssh"),
         ("run --bind socket true", "none, core"),
         ("run --label --output-dir x true", "cannot be used with"),
         ("run -n 2", "<PROGRAM>"),

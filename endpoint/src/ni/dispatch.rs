@@ -246,8 +246,8 @@ impl<L: Link> Node<L> {
         inner
     }
 
-    /// Runs `client` outside the lock. The protocol is told the time afterwards only if it passes by
-    /// what is done, in simulation: else the next poll does so, and a clock costs as much as a
+    /// Runs `client` outside the lock. The protocol is told the time afterwards only in simulation,
+    /// where it passes by what is done: else the next poll does so, and a clock costs as much as a
     /// packet of few bytes.
     #[inline(always)]
     pub(crate) fn run_outside<'a>(

@@ -78,7 +78,9 @@ impl FromStr for RemoteShell {
     /// elsewhere would run here.
     fn from_str(command: &str) -> Result<Self, Self::Err> {
         let mut words = command.split_whitespace().map(OsString::from);
-        let program = words.next().ok_or("it is empty: name a command, such as ssh, or nothing")?;
+        let program = words
+            .next()
+            .ok_or("it is empty: name a command, such as ssh, or leave it and WEFT_RSH out")?;
         Ok(RemoteShell { program, arguments: words.collect() })
     }
 }
