@@ -119,12 +119,14 @@ bench:
 	@$(MEASURED)/weft bench loggp
 	@$(MEASURED)/weft bench poll -n 2
 	@$(MEASURED)/weft bench poll -n 64
+	@$(MEASURED)/weft bench fairness
 	@for size in 8 64 1400; do $(MEASURED)/weft bench message --link udp --size $$size || exit; done
 	@$(MEASURED)/weft bench latency --link udp
 	@$(MEASURED)/weft bench rate --link udp --size 64
 	@$(MEASURED)/weft bench bandwidth --link udp
 	@$(MEASURED)/weft bench rpc --link udp
 	@for link in udp xdp; do $(MEASURED)/weft bench region --link $$link || exit; done
+	@for link in udp xdp; do $(MEASURED)/weft bench fairness --link $$link || exit; done
 	@$(MEASURED)/weft bench authentication
 	@$(MEASURED)/weft bench coexist --link udp
 	@$(MEASURED)/weft bench coexist --link xdp

@@ -44,7 +44,7 @@ fn assert_has_figures(words: &str) {
         .collect();
     assert!(!rows.is_empty(), "weft bench {words} says nothing");
     for row in rows {
-        let figure = ["p50", "alone"].iter().find_map(|name| row[name].as_f64());
+        let figure = ["p50", "alone", "ratio"].iter().find_map(|name| row[name].as_f64());
         // Latency in the LogGP model is a difference, which in one round may be less than nothing.
         assert!(figure.is_some_and(|figure| figure != 0.0), "weft bench {words}: {row}");
     }

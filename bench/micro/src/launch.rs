@@ -3,8 +3,8 @@
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
-    authentication, events, hostile, meeting, network, put, region, rendezvous, rpc, stream,
-    upcalls,
+    authentication, events, fairness, hostile, meeting, network, put, region, rendezvous, rpc,
+    stream, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
@@ -57,6 +57,8 @@ pub enum Kind {
     Events,
     /// Hits and misses of shared regions, against packets there and back, and against shared pages
     Region,
+    /// Shares of ranks that all want something of one at once: most over least, and waits
+    Fairness,
     /// On Ethernet: what authenticating frames takes of a round trip
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
@@ -75,7 +77,7 @@ impl Kind {
         match self {
             Kind::Bandwidth | Kind::Stream | Kind::Rendezvous => 1 << 20,
             Kind::Multicast => 1 << 10,
-            Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate => 0,
+            Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate | Kind::Fairness => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Upcalls | Kind::AllReduce => 8,
             Kind::Put
@@ -94,6 +96,7 @@ impl Kind {
         match self {
             Kind::Multicast | Kind::Order => 4,
             Kind::Barrier | Kind::AllReduce => 8,
+            Kind::Fairness => 12,
             _ => 2,
         }
     }
@@ -104,7 +107,7 @@ impl Kind {
 pub struct Spec {
     /// Kind of measurement
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast and order, 8 for barrier]
+    /// Ranks [default: 2; 4 for multicast and order, 8 for barrier, 12 for fairness]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
     /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
@@ -285,6 +288,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::LogGp => loggp::rank(spec, &arena),
         Kind::Events => meeting::in_memory(spec, &arena, events::run),
         Kind::Region => meeting::in_memory(spec, &arena, region::run),
+        Kind::Fairness => fairness::rank(spec, "shm"),
         Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
     }
 }

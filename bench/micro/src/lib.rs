@@ -19,6 +19,7 @@ mod bandwidth;
 mod barrier;
 mod coexist;
 mod events;
+mod fairness;
 mod fetch_add;
 pub mod hostile;
 mod latency;

@@ -11,7 +11,7 @@ use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
-use crate::{coexist, events, meeting, put, region, rendezvous};
+use crate::{coexist, events, fairness, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -59,13 +59,13 @@ impl Hosts {
         self.hosts.is_some()
     }
 
-    fn spec(&self, names: &str, link: &str) -> Result<HostsSpec> {
+    fn spec(&self, names: &str, link: &str, ranks: u16) -> Result<HostsSpec> {
         let hosts = parse_hosts(names).map_err(anyhow::Error::msg)?;
         if hosts.len() != 2 {
             bail!("a benchmark is between two hosts: --hosts a,b");
         }
         let mut spec = HostsSpec::new(hosts);
-        spec.ranks = Some(2);
+        spec.ranks = Some(ranks);
         spec.far = if link == "xdp" { FarLink::Xdp } else { FarLink::Udp };
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
@@ -97,12 +97,19 @@ fn shape(spec: &Spec) -> Option<Shape> {
 
 /// Checks that `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
-    let apart =
-        [Kind::Coexist, Kind::Events, Kind::Put, Kind::PutRpc, Kind::Region, Kind::Rendezvous]
-            .contains(&spec.kind);
+    let apart = [
+        Kind::Coexist,
+        Kind::Events,
+        Kind::Fairness,
+        Kind::Put,
+        Kind::PutRpc,
+        Kind::Region,
+        Kind::Rendezvous,
+    ]
+    .contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events and coexist"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events, fairness and coexist"
         );
     }
     if spec.kind == Kind::Events {
@@ -111,7 +118,7 @@ fn check(spec: &Spec) -> Result<()> {
     if spec.protocols.loss > 0.0 && spec.hosts.are_given() {
         bail!("--loss is for hosts that are made here, of network namespaces");
     }
-    if spec.ranks.is_some_and(|ranks| ranks != 2) {
+    if spec.ranks.is_some_and(|ranks| ranks != 2) && spec.kind != Kind::Fairness {
         bail!("between hosts, benchmarks have two ranks");
     }
     if !(1..=SIZE_MAX).contains(&spec.size().max(1)) {
@@ -134,7 +141,8 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     }
     job.mtu = spec.hosts.mtu;
     if let Some(names) = &spec.hosts.hosts {
-        return Ok(run_on_hosts(&job, &spec.hosts.spec(names, link(spec))?, |_| {})?);
+        let hosts = spec.hosts.spec(names, link(spec), job.settings.ranks)?;
+        return Ok(run_on_hosts(&job, &hosts, |_| {})?);
     }
     let loss = spec.protocols.loss;
     let mtu = spec.hosts.mtu.unwrap_or(Mtu::USUAL).bytes().into();
@@ -147,7 +155,9 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
         job.arguments.extend(["--loss".into(), loss.to_string().into()]);
     }
     job.arguments.extend(["--floor".into(), FLOOR_INTERFACE.into()]);
-    let mut hosts = spec.hosts.spec("a,b", link(spec))?;
+    let ranks = job.settings.ranks;
+    let names = format!("a:{},b:{}", ranks.div_ceil(2), ranks / 2);
+    let mut hosts = spec.hosts.spec(&names, link(spec), ranks)?;
     hosts.remote_shell = cluster.remote_shell().into();
     // Only the main thread can be told of signals.
     job.dedicated = false;
@@ -172,6 +182,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),
         Kind::Rendezvous => return rendezvous::rank(spec, interface),
         Kind::Region => return meeting::between_hosts(spec, interface, region::run),
+        Kind::Fairness => return fairness::rank(spec, link(spec)),
         _ => {}
     }
     let shape = shape(spec).context("ranks are started by `weft bench`")?;
