@@ -22,6 +22,7 @@
 mod bridge;
 mod link;
 mod memory;
+mod turns;
 mod waiting;
 
 pub use link::{Mixed, Near};

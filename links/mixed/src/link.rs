@@ -2,6 +2,7 @@
 
 use crate::bridge::Bridge;
 use crate::memory::Routed;
+use crate::turns::Turns;
 use crate::waiting::Waiting;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,8 +18,6 @@ use weft_wire::{Header, Rank};
 
 /// Marks buffers of the far link; links leave this bit to others.
 const FAR: u64 = 1 << 60;
-/// While near packets keep coming, one look in so many is at the far link first.
-const TURNS: u8 = 16;
 
 /// The ranks that are near.
 #[derive(Clone, Debug)]
@@ -60,7 +59,7 @@ pub struct Mixed<N: Link, F: Link> {
     passed_on: Option<(Buffer, Buffer)>,
     /// Scratch space for the bytes of packets that cross from one memory to the other.
     scratch: Box<[u8]>,
-    turn: u8,
+    turns: Turns,
     bridge: Bridge,
 }
 
@@ -124,6 +123,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
             frames: if fills_far { outside.frames } else { inside.frames },
             ..outside
         };
+        let others = if carries { near_ranks.len() - 1 } else { 0 };
+        let turns = Turns::new(others, usize::from(ranks) - 1 - others);
         Ok(Mixed {
             bridge: Bridge::start(arrivals, near.bells())?,
             scratch: vec![0; max_payload].into_boxed_slice(),
@@ -135,7 +136,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
             fills_far,
             waiting: Waiting::default(),
             passed_on: None,
-            turn: 0,
+            turns,
         })
     }
 
@@ -230,6 +231,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         match self.near.receive() {
             Ok(None) => Ok(None),
             Ok(Some(mut received)) => {
+                self.turns.took_near();
                 received.header.source = self.near_ranks[received.header.source.index()];
                 Ok(Some(received))
             }
@@ -254,6 +256,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
     fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
         let received = self.far.receive()?;
         if received.is_some() {
+            self.turns.took_far();
             self.bridge.arrived();
         }
         Ok(received.map(|mut received| {
@@ -341,8 +344,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         self.waiting.retry(&mut self.near);
-        self.turn = (self.turn + 1) % TURNS;
-        if self.turn == 0
+        if self.turns.is_far(self.far.has_buffered())
             && let Some(received) = self.receive_far()?
         {
             return Ok(Some(received));

@@ -24,7 +24,7 @@ use outbox::{Outbox, Post, is_exhausted};
 use slot::Slot;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{Block, Packet, Packets, Progress, Protocol, Rank, Step};
@@ -59,6 +59,15 @@ struct Node {
     collectives: Biased<Collectives>,
     /// Callback that sends what there was no packet for, whatever this rank waits for.
     progress: Arc<Progress>,
+    /// Accesses until one begins with a poll; threads that count at once may miss some.
+    until_poll: AtomicU32,
+}
+
+/// Accesses of which one begins with a poll. A rank that finds here what it needs would otherwise
+/// keep it until it is interrupted, and others that wait for it got one access in thousands.
+/// Simulated ranks are interrupted when they should be, and pay for polls.
+fn accesses_per_poll(packets: &Packets) -> u32 {
+    if packets.has_threads() { 64 } else { u32::MAX }
 }
 
 /// Settings of the transport of regions.
@@ -142,6 +151,7 @@ impl Regions {
                 broken: AtomicBool::new(false),
                 collectives: Biased::new(Collectives::new(packets)),
                 progress,
+                until_poll: AtomicU32::new(accesses_per_poll(packets)),
             }
         });
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -285,6 +295,7 @@ impl Regions {
         call: Call,
         mut take: impl FnMut(&mut Slot) -> R,
     ) -> Result<R> {
+        self.node.poll_now_and_then()?;
         let mut post = Post::new(&self.node.outbox);
         let mut here = slot.enter();
         here.call(id, call, &mut post)?;
@@ -403,6 +414,21 @@ impl Node {
             Err(error) if !is_exhausted(&error) => Err(error),
             _ => Ok(false),
         }
+    }
+
+    /// Polls once in [`accesses_per_poll`] calls.
+    #[inline]
+    fn poll_now_and_then(&self) -> Result<()> {
+        let left = self.until_poll.load(Ordering::Relaxed).wrapping_sub(1);
+        self.until_poll.store(left, Ordering::Relaxed);
+        if left == 0 { self.poll_now() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn poll_now(&self) -> Result<()> {
+        self.until_poll.store(accesses_per_poll(&self.packets), Ordering::Relaxed);
+        self.packets.poll()?;
+        Ok(())
     }
 
     /// Polls until `find` finds something.

@@ -62,6 +62,34 @@ fn regions_may_be_shared_among_threads_before_they_are_created_and_after() {
     }
 }
 
+/// A rank that finds what it needs here sends nothing, and yet hears of those that wait for it.
+#[test]
+fn who_uses_its_region_again_and_again_lets_others_have_it() {
+    const MOST: u32 = 1_000_000;
+    let done = AtomicBool::new(false);
+    Job::new(2).packets(|packets: Packets| {
+        let regions = Regions::open(&packets);
+        if packets.rank() == Rank(0) {
+            regions.create(8, Policy::default()).unwrap();
+        }
+        regions.barrier().unwrap();
+        let region = regions.map::<u64>(of_rank_0(0)).unwrap();
+        if packets.rank() == Rank(0) {
+            let writes = (0..MOST).take_while(|_| {
+                region.write().unwrap()[0] += 1;
+                std::thread::yield_now();
+                !done.load(Ordering::Acquire)
+            });
+            assert!(writes.count() < MOST as usize, "rank 1 gets it meanwhile");
+        } else {
+            region.write().unwrap()[0] += 1;
+            done.store(true, Ordering::Release);
+        }
+        drop(region);
+        regions.close().unwrap();
+    });
+}
+
 #[test]
 fn who_polls_serves_others() {
     let done = AtomicBool::new(false);

@@ -1,0 +1,50 @@
+use super::*;
+
+/// Packets of either link among so many that are taken while both have more than that.
+fn taken(near: usize, far: usize, packets: usize) -> (usize, usize) {
+    let mut turns = Turns::new(near, far);
+    let mut counts = (0, 0);
+    for _ in 0..packets {
+        if turns.is_far(true) {
+            turns.took_far();
+            counts.1 += 1;
+        } else {
+            turns.took_near();
+            counts.0 += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn each_link_has_the_share_of_its_ranks() {
+    for (near, far) in [(1, 1), (2, 3), (3, 2), (7, 1), (1, 31), (31, 31)] {
+        let packets = 1000 * (near + far);
+        let (nears, fars) = taken(near, far, packets);
+        // The regular looks are at the far link, and its share is at least a look's.
+        let least = packets / usize::from(LOOKS);
+        let due = (1000 * far).max(least);
+        assert!(fars.abs_diff(due) <= packets / 100, "{near} near, {far} far: {nears}, {fars}");
+    }
+}
+
+#[test]
+fn a_link_without_packets_costs_the_other_one_look_in_many() {
+    let mut turns = Turns::new(2, 3);
+    let looks = (0..1600).filter(|_| {
+        turns.took_near();
+        turns.is_far(false)
+    });
+    assert_eq!(looks.count(), 100);
+}
+
+#[test]
+fn who_was_silent_for_long_has_no_claim_to_all_of_that_time() {
+    let mut turns = Turns::new(1, 1);
+    (0..100_000).for_each(|_| turns.took_near());
+    let in_a_row = (0..).take_while(|_| {
+        turns.took_far();
+        turns.due > 0
+    });
+    assert!(in_a_row.count() < usize::from(LOOKS));
+}
