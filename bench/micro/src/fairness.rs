@@ -155,9 +155,9 @@ impl Bench<'_> {
     /// Messages to one of several ports, as fast as there is room for them.
     fn messages(&self) -> Result<()> {
         let name = |port: u16| format!("fair {port}");
-        let ports = || (0..PORTS).map(|port| self.weft.port(&name(port), |_| serve())).collect();
-        let _ports: weft::Result<Vec<Port>> = if self.serves() { ports() } else { Ok(Vec::new()) };
-        let _ports = _ports?;
+        let served = if self.serves() { 0..PORTS } else { 0..0 };
+        let ports = served.map(|port| self.weft.port(&name(port), |_| serve()));
+        let _ports = ports.collect::<weft::Result<Vec<Port>>>()?;
         let port = self.weft.sender(&name(self.weft.rank().0 % PORTS))?;
         self.compare("messages", || {
             let send = || Ok(port.send(SERVER, "")?);

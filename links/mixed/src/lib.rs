@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `link` | [`Mixed`]: which packet goes where |
 //! | `waiting` | packets for near ranks that wait until a frame is free for them |
+//! | `turns` | turns of the two while both have packets |
 //! | `bridge` | one bell for the arrivals of both |
 //!
 //! Programs fill frames of one of the two: of near memory if anybody is near, so that those are
