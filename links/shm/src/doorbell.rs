@@ -114,7 +114,8 @@ impl Doorbell {
 /// It is fair: a ring with packets is served within [`TURN`] packets of each of the others. Every
 /// ring has its turn, the hot ones first, then all that were announced.
 pub(crate) struct Listener {
-    own: usize,
+    /// The other ranks, a bit each; what others set beside these means nothing.
+    others: u64,
     control: Control,
     rings: Arc<Rings>,
     /// Ring whose turn it is, and the packets left of its turn.
@@ -141,9 +142,10 @@ impl Listener {
         }
         // Peers may have written before this rank armed anything: poll every ring once.
         let all = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 };
-        rings.set_announced(all & !(1 << own.index()));
+        let others = all & !(1 << own.index());
+        rings.set_announced(others);
         Listener {
-            own: own.index(),
+            others,
             control,
             rings,
             current: 0,
@@ -212,7 +214,7 @@ impl Listener {
 
     fn collect_announcements(&mut self) {
         if self.control.attention.load(Ordering::Relaxed) != 0 {
-            let announced = self.control.attention.swap(0, Ordering::SeqCst) & !(1 << self.own);
+            let announced = self.control.attention.swap(0, Ordering::SeqCst) & self.others;
             self.rings.set_announced(self.rings.announced() | announced);
         }
     }

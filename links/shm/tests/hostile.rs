@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft_link::{BadFrame, Link, LinkViolation, Payload};
 use weft_link_shm::memory::{Cursor, Mapping, View};
 use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
@@ -66,6 +67,23 @@ fn unknown_payload_kinds_are_refused() {
     ring.push(&header(1), 2, &words(0));
     let refused = LinkViolation { from: Rank(1), what: BadFrame::PayloadKind(2) };
     assert_eq!(link.receive(), Err(refused));
+}
+
+#[test]
+fn announcements_of_ranks_that_do_not_exist_are_passed_over() {
+    /// Where the attention word of a rank is in its segment.
+    const ATTENTION: usize = 2 * 64;
+    let settings = Settings { frames: 4, ..Settings::new(8) };
+    let segments = create_segments(&settings).unwrap();
+    let mapping = Mapping::new(&segments[0], 0..settings.rings_offset(), true).unwrap();
+    let attention = View::<AtomicU64>::new(&mapping.into(), ATTENTION, 1);
+    let mut link = Shm::attach(Rank(0), settings, &segments).unwrap();
+    for absent in [1 << 63, 1 << 8, u64::MAX] {
+        attention[0].store(absent, Ordering::SeqCst);
+        assert!(link.has_arrivals(), "something is announced");
+        assert_eq!(link.receive(), Ok(None));
+        assert!(!link.has_arrivals());
+    }
 }
 
 #[test]
