@@ -2,10 +2,10 @@
 //! whether MPI programs would run on Weft.
 
 use std::borrow::Cow;
-use std::io::{Write, stdout};
+use std::io::{ErrorKind, Write, stdout};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 
@@ -131,8 +131,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = if arguments.json { report.to_json()? } else { report.to_text() };
         (text, report.links.first().is_some_and(|link| link.status == Status::Ok))
     };
-    // If nobody reads on, as behind `head`, the exit code still tells.
-    let _ = stdout().write_all(text.as_bytes());
+    match stdout().write_all(text.as_bytes()) {
+        // If nobody reads on, as behind `head`, the exit code still tells.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            return Err(error).context("cannot write to standard output");
+        }
+        _ => {}
+    }
     Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

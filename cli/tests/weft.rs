@@ -98,9 +98,12 @@ fn output_that_cannot_be_written_is_not_lost_in_silence() {
         let line = "No space left on device (os error 28); what ranks write there is lost";
         format!("weft: cannot write to {name}: {line}\n")
     };
-    let full = std::fs::File::options().write(true).open(FULL).unwrap();
-    let (status, err) = run("run -n 2 -- weft-example hello", full.into());
+    let full = || std::fs::File::options().write(true).open(FULL).unwrap().into();
+    let (status, err) = run("run -n 2 -- weft-example hello", full());
     assert_eq!((status, err), (Some(1), lost("standard output")));
+    let (status, err) = run("doctor", full());
+    let line = "weft: cannot write to standard output: No space left on device (os error 28)\n";
+    assert_eq!((status, err.as_str()), (Some(1), line));
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("rank-0.out");
     std::os::unix::fs::symlink(FULL, &file).unwrap();
