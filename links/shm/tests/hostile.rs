@@ -71,7 +71,7 @@ fn unknown_payload_kinds_are_refused() {
 
 #[test]
 fn announcements_of_ranks_that_do_not_exist_are_passed_over() {
-    /// Where the attention word of a rank is in its segment.
+    /// Offset of a rank's attention word in its segment.
     const ATTENTION: usize = 2 * 64;
     let settings = Settings { frames: 4, ..Settings::new(8) };
     let segments = create_segments(&settings).unwrap();
