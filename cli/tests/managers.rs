@@ -72,9 +72,8 @@ impl Manager {
         text
     }
 
-    /// Runs a program that must fail, and returns what was written.
-    /// What is said by a program that fails. Now and then hydra ends without a word, not even its
-    /// own, when its ranks end as soon as they have begun.
+    /// Words of a program that fails. Now and then hydra ends without a word, not even its own,
+    /// when its ranks end as soon as they have begun.
     fn fail(&self, program: &str) -> String {
         let said = || {
             let output = self.command(program).output().unwrap();

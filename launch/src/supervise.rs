@@ -172,13 +172,7 @@ impl<'a> Supervision<'a> {
             self.output.close_rank(rank);
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        let mut outcome = Outcome { verdict, stuck, output_lost: false };
-        if !outcome.is_silent() {
-            self.output.end_line();
-        }
-        write_rest(&mut self.output, self.signals.as_mut())?;
-        outcome.output_lost = self.output.is_lost();
-        Ok(outcome)
+        conclude(verdict, stuck, &mut self.output, self.signals.as_mut())
     }
 
     /// The process of a rank, and its host.
@@ -230,11 +224,24 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
     )))
 }
 
-/// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.
-pub(crate) fn write_rest(
+/// Outcome of a job of which nothing is left but its output, which this writes.
+pub(crate) fn conclude(
+    verdict: Verdict,
+    stuck: Vec<u32>,
     output: &mut Output,
-    mut signals: Option<&mut Signals>,
-) -> Result<(), LaunchError> {
+    signals: Option<&mut Signals>,
+) -> Result<Outcome, LaunchError> {
+    let mut outcome = Outcome { verdict, stuck, output_lost: false };
+    if !outcome.is_silent() {
+        output.end_line();
+    }
+    write_rest(output, signals)?;
+    outcome.output_lost = output.is_lost();
+    Ok(outcome)
+}
+
+/// Writes what is queued. How long that takes is up to whoever reads; a wish to stop ends it.
+fn write_rest(output: &mut Output, mut signals: Option<&mut Signals>) -> Result<(), LaunchError> {
     while output.writable().next().is_some() {
         let mut waited_for = Vec::new();
         let wishes = signals.iter();

@@ -165,7 +165,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Writes of one region, each of which keeps the others out for a while.
+    /// Writes of one region, which pass its only valid copy around: those of a rank that has it
+    /// count as well.
     fn writes(&self) -> Result<()> {
         let regions = Regions::open(self.weft.packets());
         if self.serves() {

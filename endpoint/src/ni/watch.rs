@@ -176,9 +176,7 @@ impl<L: Link> Watch<L> {
             }
             let host = self.node.host_status();
             let has_processed = host.packets_processed != processed;
-            // On a lossy link what is drained may be no more than acknowledgements, and this thread
-            // sends what is held back.
-            let is_active = if L::LOSSY { has_processed } else { self.node.activity() != activity };
+            let has_drained = self.node.activity() != activity;
             match has_processed {
                 true => self.node.send_held(),
                 false => self.node.serve(),
@@ -186,10 +184,12 @@ impl<L: Link> Watch<L> {
             // A host at work gets to its packets by itself: it is not disturbed by a look inside.
             // One that is inside drains the node: that is as good as progress.
             let waiting = (has_processed && !L::LOSSY) || !self.is_idle();
+            // On a lossy link what is drained may be no more than acknowledgements, and this thread
+            // sends what is held back and sees to what waits.
+            let is_active = if L::LOSSY { has_processed && !waiting } else { has_drained };
             let delivered = host.packets_processed + u64::from(waiting);
             match self.watchdog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if !is_active => return,
-                Verdict::Restart if L::LOSSY => {}
                 Verdict::Cancel | Verdict::Restart if is_active => {
                     pause = longer::<L>(pause, self.delay, began.elapsed());
                 }

@@ -20,7 +20,7 @@ use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
 use crate::signals::Signals;
 use crate::spec::{JobSpec, LaunchError};
-use crate::supervise::{verdict, write_rest};
+use crate::supervise::{conclude, verdict};
 use crate::wait::{Waited, wait_for};
 
 /// Bytes read at once of what rank 0 is to read.
@@ -329,12 +329,7 @@ impl<'a> Conductor<'a> {
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        let mut outcome = Outcome { verdict, stuck, output_lost: false };
-        if !outcome.is_silent() {
-            self.output.end_line();
-        }
-        write_rest(&mut self.output, self.signals.as_mut())?;
-        outcome.output_lost = self.output.is_lost();
+        let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
         // All at once: each takes a moment to end.
         self.remotes.iter_mut().for_each(|remote| remote.stream.close());
         Ok(outcome)

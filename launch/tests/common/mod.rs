@@ -8,6 +8,8 @@ use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -53,6 +55,17 @@ pub fn launch<I: AsRef<OsStr>>(arguments: impl IntoIterator<Item = I>) -> Finish
     finish(testee().arg("launch").args(arguments))
 }
 
+/// Has what is started from here on heed Ctrl-C, even if whoever started the tests has them ignore
+/// it, as shells do with jobs in the background: what has a handler is set back for a new program.
+fn heed_interrupts() {
+    static ALWAYS: LazyLock<()> = LazyLock::new(|| {
+        let always = Arc::new(AtomicBool::new(true));
+        let signal = Signal::INT.as_raw();
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, always).unwrap();
+    });
+    *ALWAYS;
+}
+
 /// Runs a launcher to its end.
 pub fn finish(launcher: &mut Command) -> Finished {
     let output = launcher.output().unwrap();
@@ -91,6 +104,7 @@ impl Running {
 
     /// Starts a launcher, and waits until `count` processes have named themselves.
     pub fn start_command(command: &mut Command, count: usize) -> Self {
+        heed_interrupts();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap();
         let mut out = BufReader::new(launcher.stdout.take().unwrap());

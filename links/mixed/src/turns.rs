@@ -9,8 +9,9 @@ const LOOKS: u8 = 16;
 
 /// State of the turns.
 pub(crate) struct Turns {
-    /// Ranks that send over each link.
+    /// Ranks that send over the near link.
     near: i32,
+    /// Ranks that send over the far link.
     far: i32,
     /// Packets of the far link that are due, in units of a near rank's share: less than 0 if it has
     /// had more than its share.

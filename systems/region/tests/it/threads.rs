@@ -15,19 +15,25 @@ fn of_rank_0(index: u32) -> RegionId {
     RegionId { home: Rank(0), index }
 }
 
-/// A thread of each rank adds to the same region; `share` says when, if at all, threads are made
-/// equal.
+/// Regions of a rank, of which rank 0 is the home of `count`. `share` says when, if at all, threads
+/// are made equal: it is called before they are created and after.
+fn open(packets: &Packets, count: u32, share: impl Fn(&Regions, bool)) -> Regions {
+    let regions = Regions::open(packets);
+    share(&regions, true);
+    if packets.rank() == Rank(0) {
+        for _ in 0..count {
+            regions.create(8, Policy::default()).unwrap();
+        }
+    }
+    regions.barrier().unwrap();
+    share(&regions, false);
+    regions
+}
+
+/// A thread of each rank adds to the same region; `share` as in [`open`].
 fn add_up(share: impl Fn(&Regions, bool) + Sync) {
     Job::new(2).packets(|packets: Packets| {
-        let regions = Regions::open(&packets);
-        share(&regions, true);
-        if packets.rank() == Rank(0) {
-            for _ in 0..THREADS {
-                regions.create(8, Policy::default()).unwrap();
-            }
-        }
-        regions.barrier().unwrap();
-        share(&regions, false);
+        let regions = open(&packets, THREADS, &share);
         std::thread::scope(|scope| {
             for index in 0..THREADS {
                 let regions = regions.clone();
@@ -68,11 +74,7 @@ fn who_uses_its_region_again_and_again_lets_others_have_it() {
     const MOST: u32 = 1_000_000;
     let done = AtomicBool::new(false);
     Job::new(2).packets(|packets: Packets| {
-        let regions = Regions::open(&packets);
-        if packets.rank() == Rank(0) {
-            regions.create(8, Policy::default()).unwrap();
-        }
-        regions.barrier().unwrap();
+        let regions = open(&packets, 1, |_, _| {});
         let region = regions.map::<u64>(of_rank_0(0)).unwrap();
         if packets.rank() == Rank(0) {
             let writes = (0..MOST).take_while(|_| {
@@ -94,11 +96,7 @@ fn who_uses_its_region_again_and_again_lets_others_have_it() {
 fn who_polls_serves_others() {
     let done = AtomicBool::new(false);
     Job::new(2).packets(|packets: Packets| {
-        let regions = Regions::open(&packets);
-        if packets.rank() == Rank(0) {
-            regions.create(8, Policy::default()).unwrap();
-        }
-        regions.barrier().unwrap();
+        let regions = open(&packets, 1, |_, _| {});
         if packets.rank() == Rank(0) {
             let mut served = 0;
             while !done.load(Ordering::Acquire) {
