@@ -9,7 +9,7 @@ use crate::ni::endpoint::Endpoint;
 use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
-use crate::ni::wait::{Look, SpinCount, Step, WaitPolicy, wait};
+use crate::ni::wait::{Look, Step, WaitPolicy, Waits};
 use crate::{Error, Result};
 use std::any::Any;
 use std::ptr::NonNull;
@@ -43,8 +43,7 @@ pub struct Node<L: Link> {
     shared_memory: Option<Arc<dyn SharedMemory>>,
     cross_memory: Option<Arc<dyn CrossMemory>>,
     capabilities: Capabilities,
-    policy: WaitPolicy,
-    spin_count: SpinCount,
+    waits: Waits,
     local: Rank,
     ranks: usize,
     window_packets: usize,
@@ -91,8 +90,7 @@ impl<L: Link> Node<L> {
             shared_memory,
             cross_memory,
             capabilities,
-            policy,
-            spin_count: SpinCount::default(),
+            waits: Waits::new(policy, L::LOSSY),
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
@@ -533,11 +531,11 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        wait(self.policy, L::LOSSY.then_some(&self.spin_count), step, &mut |step| self.sleep(step))
+        self.waits.wait(step, &mut |step| self.sleep(step))
     }
 
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
-        wait(self.policy, L::LOSSY.then_some(&self.spin_count), step, &mut |_| Ok(Step::Done))
+        self.waits.wait(step, &mut |_| Ok(Step::Done))
     }
 
     fn is_flushed(&self) -> bool {

@@ -3,10 +3,12 @@
 //! A poll costs some ten nanoseconds, a yield to another rank about a microsecond, a wake-up from
 //! sleep 20 to 50 (`docs/internals/performance.md`). So a rank that has a core to itself spins
 //! first; one that shares its core yields at once, because the rank that it waits for may need that
-//! core; and one that has waited for longer than a few wake-ups sleeps.
+//! core; and one that has waited for longer than a few wake-ups sleeps. One that shares its core and
+//! finds something at every look does not wait at all, and yields once in a [`QUANTUM`]: whoever is
+//! to be answered next may be a rank that does not run meanwhile.
 
 use crate::Result;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Outcome of one look at the thing waited for.
@@ -67,7 +69,7 @@ const SPINS_AT_ONCE: u32 = 50;
 /// that: about 0.1 ms.
 const SPINS_PER_YIELD: u32 = 1000;
 
-/// The spins of all waits of a rank since it last yielded.
+/// Spins of all waits of a rank since it last yielded.
 ///
 /// The kernel carries its packets on a network, partly in a thread of its own (`ksoftirqd`). A rank
 /// whose waits are all short would leave that thread without this core for a time slice, some
@@ -85,9 +87,94 @@ impl SpinCount {
     }
 }
 
-struct Pacer<'a> {
+/// Time for which a rank that shares its core goes on, when all that it waits for is there. A yield
+/// costs it a microsecond or two; the scheduler would take the core from it after some milliseconds,
+/// in which it serves the ranks of other cores and none of its own.
+const QUANTUM: Duration = Duration::from_micros(100);
+
+/// Time that a rank has had its core, which it shares, without a yield or a sleep in any of its
+/// waits. Threads that count at once may miss some.
+pub(crate) struct CoreTime {
+    start: Instant,
+    /// Begin of the quantum, in nanoseconds from the start; [`u64::MAX`] if it has not begun.
+    began: AtomicU64,
+}
+
+impl CoreTime {
+    fn new() -> Self {
+        CoreTime { start: Instant::now(), began: AtomicU64::new(u64::MAX) }
+    }
+
+    /// True if the quantum is over, and a new one begins; `now` is the time from the start.
+    fn is_over(&self, now: Duration) -> bool {
+        let (now, began) = (now.as_nanos() as u64, self.began.load(Ordering::Relaxed));
+        let is_over = now.saturating_sub(began) >= QUANTUM.as_nanos() as u64;
+        if is_over || began == u64::MAX {
+            self.began.store(now, Ordering::Relaxed);
+        }
+        is_over
+    }
+
+    /// The core was given away.
+    fn end(&self) {
+        self.began.store(u64::MAX, Ordering::Relaxed);
+    }
+}
+
+/// Waits of one rank.
+pub(crate) struct Waits {
     policy: WaitPolicy,
-    spin_count: Option<&'a SpinCount>,
+    /// On a network.
+    spin_count: Option<SpinCount>,
+    /// On a core that it shares.
+    core_time: Option<CoreTime>,
+}
+
+impl Waits {
+    /// Waits by `policy` over links of a network, or others.
+    pub fn new(policy: WaitPolicy, is_network: bool) -> Self {
+        let shares_core = policy.spins == 0 && !policy.yield_for.is_zero();
+        Waits {
+            policy,
+            spin_count: is_network.then(SpinCount::default),
+            core_time: shares_core.then(CoreTime::new),
+        }
+    }
+
+    /// Calls `step` until it is done. `sleep` is called to sleep; it must come back when something
+    /// may have changed.
+    ///
+    /// # Errors
+    /// The first error of `step` or `sleep`.
+    pub fn wait(
+        &self,
+        step: &mut Look<'_>,
+        sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
+    ) -> Result<()> {
+        let mut pacer = Pacer { waits: self, idle: 0, since: None };
+        loop {
+            let mut found = step()?;
+            if found == Step::Idle {
+                match pacer.idle() {
+                    Pace::Spin(pauses) => (0..pauses).for_each(|_| std::hint::spin_loop()),
+                    Pace::Yield => std::thread::yield_now(),
+                    Pace::Sleep => found = sleep(step)?,
+                }
+            } else if self.core_time.as_ref().is_some_and(|time| time.is_over(time.start.elapsed()))
+            {
+                std::thread::yield_now();
+            }
+            match found {
+                Step::Done => return Ok(()),
+                Step::Progress => pacer.progress(),
+                Step::Idle => {}
+            }
+        }
+    }
+}
+
+struct Pacer<'a> {
+    waits: &'a Waits,
     idle: u32,
     since: Option<Instant>,
 }
@@ -99,53 +186,28 @@ impl Pacer<'_> {
     }
 
     fn idle(&mut self) -> Pace {
+        let Waits { policy, spin_count, core_time } = self.waits;
         self.idle = self.idle.saturating_add(1);
-        if self.idle <= self.policy.spins {
-            if self.spin_count.is_some_and(SpinCount::count_spin) {
+        if self.idle <= policy.spins {
+            if spin_count.as_ref().is_some_and(SpinCount::count_spin) {
                 return Pace::Yield;
             }
             return Pace::Spin(if self.idle < SPINS_AT_ONCE { 0 } else { 16 });
         }
-        if self.policy.yield_for.is_zero() {
+        if let Some(core_time) = core_time {
+            core_time.end();
+        }
+        if policy.yield_for.is_zero() {
             return Pace::Sleep;
         }
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
-        if now - since < self.policy.yield_for { Pace::Yield } else { Pace::Sleep }
+        if now - since < policy.yield_for { Pace::Yield } else { Pace::Sleep }
     }
 }
 
 /// A look at the thing waited for.
 pub(crate) type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
-
-/// Calls `step` until it is done, pacing itself by `policy`, and yielding when `spin_count` says
-/// so. `sleep` is called to sleep; it must come back when something may have changed.
-///
-/// # Errors
-/// The first error of `step` or `sleep`.
-pub(crate) fn wait(
-    policy: WaitPolicy,
-    spin_count: Option<&SpinCount>,
-    step: &mut Look<'_>,
-    sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
-) -> Result<()> {
-    let mut pacer = Pacer { policy, spin_count, idle: 0, since: None };
-    loop {
-        let mut found = step()?;
-        if found == Step::Idle {
-            match pacer.idle() {
-                Pace::Spin(pauses) => (0..pauses).for_each(|_| std::hint::spin_loop()),
-                Pace::Yield => std::thread::yield_now(),
-                Pace::Sleep => found = sleep(step)?,
-            }
-        }
-        match found {
-            Step::Done => return Ok(()),
-            Step::Progress => pacer.progress(),
-            Step::Idle => {}
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

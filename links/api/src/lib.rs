@@ -45,6 +45,10 @@ use weft_wire::{Header, Protocol, Rank};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Buffer(pub u64);
 
+/// Turn of a sender. Between two packets of a sender that always has some, a link hands over fewer
+/// than two turns of any other, and in the long run as many of all that always have some (I15).
+pub const TURN: u32 = 16;
+
 /// Words of the longest short packet ([`Link::transmit_short`]): 112 user bytes.
 pub type ShortWords = [u64; 14];
 

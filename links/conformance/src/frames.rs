@@ -1,7 +1,7 @@
 //! Moving frames.
 
 use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
-use weft_link::{Capabilities, Link, Payload, ShortWords};
+use weft_link::{Capabilities, Link, Payload, ShortWords, TURN};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 pub fn carry_every_size<L: Link>(links: &mut [L]) {
@@ -200,4 +200,37 @@ pub fn many_senders_are_all_heard<L: Link>(links: &mut [L]) {
         heard[from.index()] += 1;
     }
     assert!(!links[0].has_arrivals());
+}
+
+/// Frames that each sender has under way, below.
+const UNDER_WAY: usize = 4;
+
+/// I15: of senders that always have something under way, none is passed over for another.
+pub fn busy_senders_take_turns<L: Link>(links: &mut [L]) {
+    let ranks = links.len();
+    for from in (1..ranks).cycle().take(UNDER_WAY * (ranks - 1)) {
+        send(links, from as u16, 0, b"first");
+    }
+    // Frames of each sender, since the last frame of each other one.
+    let mut taken = vec![vec![0; ranks]; ranks];
+    let mut shares = vec![0; ranks];
+    for _ in 0..400 * ranks {
+        let (from, _) = receive_bytes(links, 0);
+        shares[from.index()] += 1;
+        taken[from.index()].fill(0);
+        taken.iter_mut().for_each(|since| since[from.index()] += 1);
+        i15_turns(&taken);
+        send(links, from.0, 0, b"next");
+    }
+    assert!(shares[1..].iter().all(|share| (400..500).contains(share)), "{shares:?}");
+    for _ in 0..UNDER_WAY * (ranks - 1) {
+        receive_bytes(links, 0);
+    }
+}
+
+fn i15_turns(taken: &[Vec<u32>]) {
+    for (waiting, since) in taken.iter().enumerate().skip(1) {
+        let (most, served) = since.iter().zip(0..).max().unwrap_or((&0, 0));
+        assert!(*most < 2 * TURN, "I15: {most} frames of rank {served}, none of rank {waiting}");
+    }
 }

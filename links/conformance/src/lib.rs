@@ -35,6 +35,7 @@ pub fn in_one_thread<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::kept_frames_do_not_stop_others(&mut make(2));
     frames::detached_frames_keep_their_bytes(&mut make(2));
     frames::many_senders_are_all_heard(&mut make(9));
+    frames::busy_senders_take_turns(&mut make(9));
     bells::an_arrival_is_seen_before_sleeping(&mut make(2));
     bells::a_disarmed_bell_does_not_ring(&mut make(2));
 }

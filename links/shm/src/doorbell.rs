@@ -26,8 +26,10 @@ use weft_wire::Rank;
 pub(crate) const HOT: usize = 4;
 /// Number of announcements after which a ring becomes hot.
 const PROMOTE_AFTER: u8 = 4;
-/// Turn of a ring: largest number of its packets that are taken in a row.
-pub(crate) const TURN: u32 = 16;
+/// Turn of a ring: largest number of its packets that are taken in a row. It is short, because a
+/// sender that runs meanwhile writes more into it, and one that shares the receiver's core does not.
+const TURN: u32 = 4;
+const _: () = assert!(TURN <= weft_link::TURN);
 /// Number of arrivals without a turn of a hot ring after which it gives way to another.
 const QUIET_ARRIVALS: u64 = 256;
 
@@ -111,8 +113,9 @@ impl Doorbell {
 
 /// Listener at the doorbell of this rank: the rings that it polls, and their order.
 ///
-/// It is fair: a ring with packets is served within [`TURN`] packets of each of the others. Every
-/// ring has its turn, the hot ones first, then all that were announced.
+/// It is fair (I15): rings are served in rounds, and in each round every ring with packets has one
+/// turn of at most [`TURN`] packets: first all that were announced, then the hot ones. One that
+/// becomes hot had its turn in the round before, so that none has two while another waits.
 pub(crate) struct Listener {
     /// The other ranks, a bit each; what others set beside these means nothing.
     others: u64,
@@ -121,12 +124,16 @@ pub(crate) struct Listener {
     /// Ring whose turn it is, and the packets left of its turn.
     current: usize,
     turn_left: u32,
-    /// Hot ring that had its turn last, by its number among those.
+    /// Packets of a whole turn.
+    turn: u32,
+    /// Hot ring that has its turn next, by its number among those.
     cursor: usize,
     /// Announced rings that have their turn before the hot rings have another, a bit each.
     round: u64,
     last_arrival: [u64; HOT],
     announcements: [u8; 64],
+    /// Ring that becomes hot when the round ends.
+    risen: Option<usize>,
     arrivals: u64,
 }
 
@@ -150,10 +157,13 @@ impl Listener {
             rings,
             current: 0,
             turn_left: 0,
+            // One sender alone need not take turns.
+            turn: if ranks > 2 { TURN } else { u32::MAX },
             cursor: 0,
             round: 0,
             last_arrival: [0; HOT],
             announcements: [0; 64],
+            risen: None,
             arrivals: 0,
         }
     }
@@ -191,14 +201,13 @@ impl Listener {
                 self.count_announcement(peer);
                 return Some(peer);
             }
+            let Some(peer) = self.rings.hot().nth(self.cursor) else {
+                self.begin_round();
+                continue;
+            };
             self.cursor += 1;
-            if self.cursor >= self.rings.hot_count() {
-                self.cursor = 0;
-                self.round = self.rings.announced();
-            }
-            let hot = self.rings.hot().nth(self.cursor);
-            if let Some(peer) = hot.filter(|&peer| self.rings.has_packet(peer)) {
-                self.last_arrival[self.cursor] = self.arrivals;
+            if self.rings.has_packet(peer) {
+                self.last_arrival[self.cursor - 1] = self.arrivals;
                 self.begin_turn(peer);
                 return Some(peer);
             }
@@ -206,16 +215,26 @@ impl Listener {
         None
     }
 
+    #[inline]
+    fn begin_round(&mut self) {
+        if let Some(peer) = self.risen.take() {
+            self.promote(peer);
+        }
+        (self.cursor, self.round) = (0, self.rings.announced());
+    }
+
     fn begin_turn(&mut self, peer: usize) {
         self.current = peer;
-        self.turn_left = TURN - 1;
+        self.turn_left = self.turn - 1;
         self.arrivals += u64::from(TURN);
     }
 
     fn collect_announcements(&mut self) {
         if self.control.attention.load(Ordering::Relaxed) != 0 {
             let announced = self.control.attention.swap(0, Ordering::SeqCst) & self.others;
-            self.rings.set_announced(self.rings.announced() | announced);
+            // One that became hot while its sender announced it has its turn among the hot ones.
+            let hot = self.rings.hot().fold(0, |hot, sender| hot | 1 << sender);
+            self.rings.set_announced(self.rings.announced() | (announced & !hot));
         }
     }
 
@@ -233,17 +252,15 @@ impl Listener {
 
     #[cold]
     fn count_announcement(&mut self, peer: usize) {
-        if self.rings.hot().any(|hot| hot == peer) {
-            return;
-        }
         self.announcements[peer] += 1;
         if self.announcements[peer] >= PROMOTE_AFTER {
             self.announcements[peer] = 0;
-            self.promote(peer);
+            self.risen = Some(peer);
         }
     }
 
-    /// Makes the ring of `peer` hot, if there is room, or in place of one that has been quiet.
+    /// Makes the ring of `peer` hot, if there is room, or in place of one that has been quiet. It
+    /// had its turn before those that are hot.
     fn promote(&mut self, peer: usize) {
         let mut at = self.rings.hot_count();
         if at >= HOT {
@@ -256,8 +273,10 @@ impl Listener {
             self.rings.set_announced(self.rings.announced() | 1 << victim);
         }
         self.control.cold.fetch_and(!(1 << peer), Ordering::SeqCst);
-        self.rings.set_hot(at, peer);
-        self.last_arrival[at] = self.arrivals;
+        self.rings.put_first(peer, at);
+        self.rings.set_announced(self.rings.announced() & !(1 << peer));
+        self.last_arrival.copy_within(..at, 1);
+        self.last_arrival[0] = self.arrivals;
     }
 
     /// True if [`Self::next`] may find a packet.

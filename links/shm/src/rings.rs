@@ -58,6 +58,15 @@ impl Rings {
         self.hot_count.store(self.hot_count().max(at + 1), Relaxed);
     }
 
+    /// Makes the ring from `sender` the first hot one. Those before number `at` move on by one, in
+    /// place of that one; none of them is missing meanwhile.
+    pub(crate) fn put_first(&self, sender: usize, at: usize) {
+        for at in (1..=at).rev() {
+            self.set_hot(at, self.hot[at - 1].load(Relaxed));
+        }
+        self.set_hot(0, sender);
+    }
+
     #[inline]
     pub(crate) fn announced(&self) -> u64 {
         self.announced.load(Relaxed)

@@ -2,19 +2,19 @@ use super::*;
 
 const POLICY: WaitPolicy = WaitPolicy { spins: 300, yield_for: Duration::from_secs(1) };
 
-/// Paces of a rank in `waits` waits of `looks` fruitless looks each.
-fn paces(waits: u32, looks: u32, spin_count: Option<&SpinCount>) -> Vec<Pace> {
+/// Paces of a rank in `count` waits of `looks` fruitless looks each.
+fn paces(count: u32, looks: u32, is_network: bool) -> Vec<Pace> {
+    let waits = Waits::new(POLICY, is_network);
     let a_wait = |_| {
-        let mut pacer = Pacer { policy: POLICY, spin_count, idle: 0, since: None };
-        (0..looks).map(move |_| pacer.idle()).collect::<Vec<_>>()
+        let mut pacer = Pacer { waits: &waits, idle: 0, since: None };
+        (0..looks).map(|_| pacer.idle()).collect::<Vec<_>>()
     };
-    (0..waits).flat_map(a_wait).collect()
+    (0..count).flat_map(a_wait).collect()
 }
 
 #[test]
 fn a_rank_on_a_network_whose_waits_are_short_yields_at_times() {
-    let spin_count = SpinCount::default();
-    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, Some(&spin_count));
+    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, true);
     let yields: Vec<_> = (1..).zip(&paces).filter(|(_, pace)| **pace == Pace::Yield).collect();
     let at: Vec<u32> = yields.into_iter().map(|(spin, _)| spin).collect();
     assert_eq!(at, [SPINS_PER_YIELD, 2 * SPINS_PER_YIELD, 3 * SPINS_PER_YIELD]);
@@ -22,14 +22,42 @@ fn a_rank_on_a_network_whose_waits_are_short_yields_at_times() {
 
 #[test]
 fn a_rank_in_memory_spins_through_short_waits() {
-    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, None);
+    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, false);
     assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{paces:?}");
 }
 
 #[test]
 fn a_long_wait_yields_after_its_spins() {
-    let paces = paces(1, POLICY.spins + 2, None);
+    let paces = paces(1, POLICY.spins + 2, false);
     let (spins, yields) = paces.split_at(POLICY.spins as usize);
     assert!(spins.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{spins:?}");
     assert_eq!(yields, [Pace::Yield; 2]);
+}
+
+/// Looks of `core_time` that end its quantum, at these times in microseconds.
+fn ends(core_time: &CoreTime, times: &[u64]) -> Vec<bool> {
+    times.iter().map(|at| core_time.is_over(Duration::from_micros(*at))).collect()
+}
+
+#[test]
+fn who_finds_something_at_every_look_yields_a_shared_core_once_in_a_quantum() {
+    let quantum = QUANTUM.as_micros() as u64;
+    let times = [7, 8, 6 + quantum, 7 + quantum, 8 + quantum, 7 + 2 * quantum];
+    assert_eq!(ends(&CoreTime::new(), &times), [false, false, false, true, false, true]);
+}
+
+#[test]
+fn a_yield_ends_the_quantum() {
+    let (quantum, core_time) = (QUANTUM.as_micros() as u64, CoreTime::new());
+    assert_eq!(ends(&core_time, &[1]), [false]);
+    core_time.end();
+    assert_eq!(ends(&core_time, &[quantum, 2 * quantum - 1, 2 * quantum]), [false, false, true]);
+}
+
+#[test]
+fn only_who_shares_a_core_gives_it_away_while_it_finds_something() {
+    let shares = |policy| Waits::new(policy, false).core_time.is_some();
+    assert!(shares(WaitPolicy::for_ranks(3, 2)));
+    assert!(!shares(WaitPolicy::for_ranks(2, 2)));
+    assert!(!shares(WaitPolicy::SLEEP), "simulated ranks have a core each");
 }
