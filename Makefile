@@ -7,7 +7,8 @@ MEASURED := target/measured
 MEASURE := $(CARGO) build --locked --profile measured
 
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
-COMMANDS := weft weft-sim weft-bench weft-compare
+# `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
+COMMANDS := weft weft-sim weft-bench weft-compare weft-net
 PROGRAMS := asp sor fft radix lu barnes water weft-example
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
@@ -99,7 +100,7 @@ test-mpi: setup
 
 bench:
 	@./setup bench
-	@$(MEASURE) --bin weft --bin weft-bench
+	@$(MEASURE) --bin weft --bin weft-bench --bin weft-net
 	@$(MEASURED)/weft bench latency
 	@$(MEASURED)/weft bench rate
 	@$(MEASURED)/weft bench bandwidth
@@ -152,7 +153,7 @@ bench-collectives:
 # Network namespaces make the Ethernet, which takes root.
 compare:
 	@./setup compare
-	@$(MEASURE) --bin weft --bin weft-compare
+	@$(MEASURE) --bin weft --bin weft-compare --bin weft-net
 	@$(MEASURE) --package weft-libfabric
 	@$(MEASURED)/weft compare --plot compare.svg
 
@@ -168,6 +169,7 @@ soak:
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
+	$(CARGO) build --locked --release --package weft-net
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems

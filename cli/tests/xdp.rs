@@ -236,9 +236,13 @@ fn frames_that_are_too_long_are_said() {
 #[test]
 fn a_missing_capability_is_said() {
     let Some(two) = cluster(Options::default()) else { return };
-    let why =
-        "AF_XDP needs CAP_NET_RAW: run weft as root, give it that with setcap, or use --link udp";
-    without_xdp(&two, &["setpriv", "--bounding-set=-net_raw", "--"], why);
+    let net = common::built("weft-net");
+    let why = format!(
+        "AF_XDP needs CAP_NET_RAW, which {0} does not have: as root, `setcap \
+         cap_net_raw,cap_bpf,cap_net_admin+ep {0}`, or use --link udp",
+        net.display()
+    );
+    without_xdp(&two, &["setpriv", "--bounding-set=-net_raw", "--"], &why);
 }
 
 #[test]

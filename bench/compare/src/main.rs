@@ -36,7 +36,9 @@ of the turns' medians. Two network namespaces make the Ethernet, which takes roo
 something, leave the machine alone meanwhile.";
 
 fn main() -> ExitCode {
-    weft_app_common::finish(compare(std::env::args_os().collect()).map(|()| ExitCode::SUCCESS))
+    let done = weft_launch::forgo_capabilities().map_err(Into::into);
+    let done = done.and_then(|()| compare(std::env::args_os().collect()));
+    weft_app_common::finish(done.map(|()| ExitCode::SUCCESS))
 }
 
 fn compare(mut words: Vec<OsString>) -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::io;
 
 use weft_launch::{Candidate, candidates};
 use weft_link_shm::Settings;
-use weft_xdp::{Interface, XdpError, is_built, permitted, runs_programs};
+use weft_xdp::{Interface, permitted, runs_programs};
 
 use super::{Finding, Memory, Status};
 
@@ -54,8 +54,7 @@ fn xdp(found: &[Candidate]) -> Finding {
         detail: format!("{what}; {why}"),
         advice: None,
     };
-    let allowed = if is_built() { permitted() } else { Err(XdpError::NotBuilt) };
-    if let Err(error) = allowed {
+    if let Err(error) = permitted() {
         return absent(&error);
     }
     let names: BTreeSet<&str> = found.iter().map(|one| one.interface.as_str()).collect();

@@ -17,7 +17,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 use weft_wire::Rank;
-use weft_xdp::{XdpError, give_up_capabilities};
+use weft_xdp::XdpError;
 
 use super::ethernet::{Attachment, EthernetProbe, Purpose};
 use super::pace::{Pace, Progress};
@@ -134,9 +134,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
             own.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
         }
         (true, Some(own)) => {
-            let ports = own.open(&interfaces, copied).map_err(refused)?;
-            give_up_capabilities()
-                .map_err(|error| AgentError::Refused(format!("giving up capabilities: {error}")))?;
+            let ports = own.open(&interfaces, copied);
             ports.into_iter().map(|(ethernet, port)| Access::Xdp(ethernet, port)).collect()
         }
         (true, None) => return Err(out_of_order()),

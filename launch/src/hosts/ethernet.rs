@@ -9,8 +9,8 @@ use weft_link::{Link, Payload};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
-    Attached, Interface, MacAddress, Mode, Xdp, XdpError, XdpHost, XdpOptions, XdpPort,
-    XdpSettings, XdpSizes, group_of, runs_programs,
+    Attached, Greeter, Interface, MacAddress, Mode, Request, Taken, Xdp, XdpError, XdpPort,
+    XdpSettings, XdpSizes, group_of, runs_programs, take,
 };
 
 use super::pace::Progress;
@@ -20,9 +20,9 @@ use crate::mtu::Mtu;
 
 /// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they
 /// share.
-const FRAMES: usize = 512;
+const FRAMES: u32 = 512;
 /// Frames for packets that a rank may keep, beside one of each rank of a large job.
-const RECEIVE_FRAMES: usize = 1024;
+const RECEIVE_FRAMES: u32 = 1024;
 /// Ranks from which on a job is large.
 const MANY_RANKS: u16 = 256;
 
@@ -73,7 +73,7 @@ impl Purpose {
     fn sizes(&self) -> XdpSizes {
         XdpSizes {
             frames: if self.here.len() == 1 { FRAMES } else { 1 },
-            receive_frames: RECEIVE_FRAMES + usize::from(self.ranks.saturating_sub(MANY_RANKS)),
+            receive_frames: RECEIVE_FRAMES + u32::from(self.ranks.saturating_sub(MANY_RANKS)),
         }
     }
 }
@@ -82,15 +82,13 @@ impl Purpose {
 /// way, and nobody else has its keepers.
 pub(crate) struct Attachment {
     purpose: Purpose,
-    host: XdpHost,
-    mode: Mode,
-    /// For meeting other hosts.
-    port: Option<XdpPort>,
+    address: MacAddress,
+    taken: Taken,
 }
 
 impl Attachment {
-    /// Takes the interface, and as much memory as its ranks will have, so that what cannot be had
-    /// is known before there are any.
+    /// Takes the interface, and all that its ranks will have, so that what cannot be had is known
+    /// before there are any.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
@@ -109,27 +107,29 @@ impl Attachment {
                 purpose.interface
             )));
         }
-        let mut host = XdpHost::attach(interface, XdpOptions::default())?;
-        let (each, ranks) = (purpose.sizes(), purpose.here.len());
-        let all =
-            XdpSizes { frames: each.frames * ranks, receive_frames: each.receive_frames * ranks };
-        let port = host.open(job_of_hosts(purpose.job), &[Rank(purpose.host)], all)?.pop();
-        let port = port.ok_or_else(|| XdpError::Sizes("this host has no ranks".into()))?;
-        let mode = port.mode();
-        if !insists && mode.attached == Attached::Generic {
+        let request = Request {
+            interface: interface.index(),
+            job: purpose.job,
+            ranks: purpose.here.iter().map(|rank| rank.0).collect(),
+            sizes: purpose.sizes(),
+            greeter: Some(Greeter { job: job_of_hosts(purpose.job), host: purpose.host }),
+            copied: purpose.copied,
+        };
+        let taken = take(&interface, request)?;
+        if !insists && taken.mode.attached == Attached::Generic {
             return Err(generic());
         }
-        Ok(Attachment { purpose, host, mode, port: Some(port) })
+        Ok(Attachment { purpose, address: interface.mac(), taken })
     }
 
     /// The interface's address.
     pub fn address(&self) -> MacAddress {
-        self.host.interface().mac()
+        self.address
     }
 
     /// Mode in which it is used.
     pub fn mode(&self) -> Mode {
-        self.mode
+        self.taken.mode
     }
 
     /// This host's part in finding out who reaches whom.
@@ -137,13 +137,13 @@ impl Attachment {
     /// # Errors
     /// What the system says.
     pub fn greet(&mut self, interfaces: Vec<MacAddress>) -> io::Result<EthernetProbe> {
-        let port = self.port.take().ok_or(io::ErrorKind::AlreadyExists)?;
+        let port = self.taken.greeter.take().ok_or(io::ErrorKind::AlreadyExists)?;
         let hosts = interfaces.len() as u16;
         let own = Rank(self.purpose.host);
         let job = job_of_hosts(self.purpose.job);
         let keys = Keys::new(self.purpose.secret.clone(), job, own, Protection::Tagged);
         let mtu = self.purpose.mtu.bytes().into();
-        let group = (self.purpose.copied && self.host.join(job, 1).is_ok()).then(|| group_of(job));
+        let group = self.taken.groups.as_ref().map(|_| group_of(job));
         let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
         let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
         let missed: BTreeSet<Rank> = others.iter().copied().collect();
@@ -161,23 +161,20 @@ impl Attachment {
     }
 
     /// A way for each rank of this host, once it has greeted the others; `copied` says whether the
-    /// network copies their multicasts. Nothing that needs a capability comes after this.
-    ///
-    /// # Errors
-    /// What is missing, and what to do about it.
+    /// network copies their multicasts.
     pub fn open(
         &mut self,
         interfaces: &[MacAddress],
         copied: bool,
-    ) -> Result<Vec<(Ethernet, [OwnedFd; 2])>, XdpError> {
-        let Purpose { here, job, .. } = &self.purpose;
-        self.host.join(*job, if copied { here.len() as u16 } else { 0 })?;
-        let ports = self.host.open(*job, here, self.purpose.sizes())?;
+    ) -> Vec<(Ethernet, [OwnedFd; 2])> {
+        if !copied {
+            self.taken.groups = None;
+        }
         let access = |port: XdpPort| {
             let (port, descriptors) = port.into_parts();
             (Ethernet { interfaces: interfaces.to_vec(), port }, descriptors)
         };
-        Ok(ports.into_iter().map(access).collect())
+        self.taken.ports.drain(..).map(access).collect()
     }
 
     /// Descriptors that keep the interface, for those that are to go on when this process has
@@ -186,7 +183,8 @@ impl Attachment {
     /// # Errors
     /// What the system says.
     pub fn keepers(&self) -> io::Result<Vec<OwnedFd>> {
-        self.host.keepers()
+        let all = [&self.taken.program].into_iter().chain(&self.taken.groups);
+        all.map(OwnedFd::try_clone).collect()
     }
 }
 

@@ -328,10 +328,7 @@ fn open(
     interfaces: &[MacAddress],
     copied: bool,
 ) -> (Option<Ports>, Record) {
-    let of_ranks = match attachment.open(interfaces, copied) {
-        Ok(of_ranks) => of_ranks,
-        Err(error) => return (None, Record::Without(error.to_string())),
-    };
+    let of_ranks = attachment.open(interfaces, copied);
     match attachment.keepers() {
         Ok(keepers) => (Some(Ports { of_ranks, keepers }), Record::Ready),
         Err(error) => (None, Record::Without(error.to_string())),

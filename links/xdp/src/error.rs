@@ -18,9 +18,34 @@ pub enum XdpError {
     /// The kernel is too old.
     #[error("AF_XDP needs Linux 5.9 or later, and this is {0}: use --link udp")]
     OldKernel(String),
-    /// The process may not.
-    #[error("AF_XDP needs {0}: run weft as root, give it that with setcap, or use --link udp")]
-    NotPermitted(String),
+    /// `weft-net` lacks a capability.
+    #[error(
+        "AF_XDP needs {missing}, which {helper} does not have: as root, `setcap \
+         cap_net_raw,cap_bpf,cap_net_admin+ep {helper}`, or use --link udp"
+    )]
+    NotPermitted {
+        /// The capabilities, in words.
+        missing: String,
+        /// `weft-net`, where it is.
+        helper: String,
+    },
+    /// There is no `weft-net`.
+    #[error(
+        "AF_XDP needs the program weft-net, and it is not in {0}: `make install` puts it there, or \
+         use --link udp"
+    )]
+    NoHelper(String),
+    /// There is one, and it gave nothing.
+    #[error("{helper}, by which weft has AF_XDP, {what}; or use --link udp")]
+    Helper {
+        /// `weft-net`, where it is.
+        helper: String,
+        /// Reason, and what to do about it.
+        what: String,
+    },
+    /// It says why not.
+    #[error("{0}")]
+    Refused(String),
     /// There is no such interface.
     #[error("there is no interface {0}: see `ip link`")]
     NoInterface(String),

@@ -3,7 +3,6 @@
 use crate::error::{MOST_MTU, XdpError};
 use crate::memory::{Hardware, hardware};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use std::io;
 
 /// The address of an interface on Ethernet.
@@ -61,6 +60,31 @@ impl Interface {
         Ok(Interface { name: name.into(), index, mac: MacAddress(mac), mtu })
     }
 
+    /// Looks at the interface with this number.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn numbered(index: u32) -> Result<Self, XdpError> {
+        let none = || XdpError::NoInterface(format!("with the number {index}"));
+        let flags = SocketFlags::CLOEXEC;
+        let socket =
+            socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None).map_err(|_| none())?;
+        let name = netdevice::index_to_name(&socket, index).map_err(|_| none())?;
+        let found = Self::find(&name)?;
+        // Another one may have got the name meanwhile.
+        if found.index == index { Ok(found) } else { Err(none()) }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its number on this host.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
     /// Its address.
     pub fn mac(&self) -> MacAddress {
         self.mac
@@ -69,74 +93,5 @@ impl Interface {
     /// Bytes of a packet at most, without its Ethernet header.
     pub fn mtu(&self) -> usize {
         self.mtu
-    }
-}
-
-/// Checks that kernel and capabilities are enough for [`crate::XdpHost::attach`], as far as one can
-/// see.
-///
-/// # Errors
-/// What is missing.
-pub fn permitted() -> Result<(), XdpError> {
-    check_kernel()?;
-    let system = |error: rustix::io::Errno| XdpError::System {
-        interface: "this host".into(),
-        doing: "asking for capabilities",
-        error: error.into(),
-    };
-    let has = capabilities(None).map_err(system)?.effective;
-    // Before there was CAP_BPF, CAP_SYS_ADMIN stood for it, and it still does.
-    let bpf = CapabilitySet::BPF | CapabilitySet::SYS_ADMIN;
-    let missing: Vec<&str> = [
-        (CapabilitySet::NET_RAW, "CAP_NET_RAW"),
-        (bpf, "CAP_BPF"),
-        (CapabilitySet::NET_ADMIN, "CAP_NET_ADMIN"),
-    ]
-    .into_iter()
-    .filter(|(any, _)| !has.intersects(*any))
-    .map(|(_, name)| name)
-    .collect();
-    if missing.is_empty() { Ok(()) } else { Err(XdpError::NotPermitted(missing.join(" and "))) }
-}
-
-/// Gives up what [`crate::XdpHost::attach`] and [`crate::XdpHost::open`] needed, for this thread
-/// and what it starts, unless that has capabilities of its own. Ports need none.
-///
-/// # Errors
-/// What the kernel says.
-pub fn give_up_capabilities() -> io::Result<()> {
-    let mut sets = capabilities(None)?;
-    let needed = CapabilitySet::NET_RAW | CapabilitySet::BPF | CapabilitySet::NET_ADMIN;
-    for set in [&mut sets.effective, &mut sets.permitted, &mut sets.inheritable] {
-        set.remove(needed);
-    }
-    Ok(set_capabilities(None, sets)?)
-}
-
-/// Links of XDP programs exist since Linux 5.9, what sockets need since 5.4.
-fn check_kernel() -> Result<(), XdpError> {
-    let names = rustix::system::uname();
-    let release = names.release().to_string_lossy();
-    if is_new_enough(&release) { Ok(()) } else { Err(XdpError::OldKernel(release.into_owned())) }
-}
-
-fn is_new_enough(release: &str) -> bool {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().ok());
-    let mut next = || -> u32 { numbers.next().flatten().unwrap_or(0) };
-    (next(), next()) >= (5, 9)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_new_enough;
-
-    #[test]
-    fn kernels_are_told_apart() {
-        for old in ["4.19.0-26-amd64", "5.8.18", "3.10", "", "linux"] {
-            assert!(!is_new_enough(old), "{old}");
-        }
-        for new in ["5.9", "5.10.0-28-amd64", "6.18.44-fc-v669", "10.0"] {
-            assert!(is_new_enough(new), "{new}");
-        }
     }
 }

@@ -1,15 +1,15 @@
 //! Frames between hosts over AF_XDP: Ethernet without the kernel's network stack, beside it.
 //!
-//! A small program (`bpf/weft.bpf.c`) looks at each frame that an interface receives. Weft's own it
-//! gives to the socket of the rank that they are for, those for nobody here it drops, everything
-//! else passes on as ever. Frames lie in memory that the kernel, or the device itself, fills and
-//! empties: a packet is filled and read where it lies.
+//! A small program (`net/bpf/weft.bpf.c`) looks at each frame that an interface receives. Weft's
+//! own it gives to the socket of the rank that they are for, those for nobody here it drops,
+//! everything else passes on as ever. Frames lie in memory that the kernel, or the device itself,
+//! fills and empties: a packet is filled and read where it lies.
 //!
 //! | module | what |
 //! |---|---|
 //! | `interface`, `features` | what must be true before an interface can be used, and what its driver can |
-//! | `program` | the XDP program: attached, told which socket is for whom, asked what it counted |
-//! | `host` | [`XdpHost`]: the program on an interface, and ports for the ranks of this host |
+//! | `take` | interfaces had from `weft-net`, the program that has the capabilities (package `net/`) |
+//! | `request` | what it is asked, and what it answers |
 //! | `port` | [`XdpPort`]: what a rank needs, to be handed to its process; how memory is laid out |
 //! | `ring`, `memory` | the rings, and chunks of memory (`unsafe`) |
 //! | `rings` | one rank's end of the rings |
@@ -19,9 +19,9 @@
 //! | `raw` | [`Raw`]: the same rings without a protocol, for measuring |
 //!
 //! The kernel has one place for sockets at each queue of an interface, so the ranks of a host share
-//! it, and with it the memory for frames; one process makes all of it, with the capabilities that
-//! this takes, and hands each rank its [`XdpPort`], for which none is needed. When that process
-//! ends, and no other has what keeps the program ([`XdpHost::keepers`]), the kernel takes it off.
+//! it, and with it the memory for frames. `weft-net` makes all of it and hands it to whoever asked,
+//! who hands each rank its [`XdpPort`]: nothing here needs a capability, or uses one. When nobody
+//! has any more what keeps the XDP program ([`Taken::program`]), the kernel takes it off.
 //!
 //! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: nothing of a frame is
 //! used before it was opened; a chunk has one owner; no rank can use up what others receive with;
@@ -33,23 +33,27 @@ mod depth;
 mod error;
 mod features;
 mod frames;
-mod host;
 mod interface;
 mod link;
 mod memory;
 mod multicast;
 mod port;
-mod program;
 mod raw;
+pub mod request;
 mod ring;
 mod rings;
+mod take;
 
 pub use error::{MOST_MTU, XdpError};
 pub use features::runs_programs;
-pub use host::{ETHERTYPE, XdpHost, XdpOptions};
-pub use interface::{Interface, MacAddress, give_up_capabilities, permitted};
+pub use interface::{Interface, MacAddress};
 pub use link::{Counters, Xdp, XdpSettings};
-pub use multicast::group_of;
-pub use port::{Mode, PortPlan, XdpPort, XdpSizes};
-pub use program::{Attached, Seen, is_built};
+pub use memory::with_mapped;
+pub use multicast::{group_of, of_place};
+pub use port::{Attached, Bound, HEADROOM, Layout, Mode, PortPlan, SharedPlan, XdpPort, XdpSizes};
 pub use raw::Raw;
+pub use request::{Greeter, Request};
+pub use take::{Taken, permitted, take};
+
+/// The protocol number of Weft's frames, unless told otherwise: IEEE's first for local experiments.
+pub const ETHERTYPE: u16 = 0x88B5;

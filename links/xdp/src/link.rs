@@ -4,7 +4,9 @@ use crate::frames::Frames;
 use crate::interface::MacAddress;
 use crate::memory::Chunk;
 use crate::multicast::{of_place, places_of};
-use crate::port::{BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, WAITING, XdpPort};
+use crate::port::{
+    BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, SharedPlan, WAITING, XdpPort,
+};
 use crate::rings::Rings;
 use rustix::net::sockopt;
 use std::io;
@@ -79,7 +81,7 @@ pub struct Xdp {
 }
 
 /// Ethernet header of frames to `to`.
-fn ethernet_header(plan: &PortPlan, to: MacAddress) -> EthernetHeader {
+fn ethernet_header(plan: &SharedPlan, to: MacAddress) -> EthernetHeader {
     let mut bytes = [0; ENVELOPE_START - SEND_START];
     bytes[..6].copy_from_slice(&to.0);
     bytes[6..12].copy_from_slice(&plan.mac.0);
@@ -94,7 +96,7 @@ impl Xdp {
     /// What the kernel says about the port, or that the settings leave no room for packets.
     pub fn attach(settings: XdpSettings) -> io::Result<Self> {
         let XdpSettings { port, peers, keys, mtu, group } = settings;
-        let plan = port.plan;
+        let PortPlan { shared: plan, index } = port.plan;
         let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
         let ranks = u16::try_from(peers.len()).map_err(|_| invalid("too many ranks"))?;
         let own = keys.own();
@@ -106,7 +108,8 @@ impl Xdp {
         if max_payload < envelope::WORDS_BYTES {
             return Err(invalid("frames of that MTU cannot carry packets"));
         }
-        let (frames, readers) = (plan.layout.frames as usize, plan.layout.receive_frames as usize);
+        let sizes = plan.layout.sizes_of(index);
+        let (frames, readers) = (sizes.frames as usize, sizes.receive_frames as usize);
         let ethernet = peers.iter().map(|peer| ethernet_header(&plan, *peer)).collect();
         let mode = port.mode();
         let (rings, mut chunks) = Rings::new(port)?;

@@ -19,7 +19,7 @@ pub fn group_of(job: u32) -> MacAddress {
 }
 
 /// Multicast address for the ranks with this number on each host, from 0.
-pub(crate) fn of_place(group: MacAddress, place: u16) -> MacAddress {
+pub fn of_place(group: MacAddress, place: u16) -> MacAddress {
     let MacAddress([head @ .., _, _]) = group;
     let ([a, b, c, d], [high, low]) = (head, place.to_be_bytes());
     MacAddress([a, b, c, d, high, low])

@@ -1,10 +1,13 @@
-//! Port of a rank at an interface: two descriptors and some numbers, which whoever attached the
-//! program makes for it, and which can be handed to another process.
+//! Port of a rank at an interface: two descriptors and some numbers, which `weft-net` makes for it,
+//! and which can be handed to another process.
 
 use crate::error::XdpError;
 use crate::interface::{Interface, MacAddress};
-use crate::program::Attached;
-use std::os::fd::OwnedFd;
+use crate::ring::{Descriptor, Ring};
+use rustix::net::sockopt;
+use rustix::net::xdp::XDP_UMEM_PGOFF_FILL_RING;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use weft_wire::{envelope, network};
 
 /// Bytes before an envelope on Ethernet: two addresses and a protocol number.
@@ -18,7 +21,7 @@ pub(crate) const BODY_START: usize = ENVELOPE_START + envelope::SIZE + network::
 /// Bytes that the kernel keeps free before a frame that arrives.
 const KERNEL_HEADROOM: usize = 256;
 /// And what we ask for beyond that, so that packets are aligned.
-pub(crate) const HEADROOM: usize = 2;
+pub const HEADROOM: usize = 2;
 /// Datagrams of a rank that wait at most, and places for them.
 pub(crate) const WAITING: usize = 64;
 /// Chunks that a rank keeps at most before it gives them back to the kernel together.
@@ -27,27 +30,51 @@ pub(crate) const HELD_BACK: usize = 32;
 const VLAN_BYTES: usize = 4;
 
 /// Numbers of frames of each rank.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct XdpSizes {
     /// Frames for sending.
-    pub frames: usize,
+    pub frames: u32,
     /// Frames that readers of received packets may hold at once: as many as the receive buffers of
     /// the protocol, or it finds fewer than it counts on.
-    pub receive_frames: usize,
+    pub receive_frames: u32,
 }
 
-/// Layout of the memory of a host's ranks: words that they share, then chunks to send from, by
-/// rank, then chunks for arrivals, which the ranks have in common.
+/// Numbers of frames of the port by which a host meets others: questions and answers are few, and
+/// are asked again.
+const GREETER: XdpSizes = XdpSizes { frames: 64, receive_frames: 256 };
+
+/// Hook at which the kernel runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Layout {
-    pub ranks: u32,
-    pub frames: u32,
-    pub receive_frames: u32,
-    pub chunk_bytes: u32,
+pub enum Attached {
+    /// In the driver, before there is a packet for the kernel.
+    Native,
+    /// Behind the driver, on packets that the kernel has made already: for drivers that know no
+    /// XDP.
+    Generic,
+}
+
+/// Layout of the memory of a host's ports: words that they share, then chunks to send from, by
+/// port, then chunks for arrivals, which the ports have in common. The ranks' ports come first; the
+/// one that greets other hosts, if there is one, is the last, and gone before the ranks use theirs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Layout {
+    pub(crate) ranks: u32,
+    pub(crate) sizes: XdpSizes,
+    pub(crate) greeter: bool,
+    pub(crate) chunk_bytes: u32,
 }
 
 impl Layout {
-    pub fn new(interface: &Interface, ranks: usize, sizes: XdpSizes) -> Result<Self, XdpError> {
+    /// Layout for so many ranks at an interface.
+    ///
+    /// # Errors
+    /// Sizes that no memory has.
+    pub fn new(
+        interface: &Interface,
+        ranks: usize,
+        sizes: XdpSizes,
+        greeter: bool,
+    ) -> Result<Self, XdpError> {
         let most = ETHERNET_BYTES + VLAN_BYTES + interface.mtu;
         let fits = |chunk: &&u32| **chunk as usize - KERNEL_HEADROOM - HEADROOM >= most;
         let chunk_bytes = [2048, 4096].iter().find(fits).copied();
@@ -55,64 +82,92 @@ impl Layout {
             interface: interface.name.clone(),
             mtu: interface.mtu,
         })?;
-        let number = |what: usize| u32::try_from(what).unwrap_or(u32::MAX);
-        let layout = Layout {
-            ranks: number(ranks),
-            frames: number(sizes.frames),
-            receive_frames: number(sizes.receive_frames),
-            chunk_bytes,
-        };
         const MOST_CHUNKS: u64 = 1 << 20;
-        let each = u64::from(layout.frames) + 3 * u64::from(layout.receive_frames);
-        if ranks == 0 || sizes.frames == 0 || ranks as u64 * (each + 256) > MOST_CHUNKS {
+        let each = u64::from(sizes.frames) + 3 * u64::from(sizes.receive_frames);
+        let fits = ranks > 0 && (ranks as u64).saturating_mul(each + 256) <= MOST_CHUNKS;
+        if !fits || sizes.frames == 0 {
             let text = format!("{ranks} ranks with {sizes:?} need between 1 and 2^20 frames");
             return Err(XdpError::Sizes(text));
         }
-        Ok(layout)
+        Ok(Layout { ranks: ranks as u32, sizes, greeter, chunk_bytes })
     }
 
-    /// Chunks that each rank sends from: its frames, then places for packets that share a datagram.
-    pub fn send_chunks(&self) -> u32 {
-        self.frames + WAITING as u32
+    /// Number of ports.
+    pub fn ports(&self) -> u32 {
+        self.ranks + u32::from(self.greeter)
     }
 
-    pub fn receive_ring(&self) -> u32 {
-        self.receive_frames.max(64).next_power_of_two()
+    pub(crate) fn is_greeter(&self, port: u32) -> bool {
+        port >= self.ranks
     }
 
-    pub fn send_ring(&self) -> u32 {
-        self.send_chunks().next_power_of_two()
+    /// Numbers of frames of a port.
+    pub(crate) fn sizes_of(&self, port: u32) -> XdpSizes {
+        if self.is_greeter(port) { GREETER } else { self.sizes }
     }
 
-    /// No rank can keep others from receiving: there are chunks for all that each may hold, unread
-    /// in its ring, with its readers, or not given back yet.
-    pub fn receive_chunks(&self) -> u32 {
-        self.ranks * (self.receive_ring() + self.receive_frames + 1 + HELD_BACK as u32)
+    /// Chunks that a port sends from: its frames, then places for packets that share a datagram.
+    pub(crate) fn send_chunks(&self, port: u32) -> u32 {
+        self.sizes_of(port).frames + WAITING as u32
     }
 
+    /// Descriptors of a port's ring for arrivals.
+    pub fn receive_ring(&self, port: u32) -> u32 {
+        self.sizes_of(port).receive_frames.max(64).next_power_of_two()
+    }
+
+    /// Descriptors of a port's ring for what it sends.
+    pub fn send_ring(&self, port: u32) -> u32 {
+        self.send_chunks(port).next_power_of_two()
+    }
+
+    /// No port can keep others from receiving: there are chunks for all that each may hold, unread
+    /// in its ring, with its readers, or not given back yet. What the greeter holds when it goes
+    /// is not given back at all.
+    pub(crate) fn receive_chunks(&self) -> u32 {
+        let of = |port| {
+            self.receive_ring(port) + self.sizes_of(port).receive_frames + 1 + HELD_BACK as u32
+        };
+        self.ranks * of(0) + if self.greeter { of(self.ranks) } else { 0 }
+    }
+
+    /// Descriptors of the ring in which the kernel is given chunks for arrivals.
     pub fn fill_ring(&self) -> u32 {
         self.receive_chunks().next_power_of_two()
     }
 
+    /// Descriptors of the ring in which it gives chunks back that it has sent.
     pub fn completion_ring(&self) -> u32 {
-        (self.ranks * self.send_chunks()).next_power_of_two()
+        self.first_receive_chunk().next_power_of_two()
+    }
+
+    /// Index of the first chunk that a port sends from.
+    pub(crate) fn first_send_chunk(&self, port: u32) -> u32 {
+        port * self.send_chunks(0)
     }
 
     /// Index of the first chunk for arrivals.
-    pub fn first_receive_chunk(&self) -> u32 {
-        self.ranks * self.send_chunks()
+    pub(crate) fn first_receive_chunk(&self) -> u32 {
+        let greeter = if self.greeter { self.send_chunks(self.ranks) } else { 0 };
+        self.first_send_chunk(self.ranks) + greeter
     }
 
-    pub fn chunks(&self) -> u32 {
+    /// Number of chunks.
+    pub(crate) fn chunks(&self) -> u32 {
         self.first_receive_chunk() + self.receive_chunks()
     }
 
+    /// Bytes of a chunk.
+    pub fn chunk_bytes(&self) -> u32 {
+        self.chunk_bytes
+    }
+
     /// Offsets of the locks of the fill ring and of the completion ring.
-    pub const FILL_LOCK: usize = 0;
-    pub const COMPLETION_LOCK: usize = 64;
+    pub(crate) const FILL_LOCK: usize = 0;
+    pub(crate) const COMPLETION_LOCK: usize = 64;
 
     /// Offset of the byte that is 1 while the kernel has that chunk to send.
-    pub fn busy(&self, chunk: u32) -> usize {
+    pub(crate) fn busy(&self, chunk: u32) -> usize {
         128 + chunk as usize
     }
 
@@ -121,6 +176,7 @@ impl Layout {
         self.busy(self.first_receive_chunk()).next_multiple_of(4096)
     }
 
+    /// Bytes of the memory.
     pub fn bytes(&self) -> usize {
         self.chunks_start() + self.chunks() as usize * self.chunk_bytes as usize
     }
@@ -148,13 +204,65 @@ impl std::fmt::Display for Mode {
 /// Plain numbers of a port: all but its descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PortPlan {
-    pub(crate) layout: Layout,
+    pub(crate) shared: SharedPlan,
     /// Index of the rank among those of the host.
     pub(crate) index: u32,
-    pub(crate) mac: MacAddress,
-    pub(crate) mtu: u32,
-    pub(crate) ethertype: u16,
-    pub(crate) mode: Mode,
+}
+
+/// Sockets that have a queue of an interface, and share memory for frames.
+#[derive(Debug)]
+pub struct Bound {
+    /// Numbers that all ports have in common.
+    pub plan: SharedPlan,
+    /// Sockets, one for each port.
+    pub sockets: Vec<OwnedFd>,
+    /// Memory for frames, sealed against shrinking.
+    pub memory: OwnedFd,
+}
+
+/// Numbers that all ports of an interface have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct SharedPlan {
+    /// Layout of the memory for frames.
+    pub layout: Layout,
+    /// Address of the interface.
+    pub mac: MacAddress,
+    /// Its MTU in bytes.
+    pub mtu: u32,
+    /// The protocol number of Weft's frames.
+    pub ethertype: u16,
+    /// Mode in which it is used.
+    pub mode: Mode,
+}
+
+impl Bound {
+    /// Gives the kernel all chunks for arrivals, and makes the ports.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn into_ports(self) -> io::Result<Vec<XdpPort>> {
+        let Bound { plan, sockets, memory } = self;
+        let Some(first) = sockets.first() else { return Ok(Vec::new()) };
+        fill(&plan.layout, first)?;
+        let port = |(index, socket)| {
+            let memory = memory.try_clone()?;
+            Ok(XdpPort { plan: PortPlan { shared: plan, index }, socket, memory })
+        };
+        (0..).zip(sockets).map(port).collect()
+    }
+}
+
+/// Gives the kernel all chunks for arrivals.
+fn fill(layout: &Layout, socket: &OwnedFd) -> io::Result<()> {
+    let offsets = sockopt::xdp_mmap_offsets(socket)?;
+    let size = layout.fill_ring();
+    let ring = Ring::map(socket.as_fd(), XDP_UMEM_PGOFF_FILL_RING, &offsets.fr, size, 1)?;
+    for chunk in layout.first_receive_chunk()..layout.chunks() {
+        let at = u64::from(chunk) * u64::from(layout.chunk_bytes);
+        let fits = ring.push(Descriptor { at, bytes: 0 });
+        assert!(fits, "the ring has room for all chunks");
+    }
+    Ok(())
 }
 
 /// One rank's way to an interface, ready to use; no capability is needed for that.
@@ -168,17 +276,17 @@ pub struct XdpPort {
 impl XdpPort {
     /// Mode in which the interface is used.
     pub fn mode(&self) -> Mode {
-        self.plan.mode
+        self.plan.shared.mode
     }
 
     /// The address that others reach this rank at.
     pub fn mac(&self) -> MacAddress {
-        self.plan.mac
+        self.plan.shared.mac
     }
 
     /// Bytes of a packet at most, without its Ethernet header.
     pub fn mtu(&self) -> usize {
-        self.plan.mtu as usize
+        self.plan.shared.mtu as usize
     }
 
     /// Takes the port apart for another process: numbers, and descriptors to be sent to it.

@@ -31,7 +31,7 @@ impl Raw {
     /// # Errors
     /// What the kernel says about the port.
     pub fn new(port: XdpPort, peer: MacAddress, job: u32, to: Rank) -> io::Result<Self> {
-        let (plan, most_bytes) = (port.plan, port.mtu() - envelope::SIZE);
+        let (plan, most_bytes) = (port.plan.shared, port.mtu() - envelope::SIZE);
         let mut head = [0; HEAD_BYTES];
         head[..6].copy_from_slice(&peer.0);
         head[6..12].copy_from_slice(&plan.mac.0);

@@ -50,24 +50,26 @@ pub(crate) struct Rings {
 impl Rings {
     /// Returns also the chunks that this rank sends from.
     pub fn new(port: XdpPort) -> io::Result<(Self, Vec<Chunk>)> {
-        let XdpPort { plan: PortPlan { layout, index, .. }, socket, memory } = port;
+        let XdpPort { plan: PortPlan { shared, index }, socket, memory } = port;
+        let layout = shared.layout;
         let offsets = sockopt::xdp_mmap_offsets(&socket)?;
         let fd = socket.as_fd();
         let mapping = Mapping::of_sealed(&memory, layout.bytes())?;
         let length = layout.chunk_bytes as usize;
         let (shared, chunks) = split(mapping, layout.chunks_start(), length, layout.chunks());
         let mut away: Vec<Option<Chunk>> = chunks.into_iter().map(Some).collect();
-        let first = (index * layout.send_chunks()) as usize;
-        let own = away[first..first + layout.send_chunks() as usize].iter_mut();
+        let first = layout.first_send_chunk(index) as usize;
+        let own = away[first..first + layout.send_chunks(index) as usize].iter_mut();
         let own = own.filter_map(Option::take).collect();
         let (fill, completion) = (layout.fill_ring(), layout.completion_ring());
         let rings = Rings {
-            arriving: Ring::map(fd, XDP_PGOFF_RX_RING, &offsets.rx, layout.receive_ring(), 2)?,
-            leaving: Ring::map(fd, XDP_PGOFF_TX_RING, &offsets.tx, layout.send_ring(), 2)?,
+            arriving: Ring::map(fd, XDP_PGOFF_RX_RING, &offsets.rx, layout.receive_ring(index), 2)?,
+            leaving: Ring::map(fd, XDP_PGOFF_TX_RING, &offsets.tx, layout.send_ring(index), 2)?,
             fill: Ring::map(fd, XDP_UMEM_PGOFF_FILL_RING, &offsets.fr, fill, 1)?,
             completion: Ring::map(fd, XDP_UMEM_PGOFF_COMPLETION_RING, &offsets.cr, completion, 1)?,
-            depth: (layout.ranks == 1).then(|| Depth::new(layout.receive_chunks())),
-            in_flight: VecDeque::with_capacity(layout.send_chunks() as usize),
+            depth: (layout.ranks == 1 && !layout.is_greeter(index))
+                .then(|| Depth::new(layout.receive_chunks())),
+            in_flight: VecDeque::with_capacity(layout.send_chunks(index) as usize),
             socket: Arc::new(socket),
             layout,
             shared,

@@ -3,13 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
+use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::Counters;
 use weft_wire::Rank;
 use weft_xdp::{
-    ETHERTYPE, Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings,
-    XdpSizes, group_of,
+    ETHERTYPE, Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes, group_of,
 };
 
 use crate::tap::Tap;
@@ -55,8 +55,8 @@ impl Ethernet {
             cluster.lose_frames(ETHERTYPE, loss).expect("there is a packet filter");
         }
         let sizes = XdpSizes {
-            frames: memory.frames as usize,
-            receive_frames: 2 * ranks * usize::from(memory.window_packets),
+            frames: memory.frames,
+            receive_frames: 2 * u32::from(memory.ranks) * u32::from(memory.window_packets),
         };
         let (mut programs, mut ports) = (Vec::new(), Vec::new());
         for (first, host) in (0..).step_by(each.into()).zip(cluster.hosts()) {

@@ -24,6 +24,8 @@ enum Layer {
     Link,
     LinkApi,
     Conformance,
+    /// The program that opens sockets for the link over AF_XDP, and is apart from it.
+    Net,
     Wire,
     Launch,
     Facade,
@@ -56,6 +58,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         // What links are made of.
         ("links", "api" | "seal" | "datagram") => LinkApi,
         ("links", "conformance") => Conformance,
+        ("links", "xdp/net") => Net,
         ("links", _) => Link,
         ("wire", "") => Wire,
         ("launch", "" | "pmi") => Launch,
@@ -83,7 +86,7 @@ impl Layer {
             Messaging => 4,
             Collective => 3,
             Endpoint => 2,
-            Protocol | Link | LinkApi | Conformance => 1,
+            Protocol | Link | LinkApi | Conformance | Net => 1,
             Wire => 0,
             _ => return None,
         })
@@ -107,6 +110,8 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
+        (Net, Link) => true,
+        (_, Net) => false,
         (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
@@ -122,7 +127,8 @@ fn may_use(from: Layer, to: Layer) -> bool {
 /// True if the tests of `from` may depend on `to`: on anything, but those of protocols and links on
 /// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
-    let below_endpoint = matches!(to, Protocol | Wire | World | Hosts | Macros) || to.is_link();
+    let below_endpoint =
+        matches!(to, Protocol | Wire | World | Hosts | Macros | Net) || to.is_link();
     !(from == Protocol || from.is_link()) || below_endpoint
 }
 
@@ -142,7 +148,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         (_, to) if to.is_testing() => {
             "what users run does not contain tests; make it a dev-dependency"
         }
-        (_, Cli | Xtask) => "a program is the end of a path; nothing builds on it",
+        (_, Cli | Net | Xtask) => "a program is the end of a path; nothing builds on it",
         (Xtask, _) => "the checks build when the rest of the tree does not",
         (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",

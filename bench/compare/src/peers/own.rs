@@ -7,7 +7,7 @@ use crate::testbed::Testbed;
 use crate::tool;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
-use weft_xdp::{XdpError, is_built, permitted};
+use weft_xdp::permitted;
 
 /// The executable that this is, which is the pair program if it is told so.
 fn this() -> Result<PathBuf> {
@@ -69,7 +69,6 @@ impl Peer for Weft {
 
     fn ready(&self, _testbed: &Testbed) -> Result<()> {
         match self.link {
-            Link::Xdp if !is_built() => Err(XdpError::NotBuilt.into()),
             Link::Xdp => Ok(permitted()?),
             Link::Memory | Link::Udp => Ok(()),
         }

@@ -5,11 +5,14 @@ use super::datagrams::{Datagrams, WINDOW};
 use super::side::Side;
 use super::spin::spin;
 use anyhow::Result;
+use std::os::fd::OwnedFd;
 use weft::Rank;
-use weft_xdp::{Interface, MacAddress, Raw, XdpError, XdpHost, XdpOptions, XdpPort, XdpSizes};
+use weft_xdp::{
+    Interface, MacAddress, Raw, Request, XdpError, XdpPort, XdpSizes, take as take_interface,
+};
 
 /// Frames in each direction: more than are ever under way.
-const FRAMES: usize = 4 * WINDOW as usize;
+const FRAMES: u32 = 4 * WINDOW as u32;
 /// A number like a job's, for the two ends.
 const JOB: u32 = 1;
 
@@ -17,8 +20,8 @@ const JOB: u32 = 1;
 pub struct RawXdp {
     raw: Raw,
     buffer: Vec<u8>,
-    // Keeps the program on the interface.
-    _host: XdpHost,
+    /// Keeps the program on the interface.
+    _program: OwnedFd,
 }
 
 impl RawXdp {
@@ -35,7 +38,7 @@ impl RawXdp {
         let taken = take(interface, own);
         let address = taken.as_ref().map_or(0.0, |(_, port)| number_of(port.mac()));
         let theirs = side.exchange(address)?;
-        let (host, port) = match taken {
+        let (program, port) = match taken {
             Ok(taken) => taken,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -45,16 +48,24 @@ impl RawXdp {
         let raw = Raw::new(port, address_of(theirs), JOB, other)?;
         // The other end hears only when it has its rings.
         side.meet(|| Ok(()))?;
-        Ok(Ok(RawXdp { buffer: vec![0; raw.most_bytes()], raw, _host: host }))
+        Ok(Ok(RawXdp { buffer: vec![0; raw.most_bytes()], raw, _program: program }))
     }
 }
 
-fn take(interface: &str, own: Rank) -> Result<(XdpHost, XdpPort), XdpError> {
-    let mut host = XdpHost::attach(Interface::find(interface)?, XdpOptions::default())?;
-    let sizes = XdpSizes { frames: FRAMES, receive_frames: FRAMES };
-    let port = host.open(JOB, &[own], sizes)?.pop();
+fn take(interface: &str, own: Rank) -> Result<(OwnedFd, XdpPort), XdpError> {
+    let interface = Interface::find(interface)?;
+    let request = Request {
+        interface: interface.index(),
+        job: JOB,
+        ranks: vec![own.0],
+        sizes: XdpSizes { frames: FRAMES, receive_frames: FRAMES },
+        greeter: None,
+        copied: false,
+    };
+    let mut taken = take_interface(&interface, request)?;
+    let port = taken.ports.pop();
     let port = port.ok_or_else(|| XdpError::Sizes("no port was made".into()))?;
-    Ok((host, port))
+    Ok((taken.program, port))
 }
 
 /// An address as a number: 48 bits are exact in it, and none is 0.

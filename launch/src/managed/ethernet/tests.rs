@@ -195,7 +195,8 @@ fn ethernet(interfaces: u16) -> Ethernet {
     let mut bytes = begin(35);
     bytes.extend(interfaces.to_le_bytes());
     bytes.extend(vec![2; 6 * usize::from(interfaces)]);
-    let plan = [2, 100, 100, 0x80, 0x10, 1, 2, 0, 0, 0, 0, 1, 0xdc, 0x0b, 0xb5, 0x91, 0x02, 0, 0];
+    let plan =
+        [2, 100, 100, 0, 0x80, 0x10, 2, 0, 0, 0, 0, 1, 0xdc, 0x0b, 0xb5, 0x91, 0x02, 0, 0, 1];
     bytes.extend((plan.len() as u32).to_le_bytes());
     bytes.extend(plan);
     match ToPeer::parse(&bytes) {

@@ -1,12 +1,11 @@
 //! The suite on AF_XDP, each link on a host of its own: two on one wire, more at a bridge.
 
 use std::cell::RefCell;
+use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, INTERFACE, Options, available};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::Rank;
-use weft_xdp::{
-    Interface, MacAddress, Xdp, XdpHost, XdpOptions, XdpPort, XdpSettings, XdpSizes, group_of,
-};
+use weft_xdp::{Interface, MacAddress, Xdp, XdpPort, XdpSettings, XdpSizes, group_of};
 
 const SIZES: XdpSizes = XdpSizes { frames: 32, receive_frames: 128 };
 const JOB: u32 = 1;

@@ -1,12 +1,11 @@
 //! Ranks on hosts that are network namespaces.
 
 use weft_link::{Link, Payload, Received};
+use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
-use weft_xdp::{
-    Interface, MacAddress, Xdp, XdpError, XdpHost, XdpOptions, XdpPort, XdpSettings, XdpSizes,
-};
+use weft_xdp::{Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes};
 
 pub const JOB: u32 = 7;
 pub const SIZES: XdpSizes = XdpSizes { frames: 16, receive_frames: 8 };

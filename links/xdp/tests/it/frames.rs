@@ -5,10 +5,11 @@ use crate::common::*;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use weft_link::{Link, Part, Payload};
+use weft_net::{Seen, XdpOptions};
 use weft_netns::available;
 use weft_seal::Refused;
 use weft_wire::Rank;
-use weft_xdp::{Attached, Seen, Xdp, XdpOptions, XdpPort};
+use weft_xdp::{Attached, Xdp, XdpPort};
 
 #[test]
 fn small_packets_share_a_frame_and_a_call() {
@@ -89,7 +90,7 @@ fn one_large_frame_reaches_a_receiver_twice() {
     }
     assert_eq!(links[0].counters().sent.datagrams, 3);
     let all: Vec<_> = (0..SIZES.frames).map_while(|_| links[0].alloc()).collect();
-    assert_eq!(all.len(), SIZES.frames, "all frames came back");
+    assert_eq!(all.len(), SIZES.frames as usize, "all frames came back");
 }
 
 /// Memory of a link made of two: the contents of a frame are read wherever that is, and bytes from
@@ -149,7 +150,7 @@ fn packets_without_bytes_get_through_when_readers_hold_all_frames() {
         }
         assert_eq!(received.header, control(0, number));
     }
-    assert_eq!(held.len(), SIZES.receive_frames);
+    assert_eq!(held.len(), SIZES.receive_frames as usize);
     assert_eq!(links[1].counters().arrived.without_frame, 3);
     held.drain(..).for_each(|buffer| links[1].free(buffer));
     send_data(&mut links[0], 0, 1, 99, 100);

@@ -49,6 +49,10 @@ fn protocol_and_link_know_nothing_of_each_other() {
     assert_allowed("links/conformance", "links/api");
     assert_refused("links/shm", "links/udp");
     assert_refused("links/api", "links/shm");
+    assert_allowed("links/xdp/net", "links/xdp");
+    for from in ["links/xdp", "launch", "endpoint", "bindings/c", "cli"] {
+        assert_refused(from, "links/xdp/net");
+    }
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! The XDP program: loaded, told which socket is for whom, and asked what it counted.
 
-use crate::error::XdpError;
-use crate::interface::Interface;
-use crate::memory::put_on;
+use crate::kernel::put_on;
 use aya::EbpfLoader;
 use aya::maps::{HashMap, Map, MapData, PerCpuArray, XskMap};
 use aya::programs::Xdp;
@@ -11,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 use weft_wire::Rank;
+use weft_xdp::{Attached, Interface, XdpError};
 
 #[cfg(xdp_program)]
 const OBJECT: Option<&[u8]> =
@@ -18,23 +17,13 @@ const OBJECT: Option<&[u8]> =
 #[cfg(not(xdp_program))]
 const OBJECT: Option<&[u8]> = None;
 
-/// True if the XDP program was compiled, which takes clang when Weft is built.
-pub fn is_built() -> bool {
+/// True if the XDP program was compiled, which takes clang when this is built.
+pub(crate) fn is_built() -> bool {
     OBJECT.is_some()
 }
 
 /// From here on the program's keys are places of ranks on their hosts, not ranks.
 const PLACES: u32 = 0x1_0000;
-
-/// Hook at which the kernel runs the program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub enum Attached {
-    /// In the driver, before there is a packet for the kernel.
-    Native,
-    /// Behind the driver, on packets that the kernel has made already: for drivers that know no
-    /// XDP.
-    Generic,
-}
 
 /// Counters of the program for frames of Weft's protocol; all others passed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -138,15 +127,15 @@ fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), X
     let program = program.fd().map_err(|error| XdpError::Program(chain(&error)))?;
     let mut last = String::new();
     for (mode, attached) in [(IN_DRIVER, Attached::Native), (BEHIND_DRIVER, Attached::Generic)] {
-        match put_on_patiently(program.as_fd(), interface.index, mode) {
+        match put_on_patiently(program.as_fd(), interface.index(), mode) {
             Ok(link) => return Ok((link, attached)),
             Err(error) if is_taken(&error) => {
-                return Err(XdpError::Taken(interface.name.clone()));
+                return Err(XdpError::Taken(interface.name().into()));
             }
             Err(error) => last = error.to_string(),
         }
     }
-    Err(XdpError::Program(format!("{} does not let it in: {last}", interface.name)))
+    Err(XdpError::Program(format!("{} does not let it in: {last}", interface.name())))
 }
 
 /// Does [`put_on`] once the program that was there before is gone, if it is about to go.

@@ -1,0 +1,222 @@
+//! Words between this crate and `weft-net`, the program that has the capabilities: one request and
+//! its reply, each a datagram on a socket pair that the caller has made, and the descriptors after
+//! them.
+//!
+//! A request names an interface by its number and is otherwise numbers with limits: no path, no
+//! name, no text. What it says of the interface only `weft-net` can check.
+
+use crate::error::XdpError;
+use crate::port::{SharedPlan, XdpSizes};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use weft_wire::Rank;
+
+/// First bytes of every datagram: of this release, so that others are told apart.
+const MAGIC: [u8; 4] = *b"WNT\x01";
+/// Bytes of the longest datagram.
+const DATAGRAM_BYTES: usize = 2048;
+/// Descriptors that come with one datagram at most.
+pub const DESCRIPTORS_MAX: usize = 64;
+const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX));
+
+/// Ranks of one host at most.
+pub const RANKS_MAX: usize = 256;
+/// Frames of a rank at most, of each kind.
+const FRAMES_MAX: u32 = 8192;
+
+/// Question to `weft-net`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ToNet {
+    /// The capabilities that it needs: are they there?
+    Look,
+    /// An interface, and sockets on it.
+    Take(Request),
+}
+
+/// Sockets that are wanted, and for whom. The protocol of the frames is Weft's, and the queue the
+/// first: those are not for callers to choose.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Number of the interface.
+    pub interface: u32,
+    /// Number of the job.
+    pub job: u32,
+    /// The ranks of this host, in ascending order.
+    pub ranks: Vec<u16>,
+    /// Frames of each of them.
+    pub sizes: XdpSizes,
+    /// Port by which this host meets others before there are ranks.
+    pub greeter: Option<Greeter>,
+    /// True if the interface is to accept what the network copies for these ranks, and for the
+    /// greeter.
+    pub copied: bool,
+}
+
+/// Port of a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Greeter {
+    /// Number under which hosts speak for themselves.
+    pub job: u32,
+    /// Number of the host.
+    pub host: u16,
+}
+
+/// Answer of `weft-net`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum FromNet {
+    /// It can do what it is for.
+    Able,
+    /// It lacks these capabilities.
+    Lacks(String),
+    /// Reason why not.
+    Refused(String),
+    /// An interface is taken. With this come what keeps the program on it and the memory for
+    /// frames; after it the sockets, as many at a time as fit.
+    Taken {
+        /// Numbers of the ports.
+        plan: SharedPlan,
+        /// True if the interface accepts what the network copies, for as long as the other end of
+        /// the socket is open.
+        copied: bool,
+    },
+}
+
+/// A datagram that says nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no such message in this release of weft: {0}")]
+pub struct BadWords(&'static str);
+
+impl ToNet {
+    /// The datagram of this.
+    pub fn emit(&self) -> Vec<u8> {
+        emit(self)
+    }
+
+    /// Reads a datagram, and checks every number in it.
+    ///
+    /// # Errors
+    /// [`BadWords`] says what is wrong.
+    pub fn parse(datagram: &[u8]) -> Result<Self, BadWords> {
+        let parsed = parse(datagram)?;
+        if let ToNet::Take(request) = &parsed {
+            request.check()?;
+        }
+        Ok(parsed)
+    }
+}
+
+impl Request {
+    fn check(&self) -> Result<(), BadWords> {
+        let XdpSizes { frames, receive_frames } = self.sizes;
+        let ascending = self.ranks.is_sorted_by(|one, next| one < next);
+        let checks = [
+            (self.interface > 0 && self.interface <= i32::MAX as u32, "interface"),
+            ((1..=RANKS_MAX).contains(&self.ranks.len()), "number of ranks"),
+            (ascending, "order of ranks"),
+            ((1..=FRAMES_MAX).contains(&frames), "number of frames"),
+            ((1..=FRAMES_MAX).contains(&receive_frames), "number of frames for arrivals"),
+            (self.greeter.is_none_or(|greeter| greeter.job != self.job), "number of the greeter"),
+        ];
+        let wrong = checks.into_iter().find(|(holds, _)| !holds);
+        wrong.map_or(Ok(()), |(_, what)| Err(BadWords(what)))
+    }
+
+    /// Job, rank and number among those of its job here of each port, in their order.
+    pub fn seats(&self) -> impl Iterator<Item = (u32, Rank, u16)> + '_ {
+        let ranks = (0..).zip(&self.ranks).map(|(place, rank)| (self.job, Rank(*rank), place));
+        ranks.chain(self.greeter.map(|greeter| (greeter.job, Rank(greeter.host), 0)))
+    }
+}
+
+impl FromNet {
+    /// The datagram of this.
+    pub fn emit(&self) -> Vec<u8> {
+        emit(self)
+    }
+
+    /// Reads a datagram.
+    ///
+    /// # Errors
+    /// [`BadWords`] says what is wrong.
+    pub fn parse(datagram: &[u8]) -> Result<Self, BadWords> {
+        parse(datagram)
+    }
+}
+
+fn emit(message: &impl Serialize) -> Vec<u8> {
+    let body = postcard::to_stdvec(message).unwrap_or_default();
+    [&MAGIC[..], &body].concat()
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(datagram: &[u8]) -> Result<T, BadWords> {
+    let body = datagram.strip_prefix(&MAGIC).ok_or(BadWords("its first bytes"))?;
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        Ok(_) => Err(BadWords("bytes behind it")),
+        Err(_) => Err(BadWords("its bytes")),
+    }
+}
+
+/// Sends one datagram with these descriptors.
+///
+/// # Errors
+/// What the kernel says.
+pub fn send(socket: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        let fits = ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        assert!(fits, "a datagram has a largest number of descriptors");
+    }
+    let bytes = &[IoSlice::new(bytes)];
+    retry_on_intr(|| sendmsg(&socket, bytes, &mut ancillary, SendFlags::NOSIGNAL))?;
+    Ok(())
+}
+
+/// Receives one datagram and its descriptors. Blocks as long as the socket's time limit says.
+///
+/// # Errors
+/// What the kernel says; `UnexpectedEof` if the other end is closed; `InvalidData` if the datagram
+/// is longer than any that is sent here.
+pub fn receive(socket: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut bytes = vec![0; DATAGRAM_BYTES];
+    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC;
+    let arrived = retry_on_intr(|| {
+        recvmsg(&socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)
+    });
+    let arrived = match arrived {
+        Err(Errno::CONNRESET) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        arrived => arrived?,
+    };
+    let rights = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
+        _ => None,
+    });
+    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
+    if arrived.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    if arrived.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    bytes.truncate(arrived.bytes);
+    Ok((bytes, descriptors))
+}
+
+impl From<BadWords> for XdpError {
+    fn from(error: BadWords) -> Self {
+        XdpError::Refused(format!("weft-net: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests;
