@@ -54,6 +54,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("to-launcher", messages::to_launcher),
     ("hosts", messages::hosts),
     ("job-variable", messages::job_variable),
+    ("net-request", messages::net_request),
     ("last-words", messages::last_words),
     ("process-manager", messages::process_manager),
     ("peers", messages::peers),
