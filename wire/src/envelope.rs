@@ -3,13 +3,13 @@
 //! ```text
 //!  0       2         3      4     8        10            12       16         24    32
 //! ┌───────┬─────────┬──────┬─────┬────────┬─────────────┬────────┬──────────┬─────┬─────────────
-//! │ magic │ version │ kind │ job │ source │ destination │ crc32c │ sequence │ tag │ packets ...
+//! │ magic │ version │ kind │ job │ source │ destination │ length │ sequence │ tag │ packets ...
 //! └───────┴─────────┴──────┴─────┴────────┴─────────────┴────────┴──────────┴─────┴─────────────
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
 //! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
-//! or for fetch-and-add two words. What sequence, sum and tag mean is for whoever seals frames to
-//! say.
+//! or for fetch-and-add two words. What sequence, length and tag mean is for whoever seals frames
+//! to say.
 
 use crate::{Header, Malformed, Rank, Tag, network};
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub const SIZE: usize = 32;
 /// The first bytes of every frame.
 pub const MAGIC: [u8; 2] = *b"WF";
 /// The version of this format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Frames that the network copies have this destination; whom they are for is in the frame.
 pub const EVERYBODY: Rank = Rank(u16::MAX);
 /// Packets begin at multiples of this many bytes.
@@ -41,7 +41,7 @@ mod field {
     pub const JOB: Range<usize> = 4..8;
     pub const SOURCE: Range<usize> = 8..10;
     pub const DESTINATION: Range<usize> = 10..12;
-    pub const SUM: Range<usize> = 12..16;
+    pub const LENGTH: Range<usize> = 12..16;
     pub const SEQUENCE: Range<usize> = 16..24;
 }
 
@@ -74,8 +74,8 @@ pub struct Envelope {
     pub source: Rank,
     /// The rank that it is for, or [`EVERYBODY`].
     pub destination: Rank,
-    /// A checksum (CRC-32C).
-    pub sum: u32,
+    /// Bytes behind the envelope that are every receiver's.
+    pub length: u32,
     /// The number of the frame between these two.
     pub sequence: u64,
     /// The keyed tag.
@@ -103,7 +103,7 @@ pub fn emit(envelope: &Envelope) -> [u8; SIZE] {
     bytes[field::JOB].copy_from_slice(&envelope.job.to_le_bytes());
     bytes[field::SOURCE].copy_from_slice(&envelope.source.0.to_le_bytes());
     bytes[field::DESTINATION].copy_from_slice(&envelope.destination.0.to_le_bytes());
-    bytes[field::SUM].copy_from_slice(&envelope.sum.to_le_bytes());
+    bytes[field::LENGTH].copy_from_slice(&envelope.length.to_le_bytes());
     bytes[field::SEQUENCE].copy_from_slice(&envelope.sequence.to_le_bytes());
     bytes[TAG].copy_from_slice(&envelope.tag.to_le_bytes());
     bytes
@@ -130,7 +130,7 @@ pub fn parse(frame: &[u8]) -> Result<Envelope, Foreign> {
         job: u32_at(field::JOB.start),
         source: Rank(u16_at(field::SOURCE.start)),
         destination: Rank(u16_at(field::DESTINATION.start)),
-        sum: u32_at(field::SUM.start),
+        length: u32_at(field::LENGTH.start),
         sequence: u64_at(field::SEQUENCE.start),
         tag: u64_at(TAG.start),
     })

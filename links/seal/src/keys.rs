@@ -1,17 +1,21 @@
 //! Keys: one for each direction between two ranks, all of one job's secret.
 
+use crate::cover::{Cover, Digest};
 use aes_gcm::aead::AeadInOut;
 use aes_gcm::{Aes128Gcm, KeyInit};
 use siphasher::sip::SipHasher24;
 use std::hash::Hasher;
-use weft_wire::{Rank, envelope, network};
+use std::sync::Arc;
+use weft_wire::{Rank, envelope};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Names what the derived keys are for; another use of the secret gets others.
-const CONTEXT: &str = "Weft, frames between two ranks, version 1";
+/// Purposes of derived keys; each other use of the secret has one of its own ([`Secret::derive`]).
+const FRAMES: &str = "Weft, frames between two ranks, version 2";
+const DIGESTS: &str = "Weft, digests of the contents of a job's frames, version 1";
 
-/// Secret of a job: known to its ranks and to nobody else. Hides itself, and leaves nothing in
-/// memory.
+/// Secret of a job: known to its ranks and to nobody else. Hides itself, and wipes its bytes when
+/// it is dropped. What was made of them wipes itself where it says so: not the kernel's buffers of
+/// the sockets over which a secret was handed on, and not the stack.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 16]);
 
@@ -24,6 +28,14 @@ impl Secret {
     /// The bytes, to be handed to another rank on a way that nobody reads.
     pub fn expose(&self) -> &[u8; 16] {
         &self.0
+    }
+
+    /// Another secret for `purpose`, a sentence that no other use of this one has. It says nothing
+    /// of this secret, nor of those for other purposes.
+    #[must_use]
+    pub fn derive(&self, purpose: &str) -> Secret {
+        let [key] = *keys(purpose, self, &[]);
+        Secret(key)
     }
 }
 
@@ -42,10 +54,10 @@ impl std::fmt::Debug for Secret {
 /// Protection of the bytes of packets: a tag alone, or encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protection {
-    /// A tag over the headers and a checksum over the bodies: nobody else gets in.
+    /// A tag over all of a frame: nobody else gets in or changes anything.
     #[default]
     Tagged,
-    /// Packets are encrypted and authenticated too: nobody else reads or changes them.
+    /// Packets are encrypted too: nobody else reads them.
     Encrypted,
 }
 
@@ -68,6 +80,7 @@ pub struct Keys {
     pub(crate) job: u32,
     pub(crate) own: Rank,
     pub(crate) protection: Protection,
+    digest: Arc<Digest>,
     #[cfg(feature = "unauthenticated")]
     tags: bool,
 }
@@ -76,11 +89,14 @@ impl Keys {
     /// The keys of rank `own` in the job with that public number. A rank must not use the same job
     /// and secret twice: its frames would have the same numbers again.
     pub fn new(secret: Secret, job: u32, own: Rank, protection: Protection) -> Self {
+        let [key] = *keys(DIGESTS, &secret, &[&job.to_le_bytes()]);
+        let key = Zeroizing::new(key);
         Keys {
             secret,
             job,
             own,
             protection,
+            digest: Arc::new(Digest::new(&key)),
             #[cfg(feature = "unauthenticated")]
             tags: true,
         }
@@ -91,32 +107,58 @@ impl Keys {
         self.own
     }
 
-    /// Keys that put no tags on frames, and let **everybody** in: for measuring what tags cost,
-    /// between ranks that all do so. Checksums and numbers are as ever.
+    /// Keys that put no tags on frames, and let **everybody** in, with whatever the network made of
+    /// the bytes: for measuring what tags cost, between ranks that all do so. Numbers are as ever.
     #[cfg(feature = "unauthenticated")]
     #[must_use]
     pub fn without_tags(self) -> Self {
         Keys { tags: false, ..self }
     }
 
+    /// Form in which contents come under tags, whichever pair's they are.
+    pub(crate) fn cover<'a>(&self, contents: &'a [u8]) -> Cover<'a> {
+        #[cfg(feature = "unauthenticated")]
+        if !self.tags {
+            return Cover::Direct(&[]);
+        }
+        self.digest.cover(contents)
+    }
+
     /// The key for frames from `source` to `destination`.
     pub(crate) fn direction(&self, source: Rank, destination: Rank) -> Direction {
-        let mut material = blake3::Hasher::new_derive_key(CONTEXT);
-        material.update(self.secret.expose());
-        material.update(&self.job.to_le_bytes());
-        material.update(&source.0.to_le_bytes());
-        material.update(&destination.0.to_le_bytes());
-        let mut key = Zeroizing::new([[0; 16]; 2]);
-        material.finalize_xof().fill(key.as_flattened_mut());
-        material.zeroize();
-        let cipher = || Box::new(Aes128Gcm::new(&key[1].into()));
+        let ranks = [source.0.to_le_bytes(), destination.0.to_le_bytes()];
+        let use_of = [
+            &self.job.to_le_bytes()[..],
+            &[u8::from(self.protection == Protection::Encrypted)],
+            ranks.as_flattened(),
+        ];
+        let keys = keys::<2>(FRAMES, &self.secret, &use_of);
+        let cipher = || Box::new(Aes128Gcm::new(&keys[1].into()));
         Direction {
-            hasher: SipHasher24::new_with_key(&key[0]),
+            tag_key: Zeroizing::new(keys[0]),
+            digest: Arc::clone(&self.digest),
             cipher: (self.protection == Protection::Encrypted).then(cipher),
             #[cfg(feature = "unauthenticated")]
             tags: self.tags,
         }
     }
+}
+
+/// Keys for `purpose`, and for these parts of a use of it, each of which has a fixed size.
+fn keys<const KEYS: usize>(
+    purpose: &str,
+    secret: &Secret,
+    parts: &[&[u8]],
+) -> Zeroizing<[[u8; 16]; KEYS]> {
+    let mut material = blake3::Hasher::new_derive_key(purpose);
+    material.update(secret.expose());
+    for part in parts {
+        material.update(part);
+    }
+    let mut keys = Zeroizing::new([[0; 16]; KEYS]);
+    material.finalize_xof().fill(keys.as_flattened_mut());
+    material.zeroize();
+    keys
 }
 
 /// Bytes of the cipher's tag.
@@ -127,7 +169,8 @@ pub(crate) type Head = [u8; envelope::TAGGED.end];
 
 /// The keys of one direction.
 pub(crate) struct Direction {
-    hasher: SipHasher24,
+    tag_key: Zeroizing<[u8; 16]>,
+    digest: Arc<Digest>,
     cipher: Option<Box<Aes128Gcm>>,
     #[cfg(feature = "unauthenticated")]
     tags: bool,
@@ -149,27 +192,31 @@ impl Direction {
         self.cipher.is_some()
     }
 
-    /// The tag over an envelope and the header of the only packet, in one piece: it is what most
-    /// frames need.
+    /// The tag of a frame for one rank with these contents, which are encrypted already if they are
+    /// to be.
     #[inline]
-    pub fn tag_of_one(&self, head: &Head, header: &[u8; network::SIZE]) -> u64 {
-        if !self.tags() {
-            return 0;
-        }
-        let mut covered = [0; envelope::TAGGED.end + network::SIZE];
-        covered[envelope::TAGGED].copy_from_slice(head);
-        covered[envelope::TAGGED.end..].copy_from_slice(header);
-        self.hasher.hash(&covered)
+    pub fn tag(&self, head: &Head, contents: &[u8]) -> u64 {
+        // The cipher's tag stands for what it was made of.
+        let skipped = if self.encrypts() { contents.len() - CIPHER_TAG_BYTES } else { 0 };
+        self.tag_of_entry(head, &self.cover(&contents[skipped..]), &[])
     }
 
-    /// The tag over an envelope and any pieces after it.
-    pub fn tag<'a>(&self, head: &Head, pieces: impl Iterator<Item = &'a [u8]>) -> u64 {
+    /// Form in which contents come under a tag of this direction, and of all of this job.
+    #[inline]
+    pub fn cover<'a>(&self, contents: &'a [u8]) -> Cover<'a> {
+        if self.tags() { self.digest.cover(contents) } else { Cover::Direct(&[]) }
+    }
+
+    /// The tag over an envelope, what is covered of its contents, and what is one receiver's own.
+    #[inline]
+    pub fn tag_of_entry(&self, head: &Head, cover: &Cover<'_>, own: &[u8]) -> u64 {
         if !self.tags() {
             return 0;
         }
-        let mut hasher = self.hasher;
+        let mut hasher = SipHasher24::new_with_key(&self.tag_key);
         hasher.write(head);
-        pieces.for_each(|piece| hasher.write(piece));
+        hasher.write(cover.bytes());
+        hasher.write(own);
         hasher.finish()
     }
 

@@ -6,23 +6,23 @@
 //!
 //! | what | against |
 //! |---|---|
-//! | SipHash-2-4 over the envelope and all packet headers of a frame | adversaries, other jobs, changed headers, frames sent back to who wrote them |
-//! | CRC-32C over all bodies, itself under the tag | bytes that the network changed |
+//! | SipHash-2-4 over the envelope and all that follows, long contents by their POLYVAL (`cover`) | adversaries, other jobs, changed bytes, frames sent back to who wrote them |
 //! | a number that never comes again, and a window of those that have come (RFC 6479) | replays |
-//! | AES-128-GCM over all that follows the envelope, if asked for | those who read along, and who change bytes on purpose |
+//! | AES-128-GCM over all that follows the envelope, if asked for | those who read along |
 //!
 //! A frame that the network copies for several receivers ([`weft_wire::several`]) has a tag for
 //! each of them, with the key and the number of that pair, so that it is worth no more to any of
 //! them than one of its own.
 //!
 //! With encryption a frame ends with the cipher's own tag, and the keyed tag covers that in place
-//! of the headers, so that frames of adversaries still cost no more than one SipHash.
+//! of the contents, so that frames of adversaries cost no more than one SipHash.
 //!
 //! May use `wire`. Keeps: nothing of a frame is used, and no state changes, before its tag is found
 //! right; no bytes whatever make it panic; sealing and opening do not allocate once a pair has met.
 
 #![forbid(unsafe_code)]
 
+mod cover;
 mod keys;
 mod open;
 mod refused;

@@ -2,7 +2,7 @@
 
 use crate::Refused;
 use crate::keys::{Direction, Keys};
-use crate::seal::{NotPackets, check_packets, head_of, tag_for_one, tag_of_packets};
+use crate::seal::{head_of, holds_packets, length_of};
 use crate::window::Window;
 use std::ops::Range;
 use weft_wire::envelope::{self, EVERYBODY, Envelope, Kind};
@@ -75,22 +75,30 @@ impl Opener {
         envelope: &Envelope,
         frame: &mut [u8],
     ) -> Result<Opened, Refused> {
+        let (bytes, contents) = frame.split_first_chunk().ok_or(Refused::Length)?;
+        if length_of(contents) != envelope.length || contents.len() < self.trailer_bytes {
+            return Err(Refused::Length);
+        }
         if self.window.has(envelope.sequence) {
             return Err(Refused::Replayed);
         }
-        let end = frame.len().checked_sub(self.trailer_bytes).ok_or(Refused::Short)?;
-        let contents = frame.get(envelope::SIZE..end).ok_or(Refused::Short)?;
-        if envelope.kind == Kind::PACKETS && !self.direction.encrypts() {
-            self.check_tagged(envelope, frame.first_chunk().ok_or(Refused::Short)?, contents)?;
-        } else {
-            self.open_other(envelope, frame)?;
+        let bytes: [u8; envelope::SIZE] = *bytes;
+        let head = head_of(&bytes);
+        if self.direction.tag(head, contents) != envelope.tag
+            || !self.direction.decrypt(head, envelope.sequence, frame)
+        {
+            return Err(Refused::Tag);
+        }
+        let contents = envelope::SIZE..frame.len() - self.trailer_bytes;
+        if envelope.kind == Kind::PACKETS && !holds_packets(&frame[contents.clone()], self.source) {
+            return Err(Refused::Layout);
         }
         self.window.mark(envelope.sequence);
         Ok(Opened {
             kind: envelope.kind,
             source: envelope.source,
             destination: envelope.destination,
-            contents: envelope::SIZE..end,
+            contents,
         })
     }
 
@@ -102,26 +110,26 @@ impl Opener {
         frame: &mut [u8],
         own: Rank,
     ) -> Result<Opened, Refused> {
-        let (head, contents) = frame.split_first_chunk_mut().ok_or(Refused::Short)?;
-        let head: &[u8; envelope::SIZE] = head;
+        let (bytes, contents) = frame.split_first_chunk_mut().ok_or(Refused::Length)?;
         let split = several::split(contents).ok_or(Refused::Layout)?;
         let several::Contents { common, packet, entries } = split;
+        if length_of(packet) != envelope.length {
+            return Err(Refused::Length);
+        }
         let entry = entries.iter().find(|entry| several::destination(entry) == own);
-        let bytes = entry.ok_or(Refused::Bystander)?;
-        let entry = several::parse(bytes);
+        let own = entry.ok_or(Refused::Bystander)?;
+        let entry = several::parse(own);
         if self.window.has(entry.number) {
             return Err(Refused::Replayed);
         }
+        let cover = self.direction.cover(packet);
+        let tag = self.direction.tag_of_entry(head_of(bytes), &cover, &own[several::TAGGED]);
         // No job that encrypts seals such frames: their bytes would need a key that all have.
-        if self.direction.encrypts()
-            || tag_for_one(&self.direction, head_of(head), packet, bytes) != entry.tag
-        {
+        if self.direction.encrypts() || tag != entry.tag || envelope.tag != 0 {
             return Err(Refused::Tag);
         }
-        match check_packets(packet, self.source) {
-            Err(NotPackets) => return Err(Refused::Layout),
-            Ok((_, sum)) if sum != envelope.sum => return Err(Refused::Sum),
-            Ok(_) => {}
+        if !holds_packets(packet, self.source) {
+            return Err(Refused::Layout);
         }
         self.window.mark(entry.number);
         let end = envelope::SIZE + packet.len();
@@ -132,50 +140,5 @@ impl Opener {
             destination: EVERYBODY,
             contents: envelope::SIZE..end,
         })
-    }
-
-    #[inline]
-    fn check_tagged(
-        &self,
-        envelope: &Envelope,
-        bytes: &[u8; envelope::SIZE],
-        contents: &[u8],
-    ) -> Result<(), Refused> {
-        // Only how many bytes the first packet takes is believed before the tag is checked, and
-        // whether it is right the tag says.
-        let alone = envelope::first(contents).is_ok_and(|(_, _, bytes)| bytes == contents.len());
-        let count = if alone { 1 } else { usize::MAX };
-        let tag = tag_of_packets(&self.direction, head_of(bytes), count, contents);
-        if tag != envelope.tag {
-            return Err(Refused::Tag);
-        }
-        match check_packets(contents, self.source) {
-            Err(NotPackets) => Err(Refused::Layout),
-            Ok((_, sum)) if sum != envelope.sum => Err(Refused::Sum),
-            Ok(_) => Ok(()),
-        }
-    }
-
-    /// A frame that is encrypted, or holds no packets.
-    fn open_other(&self, envelope: &Envelope, frame: &mut [u8]) -> Result<(), Refused> {
-        let bytes = *frame.first_chunk::<{ envelope::SIZE }>().ok_or(Refused::Short)?;
-        let end = frame.len() - self.trailer_bytes;
-        let tag = self.direction.tag(head_of(&bytes), std::iter::once(&frame[end..]));
-        if tag != envelope.tag {
-            return Err(Refused::Tag);
-        }
-        if !self.direction.encrypts() {
-            let right = crc32c::crc32c(&frame[envelope::SIZE..]) == envelope.sum;
-            return if right { Ok(()) } else { Err(Refused::Sum) };
-        }
-        if !self.direction.decrypt(head_of(&bytes), envelope.sequence, frame) {
-            return Err(Refused::Sum);
-        }
-        if envelope.kind == Kind::PACKETS
-            && check_packets(&frame[envelope::SIZE..end], self.source).is_err()
-        {
-            return Err(Refused::Layout);
-        }
-        Ok(())
     }
 }

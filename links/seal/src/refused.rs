@@ -3,9 +3,9 @@
 /// Reason why a frame was refused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, thiserror::Error)]
 pub enum Refused {
-    /// Fewer bytes than a frame of this job has.
-    #[error("it is too short")]
-    Short,
+    /// Not as many bytes as it announces, or fewer than a frame of this job has.
+    #[error("it was cut or extended")]
+    Length,
     /// No frame of Weft.
     #[error("it is no frame of Weft")]
     Magic,
@@ -27,12 +27,9 @@ pub enum Refused {
     /// It came before, or so many came after it that nobody knows.
     #[error("it came before, or far too late")]
     Replayed,
-    /// Whoever wrote it did not know the key, or somebody changed it since.
+    /// Whoever wrote it did not know the key, or somebody or the network changed it since.
     #[error("its tag is wrong")]
     Tag,
-    /// The network changed its bytes.
-    #[error("its bytes were changed")]
-    Sum,
     /// The contents are no packets of its sender.
     #[error("it does not hold packets of its sender")]
     Layout,
@@ -40,8 +37,8 @@ pub enum Refused {
 
 impl Refused {
     /// All reasons, in the order of the checks.
-    pub const ALL: [Refused; 11] = [
-        Refused::Short,
+    pub const ALL: [Refused; 10] = [
+        Refused::Length,
         Refused::Magic,
         Refused::Version,
         Refused::Job,
@@ -50,7 +47,6 @@ impl Refused {
         Refused::Bystander,
         Refused::Replayed,
         Refused::Tag,
-        Refused::Sum,
         Refused::Layout,
     ];
 }

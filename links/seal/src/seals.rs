@@ -1,6 +1,6 @@
 //! Seals of one rank with all others.
 
-use crate::seal::{check_packets, head_of};
+use crate::seal::{head_of, holds_packets, length_of};
 use crate::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
 use weft_wire::envelope::{self, Envelope, Foreign, Kind};
 use weft_wire::{Rank, several};
@@ -54,19 +54,21 @@ impl Seals {
         let split = several::split(contents).map(|split| split.packet.len());
         let bytes = split.expect("a frame for several holds a packet and entries");
         let (packet, table) = contents.split_at_mut(bytes);
-        let found = check_packets(packet, self.keys.own);
-        let (_, sum) = found.expect("a frame holds a packet of the rank that seals it");
+        let right = holds_packets(packet, self.keys.own);
+        assert!(right, "a frame holds a packet of the rank that seals it");
         let envelope = envelope::emit(&Envelope {
             kind: Kind::SEVERAL,
             job: self.keys.job,
             source: self.keys.own,
             destination: EVERYBODY,
-            sum,
+            length: length_of(packet),
             sequence: 0,
             tag: 0,
         });
+        let cover = self.keys.cover(packet);
         for entry in table.as_chunks_mut().0 {
-            self.sealer(several::destination(entry)).seal_entry(head_of(&envelope), packet, entry);
+            let sealer = self.sealer(several::destination(entry));
+            sealer.seal_entry(head_of(&envelope), &cover, entry);
         }
         start.copy_from_slice(&envelope);
     }
@@ -92,7 +94,7 @@ impl Seals {
     #[inline]
     fn try_open(&mut self, frame: &mut [u8]) -> Result<Opened, Refused> {
         let envelope = envelope::parse(frame).map_err(|foreign| match foreign {
-            Foreign::Short => Refused::Short,
+            Foreign::Short => Refused::Length,
             Foreign::Magic => Refused::Magic,
             Foreign::Version => Refused::Version,
         })?;

@@ -31,6 +31,19 @@ pub fn source_of(frame: &[u8]) -> usize {
     envelope::parse(frame).map_or(usize::MAX, |envelope| envelope.source.index())
 }
 
+/// Difference of two messages of which CRC-32C is the same: its polynomial.
+const SAME_CRC: [u8; 5] = [0xf1, 0x76, 0xec, 0x05, 0x01];
+
+/// Changes a bit of `frame`, or some of them so that no CRC-32C of what they are in changes.
+pub fn corrupt(frame: &mut [u8], random: &mut Rng) {
+    let last = frame.len().saturating_sub(SAME_CRC.len());
+    let (at, change): (_, &[u8]) = match random.bool() {
+        true => (random.usize(..=last), &SAME_CRC),
+        false => (random.usize(..frame.len()), &[1 << random.u8(..8)]),
+    };
+    frame[at..].iter_mut().zip(change).for_each(|(byte, change)| *byte ^= change);
+}
+
 /// Attack of an adversary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attack {
@@ -70,7 +83,7 @@ impl Attack {
         match self {
             Attack::Forged => Refused::Tag,
             Attack::Replayed => Refused::Replayed,
-            Attack::Truncated => Refused::Short,
+            Attack::Truncated => Refused::Length,
             Attack::WrongJob => Refused::Job,
             Attack::WrongVersion => Refused::Version,
             Attack::Noise => Refused::Magic,

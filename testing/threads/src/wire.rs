@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use weft_adversary::{Attack, source_of};
+use weft_adversary::{Attack, corrupt, source_of};
 use weft_link::wrap::InspectOnDrop;
 use weft_link_shm::Settings;
 use weft_seal::{Keys, Protection, Secret};
@@ -199,8 +199,7 @@ impl Way {
         let twice = self.happens(duplication);
         let late = self.happens(reordering);
         if self.happens(corruption) {
-            let bit = self.random.usize(0..bytes.len() * 8);
-            bytes[bit / 8] ^= 1 << (bit % 8);
+            corrupt(bytes, &mut self.random);
         } else if self.tap.is_hostile() {
             self.tap.keep(self.index, bytes);
         }

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 
 fn any_envelope() -> impl Strategy<Value = Envelope> {
     any::<(u8, u32, u16, u16, u32, u64, u64)>().prop_map(
-        |(kind, job, source, destination, sum, sequence, tag)| Envelope {
+        |(kind, job, source, destination, length, sequence, tag)| Envelope {
             kind: Kind(kind),
             job,
             source: Rank(source),
             destination: Rank(destination),
-            sum,
+            length,
             sequence,
             tag,
         },
@@ -65,12 +65,12 @@ fn the_layout_is_frozen() {
         job: 0x0405_0607,
         source: Rank(0x0809),
         destination: Rank(0x0a0b),
-        sum: 0x0c0d_0e0f,
+        length: 0x0c0d_0e0f,
         sequence: 0x1011_1213_1415_1617,
         tag: 0x1819_1a1b_1c1d_1e1f,
     };
     let expected = [
-        b'W', b'F', 1, 3, 7, 6, 5, 4, 9, 8, 0x0b, 0x0a, 0x0f, 0x0e, 0x0d, 0x0c, 0x17, 0x16, 0x15,
+        b'W', b'F', 2, 3, 7, 6, 5, 4, 9, 8, 0x0b, 0x0a, 0x0f, 0x0e, 0x0d, 0x0c, 0x17, 0x16, 0x15,
         0x14, 0x13, 0x12, 0x11, 0x10, 0x1f, 0x1e, 0x1d, 0x1c, 0x1b, 0x1a, 0x19, 0x18,
     ];
     assert_eq!(emit(&envelope), expected);

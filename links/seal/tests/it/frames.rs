@@ -69,7 +69,7 @@ fn the_layout_of_a_frame_is_frozen() {
         job: JOB,
         source: Rank(0),
         destination: Rank(1),
-        sum: crc32c_of(b"weft\0\0\0\0"),
+        length: network::SIZE as u32 + 8,
         sequence: 1,
         tag: parsed.tag,
     };
@@ -79,13 +79,6 @@ fn the_layout_of_a_frame_is_frozen() {
     assert_eq!(frame, twice, "the same secret, the same keys");
 }
 
-/// Bit by bit, from the definition (polynomial 0x1EDC6F41, reflected).
-fn crc32c_of(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0u32, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0x82f6_3b78 * (sum & 1)))
-    })
-}
-
 #[test]
 fn an_encrypted_frame_shows_nothing_of_its_packets() {
     let body = b"nobody may read this, nobody at all";
@@ -93,19 +86,43 @@ fn an_encrypted_frame_shows_nothing_of_its_packets() {
     assert!(!frame.windows(8).any(|bytes| bytes == &body[..8]));
 }
 
+/// Lengths of bodies on both sides of where contents come under the tag as a digest.
+const BODIES: [usize; 9] = [0, 1, 5, 8, 103, 104, 105, 300, 1400];
+
 #[test]
 fn a_changed_bit_anywhere_is_noticed() {
     for protection in BOTH {
-        for packets in [vec![packet(0, b"12345")], vec![packet(0, b"1"), packet(0, b"two")]] {
+        let one = BODIES.map(|bytes| vec![packet(0, &vec![9; bytes])]);
+        let more = [vec![packet(0, b"1"), packet(0, b"two")], vec![packet(0, &[3; 77]); 3]];
+        for packets in one.into_iter().chain(more) {
             let frame = sealed(&mut seals(0, protection), Rank(1), &packets);
+            let mut bob = seals(1, protection);
             for bit in 0..frame.len() * 8 {
                 let mut changed = frame.clone();
                 changed[bit / 8] ^= 1 << (bit % 8);
-                let mut bob = seals(1, protection);
                 let refused = open(&mut bob, &changed).unwrap_err();
-                assert_eq!(bob.refusals().of(refused), 1, "bit {bit} of {protection:?}");
-                assert_eq!(open(&mut bob, &frame).unwrap(), packets, "the right one still counts");
+                assert!(bob.refusals().of(refused) > 0, "bit {bit} of {protection:?}");
+                assert_eq!(bob.refusals().total(), bit as u64 + 1);
             }
+            assert_eq!(open(&mut bob, &frame).unwrap(), packets, "the right one still counts");
+        }
+    }
+}
+
+/// Difference of two messages that have the same CRC-32C: the polynomial itself.
+const SAME_CRC: [u8; 5] = [0xf1, 0x76, 0xec, 0x05, 0x01];
+
+#[test]
+fn bytes_changed_so_that_a_checksum_is_the_same_are_refused() {
+    for bytes in [5, 8, 64, 200, 1400] {
+        let frame =
+            sealed(&mut seals(0, Protection::Tagged), Rank(1), &[packet(0, &vec![7; bytes])]);
+        let body = envelope::SIZE + network::SIZE;
+        for at in body..frame.len() - SAME_CRC.len() + 1 {
+            let mut changed = frame.clone();
+            changed[at..].iter_mut().zip(SAME_CRC).for_each(|(byte, change)| *byte ^= change);
+            assert_eq!(crc32c::crc32c(&changed[body..]), crc32c::crc32c(&frame[body..]));
+            assert_eq!(open(&mut seals(1, Protection::Tagged), &changed), Err(Refused::Tag));
         }
     }
 }
@@ -194,8 +211,13 @@ fn other_kinds_hold_anything_and_no_packets() {
             assert_eq!(opened.packets(&frame).count(), 0);
             assert_eq!(&frame[opened.contents], contents);
         }
-        let mut frame = vec![0; envelope::SIZE + protection.trailer_bytes()];
+        let mut frame = vec![0; envelope::SIZE + 200 + protection.trailer_bytes()];
         alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+        for bit in 0..frame.len() * 8 {
+            let mut changed = frame.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(bob.open(&mut changed).is_err(), "bit {bit}");
+        }
         frame[3] = Kind::PACKETS.0;
         assert!(bob.open(&mut frame).is_err(), "a heartbeat is no packet");
     }
@@ -218,6 +240,22 @@ fn sealing_and_opening_a_frame_allocates_nothing() {
         });
         assert_eq!(allocations.count_total, 0, "{protection:?}");
     }
+}
+
+#[test]
+fn hosts_that_protect_differently_do_not_understand_each_other() {
+    for (protection, other) in [(BOTH[0], BOTH[1]), (BOTH[1], BOTH[0])] {
+        let frame = sealed(&mut seals(0, protection), Rank(1), &[packet(0, &[1; 40])]);
+        assert_eq!(open(&mut seals(1, other), &frame), Err(Refused::Tag));
+    }
+}
+
+#[test]
+fn a_secret_for_another_purpose_is_another() {
+    let secret = Secret::new([9; 16]);
+    let [one, other] = ["one", "other"].map(|purpose| secret.derive(purpose));
+    assert!(one != other && one != secret && other != secret);
+    assert_eq!(one, Secret::new([9; 16]).derive("one"));
 }
 
 #[test]
@@ -249,9 +287,19 @@ proptest! {
     }
 
     #[test]
+    fn changed_bytes_are_refused(packets in any_packets(), encrypted in any::<bool>(), at in any::<prop::sample::Index>(), change in 1u8.., several in any::<bool>()) {
+        let protection = BOTH[usize::from(encrypted)];
+        let mut frame = sealed(&mut seals(0, protection), Rank(1), &packets);
+        let at = at.index(frame.len());
+        let end = if several { frame.len() } else { at + 1 };
+        frame[at..end].iter_mut().for_each(|byte| *byte ^= change);
+        prop_assert!(open(&mut seals(1, protection), &frame).is_err());
+    }
+
+    #[test]
     fn any_bytes_are_refused(mut frame in prop::collection::vec(any::<u8>(), 0..200), right in 0usize..13, encrypted in any::<bool>()) {
         // The beginning of a right frame gets past the first checks.
-        let start = [b'W', b'F', 1, 0, 77, 0, 0, 0, 0, 0, 1, 0];
+        let start = [b'W', b'F', 2, 0, 77, 0, 0, 0, 0, 0, 1, 0];
         let right = right.min(frame.len()).min(start.len());
         frame[..right].copy_from_slice(&start[..right]);
         let mut bob = seals(1, BOTH[usize::from(encrypted)]);

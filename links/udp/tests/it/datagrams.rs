@@ -171,9 +171,9 @@ fn adversaries_replays_and_changed_datagrams_are_counted_and_dropped() {
         assert_eq!(receiver.counters().refused.of(reason), before + 1, "{reason:?}");
     };
     let mut random = fastrand::Rng::with_seed(5);
-    expect(b"", Refused::Short);
+    expect(b"", Refused::Length);
     expect(&[b'x'; 3000], Refused::Magic);
-    expect(&datagram[..length - 1], Refused::Tag);
+    expect(&datagram[..length - 1], Refused::Length);
     for _ in 0..100 {
         let mut forged = datagram;
         random.fill(&mut forged[16..length]);

@@ -83,13 +83,13 @@ struct envelope {
     u32 job;
     u16 source;
     u16 destination;
-    u32 sum;
+    u32 length;
     u64 sequence;
     u64 tag;
 } __attribute__((packed));
 
 #define VLAN_TYPE __builtin_bswap16(0x8100)
-#define VERSION 1
+#define VERSION 2
 
 static __attribute__((always_inline)) void count(u32 what)
 {
