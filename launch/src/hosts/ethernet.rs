@@ -26,6 +26,8 @@ const RECEIVE_FRAMES: u32 = 1024;
 /// Ranks from which on a job is large.
 const MANY_RANKS: u16 = 256;
 
+/// Purpose of the secret for greetings.
+const GREETINGS: &str = "Weft, greetings of hosts over Ethernet, version 1";
 /// Hosts that one greeting to all reaches: packets have room for as many receivers.
 const AT_ONCE: usize = 8;
 
@@ -141,7 +143,8 @@ impl Attachment {
         let hosts = interfaces.len() as u16;
         let own = Rank(self.purpose.host);
         let job = job_of_hosts(self.purpose.job);
-        let keys = Keys::new(self.purpose.secret.clone(), job, own, Protection::Tagged);
+        let secret = self.purpose.secret.derive(GREETINGS);
+        let keys = Keys::new(secret, job, own, Protection::Tagged);
         let mtu = self.purpose.mtu.bytes().into();
         let group = self.taken.groups.as_ref().map(|_| group_of(job));
         let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
@@ -188,7 +191,7 @@ impl Attachment {
     }
 }
 
-/// Under this number hosts speak for themselves, with keys that no rank has.
+/// Under this number hosts speak for themselves, so that no frame of theirs goes to a rank.
 fn job_of_hosts(job: u32) -> u32 {
     !job
 }

@@ -144,6 +144,8 @@ fn nothing_to_choose(all: &[Candidate], wish: Option<&str>) -> String {
     }
 }
 
+/// Purpose of the key for greetings.
+const GREETINGS: &str = "Weft, greetings of hosts over UDP, version 1";
 /// Bytes of a datagram by which hosts meet: mark, kind, from, to, job, tag. A wide question goes on
 /// with zeros, up to the longest datagram that the job has.
 const HELLO_BYTES: usize = 24;
@@ -163,7 +165,7 @@ pub(crate) struct UdpProbe {
     pub socket: UdpSocket,
     own: u16,
     job: u32,
-    secret: Secret,
+    key: Secret,
     hosts: Vec<SocketAddr>,
     /// Bytes of a wide question.
     wide_bytes: usize,
@@ -204,7 +206,7 @@ impl UdpProbe {
             socket,
             own,
             job,
-            secret,
+            key: secret.derive(GREETINGS),
             hosts,
             wide_bytes,
             missed,
@@ -280,7 +282,7 @@ impl UdpProbe {
         bytes[8..10].copy_from_slice(&from.to_le_bytes());
         bytes[10..12].copy_from_slice(&to.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.job.to_le_bytes());
-        let mut tag = SipHasher24::new_with_key(self.secret.expose());
+        let mut tag = SipHasher24::new_with_key(self.key.expose());
         tag.write(&bytes[..16]);
         bytes[16..HELLO_BYTES].copy_from_slice(&tag.finish().to_le_bytes());
         bytes

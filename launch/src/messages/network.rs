@@ -7,6 +7,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use weft_seal::Secret;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, PortPlan};
+use zeroize::Zeroizing;
 
 use super::BadMessage;
 use super::bytes::{Body, put_address, put_bytes, put_mtu};
@@ -18,13 +19,13 @@ pub const RANKS_MAX: u16 = 1024;
 
 /// The number and the secret of a new job, from the system's randomness.
 pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
-    let (mut job, mut secret) = ([0; 4], [0; 16]);
+    let (mut job, mut secret) = ([0; 4], Zeroizing::new([0; 16]));
     for bytes in [&mut job[..], &mut secret[..]] {
         let filled = getrandom(&mut *bytes, GetRandomFlags::empty())?;
         // Up to 256 bytes the kernel fills at once.
         assert_eq!(filled, bytes.len(), "getrandom fills what is short");
     }
-    Ok((u32::from_le_bytes(job), Secret::new(secret)))
+    Ok((u32::from_le_bytes(job), Secret::new(*secret)))
 }
 
 /// Network between the ranks of a job that share no memory.

@@ -121,6 +121,16 @@ fn hosts_that_only_short_questions_reach_are_told_apart() {
 }
 
 #[test]
+fn the_key_of_greetings_is_not_the_secret() {
+    let [first, second] = meet([(5, Mtu::USUAL); 2]);
+    let mut question = first.hello(QUESTION, 0, 1);
+    let mut tag = SipHasher24::new_with_key(&[5; 16]);
+    tag.write(&question[..16]);
+    question[16..].copy_from_slice(&tag.finish().to_le_bytes());
+    assert_eq!(second.open(&question), None);
+}
+
+#[test]
 fn only_the_very_bytes_are_a_greeting() {
     let [first, second] = meet([(5, Mtu::USUAL); 2]);
     for kind in [QUESTION, WIDE_QUESTION] {
