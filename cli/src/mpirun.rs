@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
 use weft_app_common::command_line;
-use weft_launch::{find_program, own_directory};
+use weft_launch::{find_program, own_directory, wants_encryption};
 
 use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
 use settings::Settings;
@@ -53,6 +53,9 @@ struct Own {
     /// preloaded
     #[arg(long, value_enum)]
     collectives: Option<By>,
+    /// Encrypt packets between hosts
+    #[arg(long, env = "WEFT_ENCRYPT", value_parser = wants_encryption)]
+    encrypt: bool,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
@@ -101,6 +104,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
+    if own.encrypt {
+        settings.encrypt(launcher.stack);
+    }
     if own.collectives == Some(By::Weft) {
         let collectives = Collectives::of(&launcher, &linked)?;
         if !own.dry_run {
@@ -138,6 +144,7 @@ impl Own {
             stack: others.stack.or(self.stack),
             provider: others.provider.or(self.provider),
             collectives: others.collectives.or(self.collectives),
+            encrypt: others.encrypt || self.encrypt,
             dry_run: others.dry_run || self.dry_run,
         })
     }

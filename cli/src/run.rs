@@ -12,7 +12,9 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, RANKS_MAX, Settings};
+use weft_launch::{
+    Binding, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, wants_encryption,
+};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
@@ -46,6 +48,10 @@ pub struct Arguments {
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
+    /// Encrypt packets between hosts, which takes time, and has ranks copy multicasts; without it
+    /// nobody else can change them, but whoever is on the path can read them
+    #[arg(long, env = "WEFT_ENCRYPT", value_parser = wants_encryption)]
+    encrypt: bool,
     /// Seconds of silence after which a host or a rank on another one counts as lost [default:
     /// 0.8]; more where machines stand still for long
     #[arg(long, value_name = "S", value_parser = silence)]
@@ -241,6 +247,9 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.dedicated = true;
     spec.sockets = arguments.link == Link::Udp && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
+    if arguments.encrypt {
+        spec.protection = Protection::Encrypted;
+    }
     let options = [
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),

@@ -64,6 +64,32 @@ fn asp_with_multicasts_that_the_network_copies() {
 }
 
 #[test]
+fn jobs_that_encrypt() {
+    let Some(three) = cluster(3) else { return };
+    let hosts = "--hosts a:1,b:2,c:1 --encrypt";
+    let text = run(&three, &format!("-v {hosts}"), "weft-testee payload");
+    let line = "udp between (asked for), encrypted, multicasts copied by ranks (what is encrypted is for one rank), pupa";
+    assert!(text.contains(line), "{text}");
+    // 16 bytes are the cipher's.
+    assert_eq!(text.matches("hold 1400 bytes").count(), 4, "{text}");
+    three.host(1).lose_datagrams(0.01).unwrap();
+    asp_is_right(&three, hosts, 4);
+    asp_is_right(&three, "-n 2 --encrypt", 2);
+    let words = format!("{UDP} {hosts} --multicast ethernet");
+    let output = common::command(&three, &words, ASP).output().unwrap();
+    let why = "weft: the network does not copy multicasts: what is encrypted is for one rank; take --multicast auto\n";
+    assert_eq!(common::text(&output), why);
+}
+
+#[test]
+fn ranks_of_hydra_that_encrypt() {
+    let Some(two) = cluster(2) else { return };
+    let output = hydra(&two, "weft-testee payload").env("WEFT_ENCRYPT", "1").output().unwrap();
+    let text = text(&output);
+    assert_eq!(text.matches("hold 1400 bytes").count(), 4, "{text}");
+}
+
+#[test]
 fn asp_on_one_host_whose_ranks_share_nothing() {
     let Some(two) = cluster(2) else { return };
     asp_is_right(&two, "-n 4", 4);

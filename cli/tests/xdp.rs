@@ -48,6 +48,15 @@ fn asp_on_two_hosts() {
 }
 
 #[test]
+fn asp_that_encrypts() {
+    let Some(two) = cluster(Options::default()) else { return };
+    let text = common::run(&two, "--hosts a:1,b:2 --encrypt -v", "weft-testee payload");
+    assert!(text.contains("MTU 1500), encrypted, pupa"), "{text}");
+    assert_eq!(text.matches("hold 1424 bytes").count(), 3, "{text}");
+    asp(&two, "--hosts a:1,b:2 --encrypt", 3);
+}
+
+#[test]
 fn auto_takes_xdp_where_all_hosts_have_it() {
     let Some(two) = cluster(Options::default()) else { return };
     asp(&two, "--hosts a:1,b:2", 3);

@@ -50,6 +50,7 @@ pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast,
     RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
+pub use managed::wants_encryption;
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
 pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};
 pub use mtu::{Mtu, NoMtu};
@@ -62,4 +63,5 @@ pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;
 pub use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segments};
+pub use weft_seal::Protection;
 pub use words::signal_name;

@@ -25,6 +25,7 @@ use std::time::Duration;
 use rustix::net::SendFlags;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
 use weft_pmi::Exchange;
+use weft_seal::Protection;
 use weft_wire::Rank;
 use weft_xdp::XdpPort;
 
@@ -44,6 +45,7 @@ mod status;
 mod watch;
 
 use card::Card;
+pub use card::wants_encryption;
 use ethernet::{Attempt, Way};
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
@@ -245,12 +247,23 @@ fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
     Ok(Some(Network {
         job: cards[0].job,
         secret,
+        protection: protection(cards)?,
         mtu,
         addresses,
         hosts,
         ethernet: None,
         copied: false,
     }))
+}
+
+/// Protection of packets between hosts: what `WEFT_ENCRYPT` says, on whichever cards it is.
+fn protection(cards: &[Card]) -> Result<Protection, MeetError> {
+    let of = |wanted| (0..).zip(cards).find(|(_, card)| card.protection == Some(wanted));
+    match (of(Protection::Encrypted), of(Protection::Tagged)) {
+        (Some((encrypts, _)), Some((other, _))) => Err(MeetError::Protection { encrypts, other }),
+        (Some(_), None) => Ok(Protection::Encrypted),
+        (None, _) => Ok(Protection::Tagged),
+    }
 }
 
 /// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, on whichever

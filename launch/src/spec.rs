@@ -12,6 +12,7 @@ use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
 use rustix::io::Errno;
 use weft_link_shm::{MAX_RANKS, Settings};
+use weft_seal::Protection;
 
 /// Binding of ranks to cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct JobSpec {
     pub sockets: bool,
     /// Longest packets between hosts; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
+    /// Protection of packets between hosts.
+    pub protection: Protection,
     pub(crate) silence: Duration,
     /// True if what the ranks write to standard error is for a terminal.
     pub terminal: bool,
@@ -83,6 +86,7 @@ impl JobSpec {
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
             mtu: None,
+            protection: Protection::default(),
             silence: crate::hosts::HOST_SILENCE,
             terminal: io::stderr().is_terminal(),
             dedicated: false,

@@ -219,7 +219,16 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
     let hosts = vec![0; ranks.into()];
     let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
     Ok(Some((
-        Network { job, secret, mtu, addresses, hosts, ethernet: None, copied: false },
+        Network {
+            job,
+            secret,
+            protection: spec.protection,
+            mtu,
+            addresses,
+            hosts,
+            ethernet: None,
+            copied: false,
+        },
         sockets,
     )))
 }

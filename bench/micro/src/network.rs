@@ -16,7 +16,9 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::time::Duration;
-use weft_launch::{FarLink, HostsSpec, Mtu, Outcome, RemoteShell, parse_hosts, run_on_hosts};
+use weft_launch::{
+    FarLink, HostsSpec, Mtu, Outcome, Protection, RemoteShell, parse_hosts, run_on_hosts,
+};
 use weft_netns::{Cluster, Options};
 use weft_xdp::ETHERTYPE;
 
@@ -51,6 +53,9 @@ pub struct Hosts {
     /// the interfaces take between hosts that exist]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
+    /// Encrypt packets between hosts
+    #[arg(long)]
+    encrypt: bool,
 }
 
 impl Hosts {
@@ -140,6 +145,9 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
         job.arguments.extend(["--interface".into(), interface.into()]);
     }
     job.mtu = spec.hosts.mtu;
+    if spec.hosts.encrypt {
+        job.protection = Protection::Encrypted;
+    }
     if let Some(names) = &spec.hosts.hosts {
         let hosts = spec.hosts.spec(names, link(spec), job.settings.ranks)?;
         return Ok(run_on_hosts(&job, &hosts, |_| {})?);

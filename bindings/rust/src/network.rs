@@ -8,7 +8,7 @@ use weft_launch::{Membership, Network};
 use weft_link::Capabilities;
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
-use weft_seal::{Keys, Protection};
+use weft_seal::Keys;
 use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 
@@ -38,7 +38,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
-    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), Protection::Tagged);
+    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), network.protection);
     let mtu = network.mtu.bytes().into();
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let ranks = network.ranks();

@@ -24,6 +24,9 @@ pub const VARIABLES: [(&str, &str); 2] =
 /// Variable that names the libraries that the loader loads before everything else.
 pub const PRELOAD: &str = "LD_PRELOAD";
 
+/// Variable that asks for encryption between hosts.
+const ENCRYPT: &str = "WEFT_ENCRYPT";
+
 /// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and
 /// where they run.
 const PLACES: [&str; 10] = [
@@ -81,6 +84,14 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    /// Has ranks encrypt packets to those of other hosts.
+    pub fn encrypt(&mut self, stack: Stack) {
+        self.variables.push((ENCRYPT, "1".into()));
+        if stack == Stack::OpenMpi {
+            self.export(ENCRYPT);
+        }
     }
 
     /// Has ranks load a library before everything else, but for what is loaded before already:

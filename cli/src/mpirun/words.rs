@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-/// Weft's own options; all but the last have a value.
-const OWN: [&str; 4] = ["--stack", "--provider", "--collectives", "--dry-run"];
+/// Weft's own options; all but the last two have a value.
+const OWN: [&str; 5] = ["--stack", "--provider", "--collectives", "--encrypt", "--dry-run"];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, RemoteShell,
-    parse_hosts,
+    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, Protection,
+    RemoteShell, parse_hosts,
 };
 use weft_xdp::Mode;
 
@@ -141,9 +141,10 @@ fn links(layout: &Layout) -> String {
         Copies::Ranks(Some(why)) => format!(", multicasts copied by ranks ({why})"),
         Copies::Ranks(None) => String::new(),
     };
+    let encrypted = if layout.protection == Protection::Encrypted { ", encrypted" } else { "" };
     match layout.hosts.iter().all(|host| host.ranks == 1) {
-        true => format!("{between}{copies}"),
-        false => format!("shm within hosts, {between}{copies}"),
+        true => format!("{between}{encrypted}{copies}"),
+        false => format!("shm within hosts, {between}{encrypted}{copies}"),
     }
 }
 

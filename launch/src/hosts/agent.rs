@@ -122,8 +122,16 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     let meet = Meet { meeting, greeting, needs_udp };
     let (over_ethernet, copied) = meet.run(stream, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
-    let (job, secret, mtu) = (begin.job, begin.secret.clone(), begin.mtu);
-    let network = Network { job, secret, mtu, addresses, hosts, ethernet: None, copied };
+    let network = Network {
+        job: begin.job,
+        secret: begin.secret.clone(),
+        protection: begin.protection,
+        mtu: begin.mtu,
+        addresses,
+        hosts,
+        ethernet: None,
+        copied,
+    };
     let here = network.ranks_beside(Rank(begin.first)).count();
     if here != usize::from(begin.settings.ranks) {
         return Err(BadMessage::Range("number of ranks here").into());

@@ -11,6 +11,7 @@ use weft_xdp::Mode;
 use super::list::HostWish;
 use crate::messages::hosts::{Candidate, FarLink};
 use crate::mtu::Mtu;
+use weft_seal::Protection;
 
 /// The hosts of a job, and how to get there.
 #[derive(Clone, Debug)]
@@ -96,6 +97,8 @@ pub struct Layout {
     pub copies: Copies,
     /// Longest packets between them.
     pub mtu: Mtu,
+    /// Protection of these packets.
+    pub protection: Protection,
 }
 
 /// Forwarding of packets for ranks of several hosts, as wished.
@@ -160,6 +163,7 @@ impl Layout {
         cores: &[u16],
         chosen: Vec<Candidate>,
         mtu: Mtu,
+        protection: Protection,
     ) -> Self {
         let mut first = 0;
         let mut laid_out = Vec::new();
@@ -176,7 +180,13 @@ impl Layout {
             });
             first += ranks;
         }
-        Layout { hosts: laid_out, between: Between::Nothing, copies: Copies::Ranks(None), mtu }
+        Layout {
+            hosts: laid_out,
+            between: Between::Nothing,
+            copies: Copies::Ranks(None),
+            mtu,
+            protection,
+        }
     }
 
     /// The number of the host of each rank, beside what else is known of the rank.

@@ -20,6 +20,7 @@ use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
+use weft_seal::Protection;
 use weft_xdp::MacAddress;
 
 /// Reason why there is no job.
@@ -66,16 +67,20 @@ pub(super) fn start(
         .map_err(|(host, what)| LaunchError::host(&hosts.hosts[host].name, what))?;
     let narrowest = chosen.iter().map(|candidate| candidate.mtu).min();
     let mtu = spec.mtu.or(narrowest).unwrap_or(Mtu::USUAL);
-    let mut layout = Layout::new(&hosts.hosts, &counts, &cores, chosen, mtu);
+    let mut layout = Layout::new(&hosts.hosts, &counts, &cores, chosen, mtu, spec.protection);
     let far = if layout.hosts.len() == 1 { FarLink::Udp } else { hosts.far };
     if far != hosts.far && hosts.far == FarLink::Xdp {
         let what = "an interface does not hear itself, so that --link xdp takes two hosts or more";
         return Err(LaunchError::Hosts(what.into()).into());
     }
-    let copied = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
+    let wished = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
+    let copied = wished && spec.protection == Protection::Tagged;
     beginning.begin(spec, &layout, far, copied)?;
     let (between, unheard) = beginning.meet(hosts.patience, &layout, far)?;
-    let copies = copies(&layout, copied, &unheard);
+    let copies = match wished == copied {
+        true => copies(&layout, copied, &unheard),
+        false => Copies::Ranks(Some("what is encrypted is for one rank".into())),
+    };
     if hosts.multicast == Multicast::Ethernet
         && let Copies::Ranks(why) = &copies
     {
@@ -146,6 +151,7 @@ impl Beginning {
                 terminal: spec.terminal,
                 job,
                 secret: secret.clone(),
+                protection: layout.protection,
                 mtu: layout.mtu,
                 address: host.address,
                 interface: host.interface.clone(),

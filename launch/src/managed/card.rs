@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | MTU (2) | link (text) | job (4) | secret (16)
+//!         | MTU (2) | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | job (4) | secret (16)
 //! ```
 //! in the frame of [`crate::messages`].
 
@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
-use weft_seal::Secret;
+use weft_seal::{Protection, Secret};
 
 use crate::hosts::candidates;
 use crate::messages::bytes::{begin, open, put_mtu, put_text};
@@ -25,8 +25,14 @@ const CARD: u16 = 32;
 const MTU: &str = "WEFT_MTU";
 /// The variable that says by which link ranks are to reach one another.
 const LINK: &str = "WEFT_LINK";
+/// The variable that says whether packets between hosts are encrypted.
+const ENCRYPT: &str = "WEFT_ENCRYPT";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
+
+/// Protections that an environment may ask for, in the order of their numbers.
+const PROTECTIONS: [Option<Protection>; 3] =
+    [None, Some(Protection::Tagged), Some(Protection::Encrypted)];
 
 /// A rank's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +55,8 @@ pub(crate) struct Card {
     pub mtu: Mtu,
     /// The link that its environment asks for; nothing if it leaves that open.
     pub link: String,
+    /// The protection that its environment asks for, if any.
+    pub protection: Option<Protection>,
     /// The job's public number, if this is rank 0.
     pub job: u32,
     /// The job's secret, if this is rank 0.
@@ -76,6 +84,7 @@ impl Card {
             address,
             mtu: mtu(address)?,
             link: env::var(LINK).unwrap_or_default(),
+            protection: protection()?,
             job,
             secret,
         })
@@ -92,6 +101,8 @@ impl Card {
         put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
         put_mtu(&mut bytes, self.mtu);
         put_text(&mut bytes, cut(&self.link));
+        let protection = PROTECTIONS.iter().position(|one| *one == self.protection);
+        bytes.push(protection.unwrap_or_default() as u8);
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
         bytes
@@ -116,10 +127,32 @@ impl Card {
             text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
         };
         let (mtu, link) = (body.mtu()?, body.text()?);
+        let protection = PROTECTIONS.get(usize::from(body.u8()?)).copied();
+        let protection = protection.ok_or(BadMessage::Range("protection"))?;
         let (job, secret) = (body.u32()?, Secret::new(body.take()?));
         body.end()?;
-        Ok(Card { host, node, process, socket, cores, address, mtu, link, job, secret })
+        Ok(Card { host, node, process, socket, cores, address, mtu, link, protection, job, secret })
     }
+}
+
+/// True if this value of `WEFT_ENCRYPT` asks for encryption.
+///
+/// # Errors
+/// What it may be instead.
+pub fn wants_encryption(value: &str) -> Result<bool, String> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" | "" => Ok(false),
+        _ => Err(format!("{value:?} is neither 1, to encrypt, nor 0")),
+    }
+}
+
+/// Protection that the environment asks for, if any.
+fn protection() -> io::Result<Option<Protection>> {
+    let Ok(given) = env::var(ENCRYPT) else { return Ok(None) };
+    let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{ENCRYPT}: {what}"));
+    let wanted = wants_encryption(&given).map_err(wrong)?;
+    Ok(Some(if wanted { Protection::Encrypted } else { Protection::Tagged }))
 }
 
 /// MTU that the environment gives, or else that of the interface with this address.

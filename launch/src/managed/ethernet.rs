@@ -17,6 +17,7 @@ use std::time::Instant;
 use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use weft_pmi::Exchange;
+use weft_seal::Protection;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 
@@ -189,7 +190,7 @@ impl Attempt<'_> {
             ranks: self.network.ranks(),
             job: self.network.job,
             secret: self.network.secret.clone(),
-            copied: usize::from(self.network.host_count()) >= COPIED_FROM,
+            copied: self.asks_for_copies(),
         };
         match Attachment::take(purpose) {
             Ok(attachment) => {
@@ -198,6 +199,12 @@ impl Attempt<'_> {
             }
             Err(error) => (None, Record::Without(error.to_string())),
         }
+    }
+
+    /// True if the network is to copy multicasts: what is encrypted is for one rank.
+    fn asks_for_copies(&self) -> bool {
+        let hosts = usize::from(self.network.host_count());
+        hosts >= COPIED_FROM && self.network.protection == Protection::Tagged
     }
 
     /// The names and the addresses of all interfaces, if all are taken.
@@ -226,7 +233,7 @@ impl Attempt<'_> {
         names: &[String],
         records: Vec<Record>,
     ) -> Result<bool, Obstacle> {
-        let mut copied = holders.len() >= COPIED_FROM;
+        let mut copied = self.asks_for_copies();
         for (host, record) in (0..).zip(records) {
             let (missed, uncopied) = match record {
                 Record::Met { missed, uncopied } => (missed, uncopied),

@@ -83,6 +83,16 @@ pub enum MeetError {
         /// Request of the other.
         other: String,
     },
+    /// `WEFT_ENCRYPT` asks for encryption, and for none.
+    #[error(
+        "WEFT_ENCRYPT is 1 for rank {encrypts} and 0 for rank {other}: set it once for all ranks"
+    )]
+    Protection {
+        /// A rank that asks for encryption.
+        encrypts: u16,
+        /// A rank that asks for none.
+        other: u16,
+    },
     /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
     #[error("WEFT_LINK is \"xdp\", which cannot be had: {0}")]
     NoXdp(String),

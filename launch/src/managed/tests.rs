@@ -40,6 +40,22 @@ fn what_any_rank_wishes_is_wished_by_all() {
 }
 
 #[test]
+fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
+    use Protection::{Encrypted, Tagged};
+    let cards = |wishes: &[Option<Protection>]| -> Vec<Card> {
+        let card = Card::of_this_process("s", None).unwrap();
+        wishes.iter().map(|wish| Card { protection: *wish, ..card.clone() }).collect()
+    };
+    let protection = |wishes: &[Option<Protection>]| protection(&cards(wishes));
+    assert_eq!(protection(&[None, None]).unwrap(), Tagged);
+    assert_eq!(protection(&[None, Some(Tagged)]).unwrap(), Tagged);
+    assert_eq!(protection(&[None, Some(Encrypted), None]).unwrap(), Encrypted);
+    let error = protection(&[None, Some(Tagged), Some(Encrypted)]).unwrap_err().to_string();
+    let wanted = "WEFT_ENCRYPT is 1 for rank 2 and 0 for rank 1: set it once for all ranks";
+    assert_eq!(error, wanted);
+}
+
+#[test]
 fn ranks_on_several_hosts_need_addresses_of_one_kind() {
     let card = |host: &str, address: Option<&str>| {
         let address = address.map(|address| address.parse().unwrap());

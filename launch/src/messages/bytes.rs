@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{BadMessage, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, VERSION};
 use crate::mtu::Mtu;
+use weft_seal::Protection;
 
 pub(crate) const MARK: [u8; 4] = *b"weft";
 
@@ -46,6 +47,10 @@ pub(crate) fn put_address(bytes: &mut Vec<u8>, address: SocketAddr) {
 
 pub(crate) fn put_mtu(bytes: &mut Vec<u8>, mtu: Mtu) {
     bytes.extend(mtu.bytes().to_le_bytes());
+}
+
+pub(crate) fn put_protection(bytes: &mut Vec<u8>, protection: Protection) {
+    bytes.push((protection == Protection::Encrypted).into());
 }
 
 /// The kind of the message in `bytes`, and its body.
@@ -124,6 +129,10 @@ impl<'a> Body<'a> {
 
     pub fn mtu(&mut self) -> Result<Mtu, BadMessage> {
         Mtu::new(self.u16()?).ok_or(BadMessage::Range("MTU"))
+    }
+
+    pub fn protection(&mut self) -> Result<Protection, BadMessage> {
+        Ok(if self.flag()? { Protection::Encrypted } else { Protection::Tagged })
     }
 
     pub fn address(&mut self) -> Result<SocketAddr, BadMessage> {

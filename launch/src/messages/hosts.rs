@@ -5,7 +5,7 @@
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options
 //!                 | program, directory (bytes) | arguments (2) x bytes | flags (1) | job (4)
-//!                 | secret (16) | MTU (2) | IP address
+//!                 | secret (16) | encrypted (1) | MTU (2) | IP address
 //!                 | interface (text) | 0 udp, 1 xdp, 2 either (1) | copied multicasts (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
 //!                 | hosts, or none (2) x interface (6)
@@ -45,11 +45,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::process::Signal;
 use weft_link_shm::Settings;
-use weft_seal::Secret;
+use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::MacAddress;
 
-use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu, put_text};
+use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu};
+use super::bytes::{put_protection, put_text};
 use super::network::{RANKS_MAX, put_interfaces, take_interfaces};
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
@@ -111,6 +112,8 @@ pub struct Begin {
     pub job: u32,
     /// The job's secret.
     pub secret: Secret,
+    /// Protection of packets between hosts.
+    pub protection: Protection,
     /// Longest packets between hosts.
     pub mtu: Mtu,
     /// The address of this host to bind sockets to.
@@ -325,6 +328,7 @@ impl Begin {
         bytes.push(self.terminal.into());
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
+        put_protection(&mut bytes, self.protection);
         put_mtu(&mut bytes, self.mtu);
         put_ip(&mut bytes, self.address);
         put_text(&mut bytes, cut(&self.interface));
@@ -357,6 +361,7 @@ impl Begin {
             terminal: body.flag()?,
             job: body.u32()?,
             secret: Secret::new(body.take()?),
+            protection: body.protection()?,
             mtu: body.mtu()?,
             address: body.ip()?,
             interface: body.text()?,

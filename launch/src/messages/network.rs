@@ -4,13 +4,13 @@ use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
-use weft_seal::Secret;
+use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, PortPlan};
 use zeroize::Zeroizing;
 
 use super::BadMessage;
-use super::bytes::{Body, put_address, put_bytes, put_mtu};
+use super::bytes::{Body, put_address, put_bytes, put_mtu, put_protection};
 use super::hosts::HOSTS_MAX;
 use crate::mtu::Mtu;
 
@@ -35,6 +35,8 @@ pub struct Network {
     pub job: u32,
     /// Secret of the job's members; passed on over descriptors only.
     pub secret: Secret,
+    /// Protection of packets.
+    pub protection: Protection,
     /// Longest packets.
     pub mtu: Mtu,
     /// Address of each rank's socket, by rank.
@@ -107,6 +109,7 @@ impl Network {
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.secret.expose());
+        put_protection(bytes, self.protection);
         put_mtu(bytes, self.mtu);
         bytes.extend(self.ranks().to_le_bytes());
         for (host, address) in self.hosts.iter().zip(&self.addresses) {
@@ -123,7 +126,7 @@ impl Network {
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         let job = body.u32()?;
         let secret = Secret::new(body.take()?);
-        let mtu = body.mtu()?;
+        let (protection, mtu) = (body.protection()?, body.mtu()?);
         let ranks = body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?;
         let (hosts, addresses): (Vec<u16>, _) = ranks.into_iter().unzip();
         if hosts.iter().any(|&host| host >= RANKS_MAX) {
@@ -131,7 +134,7 @@ impl Network {
         }
         let ethernet = if body.flag()? { Some(Ethernet::take(body)?) } else { None };
         let copied = body.flag()?;
-        let network = Network { job, secret, mtu, addresses, hosts, ethernet, copied };
+        let network = Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied };
         let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
         if interfaces.is_some_and(|count| count != network.host_count().into()) {
             return Err(BadMessage::Range("number of interfaces"));

@@ -4,7 +4,7 @@ use crate::mtu::Mtu;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::net::SocketAddr;
-use weft_seal::Secret;
+use weft_seal::{Protection, Secret};
 
 /// A network of some hosts with these many ranks each.
 fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Network {
@@ -14,7 +14,8 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
         (1..).take(hosts.len()).map(|port| SocketAddr::from(([10, 0, 0, 1], port))).collect();
     *addresses.last_mut().unwrap() = last;
     let (secret, mtu) = (Secret::new(secret), Mtu::USUAL);
-    Network { job, secret, mtu, addresses, hosts, ethernet: None, copied: false }
+    let protection = if job.is_multiple_of(2) { Protection::Tagged } else { Protection::Encrypted };
+    Network { job, secret, protection, mtu, addresses, hosts, ethernet: None, copied: false }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {

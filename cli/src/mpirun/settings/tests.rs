@@ -36,6 +36,17 @@ fn mpich_is_told_in_the_environment() {
 }
 
 #[test]
+fn ranks_are_told_to_encrypt() {
+    for (stack, exported) in [(Stack::OpenMpi, true), (Stack::Mpich, false)] {
+        let mut settings = Settings::default();
+        settings.encrypt(stack);
+        let told = settings.to_string();
+        let expected = if exported { "WEFT_ENCRYPT=1 -x WEFT_ENCRYPT" } else { "WEFT_ENCRYPT=1" };
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
 fn what_is_said_already_is_not_said_twice() {
     let told = settings(Stack::OpenMpi, "--mca pml cm -mca mtl ofi true", &[]).unwrap();
     assert_eq!(told, "FI_PROVIDER_PATH=/p --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH");

@@ -14,12 +14,14 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
     };
     let hosts = vec![host("a", 0, 2, 1), host("b", 2, 1, 2)];
     let mtu = Mtu::USUAL;
-    let line = |between| {
-        first_line(
-            &Layout { hosts: hosts.clone(), between, copies: Copies::Ranks(None), mtu },
-            "pupa",
-        )
+    let layout = |between| Layout {
+        hosts: hosts.clone(),
+        between,
+        copies: Copies::Ranks(None),
+        mtu,
+        protection: Protection::Tagged,
     };
+    let line = |between| first_line(&layout(between), "pupa");
     let native = Mode { attached: Attached::Native, zero_copy: false };
     assert_eq!(
         line(Between::Xdp(vec![native; 2])),
@@ -30,9 +32,7 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
     let mixed = line(Between::Xdp(vec![native, generic]));
     let modes = "xdp between (a: native, copying; b: generic, copying, MTU 1500), pupa";
     assert!(mixed.ends_with(modes), "{mixed}");
-    let fall_back = |between| {
-        fall_back(&Layout { hosts: hosts.clone(), between, copies: Copies::Ranks(None), mtu })
-    };
+    let fall_back = |between| fall_back(&layout(between));
     assert_eq!((fall_back(Between::Udp(None)), fall_back(Between::Xdp(vec![]))), (None, None));
     let asked = line(Between::Udp(None));
     assert!(asked.ends_with("), shm within hosts, udp between (asked for), pupa"), "{asked}");
@@ -41,12 +41,13 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
         without.ends_with("udp between (no xdp: host b: AF_XDP needs CAP_BPF), pupa"),
         "{without}"
     );
-    let alone = Layout {
-        hosts: vec![host("b", 0, 1, 2)],
-        between: Between::Nothing,
-        copies: Copies::Ranks(None),
-        mtu,
-    };
+    let copies = Copies::Ranks(Some("so".into()));
+    let protection = Protection::Encrypted;
+    let encrypted = Layout { copies, protection, ..layout(Between::Udp(None)) };
+    let said = first_line(&encrypted, "pupa");
+    let wanted = "udp between (asked for), encrypted, multicasts copied by ranks (so), pupa";
+    assert!(said.ends_with(wanted), "{said}");
+    let alone = Layout { hosts: vec![host("b", 0, 1, 2)], protection, ..layout(Between::Nothing) };
     assert!(first_line(&alone, "nrx-imc").starts_with("1 rank on 1 host (b: 1 on"));
     assert!(first_line(&alone, "nrx-imc").ends_with("), shm, nrx-imc"));
 }

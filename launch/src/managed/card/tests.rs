@@ -11,6 +11,7 @@ fn a_card_is_read_as_it_was_written() {
     {
         card.address = address;
         card.link = address.map_or("", |_| "xdp").into();
+        card.protection = address.map(|_| Protection::Encrypted);
         assert_eq!(Card::parse(&card.emit()), Ok(card.clone()));
     }
     let whole = card.emit();

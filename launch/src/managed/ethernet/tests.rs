@@ -18,6 +18,7 @@ fn job(hosts: &[(u16, &str)]) -> (Vec<Card>, Network) {
     let network = Network {
         job,
         secret,
+        protection: Protection::Tagged,
         mtu: Mtu::USUAL,
         addresses: vec!["10.0.0.1:1".parse().unwrap(); hosts.len()],
         hosts: hosts.iter().map(|(host, _)| *host).collect(),
