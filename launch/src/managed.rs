@@ -10,8 +10,8 @@
 //! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out
 //! over the process manager's store, too (`ethernet`); else by UDP.
 //!
-//! What all know about the job is on the cards: rank 0's names the job and its secret, which are as
-//! private as the process manager keeps its store.
+//! What all know about the job is on the cards; rank 0's names the job. Its secret, which a job of
+//! several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
 
 use std::collections::BTreeMap;
 use std::env;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use rustix::net::SendFlags;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
 use weft_pmi::Exchange;
-use weft_seal::Protection;
+use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::XdpPort;
 
@@ -40,6 +40,7 @@ pub(crate) mod card;
 mod ethernet;
 mod meet;
 pub(crate) mod record;
+mod secret;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod status;
 mod watch;
@@ -50,6 +51,7 @@ use ethernet::{Attempt, Way};
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
+use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
 const OPTIONS: [(&str, &str); 5] = [
@@ -126,18 +128,30 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let listener = Listener::open()?;
     let socket = card::bind_socket();
     let address = socket.as_ref().and_then(|socket| socket.local_addr().ok());
-    exchange.put("card", &Card::of_this_process(listener.name(), address)?.emit())?;
+    let own_key = OwnKey::draw()?;
+    let card = Card::of_this_process(listener.name(), address, own_key.public())?;
+    exchange.put("card", &card.emit())?;
     exchange.fence()?;
     let cards = (0..ranks.0).map(|rank| {
         let bytes = exchange.get(rank.into(), "card")?;
         Ok(Card::parse(&bytes)?)
     });
     let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
+    let spans_hosts = spans_hosts(&cards);
+    let drawn = match spans_hosts && own == Rank(0) {
+        true => Some(own_key.hand_out(&cards, &mut *exchange)?),
+        false => None,
+    };
     // From here on a rank may find something wrong and end, and the process manager ends the
     // others. One that is about to answer a rank just ended (hydra) takes fright, and says that
     // instead of why.
     exchange.fence()?;
-    let mut network = network(&cards)?;
+    let mut network = match (spans_hosts, drawn) {
+        (false, _) => None,
+        (true, Some(secret)) => Some(network(&cards, secret)?),
+        (true, None) => Some(network(&cards, own_key.take(own, &cards, &mut *exchange)?)?),
+    };
+    drop(own_key);
     let far = wish(&cards, network.is_some(), exchange.name())?;
     let agreed = match &network {
         Some(network) if far != FarLink::Udp => {
@@ -230,30 +244,30 @@ fn hosts(cards: &[Card]) -> Vec<u16> {
     cards.iter().map(&mut number_of).collect()
 }
 
-/// Network to ranks of other hosts, if there are any.
-fn network(cards: &[Card]) -> Result<Option<Network>, MeetError> {
-    let hosts = hosts(cards);
-    if hosts.iter().all(|host| *host == 0) {
-        return Ok(None);
-    }
+/// True if the ranks are on several hosts.
+fn spans_hosts(cards: &[Card]) -> bool {
+    cards.iter().any(|card| card.host != cards[0].host)
+}
+
+/// Network between the ranks of several hosts.
+fn network(cards: &[Card], secret: Secret) -> Result<Network, MeetError> {
     let kind = cards[0].address.map(|address| address.is_ipv6());
     let address = |(rank, card): (u16, &Card)| {
         let address = card.address.filter(|address| Some(address.is_ipv6()) == kind);
         address.ok_or_else(|| MeetError::Address { rank, host: card.node.clone() })
     };
     let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
-    let secret = cards[0].secret.clone();
     let mtu = cards.iter().map(|card| card.mtu).min().unwrap_or(Mtu::USUAL);
-    Ok(Some(Network {
+    Ok(Network {
         job: cards[0].job,
         secret,
         protection: protection(cards)?,
         mtu,
         addresses,
-        hosts,
+        hosts: hosts(cards),
         ethernet: None,
         copied: false,
-    }))
+    })
 }
 
 /// Protection of packets between hosts: what `WEFT_ENCRYPT` says, on whichever cards it is.

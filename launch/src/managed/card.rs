@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | MTU (2) | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | job (4) | secret (16)
+//!         | MTU (2) | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | job (4)
+//!         | public key (32)
 //! ```
 //! in the frame of [`crate::messages`].
 
@@ -12,7 +13,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
-use weft_seal::{Protection, Secret};
+use weft_seal::Protection;
 
 use crate::hosts::candidates;
 use crate::messages::bytes::{begin, open, put_mtu, put_text};
@@ -59,13 +60,17 @@ pub(crate) struct Card {
     pub protection: Option<Protection>,
     /// The job's public number, if this is rank 0.
     pub job: u32,
-    /// The job's secret, if this is rank 0.
-    pub secret: Secret,
+    /// Key under which rank 0 hands it the job's secret (`secret`).
+    pub public_key: [u8; 32],
 }
 
 impl Card {
     /// This process's.
-    pub fn of_this_process(socket: &str, address: Option<SocketAddr>) -> io::Result<Self> {
+    pub fn of_this_process(
+        socket: &str,
+        address: Option<SocketAddr>,
+        public_key: [u8; 32],
+    ) -> io::Result<Self> {
         let uname = rustix::system::uname();
         let node = uname.nodename().to_string_lossy().into_owned();
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
@@ -74,7 +79,7 @@ impl Card {
             Ok(link.to_string_lossy().into_owned())
         };
         let host = format!("{} {node} {} {}", boot.trim(), namespace("net")?, namespace("pid")?);
-        let (job, secret) = draw_job()?;
+        let (job, _) = draw_job()?;
         Ok(Card {
             host,
             node,
@@ -86,7 +91,7 @@ impl Card {
             link: env::var(LINK).unwrap_or_default(),
             protection: protection()?,
             job,
-            secret,
+            public_key,
         })
     }
 
@@ -104,7 +109,7 @@ impl Card {
         let protection = PROTECTIONS.iter().position(|one| *one == self.protection);
         bytes.push(protection.unwrap_or_default() as u8);
         bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.expose());
+        bytes.extend(self.public_key);
         bytes
     }
 
@@ -129,9 +134,21 @@ impl Card {
         let (mtu, link) = (body.mtu()?, body.text()?);
         let protection = PROTECTIONS.get(usize::from(body.u8()?)).copied();
         let protection = protection.ok_or(BadMessage::Range("protection"))?;
-        let (job, secret) = (body.u32()?, Secret::new(body.take()?));
+        let (job, public_key) = (body.u32()?, body.take()?);
         body.end()?;
-        Ok(Card { host, node, process, socket, cores, address, mtu, link, protection, job, secret })
+        Ok(Card {
+            host,
+            node,
+            process,
+            socket,
+            cores,
+            address,
+            mtu,
+            link,
+            protection,
+            job,
+            public_key,
+        })
     }
 }
 

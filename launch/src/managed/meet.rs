@@ -3,8 +3,8 @@
 //!
 //! Each listens before it tells anybody where, and connects to all of lower rank before it waits
 //! for those of higher rank, so that nobody waits for one that waits. Who connects says hello with
-//! its segment and the secret; who accepts answers with its own. The system says which process is
-//! at the other end; it must be the one on the card.
+//! its segment and the job's number; who accepts answers with its own. The system says which
+//! process is at the other end; it must be the one on the card, and of this user.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,6 @@ use rustix::net::{
 };
 use rustix::process::{Pid, PidfdFlags, getuid, pidfd_open};
 use weft_link_shm::MAX_RANKS;
-use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::card::Card;
@@ -83,6 +82,14 @@ pub enum MeetError {
         /// Request of the other.
         other: String,
     },
+    /// The job's secret cannot be opened.
+    #[error(
+        "rank {rank} cannot open the job's secret: something changed what the process manager stores for the ranks"
+    )]
+    Secret {
+        /// The rank.
+        rank: u16,
+    },
     /// `WEFT_ENCRYPT` asks for encryption, and for none.
     #[error(
         "WEFT_ENCRYPT is 1 for rank {encrypts} and 0 for rank {other}: set it once for all ranks"
@@ -133,8 +140,8 @@ pub(crate) enum ToPeer {
     Hello {
         /// The rank.
         rank: Rank,
-        /// The job's secret.
-        secret: Secret,
+        /// The job's number.
+        job: u32,
     },
     /// This rank ends cleanly.
     Leaving,
@@ -147,10 +154,10 @@ impl ToPeer {
     /// The message as bytes.
     pub fn emit(&self) -> Vec<u8> {
         match self {
-            ToPeer::Hello { rank, secret } => {
+            ToPeer::Hello { rank, job } => {
                 let mut bytes = begin(HELLO);
                 bytes.extend(rank.0.to_le_bytes());
-                bytes.extend(secret.expose());
+                bytes.extend(job.to_le_bytes());
                 bytes
             }
             ToPeer::Leaving => begin(LEAVING),
@@ -169,7 +176,7 @@ impl ToPeer {
     pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
         let (kind, mut body) = open(bytes)?;
         let message = match kind {
-            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), secret: Secret::new(body.take()?) },
+            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), job: body.u32()? },
             LEAVING => ToPeer::Leaving,
             PORT => ToPeer::Port(Ethernet::take(&mut body)?),
             other => return Err(BadMessage::Kind(other)),
@@ -321,16 +328,16 @@ impl UdpProbe<'_> {
     }
 
     fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
-        let hello = ToPeer::Hello { rank: self.own, secret: self.cards[0].secret.clone() };
+        let hello = ToPeer::Hello { rank: self.own, job: self.cards[0].job };
         peer.send(&hello, &[self.segment.as_fd()])
     }
 
     /// The segment with which the peer says hello.
     fn receive_hello(&self, peer: &Peer) -> Result<OwnedFd, MeetError> {
         let received = peer.receive(self.deadline)?;
-        let wanted = ToPeer::Hello { rank: peer.rank, secret: self.cards[0].secret.clone() };
+        let wanted = ToPeer::Hello { rank: peer.rank, job: self.cards[0].job };
         if ToPeer::parse(&received.bytes)? != wanted {
-            return Err(BadMessage::Range("rank or secret").into());
+            return Err(BadMessage::Range("rank or job").into());
         }
         let got = received.descriptors.len();
         let mut descriptors = received.descriptors.into_iter();

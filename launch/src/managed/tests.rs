@@ -1,9 +1,57 @@
 use super::*;
+use std::os::fd::BorrowedFd;
+
+/// A store that one process has for itself.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    pub own: u32,
+    pub values: BTreeMap<(u32, String), Vec<u8>>,
+    pub fences: u32,
+}
+
+impl Exchange for Store {
+    fn name(&self) -> &str {
+        "a test"
+    }
+
+    fn rank(&self) -> u32 {
+        self.own
+    }
+
+    fn ranks(&self) -> u32 {
+        4
+    }
+
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), weft_pmi::Error> {
+        self.values.insert((self.own, key.into()), value.into());
+        Ok(())
+    }
+
+    fn fence(&mut self) -> Result<(), weft_pmi::Error> {
+        self.fences += 1;
+        Ok(())
+    }
+
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, weft_pmi::Error> {
+        let found = self.values.get(&(rank, key.to_owned())).cloned();
+        found.ok_or_else(|| weft_pmi::Error::Missing { rank, key: key.into() })
+    }
+
+    fn abort(&mut self, _: u8, _: &str) {}
+
+    fn finalize(&mut self) -> Result<(), weft_pmi::Error> {
+        Ok(())
+    }
+
+    fn launcher(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}
 
 #[test]
 fn hosts_are_numbered_as_they_appear() {
     let card = |host: &str| {
-        let mut card = Card::of_this_process("s", None).unwrap();
+        let mut card = Card::of_this_process("s", None, [9; 32]).unwrap();
         card.host = host.into();
         card
     };
@@ -14,7 +62,7 @@ fn hosts_are_numbered_as_they_appear() {
 #[test]
 fn what_any_rank_wishes_is_wished_by_all() {
     let cards = |links: &[&str]| -> Vec<Card> {
-        let card = Card::of_this_process("s", None).unwrap();
+        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
         links.iter().map(|link| Card { link: (*link).into(), ..card.clone() }).collect()
     };
     let wish = |links: &[&str], several| wish(&cards(links), several, "a test");
@@ -43,7 +91,7 @@ fn what_any_rank_wishes_is_wished_by_all() {
 fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
     use Protection::{Encrypted, Tagged};
     let cards = |wishes: &[Option<Protection>]| -> Vec<Card> {
-        let card = Card::of_this_process("s", None).unwrap();
+        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
         wishes.iter().map(|wish| Card { protection: *wish, ..card.clone() }).collect()
     };
     let protection = |wishes: &[Option<Protection>]| protection(&cards(wishes));
@@ -59,13 +107,15 @@ fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
 fn ranks_on_several_hosts_need_addresses_of_one_kind() {
     let card = |host: &str, address: Option<&str>| {
         let address = address.map(|address| address.parse().unwrap());
-        Card { host: host.into(), ..Card::of_this_process("s", address).unwrap() }
+        Card { host: host.into(), ..Card::of_this_process("s", address, [9; 32]).unwrap() }
     };
     let (four, other, six) = (Some("10.0.0.1:5"), Some("10.0.0.2:6"), Some("[fd00::1]:7"));
-    assert_eq!(network(&[card("a", None), card("a", six)]).unwrap(), None);
+    let network = |cards: &[Card]| network(cards, Secret::new([5; 16]));
+    assert!(!spans_hosts(&[card("a", None), card("a", six)]));
     let cards = [card("a", four), card("b", other), card("a", four)];
-    let met = network(&cards).unwrap().unwrap();
-    assert_eq!((met.job, &met.secret), (cards[0].job, &cards[0].secret));
+    assert!(spans_hosts(&cards));
+    let met = network(&cards).unwrap();
+    assert_eq!((met.job, met.secret), (cards[0].job, Secret::new([5; 16])));
     assert_eq!((met.hosts, met.addresses[1]), (vec![0, 1, 0], "10.0.0.2:6".parse().unwrap()));
     for lacking in [None, six] {
         let error = network(&[card("a", four), card("b", lacking)]).unwrap_err();

@@ -14,8 +14,8 @@ const FRAMES: &str = "Weft, frames between two ranks, version 2";
 const DIGESTS: &str = "Weft, digests of the contents of a job's frames, version 1";
 
 /// Secret of a job: known to its ranks and to nobody else. Hides itself, and wipes its bytes when
-/// it is dropped. What was made of them wipes itself where it says so: not the kernel's buffers of
-/// the sockets over which a secret was handed on, and not the stack.
+/// it is dropped; so do the keys made of it. Messages in which it travels to other processes, and
+/// what is left on the stack, are not wiped (`docs/internals/trust.md`).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 16]);
 
@@ -34,7 +34,12 @@ impl Secret {
     /// of this secret, nor of those for other purposes.
     #[must_use]
     pub fn derive(&self, purpose: &str) -> Secret {
-        let [key] = *keys(purpose, self, &[]);
+        Secret::of(purpose, &self.0)
+    }
+
+    /// Secret for `purpose` that follows from `material`, which nobody else has.
+    pub fn of(purpose: &str, material: &[u8]) -> Secret {
+        let [key] = *keys(purpose, material, &[]);
         Secret(key)
     }
 }
@@ -89,7 +94,7 @@ impl Keys {
     /// The keys of rank `own` in the job with that public number. A rank must not use the same job
     /// and secret twice: its frames would have the same numbers again.
     pub fn new(secret: Secret, job: u32, own: Rank, protection: Protection) -> Self {
-        let [key] = *keys(DIGESTS, &secret, &[&job.to_le_bytes()]);
+        let [key] = *keys(DIGESTS, &secret.0, &[&job.to_le_bytes()]);
         let key = Zeroizing::new(key);
         Keys {
             secret,
@@ -132,7 +137,7 @@ impl Keys {
             &[u8::from(self.protection == Protection::Encrypted)],
             ranks.as_flattened(),
         ];
-        let keys = keys::<2>(FRAMES, &self.secret, &use_of);
+        let keys = keys::<2>(FRAMES, &self.secret.0, &use_of);
         let cipher = || Box::new(Aes128Gcm::new(&keys[1].into()));
         Direction {
             tag_key: Zeroizing::new(keys[0]),
@@ -144,14 +149,15 @@ impl Keys {
     }
 }
 
-/// Keys for `purpose`, and for these parts of a use of it, each of which has a fixed size.
+/// Keys for `purpose` from a secret, and for these parts of a use of it, each of which has a fixed
+/// size.
 fn keys<const KEYS: usize>(
     purpose: &str,
-    secret: &Secret,
+    secret: &[u8],
     parts: &[&[u8]],
 ) -> Zeroizing<[[u8; 16]; KEYS]> {
     let mut material = blake3::Hasher::new_derive_key(purpose);
-    material.update(secret.expose());
+    material.update(secret);
     for part in parts {
         material.update(part);
     }

@@ -1,3 +1,4 @@
+use super::super::tests::Store;
 use super::*;
 use crate::channel;
 use crate::messages::bytes::begin;
@@ -5,13 +6,11 @@ use crate::messages::draw_job;
 use crate::mtu::Mtu;
 use rustix::fs::fstat;
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
-use std::collections::BTreeMap;
-use std::os::fd::BorrowedFd;
 
 /// Cards of ranks on these hosts, and the network between them.
 fn job(hosts: &[(u16, &str)]) -> (Vec<Card>, Network) {
     let card = |(_, node): &(u16, &str)| {
-        let card = Card::of_this_process("s", None).unwrap();
+        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
         Card { node: (*node).into(), ..card }
     };
     let (job, secret) = draw_job().unwrap();
@@ -107,53 +106,6 @@ fn two_hosts_need_no_copies() {
     assert!(!attempt.met(&[Rank(0), Rank(1)], &names, records).unwrap());
 }
 
-/// A store that one process has for itself.
-#[derive(Debug, Default)]
-struct Store {
-    own: u32,
-    values: BTreeMap<(u32, String), Vec<u8>>,
-    fences: u32,
-}
-
-impl Exchange for Store {
-    fn name(&self) -> &str {
-        "a test"
-    }
-
-    fn rank(&self) -> u32 {
-        self.own
-    }
-
-    fn ranks(&self) -> u32 {
-        4
-    }
-
-    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), weft_pmi::Error> {
-        self.values.insert((self.own, key.into()), value.into());
-        Ok(())
-    }
-
-    fn fence(&mut self) -> Result<(), weft_pmi::Error> {
-        self.fences += 1;
-        Ok(())
-    }
-
-    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, weft_pmi::Error> {
-        let found = self.values.get(&(rank, key.to_owned())).cloned();
-        found.ok_or_else(|| weft_pmi::Error::Missing { rank, key: key.into() })
-    }
-
-    fn abort(&mut self, _: u8, _: &str) {}
-
-    fn finalize(&mut self) -> Result<(), weft_pmi::Error> {
-        Ok(())
-    }
-
-    fn launcher(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-}
-
 #[test]
 fn what_holders_say_is_heard_by_host() {
     let mut store = Store::default();
@@ -210,7 +162,7 @@ fn ethernet(interfaces: u16) -> Ethernet {
 fn peers() -> (Peer, Peer) {
     let (one, other) = channel::pair().unwrap();
     let peer = |rank, channel| {
-        let card = Card::of_this_process("s", None).unwrap();
+        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
         let exit = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
         Peer { rank: Rank(rank), card, channel, exit }
     };

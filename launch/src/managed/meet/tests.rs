@@ -6,8 +6,9 @@ use weft_link_shm::{Settings, create_segment};
 /// Ranks of this one process, and where each listens.
 fn ranks(count: usize) -> (Vec<Listener>, Vec<Card>) {
     let listeners: Vec<_> = (0..count).map(|_| Listener::open().unwrap()).collect();
-    let cards =
-        listeners.iter().map(|listener| Card::of_this_process(listener.name(), None).unwrap());
+    let cards = listeners
+        .iter()
+        .map(|listener| Card::of_this_process(listener.name(), None, [9; 32]).unwrap());
     let cards = cards.collect();
     (listeners, cards)
 }
@@ -50,10 +51,10 @@ fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
 }
 
 #[test]
-fn peers_that_do_not_know_the_secret_are_refused() {
-    let hello = ToPeer::Hello { rank: Rank(1), secret: Secret::new([0; 16]) };
+fn peers_of_another_job_are_refused() {
+    let hello = ToPeer::Hello { rank: Rank(1), job: 0 };
     let error = meet_one_that_says(&hello.emit(), 1);
-    assert!(matches!(error, MeetError::Bad(BadMessage::Range("rank or secret"))), "{error}");
+    assert!(matches!(error, MeetError::Bad(BadMessage::Range("rank or job"))), "{error}");
     let error = meet_one_that_says(b"nonsense", 1);
     assert!(matches!(error, MeetError::Bad(BadMessage::Mark)), "{error}");
 }
@@ -64,7 +65,7 @@ fn peers_without_a_segment_are_refused() {
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
-    let hello = ToPeer::Hello { rank: Rank(1), secret: cards[0].secret.clone() };
+    let hello = ToPeer::Hello { rank: Rank(1), job: cards[0].job };
     channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
@@ -101,8 +102,7 @@ fn a_rank_that_has_ended_is_named() {
 
 #[test]
 fn messages_to_peers_are_read_as_they_were_written() {
-    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), secret: Secret::new([9; 16]) }]
-    {
+    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), job: 9 }] {
         let bytes = message.emit();
         assert_eq!(ToPeer::parse(&bytes), Ok(message));
         assert!(ToPeer::parse(&bytes[..bytes.len() - 1]).is_err());
