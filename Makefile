@@ -128,7 +128,7 @@ bench:
 	@$(MEASURED)/weft bench rpc --link udp
 	@for link in udp xdp; do $(MEASURED)/weft bench region --link $$link || exit; done
 	@for link in udp xdp; do $(MEASURED)/weft bench fairness --link $$link || exit; done
-	@$(MEASURED)/weft bench authentication
+	@for link in udp xdp; do $(MEASURED)/weft bench authentication --link $$link || exit; done
 	@$(MEASURED)/weft bench coexist --link udp
 	@$(MEASURED)/weft bench coexist --link xdp
 	@$(MEASURED)/weft bench hostile

@@ -1,20 +1,28 @@
-//! Cost of authentication: a round trip over UDP with tags on frames, in turns with one without;
-//! and sealing and opening by themselves.
+//! Cost of authentication: round trips and streams over UDP or AF_XDP with tags on frames, in turns
+//! with none and with encryption; and sealing and opening by themselves.
 
 use crate::launch::Spec;
-use crate::pair::inside::{Seat, links, run};
+use crate::network;
+use crate::pair::inside::{Seat, ethernet_links, links, run};
 use crate::pair::wefts::PacketLine;
 use crate::pair::{Line, Pattern, Shape, Unit, bind_thread_to_core, measure};
 use crate::report::{Limit, Row};
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
 use weft_endpoint::Rank;
-use weft_netns::{Cluster, Options};
+use weft_link::Link;
+use weft_netns::{Cluster, INTERFACE, Options};
 use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Tag, TreeId, envelope};
 
 /// Limit on the round trip, as a ratio to one without tags.
 const LIMIT: Limit = Limit::AtMost(1.05);
+/// Messages of a sample of a stream.
+const STREAM: u64 = 4096;
+/// Number of every job: each has a wire to itself over AF_XDP, and sockets over UDP.
+const JOB: u32 = 1;
+/// Interfaces that the jobs have over AF_XDP.
+const INTERFACES: [&str; 3] = [INTERFACE, "wire1", "wire2"];
 /// User bytes of a packet that fills a frame on Ethernet, as a round number.
 const LARGE: usize = 1400;
 /// Frames of a sample in the loop: several microseconds each.
@@ -29,11 +37,24 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
     if !(1..=LARGE).contains(&size) {
         bail!("--size {size} is outside 1 to {LARGE} bytes for this benchmark");
     }
-    let [tagged, untagged] = round_trips(size, spec.rounds)?;
-    let mut row = Row::new("authentication", (2, size), "ns", tagged, vec![("untagged", untagged)]);
-    row.link = "udp";
-    row.limit = Some(LIMIT);
-    row.print(spec.json);
+    let link = network::link(spec);
+    for (name, pattern, size) in [
+        ("authentication", Pattern::PingPong, size),
+        ("authentication", Pattern::PingPong, LARGE),
+        ("authentication-stream", Pattern::Stream, LARGE),
+    ] {
+        let (count, unit) = match pattern {
+            Pattern::PingPong => (100, Unit::RoundTrip),
+            Pattern::Stream => (STREAM, Unit::BytesPerSecond),
+        };
+        let shape = Shape { pattern, size, count, unit, each: false };
+        let [tagged, untagged, encrypted] = by_protection(link, &shape, spec.rounds)?;
+        let others = vec![("untagged", untagged), ("encrypted", encrypted)];
+        let mut row = Row::new(name, (2, size), unit.name(), tagged, others);
+        row.link = link;
+        row.limit = Some(LIMIT).filter(|_| pattern == Pattern::PingPong);
+        row.print(spec.json);
+    }
     bind_thread_to_core(0)?;
     for (name, protection, size) in [
         ("seal-and-open", Protection::Tagged, size),
@@ -48,24 +69,40 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// Rounds of 100 round trips each with tags, and without.
-fn round_trips(size: usize, rounds: usize) -> Result<[Vec<f64>; 2]> {
+/// Samples of this shape over `link`: with tags, without, and with encryption.
+fn by_protection(link: &'static str, shape: &Shape, rounds: usize) -> Result<[Vec<f64>; 3]> {
     let cluster = Cluster::new(2, Options::default())
         .context("this is measured between two network namespaces")?;
-    let keys = |rank| Keys::new(secret(), 1, rank, Protection::Tagged);
-    let (tagged, _) = links(&cluster, keys)?;
-    let (untagged, _) = links(&cluster, |rank| keys(rank).without_tags())?;
-    let shape =
-        Shape { pattern: Pattern::PingPong, size, count: 100, unit: Unit::RoundTrip, each: false };
-    let (measured, _) = run(vec![tagged, untagged], |seat: &mut Seat| {
+    let keys: [fn(Rank) -> Keys; 3] = [
+        |rank| Keys::new(secret(), JOB, rank, Protection::Tagged),
+        |rank| Keys::new(secret(), JOB, rank, Protection::Tagged).without_tags(),
+        |rank| Keys::new(secret(), JOB, rank, Protection::Encrypted),
+    ];
+    if link != "xdp" {
+        let jobs = keys.into_iter().map(|keys| Ok(links(&cluster, keys)?.0));
+        return in_turns(jobs.collect::<Result<_>>()?, shape, rounds);
+    }
+    INTERFACES[1..].iter().try_for_each(|interface| cluster.add_wire(interface))?;
+    let open = |(keys, interface)| ethernet_links(&cluster, interface, JOB, keys);
+    let opened = keys.into_iter().zip(INTERFACES).map(open).collect::<Result<Vec<_>>>()?;
+    let (jobs, _hosts): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+    in_turns(jobs, shape, rounds)
+}
+
+/// Samples of each job.
+fn in_turns<L: Link + Send + 'static>(
+    jobs: Vec<[L; 2]>,
+    shape: &Shape,
+    rounds: usize,
+) -> Result<[Vec<f64>; 3]> {
+    let (measured, _) = run(jobs, |seat: &mut Seat| {
         let Seat { end, packets, side } = seat;
-        let [mut tagged, mut untagged] = [0, 1].map(|job| PacketLine::new(&packets[job]));
-        let lines: &mut [&mut dyn Line] = &mut [&mut tagged, &mut untagged];
-        measure(lines, &shape, rounds, *end, side)
+        let mut lines: Vec<_> = packets.iter().map(PacketLine::new).collect();
+        let mut lines: Vec<_> = lines.iter_mut().map(|line| line as &mut dyn Line).collect();
+        measure(&mut lines, shape, rounds, *end, side)
     })?;
-    let mut samples = measured.into_iter().map(|line| line.samples);
-    let mut next = || samples.next().context("each line is measured");
-    Ok([next()?, next()?])
+    let samples: Vec<_> = measured.into_iter().map(|line| line.samples).collect();
+    samples.try_into().map_err(|_| anyhow::anyhow!("each line is measured"))
 }
 
 fn secret() -> Secret {

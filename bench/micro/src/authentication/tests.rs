@@ -10,9 +10,13 @@ fn a_loop_gives_a_figure_for_each_round_and_each_side() {
 }
 
 #[test]
-fn untagged_ranks_talk_and_count_as_many_rounds_as_tagged_ones() {
+fn ranks_talk_and_count_as_many_rounds_with_every_protection() {
     if weft_netns::available() {
-        let [tagged, untagged] = round_trips(8, 2).unwrap();
-        assert_eq!((tagged.len(), untagged.len()), (2, 2));
+        let (pattern, unit) = (Pattern::PingPong, Unit::RoundTrip);
+        let shape = Shape { pattern, size: 8, count: 10, unit, each: false };
+        for link in ["udp", "xdp"] {
+            let samples = by_protection(link, &shape, 2).unwrap();
+            assert_eq!(samples.map(|samples| samples.len()), [2; 3], "{link}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::side::Side;
 use super::{End, bind_thread_to_core};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use weft_endpoint::{
@@ -13,6 +13,7 @@ use weft_link::Link;
 use weft_netns::Cluster;
 use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
+use weft_xdp::{Interface, Xdp, XdpHost, XdpOptions, XdpPort, XdpSettings, XdpSizes};
 
 /// Bytes of the longest packet that every Ethernet takes.
 const MTU: usize = 1500;
@@ -49,6 +50,34 @@ pub fn links(
     };
     let [first, second] = sockets;
     Ok(([attach(0, first)?, attach(1, second)?], peers))
+}
+
+/// Does what [`links`] does over AF_XDP, for job `job` on the wire between the interfaces of this
+/// name. These are given back when the hosts are dropped.
+///
+/// # Errors
+/// What the system says, or what is missing.
+pub fn ethernet_links(
+    cluster: &Cluster,
+    interface: &str,
+    job: u32,
+    keys: impl Fn(Rank) -> Keys,
+) -> Result<([Xdp; 2], [XdpHost; 2])> {
+    let open = |number: u16| -> Result<(XdpHost, XdpPort)> {
+        cluster.host(number.into()).enter(|| {
+            let mut host = XdpHost::attach(Interface::find(interface)?, XdpOptions::default())?;
+            let sizes = XdpSizes { frames: FRAMES.0, receive_frames: FRAMES.1 };
+            let port = host.open(job, &[Rank(number)], sizes)?.pop();
+            Ok((host, port.context("a rank has a port")?))
+        })?
+    };
+    let [(host, first), (other, second)] = [open(0)?, open(1)?];
+    let peers = [first.mac(), second.mac()];
+    let attach = |rank, port| {
+        let (keys, peers) = (keys(Rank(rank)), peers.to_vec());
+        Xdp::attach(XdpSettings { port, peers, keys, mtu: MTU, group: None })
+    };
+    Ok(([attach(0, first)?, attach(1, second)?], [host, other]))
 }
 
 /// Jobs of a thread in which it is a rank.
