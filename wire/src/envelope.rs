@@ -61,6 +61,12 @@ impl Kind {
     pub const HELLO: Kind = Kind(2);
     /// One packet for several ranks ([`crate::several`]).
     pub const SEVERAL: Kind = Kind(3);
+    /// A piece of a packet that is too long for the way ([`crate::path::Piece`]).
+    pub const PIECE: Kind = Kind(4);
+    /// A probe of the way: it is as long as what it tries ([`crate::path::Probe`]).
+    pub const PROBE: Kind = Kind(5);
+    /// The answer to a probe ([`crate::path::Answer`]).
+    pub const ANSWER: Kind = Kind(6);
 }
 
 /// An envelope, parsed.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -72,6 +72,7 @@ pub fn asp_is_right(cluster: &Cluster, words: &str, ranks: u16) -> String {
 pub struct Running {
     pub launcher: Child,
     pub out: BufReader<ChildStdout>,
+    pub errors: BufReader<ChildStderr>,
     pub ranks: Vec<(usize, Pid, OwnedFd)>,
 }
 
@@ -80,10 +81,18 @@ impl Running {
         Self::start_this(command(cluster, words, "weft-testee"), ranks)
     }
 
+    /// Ranks that check what they get, until [`Self::end_checked`].
+    pub fn start_checked(cluster: &Cluster, words: &str, ranks: usize) -> Self {
+        let mut command = command(cluster, words, "weft-testee checked");
+        command.stdin(Stdio::piped());
+        Self::start_this(command, ranks)
+    }
+
     pub fn start_this(mut command: Command, ranks: usize) -> Self {
         let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(launcher.stdout.take().unwrap());
-        let mut job = Running { launcher, out, ranks: Vec::new() };
+        let errors = BufReader::new(launcher.stderr.take().unwrap());
+        let mut job = Running { launcher, out, errors, ranks: Vec::new() };
         while job.ranks.len() < ranks {
             let line = job.line();
             if let ["rank", rank, "is", "process", process] =
@@ -99,13 +108,47 @@ impl Running {
 
     pub fn line(&mut self) -> String {
         let mut line = String::new();
-        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the job has ended");
+        if self.out.read_line(&mut line).unwrap() == 0 {
+            let mut errors = String::new();
+            self.errors.read_to_string(&mut errors).unwrap();
+            panic!("the job has ended: {errors}");
+        }
         line
     }
 
     /// Waits until rank 1 is further than it was.
     pub fn chats(&mut self) {
         while self.line() != "rank 1 chats\n" {}
+    }
+
+    /// Waits for a line on standard error in which these words are, and returns it.
+    pub fn hears(&mut self, words: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.errors.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "the job has ended, and nobody said {words:?}");
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+
+    /// Ends a job of ranks that check what they get; returns how many messages each has checked,
+    /// and what is left on standard error.
+    pub fn end_checked(mut self) -> (Vec<u64>, String) {
+        drop(self.launcher.stdin.take());
+        let (mut out, mut errors) = (String::new(), String::new());
+        self.out.read_to_string(&mut out).unwrap();
+        self.errors.read_to_string(&mut errors).unwrap();
+        let status = self.launcher.wait().unwrap();
+        assert!(status.success(), "{status}: {errors}{out}");
+        let counts = out.lines().filter_map(|line| {
+            let (_, rest) = line.split_once(" checked ")?;
+            rest.split_once(" messages")?.0.parse().ok()
+        });
+        let counts: Vec<u64> = counts.collect();
+        assert_eq!(counts.len(), self.ranks.len(), "{out}");
+        (counts, errors)
     }
 
     /// Waits until all have ended; returns what was written, and the status.
@@ -117,7 +160,7 @@ impl Running {
         }
         let mut errors = String::new();
         std::io::copy(&mut self.out, &mut std::io::sink()).unwrap();
-        self.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        self.errors.read_to_string(&mut errors).unwrap();
         (errors, self.launcher.wait().unwrap().code())
     }
 }

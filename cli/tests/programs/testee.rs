@@ -1,9 +1,12 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
 //! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
 //! once, given `fail` one of them exits with 3, and given `even` those with even numbers return,
-//! while ranks 1 and 3 talk on.
+//! while ranks 1 and 3 talk on; given `checked` all send messages and check what they get.
 
 #![forbid(unsafe_code)]
+
+#[path = "checked.rs"]
+mod checked;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         println!("rank {} is process {}", weft.rank(), std::process::id());
         match std::env::args().nth(1).as_deref() {
             Some("end") => return weft.barrier(),
+            Some("checked") => return checked::run(&weft),
             Some("fail") => {
                 weft.barrier()?;
                 if weft.rank() == 1 {

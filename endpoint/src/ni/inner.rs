@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
-use weft_link::{Buffer, Link, MtuExceeded, Payload, Received};
+use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
 use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
@@ -52,8 +52,8 @@ pub(crate) struct Inner<L> {
     patience: u8,
     /// Packets that wait in the link for others.
     pub coalescing: Coalescing,
-    /// Time since which the link reports a path as too narrow.
-    narrow_since: Option<Nanoseconds>,
+    /// Time at which the link is to look after its paths again.
+    pub tend_at: Nanoseconds,
     /// First error of a peer: all threads that wait here are to get it.
     pub failure: Option<Error>,
     /// Queues between host and NI, where these are apart.
@@ -131,7 +131,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[cold]
     fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
-        let cause = Cause::MtuExceeded { bytes: size, mtu: 0 };
+        let cause = Cause::MtuExceeded { bytes: size };
         self.link.bells().announce(Loss { rank: peer, cause });
     }
 }
@@ -155,23 +155,9 @@ impl<L: Link> Inner<L> {
             drained_polls: 0,
             patience,
             coalescing: Coalescing::default(),
-            narrow_since: None,
+            tend_at: 0,
             failure: None,
             offloaded: OffloadedNi::default(),
-        }
-    }
-
-    /// Announces a peer as lost if the path to it has been too narrow for as long as a peer may
-    /// keep silent. `now` and `limit` are in nanoseconds.
-    pub fn check_paths(&mut self, now: Nanoseconds, limit: Nanoseconds) {
-        let Some(MtuExceeded { to, bytes, mtu }) = self.link.mtu_exceeded() else {
-            self.narrow_since = None;
-            return;
-        };
-        let since = *self.narrow_since.get_or_insert(now);
-        if now.saturating_sub(since) >= limit {
-            let cause = Cause::MtuExceeded { bytes, mtu };
-            self.link.bells().announce(Loss { rank: to, cause });
         }
     }
 

@@ -11,11 +11,12 @@ use crate::biased::Entered;
 use crate::ni::inner::{Inner, Side};
 use crate::ni::node::Node;
 use crate::{AnyNode, Result};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
-use weft_link::Link;
 use weft_link::bell::{Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
+use weft_link::{Link, PathMtu};
 use weft_protocol::Body;
 use weft_wire::Rank;
 
@@ -26,6 +27,8 @@ const LONGEST_WAIT: Nanoseconds = 100_000;
 /// Time for which the upcall thread leaves due timers to a program that polls; it does not look
 /// more often.
 const GRACE: Nanoseconds = 250_000;
+/// Period in which a link looks after its paths; half that of heartbeats, if that is less.
+const TEND_EVERY: Nanoseconds = 100_000_000;
 /// Time without any progress after which a rank that ends gives up.
 const PATIENCE: Nanoseconds = 1_000_000_000;
 /// Longest time for which a rank that has ended stays for others.
@@ -98,6 +101,29 @@ impl<L: Link> Inner<L> {
             }
         }
         Ok(())
+    }
+
+    /// Has the link look after its paths, and says what it found out.
+    #[cold]
+    pub fn tend_link(&mut self, now: Nanoseconds) {
+        let silence = self.ni.settings().silence;
+        self.tend_at =
+            now + silence.map_or(TEND_EVERY, |silence| silence.heartbeat_after / 2).min(TEND_EVERY);
+        let Some(PathMtu { to, mtu, job }) = self.link.tend(now) else { return };
+        let from = self.ni.local();
+        // Who cannot be told does not stop the job.
+        let _ = if mtu < job {
+            writeln!(
+                io::stderr(),
+                "weft: packets of {job} bytes do not get from rank {from} to rank {to} any more: the way there takes \
+                 {mtu} now; longer ones go in pieces, which is slower, until it is widened"
+            )
+        } else {
+            writeln!(
+                io::stderr(),
+                "weft: packets of {job} bytes get from rank {from} to rank {to} again"
+            )
+        };
     }
 }
 
@@ -275,11 +301,6 @@ impl<L: Link> Node<L> {
     /// Looks at this node, and leaves arrivals to the upcall thread.
     pub(crate) fn beat(&self) {
         self.serve();
-        if let Some(mut inner) = self.inner.try_enter()
-            && let Some(silence) = inner.ni.settings().silence
-        {
-            inner.check_paths(self.clock.now(), silence.lost_after);
-        }
         if self.try_has_arrivals().unwrap_or(false) {
             self.bells.ring(Waiter::Upcall);
         }

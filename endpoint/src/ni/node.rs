@@ -236,7 +236,11 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
         if L::SEPARATE_NI || L::LOSSY {
-            inner.tell_time(self.clock.now(), Side::Host);
+            let now = self.clock.now();
+            inner.tell_time(now, Side::Host);
+            if L::LOSSY && now >= inner.tend_at {
+                inner.tend_link(now);
+            }
         }
     }
 

@@ -193,10 +193,11 @@ impl UdpProbe {
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        // What is too long is to be lost, as it will be later.
+        // What is too long is to be lost, as it will be later, and what anybody on the network says
+        // of lengths is not believed.
         match address.is_ipv4() {
-            true => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::DO)?,
-            false => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::DO)?,
+            true => sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?,
+            false => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
         }
         let wide_bytes = UdpSettings::datagram_bytes(mtu.bytes().into(), &address);
         let missed: BTreeSet<u16> = (0..hosts.len() as u16).filter(|&host| host != own).collect();

@@ -61,14 +61,11 @@ pub enum Cause {
     /// Nothing was received from it for so many tenths of a second: its host is dead, or the
     /// network to it is cut, or it was stopped.
     Unreachable(u8),
-    /// The MTU of the path to it is less than packets of this job need. It lives, and gets short
-    /// packets.
+    /// The path to it takes only packets that are too short to cut longer ones into. It lives, and
+    /// gets those.
     MtuExceeded {
-        /// Length of a packet that does not get through, in bytes. It includes the IP header if
-        /// `mtu` is known, and is user bytes otherwise.
+        /// User bytes of a packet that does not get through.
         bytes: u16,
-        /// Path MTU now, with the IP header; 0 if it is not known.
-        mtu: u16,
     },
 }
 
@@ -82,7 +79,7 @@ impl Cause {
             Cause::Ended => 0x400,
             Cause::Unreachable(tenths) => 0x500 | u32::from(tenths),
             // No packet is empty, so that this is more than all others.
-            Cause::MtuExceeded { bytes, mtu } => u32::from(bytes.max(1)) << 16 | u32::from(mtu),
+            Cause::MtuExceeded { bytes } => u32::from(bytes.max(1)) << 16,
         }
     }
 
@@ -94,7 +91,7 @@ impl Cause {
             3 => Some(Cause::Misbehaved),
             4 => Some(Cause::Ended),
             5 => Some(Cause::Unreachable(bits as u8)),
-            0x100.. => Some(Cause::MtuExceeded { bytes: (bits >> 16) as u16, mtu: bits as u16 }),
+            0x100.. => Some(Cause::MtuExceeded { bytes: (bits >> 16) as u16 }),
             _ => None,
         }
     }
@@ -114,15 +111,10 @@ impl std::fmt::Display for Cause {
             Cause::Unreachable(tenths) => {
                 write!(f, "could not be reached for {}.{} s", tenths / 10, tenths % 10)
             }
-            Cause::MtuExceeded { bytes, mtu: 0 } => write!(
+            Cause::MtuExceeded { bytes } => write!(
                 f,
                 "gets no packets with {bytes} bytes any more, though it gets short ones: something on the way \
                  there takes less than when the job started; mend that, or start the job with a smaller --mtu"
-            ),
-            Cause::MtuExceeded { bytes, mtu } => write!(
-                f,
-                "gets no packets of {bytes} bytes any more: the way there takes {mtu} now; widen it, or start \
-                 the job with --mtu {mtu}"
             ),
         }
     }

@@ -285,9 +285,10 @@ pub trait Link: Send + 'static {
     /// Disarms the bell of `waiter`, which is awake.
     fn disarm(&mut self, waiter: bell::Waiter);
 
-    /// Returns a path whose MTU no longer takes the packets of this job, as far as the system can
-    /// tell. Called now and then.
-    fn mtu_exceeded(&mut self) -> Option<MtuExceeded> {
+    /// Looks after the paths to other ranks: probes how long packets may be, where that may change.
+    /// Called now and then with the time. Returns what is to be told to the user.
+    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
+        let _ = now;
         None
     }
 
@@ -335,16 +336,16 @@ pub trait Link: Send + 'static {
     fn interrupt(&mut self) {}
 }
 
-/// Path whose MTU is less than a packet of this job. Lengths are those of packets with their IP
-/// header, in bytes.
+/// News of the path to a rank: how long packets may be there now. Lengths are in bytes, with the IP
+/// header where there is one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MtuExceeded {
+pub struct PathMtu {
     /// Rank at the end of the path.
     pub to: Rank,
-    /// Length of the packet that was too long for it.
-    pub bytes: u16,
     /// Path MTU now.
-    pub mtu: u16,
+    pub mtu: usize,
+    /// MTU of the job.
+    pub job: usize,
 }
 
 /// Link that can be a part of a link made of several. Frames are copied between its memory and that

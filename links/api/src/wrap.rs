@@ -52,7 +52,11 @@ macro_rules! delegate {
     (@ bells) => {
         fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
     };
-    (@ mtu_exceeded) => { fn mtu_exceeded(&mut self) -> Option<crate::MtuExceeded> { self.inner.mtu_exceeded() } };
+    (@ tend) => {
+        fn tend(&mut self, now: crate::clock::Nanoseconds) -> Option<crate::PathMtu> {
+            self.inner.tend(now)
+        }
+    };
     (@ arm) => {
         fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
             self.inner.arm(waiter)
@@ -65,7 +69,7 @@ macro_rules! delegate {
     (@ surroundings) => {
         crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
         crate::wrap::delegate!(copy_out);
-        crate::wrap::delegate!(bells, mtu_exceeded, arm, disarm);
+        crate::wrap::delegate!(bells, tend, arm, disarm);
     };
     // Packets in no frame, for wrappers that do not look at packets.
     (@ short) => {

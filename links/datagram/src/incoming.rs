@@ -4,12 +4,14 @@
 //! is *open*: somebody reads a packet in it. One is never lent to readers, so that something can
 //! always land.
 
+use crate::pieces::Assembly;
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
-use weft_seal::{Kind, Seals};
-use weft_wire::{Header, Tag, envelope, network};
+use weft_seal::{EVERYBODY, Kind, Opened, Seals};
+use weft_wire::path::{Answer, Probe};
+use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
 /// are refused, and the node has other things to do: whoever finds nothing comes again.
@@ -27,6 +29,31 @@ pub struct Arrived {
     pub looks: u64,
     /// Packets that were dropped because readers held all places.
     pub without_frame: u64,
+    /// Packets that came in pieces.
+    pub joined: u64,
+}
+
+/// Probes of ways that arrived, for whoever sends: of each rank one at most of either kind.
+#[derive(Debug, Default)]
+pub struct Asking {
+    /// Answers to be sent to those who probe the way to here.
+    pub(crate) questions: Vec<(Rank, Answer)>,
+    /// Answers to the probes of this rank.
+    pub(crate) answers: Vec<(Rank, Answer)>,
+}
+
+impl Asking {
+    /// True if nobody waits for an answer.
+    #[inline]
+    pub fn is_answered(&self) -> bool {
+        self.questions.is_empty()
+    }
+}
+
+/// Notes what `from` said last.
+fn note(of: &mut Vec<(Rank, Answer)>, from: Rank, answer: Answer) {
+    of.retain(|(rank, _)| *rank != from);
+    of.push((from, answer));
 }
 
 /// Bytes that landed in a buffer, from `start` to `end`: datagrams of one size, the last of them
@@ -59,13 +86,45 @@ pub struct Incoming<P> {
     current: Option<Current>,
     /// Ranges of the current buffer that hold more packets.
     more: VecDeque<Range<usize>>,
+    /// Packets that came in pieces, and that nobody has taken.
+    whole: VecDeque<Box<[u8]>>,
+    /// By rank, as far as any was heard of.
+    senders: Vec<Sender>,
+    /// Probes that arrived.
+    pub asking: Asking,
     /// Counters of datagrams so far.
     pub counters: Arrived,
 }
 
 struct Open<P> {
-    place: Option<P>,
+    place: Option<Place<P>>,
     readers: u32,
+}
+
+/// Place that is open.
+enum Place<P> {
+    /// One of the link's.
+    Link(P),
+    /// Memory of one packet that came in pieces.
+    Whole(Box<[u8]>),
+}
+
+impl<P: DerefMut<Target = [u8]>> Place<P> {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Place::Link(place) => place,
+            Place::Whole(packet) => packet,
+        }
+    }
+}
+
+/// State of a rank that was heard of.
+#[derive(Default)]
+struct Sender {
+    /// Bytes of its longest frame since it was answered.
+    longest: u32,
+    assembly: Assembly,
 }
 
 /// A place of which not all packets have been taken.
@@ -88,6 +147,9 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             closed: (0..places as u32).rev().collect(),
             current: None,
             more: VecDeque::with_capacity(MOST),
+            whole: VecDeque::new(),
+            senders: Vec::new(),
+            asking: Asking::default(),
             counters: Arrived::default(),
         }
     }
@@ -108,6 +170,11 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     pub fn find(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> bool {
         let mut looks = 0..LOOKS;
         while self.current.is_none() {
+            if let Some(packet) = self.whole.pop_front() {
+                let packets = 0..packet.len();
+                self.enter(Place::Whole(packet), packets);
+                break;
+            }
             match self.arrived.pop_front() {
                 Some((place, landed)) => self.open(place, landed, seals),
                 None if looks.next().is_some() && self.look(source) => {}
@@ -121,7 +188,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     /// taken for one.
     #[inline]
     pub fn has_buffered(&self) -> bool {
-        self.current.is_some() || !self.arrived.is_empty()
+        self.current.is_some() || !self.arrived.is_empty() || !self.whole.is_empty()
     }
 
     #[inline]
@@ -134,21 +201,68 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     #[inline]
     fn open(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
         let mut start = landed.start;
+        let alone = landed.end - landed.start <= landed.datagram_bytes;
         // An empty datagram is one too.
         while start < landed.end.max(landed.start + 1) {
             let end = landed.end.min(start + landed.datagram_bytes.max(1));
             self.counters.datagrams += 1;
-            if let Ok(opened) = seals.open(&mut place[start..end])
-                && opened.kind == Kind::PACKETS
-            {
+            if let Ok(opened) = seals.open(&mut place[start..end]) {
                 let Range { start: from, end: to } = opened.contents;
-                self.more.push_back(start + from..start + to);
+                let contents = start + from..start + to;
+                // Where systems hand on what is joined, interfaces let pass what is too long alone.
+                if opened.kind == Kind::PROBE || alone && opened.destination != EVERYBODY {
+                    self.came(opened.source, end - start);
+                }
+                match opened.kind {
+                    Kind::PACKETS => self.more.push_back(contents),
+                    _ => self.take_other(&opened, &place[contents]),
+                }
             }
             start = end.max(start + 1);
         }
         match self.more.pop_front() {
-            Some(packets) => self.enter(place, packets),
+            Some(packets) => self.enter(Place::Link(place), packets),
             None => self.spare.push(place),
+        }
+    }
+
+    /// A frame of so many bytes has come from `source`, and nobody else got it.
+    #[inline]
+    fn came(&mut self, source: Rank, bytes: usize) {
+        let longest = &mut self.sender(source).longest;
+        *longest = (*longest).max(bytes as u32);
+    }
+
+    #[inline]
+    fn sender(&mut self, source: Rank) -> &mut Sender {
+        if source.index() >= self.senders.len() {
+            self.senders.resize_with(source.index() + 1, Sender::default);
+        }
+        &mut self.senders[source.index()]
+    }
+
+    /// A frame whose contents are no packets.
+    #[cold]
+    fn take_other(&mut self, opened: &Opened, contents: &[u8]) {
+        let source = opened.source;
+        match opened.kind {
+            Kind::PIECE => {
+                let packet = self.sender(source).assembly.add(source, contents);
+                self.counters.joined += u64::from(packet.is_some());
+                self.whole.extend(packet);
+            }
+            Kind::PROBE => {
+                if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
+                    let longest = std::mem::take(&mut self.sender(source).longest);
+                    note(&mut self.asking.questions, source, Answer { round, longest });
+                }
+            }
+            Kind::ANSWER => {
+                if let Some(answer) = Answer::parse(contents) {
+                    note(&mut self.asking.answers, source, answer);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -175,7 +289,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     }
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
-    fn enter(&mut self, place: P, packets: Range<usize>) {
+    fn enter(&mut self, place: Place<P>, packets: Range<usize>) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");
         };
@@ -191,7 +305,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         let Some(place) = &self.open[frame as usize].place else {
             unreachable!("the current place is open");
         };
-        let Ok((header, body, length)) = envelope::first(&place[packets.clone()]) else {
+        let Ok((header, body, length)) = envelope::first(&place.bytes()[packets.clone()]) else {
             unreachable!("an opened frame holds packets to its end");
         };
         let payload = match header.tag {
@@ -221,9 +335,9 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     }
 
     #[inline]
-    fn place(&self, frame: u32) -> &P {
+    fn place(&self, frame: u32) -> &[u8] {
         match &self.open[frame as usize].place {
-            Some(place) => place,
+            Some(place) => place.bytes(),
             None => unreachable!("a buffer names an open place until it is freed"),
         }
     }
@@ -235,7 +349,9 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
         if open.readers == 0 {
-            self.spare.extend(open.place.take());
+            if let Some(Place::Link(place)) = open.place.take() {
+                self.spare.push(place);
+            }
             self.closed.push(frame);
         }
     }

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `outgoing` | datagrams that wait for the flush, their packing, and multicasts that share one |
 //! | `incoming` | datagrams that arrived, and the places that hold them while somebody reads |
+//! | `way` | the length of frames that reach a peer, found by probes |
+//! | `pieces` | packets that are longer than that |
 //! | `bells` | sleeping in poll(2) |
 //!
 //! A *place* is memory that holds one datagram, or several that arrived together: a box for UDP, a
@@ -12,14 +14,17 @@
 //!
 //! May use `links/api`, `links/seal` and `wire`. Keeps: nothing of a datagram is used before it was
 //! opened; queues and places are bounded (I9); one place is never lent to readers, so that packets
-//! that need none always get through (I5).
+//! that need none always get through (I5); no message of the network's says how long frames may be,
+//! only sealed answers of peers do.
 
 #![forbid(unsafe_code)]
 
 mod bells;
 mod incoming;
 mod outgoing;
+mod pieces;
+mod way;
 
 pub use bells::DatagramBells;
-pub use incoming::{Arrived, Incoming, Landed, Source};
-pub use outgoing::{Datagram, Outgoing, Sent};
+pub use incoming::{Arrived, Asking, Incoming, Landed, Source};
+pub use outgoing::{Datagram, Outgoing, Sent, WayChange};

@@ -1,8 +1,13 @@
 //! Datagrams that wait for the flush.
 
+use crate::incoming::Asking;
+use crate::pieces::piece_bytes;
+use crate::way::{Change, Way};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
+use weft_link::clock::Nanoseconds;
 use weft_seal::{Kind, Seals};
+use weft_wire::path::{self, Answer, Piece, Probe};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -34,6 +39,25 @@ pub struct Sent {
     pub crowded_out: u64,
     /// Datagrams that the kernel refused.
     pub failed: u64,
+    /// Packets that left in pieces, because their way took no longer frames.
+    pub cut: u64,
+}
+
+/// Change of the ways to all other ranks that is to be said, with lengths of frames in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WayChange {
+    /// The way to a rank takes less than the frames of the job, and that to no other was known to.
+    Narrow {
+        /// Rank at the end of the way.
+        to: Rank,
+        /// Longest frame that it takes.
+        most: usize,
+    },
+    /// All ways take all frames again.
+    Wide {
+        /// Rank whose way was the last to become so.
+        to: Rank,
+    },
 }
 
 /// A datagram that waits.
@@ -45,6 +69,7 @@ pub struct Datagram<P> {
     pub place: P,
     /// Offset behind its last byte.
     end: usize,
+    kind: Kind,
     /// Nothing can be added.
     closed: bool,
     sealed: bool,
@@ -59,13 +84,25 @@ struct Several {
     /// The header for the first of them.
     header: Header,
     receivers: usize,
+    /// Bytes of the longest frame that the ways to all of them take.
+    most: usize,
+}
+
+/// State of the way to a rank, and of what was sent there.
+struct Peer {
+    /// Number of the datagram that was begun last, counted from the first to anybody.
+    last: u64,
+    way: Way,
+    /// Packets that left in pieces.
+    cut: u32,
 }
 
 /// The datagrams of one rank that wait, in places `P` of equal size.
 pub struct Outgoing<P> {
     waiting: VecDeque<Datagram<P>>,
-    /// Number of the datagram to each rank that was begun last, counted from the first of all.
-    last: Vec<u64>,
+    peers: Vec<Peer>,
+    /// Ways of which it was said that they are narrow.
+    narrow: usize,
     /// Datagrams that were sent or dropped.
     left: u64,
     /// The part of a place that a datagram may take, its trailer included.
@@ -82,9 +119,12 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     /// At most `most` datagrams to `ranks` ranks, each within `room` of its place and with a
     /// trailer of that many bytes.
     pub fn new(ranks: usize, most: usize, room: Range<usize>, trailer_bytes: usize) -> Self {
+        let way = Way::new(room.len() as u32);
+        let peer = || Peer { last: u64::MAX, way: way.clone(), cut: 0 };
         Outgoing {
             waiting: VecDeque::with_capacity(most),
-            last: vec![u64::MAX; ranks],
+            peers: (0..ranks).map(|_| peer()).collect(),
+            narrow: 0,
             left: 0,
             room,
             trailer_bytes,
@@ -135,22 +175,31 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         &self.waiting
     }
 
-    /// True if a packet with so many bytes of body leaves no room for another like it.
+    /// True if a packet to `to` with so many bytes of body leaves no room for another like it in
+    /// its datagram, and the way takes that in one piece.
     #[inline]
-    pub fn fills_one(&self, body_bytes: usize) -> bool {
+    pub fn fills_one(&self, to: Rank, body_bytes: usize) -> bool {
         let most = self.room.len() - envelope::SIZE - self.trailer_bytes;
-        2 * envelope::packet_bytes(body_bytes) > most
+        let bytes = envelope::packet_bytes(body_bytes);
+        2 * bytes > most && self.is_taken_whole(to, bytes)
     }
 
-    /// Adds a packet to a datagram to `to`, or drops it if there is no room. `spare` gives a place
-    /// for a new datagram.
+    /// True if the way to `to` takes a packet of so many bytes in one frame.
+    #[inline]
+    fn is_taken_whole(&self, to: Rank, bytes: usize) -> bool {
+        let frame = envelope::SIZE + bytes + self.trailer_bytes;
+        frame <= self.peers[to.index()].way.most() as usize
+    }
+
+    /// Adds a packet to a datagram to `to`, or in several if the way there takes no frame as long
+    /// as that, or drops it if there is no room. `spare` gives a place for a new datagram.
     #[inline]
     pub fn put(
         &mut self,
         to: Rank,
         header: &Header,
         body: &[u8],
-        spare: impl FnOnce() -> Option<P>,
+        spare: impl FnMut() -> Option<P>,
     ) {
         if header.tag == Tag::Mcast && self.is_shared(to) {
             return self.put_multicast(to, header, body, spare);
@@ -164,9 +213,12 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         to: Rank,
         header: &Header,
         body: &[u8],
-        spare: impl FnOnce() -> Option<P>,
+        spare: impl FnMut() -> Option<P>,
     ) {
         let bytes = envelope::packet_bytes(body.len());
+        if !self.is_taken_whole(to, bytes) {
+            return self.put_pieces(to, header, body, spare);
+        }
         let Some(datagram) = self.room_for(to, bytes, spare) else {
             self.sent.crowded_out += 1;
             return;
@@ -174,6 +226,105 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         let at = datagram.end;
         envelope::put(&mut datagram.place[at..], header, body);
         datagram.end += bytes;
+    }
+
+    /// Adds a packet in pieces. They may be more than otherwise wait.
+    #[cold]
+    fn put_pieces(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        body: &[u8],
+        mut spare: impl FnMut() -> Option<P>,
+    ) {
+        if self.is_full() {
+            self.sent.crowded_out += 1;
+            return;
+        }
+        let mut packet = vec![0; envelope::packet_bytes(body.len())];
+        envelope::put(&mut packet, header, body);
+        let peer = &mut self.peers[to.index()];
+        let room = peer.way.most() as usize - envelope::SIZE - self.trailer_bytes;
+        peer.way.leaves_in_pieces();
+        peer.cut = peer.cut.wrapping_add(1);
+        self.sent.cut += 1;
+        let (number, total) = (peer.cut, packet.len() as u16);
+        let bytes = piece_bytes(packet.len(), room);
+        for (piece, offset) in packet.chunks(bytes).zip((0..).step_by(bytes)) {
+            let Some(place) = spare() else {
+                self.sent.crowded_out += 1;
+                return;
+            };
+            let head = Piece { number, offset, total }.emit();
+            self.put_other(Kind::PIECE, to, place, [&head, piece]);
+        }
+    }
+
+    /// Adds a frame that is no packet's alone.
+    fn put_other(&mut self, kind: Kind, to: Rank, place: P, contents: [&[u8]; 2]) {
+        let datagram = self.begin(to, place, true);
+        datagram.kind = kind;
+        for bytes in contents {
+            datagram.place[datagram.end..datagram.end + bytes.len()].copy_from_slice(bytes);
+            datagram.end += bytes.len();
+        }
+    }
+
+    /// Answers the probes that others sent, and takes their answers to those of this rank. To be
+    /// asked now and then: it sends the probes that are due. Returns what is to be said about ways.
+    pub fn tend(
+        &mut self,
+        asking: &mut Asking,
+        now: Nanoseconds,
+        mut spare: impl FnMut() -> Option<P>,
+    ) -> Option<WayChange> {
+        self.answer(asking, &mut spare);
+        let mut said = None;
+        for (from, Answer { round, longest }) in asking.answers.drain(..) {
+            let change = self.peers[from.index()].way.answered(round, longest, now);
+            said = change.and_then(|change| self.changed(from, change)).or(said);
+        }
+        for to in (0..self.peers.len() as u16).map(Rank) {
+            if let Some(round) = self.peers[to.index()].way.tend(now) {
+                round.probes.iter().for_each(|bytes| self.probe(to, 0, *bytes, &mut spare));
+                self.probe(to, round.number, 0, &mut spare);
+            }
+        }
+        said
+    }
+
+    /// Answers the probes that others sent.
+    #[cold]
+    pub fn answer(&mut self, asking: &mut Asking, mut spare: impl FnMut() -> Option<P>) {
+        for (to, answer) in asking.questions.drain(..) {
+            if let Some(place) = spare() {
+                self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);
+            }
+        }
+    }
+
+    /// Adds a probe that makes a frame of so many bytes, or of as few as it can.
+    fn probe(&mut self, to: Rank, round: u32, bytes: u32, spare: &mut impl FnMut() -> Option<P>) {
+        // Without a place it is a lost one.
+        let Some(place) = spare() else { return };
+        let around = envelope::SIZE + path::SIZE + self.trailer_bytes;
+        let zeros = vec![0; (bytes as usize).saturating_sub(around)];
+        self.put_other(Kind::PROBE, to, place, [&Probe { round }.emit(), &zeros]);
+    }
+
+    /// Says what the user is told of a change: of all ways that are narrow at a time only of the
+    /// first.
+    fn changed(&mut self, to: Rank, change: Change) -> Option<WayChange> {
+        match change {
+            Change::Narrow(most) => {
+                self.narrow += 1;
+                (self.narrow == 1).then_some(WayChange::Narrow { to, most: most as usize })
+            }
+            Change::Wide => {
+                self.narrow -= 1;
+                (self.narrow == 0).then_some(WayChange::Wide { to })
+            }
+        }
     }
 
     /// Adds a datagram of one packet whose body is in `place` already, behind the room for envelope
@@ -196,16 +347,16 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         to: Rank,
         header: &Header,
         body: &[u8],
-        spare: impl FnOnce() -> Option<P>,
+        mut spare: impl FnMut() -> Option<P>,
     ) {
-        let most = self.room.len() - self.trailer_bytes;
+        let most = self.peers[to.index()].way.most() as usize;
         let address =
             self.shared[to.index()].filter(|_| several::frame_bytes(body.len(), 2) <= most);
         let Some(address) = address else { return self.put_one(to, header, body, spare) };
         if let Some(index) = self.find_multicast(to, address, header, body) {
             let start = self.room.start + envelope::SIZE;
-            self.waiting[index].join(start, to, header);
-            self.last[to.index()] = self.left + index as u64;
+            self.waiting[index].join(start, (to, most), header);
+            self.peers[to.index()].last = self.left + index as u64;
             return;
         }
         let place = if self.is_full() { None } else { spare() };
@@ -216,7 +367,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         let datagram = self.begin(to, place, true);
         envelope::put(&mut datagram.place[datagram.end..], header, body);
         datagram.end += envelope::packet_bytes(body.len());
-        datagram.several = Some(Several { address, header: *header, receivers: 1 });
+        datagram.several = Some(Several { address, header: *header, receivers: 1, most });
     }
 
     /// The datagram with this packet that `to` can join without getting it before what was
@@ -229,15 +380,17 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         header: &Header,
         body: &[u8],
     ) -> Option<usize> {
-        let after_own = self.last[to.index()].wrapping_add(1).saturating_sub(self.left) as usize;
+        let Peer { last, way, .. } = &self.peers[to.index()];
+        let after_own = last.wrapping_add(1).saturating_sub(self.left) as usize;
         let first = after_own.max(self.waiting.len().saturating_sub(LOOK_BACK));
         let common = several::common(header);
-        let (start, most) = (self.room.start + envelope::SIZE, self.room.end);
+        let start = self.room.start + envelope::SIZE;
         (first..self.waiting.len()).rev().find(|&index| {
             let datagram = &self.waiting[index];
             let Some(several) = &datagram.several else { return false };
             let entries = if several.receivers == 1 { 2 } else { 1 };
             let at = start + network::SIZE;
+            let most = self.room.start + several.most.min(way.most() as usize);
             !datagram.sealed
                 && several.address == address
                 && several.receivers < several::MOST
@@ -253,10 +406,11 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         &mut self,
         to: Rank,
         bytes: usize,
-        spare: impl FnOnce() -> Option<P>,
+        mut spare: impl FnMut() -> Option<P>,
     ) -> Option<&mut Datagram<P>> {
-        let most = self.room.end - self.trailer_bytes;
-        let begun = self.last[to.index()].wrapping_sub(self.left);
+        let Peer { last, way, .. } = &self.peers[to.index()];
+        let most = self.room.start + way.most() as usize - self.trailer_bytes;
+        let begun = last.wrapping_sub(self.left);
         let begun = usize::try_from(begun).unwrap_or(usize::MAX);
         let shares = self
             .waiting
@@ -275,9 +429,10 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
 
     #[inline]
     fn begin(&mut self, to: Rank, place: P, closed: bool) -> &mut Datagram<P> {
-        self.last[to.index()] = self.left + self.waiting.len() as u64;
+        self.peers[to.index()].last = self.left + self.waiting.len() as u64;
         let end = self.room.start + envelope::SIZE;
-        self.waiting.push_back(Datagram { to, place, end, closed, sealed: false, several: None });
+        let (kind, sealed, several) = (Kind::PACKETS, false, None);
+        self.waiting.push_back(Datagram { to, place, end, kind, closed, sealed, several });
         let last = self.waiting.len() - 1;
         &mut self.waiting[last]
     }
@@ -291,7 +446,12 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             let frame = &mut datagram.place[self.room.start..datagram.end];
             match &datagram.several {
                 Some(Several { receivers: 2.., .. }) => seals.seal_several(frame),
-                _ => seals.sealer(datagram.to).seal(Kind::PACKETS, frame),
+                _ => {
+                    if datagram.kind == Kind::PACKETS {
+                        self.peers[datagram.to.index()].way.leaves(frame.len() as u32);
+                    }
+                    seals.sealer(datagram.to).seal(datagram.kind, frame);
+                }
             }
         }
     }
@@ -316,6 +476,13 @@ impl<P> Datagram<P> {
         self.several.as_ref().is_some_and(|several| several.receivers > 1)
     }
 
+    /// True if it has to leave by itself: what a system joins with others may take another way
+    /// than a frame alone, past interfaces that take less.
+    #[inline]
+    pub fn is_probe(&self) -> bool {
+        self.kind == Kind::PROBE
+    }
+
     /// Offset behind its last byte.
     #[inline]
     pub fn end(&self) -> usize {
@@ -325,8 +492,9 @@ impl<P> Datagram<P> {
 
 impl<P: DerefMut<Target = [u8]>> Datagram<P> {
     /// One more rank gets this multicast, whose packet is at `start` of its place.
-    fn join(&mut self, start: usize, to: Rank, header: &Header) {
+    fn join(&mut self, start: usize, (to, most): (Rank, usize), header: &Header) {
         let Some(several) = &mut self.several else { unreachable!("only multicasts are joined") };
+        several.most = several.most.min(most);
         let mut put = |entry: Entry| {
             self.place[self.end..self.end + several::ENTRY].copy_from_slice(&several::emit(&entry));
             self.end += several::ENTRY;

@@ -9,10 +9,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::Nanoseconds;
 use weft_link::memory::{CrossMemory, SharedMemory};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, MtuExceeded, Part, Payload,
-    Received,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, PathMtu, Payload, Received,
 };
 use weft_wire::{Header, Rank};
 
@@ -415,6 +415,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
             self.disarm(waiter);
             return None;
         }
+        // What came may have been a probe, whose answer waits.
+        self.far.flush();
         Some(ticket)
     }
 
@@ -423,7 +425,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.near.disarm(waiter);
     }
 
-    fn mtu_exceeded(&mut self) -> Option<MtuExceeded> {
-        self.far.mtu_exceeded()
+    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
+        self.far.tend(now)
     }
 }

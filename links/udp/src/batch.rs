@@ -134,17 +134,6 @@ pub(crate) fn receive(
     Ok(received)
 }
 
-/// Has the kernel refuse datagrams that the path would have to fragment, instead of fragmenting.
-///
-/// # Errors
-/// What the kernel says.
-pub(crate) fn forbid_fragments(socket: BorrowedFd<'_>, v6: bool) -> io::Result<()> {
-    match v6 {
-        true => set(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO),
-        false => set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO),
-    }
-}
-
 /// Has the kernel hand over datagrams of groups that this very socket has joined, and of no others.
 ///
 /// # Errors

@@ -3,17 +3,17 @@
 use crate::batch;
 use crate::landing::Landing;
 use crate::outgoing::Outgoing;
-use rustix::net::sockopt;
+use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use weft_datagram::{Arrived, DatagramBells, Incoming, Sent};
+use weft_datagram::{Arrived, DatagramBells, Incoming, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, MtuExceeded, Part, Payload, Received};
+use weft_link::clock::{Nanoseconds, SystemClock};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -56,7 +56,7 @@ impl UdpSettings {
 }
 
 /// Bytes of the headers of UDP and IP before a datagram from this kind of address.
-pub(crate) fn headers(from: &SocketAddr) -> usize {
+fn headers(from: &SocketAddr) -> usize {
     const UDP_HEADER: usize = 8;
     UDP_HEADER + if from.is_ipv6() { 40 } else { 20 }
 }
@@ -185,6 +185,9 @@ impl Udp {
 
     #[inline]
     fn send_waiting(&mut self) {
+        if !self.incoming.asking.is_answered() {
+            self.outgoing.answer(&mut self.incoming.asking);
+        }
         if self.outgoing.is_empty() {
             return;
         }
@@ -197,7 +200,7 @@ impl Udp {
 /// whether there is such a one.
 fn set_up(socket: &UdpSocket, only: Option<&SocketAddr>) -> io::Result<bool> {
     socket.set_nonblocking(true)?;
-    batch::forbid_fragments(socket.as_fd(), socket.local_addr()?.is_ipv6())?;
+    forbid_fragments(socket)?;
     // The kernel has limits of its own; with less, more is lost and sent again.
     let _ = sockopt::set_socket_recv_buffer_size(socket, SOCKET_BUFFER_BYTES);
     let _ = sockopt::set_socket_send_buffer_size(socket, SOCKET_BUFFER_BYTES);
@@ -205,6 +208,16 @@ fn set_up(socket: &UdpSocket, only: Option<&SocketAddr>) -> io::Result<bool> {
         socket.connect(peer)?;
     }
     Ok(only.is_some())
+}
+
+/// Has the kernel send no datagram in fragments, and believe nothing of what comes from the network
+/// about how long they may be.
+fn forbid_fragments(socket: &UdpSocket) -> io::Result<()> {
+    match socket.local_addr()?.is_ipv6() {
+        true => sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::PROBE)?,
+        false => sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE)?,
+    }
+    Ok(())
 }
 
 impl Link for Udp {
@@ -313,21 +326,27 @@ impl Link for Udp {
         // Who sleeps sends nothing.
         self.send_waiting();
         let bells = Arc::clone(&self.bells);
-        bells.arm_unless(waiter, || self.has_arrivals())
+        bells.arm_unless(waiter, || {
+            let any = self.has_arrivals();
+            // What came may have been a probe.
+            self.send_waiting();
+            any
+        })
     }
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
     }
 
-    fn mtu_exceeded(&mut self) -> Option<MtuExceeded> {
-        let too_long = self.outgoing.too_long?;
-        let from = self.socket.local_addr().ok()?;
-        let exceeded = too_long.judge(from, self.peers[too_long.to.index()]);
-        if exceeded.is_none() {
-            self.outgoing.too_long = None;
-        }
-        exceeded
+    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
+        let change = self.outgoing.tend(&mut self.incoming.asking, now);
+        self.send_waiting();
+        let around = headers(&self.peers[0]);
+        let job = self.outgoing.datagram_bytes() + around;
+        change.map(|change| match change {
+            WayChange::Narrow { to, most } => PathMtu { to, mtu: most + around, job },
+            WayChange::Wide { to } => PathMtu { to, mtu: job, job },
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Handing what waits to the kernel.
 
 use crate::batch::{self, MOST_BYTES, MOST_SEGMENTS, Run};
-use crate::path_mtu::TooLong;
 use rustix::io::Errno;
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
-use weft_datagram::{Datagram, Sent};
+use weft_datagram::{Asking, Datagram, Sent, WayChange};
+use weft_link::clock::Nanoseconds;
 use weft_seal::Seals;
 use weft_wire::{Header, Rank};
 
@@ -20,8 +20,8 @@ pub(crate) struct Outgoing {
     segments: bool,
     /// The socket knows where everything goes.
     connected: bool,
-    /// Last datagram that the system refused because it exceeds the path's MTU.
-    pub too_long: Option<TooLong>,
+    /// The system has refused the first datagram once.
+    refused: bool,
     /// Group address of datagrams for several ranks, at the port of each of them.
     group: Option<IpAddr>,
 }
@@ -41,7 +41,7 @@ impl Outgoing {
             datagram_bytes,
             segments,
             connected,
-            too_long: None,
+            refused: false,
             group: None,
         }
     }
@@ -76,8 +76,25 @@ impl Outgoing {
     #[inline]
     pub fn put(&mut self, to: Rank, header: &Header, body: &[u8]) {
         let Outgoing { queue, spare, datagram_bytes, .. } = self;
-        let new = || vec![0; *datagram_bytes].into_boxed_slice();
-        queue.put(to, header, body, || Some(spare.pop().unwrap_or_else(new)));
+        queue.put(to, header, body, || Some(place(spare, *datagram_bytes)));
+    }
+
+    /// Bytes of a datagram at most.
+    pub fn datagram_bytes(&self) -> usize {
+        self.datagram_bytes
+    }
+
+    /// Looks after the ways to others: [`weft_datagram::Outgoing::tend`].
+    pub fn tend(&mut self, asking: &mut Asking, now: Nanoseconds) -> Option<WayChange> {
+        let Outgoing { queue, spare, datagram_bytes, .. } = self;
+        queue.tend(asking, now, || Some(place(spare, *datagram_bytes)))
+    }
+
+    /// Answers those who probe the way to here.
+    #[cold]
+    pub fn answer(&mut self, asking: &mut Asking) {
+        let Outgoing { queue, spare, datagram_bytes, .. } = self;
+        queue.answer(asking, || Some(place(spare, *datagram_bytes)));
     }
 
     /// Seals what waits and sends it. Says whether something is left, because the kernel takes no
@@ -95,13 +112,16 @@ impl Outgoing {
                 Ok(datagrams) => self.take_off(datagrams, true),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Nobody was there for an earlier one; this one is lost, too.
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                    self.take_off(1, false)
+                // Anybody can forge what the network says of an earlier one (a connected socket
+                // hears it): that is no reason to lose this one. It is said once.
+                Err(_) if !self.refused => self.refused = true,
+                // The device cannot do it.
+                Err(error) if self.run_from(0, peers) > 1 && is_of_segments(&error) => {
+                    self.segments = false;
                 }
-                // The device cannot do it, or its way there is too narrow for it.
-                Err(_) if self.segments && self.run_from(0, peers) > 1 => self.segments = false,
-                Err(error) => self.refused(&error),
+                // Too long for the interface, or there is no way. Its packets are sent again, and
+                // have timers.
+                Err(_) => self.take_off(1, false),
             }
         }
         false
@@ -152,10 +172,15 @@ impl Outgoing {
     fn run_from(&self, start: usize, peers: &[SocketAddr]) -> usize {
         let first = &self.queue.waiting()[start];
         let to = self.address(first, peers);
-        let most = if self.segments { MOST_SEGMENTS.min(MOST_BYTES / first.end()) } else { 1 };
+        let joins = self.segments && !first.is_probe();
+        let most = if joins { MOST_SEGMENTS.min(MOST_BYTES / first.end()) } else { 1 };
         let mut count = 1;
         for next in self.queue.waiting().iter().skip(start + 1) {
-            if count >= most || self.address(next, peers) != to || next.end() > first.end() {
+            if count >= most
+                || self.address(next, peers) != to
+                || next.end() > first.end()
+                || next.is_probe()
+            {
                 break;
             }
             count += 1;
@@ -166,24 +191,24 @@ impl Outgoing {
         count
     }
 
-    /// The system does not take the first datagram. Its packets are sent again, and will have
-    /// timers.
-    #[cold]
-    fn refused(&mut self, error: &Error) {
-        if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error())
-            && let Some(first) = self.queue.waiting().front()
-        {
-            self.too_long = Some(TooLong { to: first.to, bytes: first.end() });
-        }
-        self.take_off(1, false);
-    }
-
     /// Takes datagrams off the queue that were sent, or failed.
     fn take_off(&mut self, datagrams: usize, taken: bool) {
         let sent = &mut self.queue.sent;
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;
+        self.refused = false;
         let left = std::iter::from_fn(|| self.queue.pop()).take(datagrams);
         self.spare.extend(left.map(|datagram| datagram.place));
     }
+}
+
+/// A place for a datagram, as long as all of them.
+fn place(spare: &mut Vec<Box<[u8]>>, bytes: usize) -> Box<[u8]> {
+    spare.pop().unwrap_or_else(|| vec![0; bytes].into_boxed_slice())
+}
+
+/// True if the system cannot cut this buffer up: no message of the network's is read as such an
+/// error.
+fn is_of_segments(error: &Error) -> bool {
+    [Errno::IO, Errno::INVAL].iter().any(|of| error.raw_os_error() == Some(of.raw_os_error()))
 }

@@ -13,10 +13,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent};
+use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, Payload, Received};
+use weft_link::clock::{Nanoseconds, SystemClock};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -68,6 +68,8 @@ pub struct Xdp {
     incoming: Incoming<Chunk>,
     seals: Seals,
     capabilities: Capabilities,
+    /// Bytes of a frame at most, without the Ethernet header.
+    mtu: usize,
     /// Ethernet header of frames to each rank.
     ethernet: Vec<EthernetHeader>,
     /// By rank: the same of one for several, of which that rank is one; empty where the network
@@ -145,6 +147,7 @@ impl Xdp {
                 host_frames: 0,
                 threads: true,
             },
+            mtu,
             ethernet,
             groups,
             mode,
@@ -188,6 +191,9 @@ impl Xdp {
     /// Seals what waits and has the kernel send it.
     #[inline]
     fn send_waiting(&mut self) {
+        if !self.incoming.asking.is_answered() {
+            self.outgoing.answer(&mut self.incoming.asking, || self.places.pop());
+        }
         self.outgoing.seal(&mut self.seals);
         while let Some(mut first) = self.outgoing.pop() {
             self.outgoing.sent.datagrams += 1;
@@ -223,7 +229,7 @@ impl Xdp {
         let alone = header.tag != Tag::Mcast || !self.outgoing.is_shared(to);
         if plain
             && alone
-            && self.outgoing.fills_one(size)
+            && self.outgoing.fills_one(to, size)
             && !self.outgoing.is_full()
             && let Some(chunk) = self.frames.take(frame)
         {
@@ -314,7 +320,8 @@ impl Link for Xdp {
 
     #[inline]
     fn flush(&mut self) {
-        if !self.outgoing.is_empty() || self.rings.has_in_flight() {
+        let asked = !self.incoming.asking.is_answered();
+        if !self.outgoing.is_empty() || self.rings.has_in_flight() || asked {
             self.send_waiting();
         }
     }
@@ -357,11 +364,26 @@ impl Link for Xdp {
         self.flush();
         self.bells.set_congested(self.wants_room());
         let bells = Arc::clone(&self.bells);
-        bells.arm_unless(waiter, || self.has_arrivals())
+        bells.arm_unless(waiter, || {
+            let any = self.has_arrivals();
+            // What came may have been a probe.
+            self.flush();
+            any
+        })
     }
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
+    }
+
+    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
+        let asking = &mut self.incoming.asking;
+        let change = self.outgoing.tend(asking, now, || self.places.pop());
+        self.send_waiting();
+        change.map(|change| match change {
+            WayChange::Narrow { to, most } => PathMtu { to, mtu: most, job: self.mtu },
+            WayChange::Wide { to } => PathMtu { to, mtu: self.mtu, job: self.mtu },
+        })
     }
 }
 

@@ -9,9 +9,8 @@ fn causes_travel_as_numbers() {
         Cause::Misbehaved,
         Cause::Ended,
         Cause::Unreachable(255),
-        Cause::MtuExceeded { bytes: 1, mtu: 0 },
-        Cause::MtuExceeded { bytes: 9000, mtu: 1280 },
-        Cause::MtuExceeded { bytes: u16::MAX, mtu: u16::MAX },
+        Cause::MtuExceeded { bytes: 1 },
+        Cause::MtuExceeded { bytes: u16::MAX },
     ];
     for cause in causes {
         assert_ne!(cause.to_bits(), 0);
@@ -24,10 +23,7 @@ fn causes_travel_as_numbers() {
 
 #[test]
 fn a_narrow_way_is_said_with_what_to_do() {
-    let known = Cause::MtuExceeded { bytes: 1500, mtu: 1280 };
-    let said = "gets no packets of 1500 bytes any more: the way there takes 1280 now; widen it, or start the job \
-                with --mtu 1280";
-    assert_eq!(known.to_string(), said);
-    let unknown = Cause::MtuExceeded { bytes: 1440, mtu: 0 }.to_string();
-    assert!(unknown.starts_with("gets no packets with 1440 bytes any more, though it gets short"));
+    let said = Cause::MtuExceeded { bytes: 1440 }.to_string();
+    assert!(said.starts_with("gets no packets with 1440 bytes any more, though it gets short"));
+    assert!(said.ends_with("or start the job with a smaller --mtu"));
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::{Incoming, Landed, Source};
+use weft_link::{Payload, Received};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, TreeId};
 
@@ -173,4 +175,103 @@ fn any_mix_arrives_once_and_in_order() {
     network.carry(&mut outgoing);
     assert_eq!(network.got, sent);
     assert!(outgoing.sent.several > 500 && outgoing.sent.crowded_out == 0, "{:?}", outgoing.sent);
+}
+
+/// One of two ranks, and the frames that have come to it.
+struct End {
+    outgoing: Outgoing<Box<[u8]>>,
+    incoming: Incoming<Box<[u8]>>,
+    seals: Seals,
+    arrived: Wire,
+}
+
+#[derive(Default)]
+struct Wire(VecDeque<Box<[u8]>>);
+
+impl Source<Box<[u8]>> for Wire {
+    fn look(
+        &mut self,
+        _: &mut Vec<Box<[u8]>>,
+        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
+    ) -> bool {
+        arrived.extend(self.0.drain(..).map(|frame| {
+            let end = frame.len();
+            (frame, Landed { start: 0, end, datagram_bytes: end })
+        }));
+        !arrived.is_empty()
+    }
+}
+
+impl End {
+    fn new(own: u16) -> Self {
+        End {
+            outgoing: Outgoing::new(RANKS.into(), 64, 0..1472, 0),
+            incoming: Incoming::new(8, Vec::new()),
+            seals: seals(own),
+            arrived: Wire::default(),
+        }
+    }
+
+    /// Sends what waits over a way that takes frames of so many bytes.
+    fn send(&mut self, to: &mut End, takes: usize) {
+        self.outgoing.seal(&mut self.seals);
+        while let Some(datagram) = self.outgoing.pop() {
+            if datagram.end() <= takes {
+                to.arrived.0.push_back(datagram.place[..datagram.end()].into());
+            }
+        }
+    }
+
+    /// Numbers of the packets that came; all must have bytes of that number.
+    fn take(&mut self) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        while let Some(Received { header, payload }) =
+            self.incoming.next(&mut self.arrived, &mut self.seals)
+        {
+            let Payload::Buffer(buffer) = payload else { panic!("no bytes: {header:?}") };
+            let bytes = self.incoming.read(buffer, header.size.into()).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == header.sequence as u8));
+            numbers.push(header.sequence);
+            assert!(self.incoming.free(buffer));
+        }
+        numbers
+    }
+}
+
+/// Packets of 1,400 bytes while the way takes frames of so many, with a tend after each ten.
+fn talk(ends: &mut [End; 2], now: &mut Nanoseconds, takes: usize, turns: usize) -> usize {
+    let [one, other] = ends;
+    let place = || Some(vec![0; 1472].into_boxed_slice());
+    let mut arrived = 0;
+    for _ in 0..turns {
+        for number in 0..10 {
+            one.outgoing.put(Rank(1), &unicast(number, 1400), &[number as u8; 1400], place);
+        }
+        *now += 100_000_000;
+        one.outgoing.tend(&mut one.incoming.asking, *now, place);
+        one.send(other, takes);
+        let numbers = other.take();
+        assert!(numbers.is_sorted());
+        arrived = numbers.len();
+        other.outgoing.answer(&mut other.incoming.asking, place);
+        other.send(one, takes);
+        assert_eq!(one.take(), []);
+    }
+    arrived
+}
+
+#[test]
+fn packets_cross_a_way_that_takes_less_and_leave_whole_when_it_is_wide_again() {
+    let (mut ends, mut now) = ([End::new(0), End::new(1)], 0);
+    assert_eq!(talk(&mut ends, &mut now, 1472, 5), 10);
+    assert_eq!((ends[0].outgoing.sent.cut, ends[1].incoming.counters.joined), (0, 0));
+    for takes in [1300, 600] {
+        assert_eq!(talk(&mut ends, &mut now, takes, 12), 10);
+    }
+    let cut = ends[0].outgoing.sent.cut;
+    assert!(cut > 100 && ends[1].incoming.counters.joined > 100);
+    assert_eq!(talk(&mut ends, &mut now, 1472, 30), 10);
+    let cut = ends[0].outgoing.sent.cut;
+    assert_eq!(talk(&mut ends, &mut now, 1472, 10), 10);
+    assert_eq!(ends[0].outgoing.sent.cut, cut);
 }
