@@ -182,6 +182,31 @@ impl Cluster {
         switch.feed("ip", &["-batch", "-"], &orders)
     }
 
+    /// Takes the wires off the bridge: whoever opens their ends is the switch from here on. Runs
+    /// `body` where they are, with their names, in the order of hosts. Hosts send nothing that is
+    /// longer than their MTU, for others to cut.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses.
+    ///
+    /// # Panics
+    /// If hosts do not meet at a bridge.
+    pub fn unplug<T: Send>(
+        &self,
+        body: impl FnOnce(&[String]) -> T + Send,
+    ) -> Result<T, SetupError> {
+        let switch = self.switch.as_ref().expect("wires end at a bridge");
+        let wires: Vec<String> =
+            self.hosts.iter().map(|host| format!("to-{}", host.name)).collect();
+        let orders: String =
+            wires.iter().map(|wire| format!("link set {wire} nomaster\n")).collect();
+        switch.feed("ip", &["-batch", "-"], &orders)?;
+        for host in &self.hosts {
+            host.configure(&format!("link set {INTERFACE} gso_max_segs 1"))?;
+        }
+        Ok(switch.enter(|| body(&wires))?)
+    }
+
     /// A host by its number, from 0.
     pub fn host(&self, number: usize) -> &Host {
         &self.hosts[number]
