@@ -211,7 +211,7 @@ struct Peer {
     /// True if it could not fetch bytes that it was offered.
     is_unfetchable: bool,
     /// Its reads that it fetches, by their numbers.
-    offered_reads: BTreeMap<u64, Serving>,
+    offered_reads: BTreeMap<u64, Offered>,
     /// True if a fetch from it has failed.
     is_unreadable: bool,
 }
@@ -257,6 +257,14 @@ struct Serving {
     span: format::Span,
     sent: u64,
     serial: u64,
+}
+
+/// A read whose origin fetches the bytes.
+#[derive(Clone, Copy, Debug)]
+struct Offered {
+    serving: Serving,
+    /// True if their address has left: before that nobody can have fetched them.
+    is_told: bool,
 }
 
 /// Bytes that go at once.
@@ -393,7 +401,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                 self.handle_read(from, span, number, fetches)
             }
             Some(Packet::Atomic { span, number, atomic, fetches, operands }) => {
-                self.handle_atomic(from, span, number, (atomic, fetches), operands)
+                let most = Self::atomic_bytes(network.payload(), atomic);
+                self.handle_atomic(from, span, number, (atomic, fetches), (operands, most))
             }
             Some(Packet::Part { number, bytes }) => self.handle_part(from, number, bytes),
             Some(Packet::Ended { number, outcome }) => self.handle_ended(from, number, outcome),
@@ -486,8 +495,13 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                 self.peers[to.index()].unanswered -= 1;
             }
             Answer::Fetched { number, all: true, .. } => self.end(op_key(number), Ok(())),
+            Answer::Address { to, number, .. } => {
+                if let Some(read) = self.peers[to.index()].offered_reads.get_mut(&number) {
+                    read.is_told = true;
+                }
+            }
             // It goes on.
-            Answer::Address { .. } | Answer::Fetched { .. } => {}
+            Answer::Fetched { .. } => {}
         }
     }
 

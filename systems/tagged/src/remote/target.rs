@@ -2,8 +2,8 @@
 
 use super::format::{PART, Packet, Span};
 use super::{
-    Accessed, Answer, Asking, Atomic, Event, MOST, Op, OpKey, Outcome, Owed, Refused, Remote,
-    Rights, Serving, Until,
+    Accessed, Answer, Asking, Atomic, Event, MOST, Offered, Op, OpKey, Outcome, Owed, Refused,
+    Remote, Rights, Serving, Until,
 };
 use crate::network::{Network, Sink, Source};
 use crate::{Address, Result};
@@ -138,7 +138,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         match found {
             Ok(_) if span.length() == 0 => self.answer_to(from, number, Ok(())),
             Ok((Some(lies_at), serving)) => {
-                self.peers[from.index()].offered_reads.insert(number, serving);
+                let read = Offered { serving, is_told: false };
+                self.peers[from.index()].offered_reads.insert(number, read);
                 self.answers.push_back(Answer::Address { to: from, number, lies_at });
             }
             Ok((None, serving)) => self.serving.push_back(serving),
@@ -155,8 +156,11 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         all: bool,
     ) -> std::result::Result<(), &'static str> {
         let peer = &mut self.peers[from.index()];
-        let Some(serving) = peer.offered_reads.remove(&number) else {
+        if !peer.offered_reads.get(&number).is_some_and(|read| read.is_told) {
             return Err("the fetch of what was not offered");
+        }
+        let Some(Offered { serving, .. }) = peer.offered_reads.remove(&number) else {
+            return Ok(());
         };
         if all {
             self.served(&serving);
@@ -207,8 +211,12 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         span: Span,
         number: u64,
         (atomic, fetches): (Atomic, bool),
-        operands: &[u8],
+        (operands, most): (&[u8], usize),
     ) -> std::result::Result<(), &'static str> {
+        // One that only reads has no operands, whose length would be checked by the packet's.
+        if span.length() > most as u64 {
+            return Err("an atomic access whose answer does not fit into a packet");
+        }
         self.count_unanswered(from)?;
         match self.operate(from, &span, (atomic, fetches), operands) {
             Ok(bytes) if fetches && !bytes.is_empty() => {

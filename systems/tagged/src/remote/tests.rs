@@ -578,8 +578,32 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
     let read = Packet::Read { span, number: 7, fetches: true }.head();
     world.take(0, 1, read.bytes()).unwrap();
     assert!(world.take(0, 1, read.bytes()).is_err(), "it has the number of another");
+    // Otherwise addresses that find no room would heap up.
+    assert!(world.take(0, 1, fetched.bytes()).is_err(), "it cannot know where the bytes lie");
+    assert!(world.transmit(1));
     world.take(0, 1, fetched.bytes()).unwrap();
     assert!(world.take(0, 1, fetched.bytes()).is_err());
+}
+
+#[test]
+fn an_atomic_access_is_no_longer_than_a_packet() {
+    let element = Element::U8;
+    for (operation, most) in [(Operation::Read, 160), (Operation::Sum, 160), (Operation::Swap, 80)]
+    {
+        let atomic = Atomic { operation, element };
+        assert_eq!(Rankly::atomic_bytes(200, atomic), most);
+        for (length, is_right) in [(most, true), (most + 1, false), (100_000, false)] {
+            let mut world = World::pair(100_000);
+            let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: length as u64 };
+            let operands = vec![1; length * operation.operands()];
+            let packet =
+                Packet::Atomic { span, number: 1, atomic, fetches: true, operands: &operands };
+            let packet = [packet.head().bytes(), packet.bytes()].concat();
+            assert_eq!(world.take(0, 1, &packet).is_ok(), is_right, "{operation:?} of {length}");
+            world.transmit(1);
+            assert_eq!(world.net.take(1, 0).is_some(), is_right);
+        }
+    }
 }
 
 #[test]
