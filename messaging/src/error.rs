@@ -67,6 +67,22 @@ pub enum Error {
         /// Largest number of them.
         limit: usize,
     },
+    /// A peer that asks and asks, and takes none of the answers.
+    #[error("rank {from} has {limit} answers to take, and asks for more; the job cannot go on")]
+    Unanswered {
+        /// The rank that asks.
+        from: Rank,
+        /// Largest number of answers.
+        limit: usize,
+    },
+    /// A peer that sends to any number of ports.
+    #[error("rank {from} has sent to {limit} ports that this rank has not created")]
+    UnmadePorts {
+        /// The sender.
+        from: Rank,
+        /// Largest number of them.
+        limit: usize,
+    },
     /// A handler panicked. Its port takes no more messages; everything else goes on.
     #[error("the handler of port '{port}' panicked on a message from rank {from}: {what}")]
     Panicked {

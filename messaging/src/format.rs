@@ -22,11 +22,13 @@ const LINE: usize = 64;
 const ALIGNED_FROM: usize = 1024;
 /// The bit for that, beside the kind.
 const ALIGNED: u64 = 0x80;
+/// The largest number of a flow: that of the last group.
+const MAX_FLOW: u64 = u16::MAX as u64 + 1;
 /// The number of [`Kind::Whole`].
 const WHOLE: u64 = 12;
 
 /// Kind of a packet of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// The first; it announces the message.
     First,
@@ -197,6 +199,7 @@ impl PacketHeader {
             Kind::Whole => header.bytes == bytes.len() as u64,
             // An empty message needs no grant, and would wait for one.
             Kind::Request => header.bytes > 0 && !header.aligned && bytes.is_empty(),
+            Kind::Window | Kind::Stalled if header.bytes > MAX_FLOW => false,
             _ => header.header_bytes == 0 && !header.aligned && bytes.is_empty(),
         };
         is_right.then_some((header, bytes))

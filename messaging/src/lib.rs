@@ -13,6 +13,7 @@
 //! | [`Message`] | reading a stream message |
 //! | `announced`, `arrived` | what becomes of a packet; a message's box |
 //! | `arriving`, `rendezvous` | messages that are not all here; those whose senders ask first |
+//! | `owed` | control packets that wait for frames |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | [`rpc`] | remote procedure call |
@@ -40,6 +41,7 @@ mod handler;
 mod headers;
 mod message;
 pub mod order;
+mod owed;
 mod parts;
 mod popup;
 mod port;

@@ -15,9 +15,10 @@
 //! Sans-IO: what was asked and answered, here; what receivers know is in
 //! [`arriving`](crate::arriving).
 
+use crate::arriving::UNFINISHED_LIMIT;
+use crate::by_rank::ByRank;
 use crate::format::{Kind, PacketHeader};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::task::Waker;
 use weft_endpoint::Rank;
 
@@ -57,6 +58,8 @@ impl Answer {
 #[derive(Default)]
 pub(crate) struct Requests {
     asked: BTreeMap<(Rank, u32), Request>,
+    /// Number of them, by receiver.
+    under_way: ByRank<usize>,
 }
 
 enum Request {
@@ -68,27 +71,36 @@ enum Request {
 }
 
 impl Requests {
+    /// True if `to` may be asked about one more message. That is half of what a receiver takes,
+    /// since threads may look at the same time.
+    pub fn may_ask(&self, to: Rank) -> bool {
+        self.under_way.get(to).is_none_or(|count| *count < UNFINISHED_LIMIT / 2)
+    }
+
     /// The request for message `number` is about to be sent.
     pub fn ask(&mut self, to: Rank, number: u32) {
         self.asked.insert((to, number), Request::Asked(None));
+        *self.under_way.entry(to) += 1;
     }
 
-    /// It was not sent.
+    /// It was not sent, or needs no answer any more.
     pub fn forget(&mut self, to: Rank, number: u32) {
-        self.asked.remove(&(to, number));
+        if self.asked.remove(&(to, number)).is_some() {
+            *self.under_way.entry(to) -= 1;
+        }
     }
 
     /// Notes an answer. Returns the waker of who waited for it; `None` if nobody had asked.
     pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<Waker>> {
-        let Entry::Occupied(mut entry) = self.asked.entry((from, number)) else { return None };
-        match entry.get_mut() {
+        let request = self.asked.get_mut(&(from, number))?;
+        match request {
             Request::Asked(waker) => {
                 let waker = waker.take();
-                entry.insert(Request::Answered(answer));
+                *request = Request::Answered(answer);
                 Some(waker)
             }
             Request::Withdrawn => {
-                entry.remove();
+                self.forget(from, number);
                 Some(None)
             }
             Request::Answered(_) => None,
@@ -97,12 +109,12 @@ impl Requests {
 
     /// The answer to a request, if it has come; else leaves `waker` for it. Each is taken once.
     pub fn take(&mut self, to: Rank, number: u32, waker: Option<&Waker>) -> Option<Answer> {
-        let Entry::Occupied(mut entry) = self.asked.entry((to, number)) else { return None };
-        if let Request::Asked(waiting) = entry.get_mut() {
+        let request = self.asked.get_mut(&(to, number))?;
+        if let Request::Asked(waiting) = request {
             *waiting = waker.cloned();
         }
-        let Request::Answered(answer) = *entry.get() else { return None };
-        entry.remove();
+        let Request::Answered(answer) = *request else { return None };
+        self.forget(to, number);
         Some(answer)
     }
 
@@ -111,7 +123,9 @@ impl Requests {
         if let Some(answer) = self.take(to, number, None) {
             return answer == Answer::Granted;
         }
-        self.asked.insert((to, number), Request::Withdrawn);
+        if let Some(request) = self.asked.get_mut(&(to, number)) {
+            *request = Request::Withdrawn;
+        }
         true
     }
 

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const ASK_FOR_PORT_AFTER: u32 = 50;
 
 /// Destination of a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum To {
     Rank(Rank),
     Group(Group),
@@ -166,8 +166,7 @@ impl<'a> Sending<'a> {
         let mut state = engine.state.enter();
         if self.header.kind != Kind::Next && self.header.message == 0 {
             self.header.message = state.next_message_number();
-            if self.header.kind == Kind::Request && waker.is_none() && state.is_handling() {
-                // Who handles a message waits for nobody.
+            if self.header.kind == Kind::Request && !self.may_ask(&state, waker) {
                 self.header.kind = Kind::First;
             }
         }
@@ -190,6 +189,13 @@ impl<'a> Sending<'a> {
         }
         self.claimed = true;
         Ok(true)
+    }
+
+    /// True if the receiver may be asked first. Who handles a message waits for nobody, and no rank
+    /// is asked about any number of messages at once.
+    fn may_ask(&self, state: &State, waker: Option<&Waker>) -> bool {
+        let To::Rank(rank) = self.to else { return false };
+        !(waker.is_none() && state.is_handling()) && state.requests.may_ask(rank)
     }
 
     #[cold]

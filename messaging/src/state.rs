@@ -6,10 +6,10 @@ use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
 use crate::engine::{Engine, Statistics};
 use crate::error::Error;
-use crate::format::{PacketHeader, port_number};
+use crate::format::port_number;
 use crate::handler::{Handler, Model};
+use crate::owed::Owed;
 use crate::rendezvous::Requests;
-use crate::send::To;
 use crate::window::{Flow, Incoming, Outgoing};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) struct State {
     /// Ports whose handlers would have to.
     deferred: Vec<usize>,
     /// Control packets that found no frame to leave in.
-    pub owed: VecDeque<(To, PacketHeader)>,
+    pub owed: Owed,
     /// Reason why this rank cannot go on.
     pub failure: Option<Error>,
     /// Faults of handlers, each for the program to hear once.
@@ -65,6 +65,10 @@ pub(crate) struct State {
     pub blocked_on: Vec<usize>,
 }
 
+/// Largest number of ports that a peer has sent messages to and that this rank has not created.
+/// A program may create that many at one rank before the others come to it.
+pub(crate) const UNMADE_LIMIT: usize = 1 << 16;
+
 /// The ports that this rank has created, or got messages for. Their slots stay what they are:
 /// windows outlive a port that is dropped and created again.
 #[derive(Default)]
@@ -73,6 +77,8 @@ pub(crate) struct Ports {
     by_number: BTreeMap<u32, usize>,
     /// Numbers that were asked for and their slots, by the last digit of the number.
     recent: [(u32, usize); 16],
+    /// Number of ports that this rank has not created, by the first sender of a message for them.
+    unmade: ByRank<usize>,
 }
 
 /// A port as long as it is not dropped.
@@ -86,6 +92,9 @@ pub(crate) struct PortRun {
 pub(crate) struct PortState {
     /// Its name, once this rank has created it; messages may arrive before.
     pub name: Option<String>,
+    /// Sender of the first message, as long as this rank has neither created the port nor sent
+    /// there.
+    unmade_for: Option<Rank>,
     /// Its handler, if it has one and it is not running.
     pub handler: Option<Box<Handler>>,
     pub has_handler: bool,
@@ -112,22 +121,50 @@ pub(crate) struct PortState {
 }
 
 impl Ports {
-    /// The slot of the port with this number.
+    /// The slot of the port with this number, for a message of `from`; `None` if that has sent to
+    /// too many that nobody has created.
     #[inline]
-    pub fn find(&mut self, number: u32) -> usize {
+    pub fn find(&mut self, number: u32, from: Rank) -> Option<usize> {
         let (recent, slot) = self.recent[number as usize % 16];
         // Where nothing is remembered yet there is number 0, which may have another slot, or none.
-        if recent == number && number != 0 { slot } else { self.find_slowly(number) }
+        if recent == number && number != 0 { Some(slot) } else { self.find_slowly(number, from) }
     }
 
     #[cold]
-    fn find_slowly(&mut self, number: u32) -> usize {
-        let next = self.slots.len();
-        let slot = *self.by_number.entry(number).or_insert(next);
-        if slot == next {
-            self.slots.push(PortState::default());
-        }
+    fn find_slowly(&mut self, number: u32, from: Rank) -> Option<usize> {
+        let slot = match self.known(number) {
+            Some(slot) => slot,
+            None => {
+                let unmade = self.unmade.entry(from);
+                if *unmade >= UNMADE_LIMIT {
+                    return None;
+                }
+                *unmade += 1;
+                self.add(number, Some(from))
+            }
+        };
         self.recent[number as usize % 16] = (number, slot);
+        Some(slot)
+    }
+
+    /// The slot of the port with this number, if there is one.
+    pub fn known(&self, number: u32) -> Option<usize> {
+        self.by_number.get(&number).copied()
+    }
+
+    /// The slot of the port with this number, which this rank has created or sends to.
+    pub fn own(&mut self, number: u32) -> usize {
+        let slot = self.known(number).unwrap_or_else(|| self.add(number, None));
+        if let Some(from) = self.slots[slot].unmade_for.take() {
+            *self.unmade.entry(from) -= 1;
+        }
+        slot
+    }
+
+    fn add(&mut self, number: u32, unmade_for: Option<Rank>) -> usize {
+        let slot = self.slots.len();
+        self.by_number.insert(number, slot);
+        self.slots.push(PortState { unmade_for, ..PortState::default() });
         slot
     }
 
@@ -177,7 +214,7 @@ impl State {
             stalled: 0,
             asking: 0,
             deferred: Vec::new(),
-            owed: VecDeque::new(),
+            owed: Owed::default(),
             failure: None,
             incidents: VecDeque::new(),
             statistics: Statistics::default(),
@@ -194,7 +231,7 @@ impl State {
 
     /// Creates the port `name`.
     pub fn create_port(&mut self, name: &str) -> crate::Result<PortRun> {
-        let slot = self.ports.find(port_number(name));
+        let slot = self.ports.own(port_number(name));
         let port = self.ports.at(slot);
         match &port.name {
             Some(taken) if taken == name => return Err(Error::PortTaken(name.into())),
@@ -206,7 +243,7 @@ impl State {
 
     /// The slot of the port `name`, for a rank that only sends to it.
     pub fn port_elsewhere(&mut self, name: &str) -> crate::Result<usize> {
-        let slot = self.ports.find(port_number(name));
+        let slot = self.ports.own(port_number(name));
         match &self.ports.at(slot).name {
             Some(other) if other != name => Err(Error::PortCollision(other.clone(), name.into())),
             _ => Ok(slot),

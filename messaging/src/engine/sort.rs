@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::format::{self, Kind, PacketHeader};
 use crate::rendezvous::Answer;
 use crate::send::To;
-use crate::state::State;
+use crate::state::{State, UNMADE_LIMIT};
 use std::sync::Arc;
 use std::task::Waker;
 use weft_endpoint::{Group, HeldPacket, Inspect, Rank};
@@ -88,12 +88,19 @@ impl Engine {
     ) -> Announced {
         let mut arrived = Arrived::blank(self);
         let mut state = self.state.enter();
-        if let Err(error) = state.arrivals.check_first(from, header, bytes) {
-            drop(state);
-            arrived.retire();
-            return self.refuse(held, error);
-        }
-        let slot = state.ports.find(header.port);
+        let checked = state.arrivals.check_first(from, header, bytes);
+        let slot = checked.and_then(|()| {
+            let slot = state.ports.find(header.port, from);
+            slot.ok_or(Error::UnmadePorts { from, limit: UNMADE_LIMIT })
+        });
+        let slot = match slot {
+            Ok(slot) => slot,
+            Err(error) => {
+                drop(state);
+                arrived.retire();
+                return self.refuse(held, error);
+            }
+        };
         let body = Body::new(from, held.group(), header, slot);
         let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
@@ -120,11 +127,11 @@ impl Engine {
 
     fn next(&self, held: HeldPacket, from: Rank, header: &PacketHeader, bytes: u64) -> Announced {
         let mut state = self.state.enter();
-        if !state.arrivals.continues(from, header, bytes) {
+        let continues = state.arrivals.continues(from, header, bytes);
+        let Some(slot) = state.ports.find(header.port, from).filter(|_| continues) else {
             drop(state);
             return self.refuse(held, Error::Stray { from });
-        }
-        let slot = state.ports.find(header.port);
+        };
         let body = Body::new(from, held.group(), header, slot);
         let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
         // What nobody wants counts as kept until it is given back.
@@ -146,19 +153,24 @@ impl Engine {
     }
 
     fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
+        let flow = header.group().map(Group::numbered);
+        let complains_of = flow.filter(|_| header.kind == Kind::Stalled);
+        let is_members = complains_of.is_none_or(|group| self.is_member(group, from));
         let mut state = self.state.enter();
-        let slot = state.ports.find(header.port);
+        let Some(slot) = state.ports.known(header.port) else {
+            drop(state);
+            return self.about_no_port(held, from, header);
+        };
         let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
         let asks = state.asking > 0;
         let port = state.ports.at(slot);
-        let flow = header.group().map(Group::numbered);
         let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
         match header.kind {
             Kind::Window => {
                 legal = port.outgoing.reported(from, flow, header.message);
                 wakers = std::mem::take(&mut port.senders);
             }
-            Kind::Stalled if nobody_reads && port.is_unread() => {
+            Kind::Stalled if nobody_reads && port.is_unread() && is_members => {
                 let report = port.incoming.advance(from, flow, header.message);
                 answer =
                     report.map(|report| PacketHeader::window(header.port, header.group(), report));
@@ -187,6 +199,30 @@ impl Engine {
         Work::Handlers.into()
     }
 
+    /// A control packet for a port that this rank has neither created nor sent to, and that no
+    /// message has come for. Nothing is kept for it, whatever its number: it is answered or passed
+    /// over, or nobody sends it.
+    #[cold]
+    fn about_no_port(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
+        match header.kind {
+            Kind::Window | Kind::NoPort => return self.refuse(held, Error::Stray { from }),
+            Kind::Probe => {
+                self.tell(To::Rank(from), PacketHeader::about(header.port, Kind::NoPort));
+            }
+            // The multicasts that they are about may be on another way.
+            _ => {}
+        }
+        let mut held = held;
+        self.packets.release(&mut held);
+        Work::Handlers.into()
+    }
+
+    /// True if `from` may send to a group that this rank has created.
+    fn is_member(&self, group: Group, from: Rank) -> bool {
+        let is_in = |members: Vec<Rank>| members.contains(&from);
+        group == Group::ALL || self.packets.members(group).is_some_and(is_in)
+    }
+
     /// A message begins whose sender asks first. It has its place as any has. If this rank waits
     /// for the sender's own answer, neither would ever read: then it is granted at once. So is what
     /// a handler would read that cannot run before all of it is here, because the thread that would
@@ -195,7 +231,7 @@ impl Engine {
     fn request(self: &Arc<Self>, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
-        let slot = state.ports.find(header.port);
+        let Some(slot) = state.ports.known(header.port) else { return announcement };
         let is_unread = state.ports.at(slot).is_unread();
         let crosses = if is_unread { state.requests.wait_for(from) } else { state.asking > 0 };
         let grants = crosses && state.copied_bytes < COPY_LIMIT_BYTES;
@@ -231,7 +267,10 @@ impl Engine {
         header: &PacketHeader,
     ) -> Announced {
         let mut state = self.state.enter();
-        let slot = state.ports.find(header.port);
+        let Some(slot) = state.ports.known(header.port) else {
+            drop(state);
+            return self.refuse(held, Error::Stray { from });
+        };
         let arrived = state.ports.at(slot).unqueue(from, header.message);
         let ended = state.arrivals.cancel(from, header, arrived.is_some());
         drop(state);
@@ -324,8 +363,11 @@ impl Engine {
     /// Sends a control packet, or leaves it for later if there is no frame.
     pub(crate) fn tell(&self, to: To, header: PacketHeader) {
         if !self.try_tell(to, header) {
-            self.state.enter().owed.push_back((to, header));
+            let kept = self.state.enter().owed.push(to, header);
             self.note_pending();
+            if let Err(violation) = kept {
+                self.fail(violation);
+            }
         }
     }
 
@@ -350,10 +392,10 @@ impl Engine {
     pub(super) fn pay_owed(&self) {
         while let Some((to, header)) = {
             let mut state = self.state.enter();
-            state.owed.pop_front()
+            state.owed.pop()
         } {
             if !self.try_tell(to, header) {
-                self.state.enter().owed.push_front((to, header));
+                self.state.enter().owed.put_back(to, header);
                 return self.note_pending();
             }
         }
@@ -378,7 +420,11 @@ impl State {
         mut arrived: Box<Arrived>,
         announced: &mut Announced,
     ) -> bool {
-        arrived.body.slot = self.ports.find(arrived.body.port);
+        // Who has sent to too many ports is told so where errors are.
+        let Some(slot) = self.ports.find(arrived.body.port, arrived.body.from) else {
+            return false;
+        };
+        arrived.body.slot = slot;
         if let Some(arrived) = self.offer(engine, arrived, true, announced) {
             if self.copied_bytes >= COPY_LIMIT_BYTES {
                 return false;

@@ -118,14 +118,14 @@ impl Drop for Rpc {
 /// True if the rank has answered, since it was asked, that it has no such port.
 fn was_refused(engine: &Engine, (port, rank): ServicePort) -> bool {
     let mut state = engine.state.enter();
-    let slot = state.ports.find(port);
+    let slot = state.ports.own(port);
     state.ports.at(slot).refused.remove(&rank)
 }
 
 /// Forgets what the rank said before, and has `waker` woken when it answers.
 fn begin_to_ask(engine: &Engine, (port, rank): ServicePort, waker: &Waker) {
     let mut state = engine.state.enter();
-    let slot = state.ports.find(port);
+    let slot = state.ports.own(port);
     let port = state.ports.at(slot);
     port.refused.remove(&rank);
     register_waker(&mut port.senders, Some(waker));
@@ -140,7 +140,8 @@ pub(super) fn discard_request(
 ) -> bool {
     let header = CallHeader { kind: Kind::Call, number }.emit();
     let mut state = engine.state.enter();
-    let slot = state.ports.find(port);
+    // The number is what a peer says.
+    let Some(slot) = state.ports.known(port) else { return false };
     let port = state.ports.at(slot);
     if port.name.is_some() {
         return false;

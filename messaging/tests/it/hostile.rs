@@ -164,6 +164,84 @@ fn messages_that_end_where_they_are_not() {
     }
 }
 
+/// Nobody has sent there from here, nor asked; nor begun what is given up.
+#[test]
+fn reports_about_ports_that_are_nowhere() {
+    for kind in [Kind::Window, Kind::NoPort, Kind::Cancel] {
+        let nowhere = (PacketHeader::about(port_number("nowhere"), kind), 0);
+        assert_eq!(rank_0_reads(&[nowhere, first(1, 1, 1)], read_one), Err(STRAY), "{kind:?}");
+    }
+}
+
+#[test]
+fn reports_about_groups_that_cannot_be() {
+    for kind in [Kind::Window, Kind::Stalled] {
+        let report = about(kind, 0, (1 << 16) + 1);
+        assert_eq!(rank_0_reads(&[report, first(1, 1, 1)], read_one), Err(STRAY), "{kind:?}");
+    }
+}
+
+/// Their multicasts may come by another way, so they are no violation; but nothing is kept of them.
+#[test]
+fn complaints_about_ports_that_are_nowhere() {
+    for kind in [Kind::Stalled, Kind::Waiting] {
+        let complaints = (0..20_000).map(|port| (PacketHeader::about(port, kind), 0));
+        let written: Vec<Written> = complaints.chain([first(1, 1, 1)]).collect();
+        let kept = rank_0_reads(&written, |mailbox| {
+            let mut read = Ok(Vec::new());
+            let memory = allocation_counter::measure(|| read = read_one(mailbox));
+            read.map(|bytes| (bytes, memory.bytes_current))
+        });
+        let (bytes, kept) = kept.unwrap();
+        assert_eq!(bytes, [7]);
+        assert!(kept < 100_000, "{kept} bytes are kept of 20,000 packets {kind:?}");
+    }
+}
+
+#[test]
+fn messages_to_ports_without_end() {
+    let to_port = |port| (PacketHeader { port, ..first(1, 1, 1).0 }, 1);
+    let written: Vec<Written> = (0..=1 << 16).map(to_port).collect();
+    let unmade = Error::UnmadePorts { from: Rank(1), limit: 1 << 16 };
+    assert_eq!(rank_0_reads(&written, read_on), Err(unmade));
+}
+
+/// A peer asks for port after port and takes no answer, nor gives the credits of any back.
+#[test]
+fn questions_without_end() {
+    let is_over = AtomicBool::new(false);
+    let outcomes = Job::new(2).packets(|packets| match packets.rank().0 {
+        0 => {
+            let engine = Engine::new(packets);
+            let outcome = loop {
+                if let Err(error) = engine.progress() {
+                    break error;
+                }
+            };
+            is_over.store(true, Ordering::SeqCst);
+            Some(outcome)
+        }
+        _ => {
+            let packets = packets.of(Protocol::MESSAGES);
+            for port in 0.. {
+                let mut packet = None;
+                packets
+                    .poll_until(|| {
+                        packet = packets.try_packet().unwrap();
+                        packet.is_some() || is_over.load(Ordering::SeqCst)
+                    })
+                    .unwrap();
+                let Some(mut packet) = packet else { break };
+                packet.put(&PacketHeader::about(port, Kind::Probe).emit()).unwrap();
+                packet.unicast(Rank(0)).unwrap();
+            }
+            None
+        }
+    });
+    let unanswered = Error::Unanswered { from: Rank(1), limit: 4096 + (1 << 16) };
+    assert_eq!(outcomes, [Some(unanswered), None]);
+}
+
 /// Its sender may have heard too late that nobody wants it, or that it is granted: both are no
 /// news.
 #[test]
