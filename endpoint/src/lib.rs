@@ -48,7 +48,7 @@ pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, Re
 pub use puts::{
     Connection, Notification, NotificationKind, Notifications, ReceiveBuffer, Refusal, Rights,
 };
-pub use receive::{HeldPacket, KeptPacket, Packet};
+pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
 pub use send::SendPacket;
 
 // Re-exports of the link and the protocol for the layers above, which depend on neither.

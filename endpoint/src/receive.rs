@@ -146,11 +146,23 @@ impl HeldPacket {
     }
 }
 
+/// The time in which a packet is sorted: see [`Packets::sorting`].
+#[must_use = "no other packet is taken while one is sorted"]
+pub struct Sorting<'a>(&'a Packets);
+
+impl Drop for Sorting<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.node.taken();
+    }
+}
+
 impl Packets {
     /// Takes one packet of this protocol from the network into `held`, for a layer that sorts
     /// packets by itself instead of having an upcall made for each. No other packet is taken, and
-    /// no upcall made, until [`Self::taken`]; other threads only drain the network meanwhile. False
-    /// if there was none. Packets of other protocols that come first go to their systems.
+    /// no upcall made, until it is [sorted](Self::sorting); other threads only drain the network
+    /// meanwhile. False if there was none. Packets of other protocols that come first go to their
+    /// systems.
     ///
     /// # Errors
     /// Those of [`Self::poll`].
@@ -160,7 +172,7 @@ impl Packets {
     }
 
     /// Takes a packet as [`Self::take`] does, after showing `inspector` its source and its bytes.
-    /// If the inspector is done with it, the packet is released and [taken](Self::taken) with no
+    /// If the inspector is done with it, the packet is released and [sorted](Self::sorting) with no
     /// further call. `inspector` runs inside the lock of the network, and must call nothing here.
     /// Some packets are not shown to it.
     ///
@@ -184,10 +196,11 @@ impl Packets {
         }
     }
 
-    /// Marks the packet taken last as sorted: others may be taken again.
+    /// The time in which the packet taken last is sorted, until this is dropped: from then on
+    /// others may be taken again, even if whoever sorted it has panicked.
     #[inline]
-    pub fn taken(&self) {
-        self.node.taken();
+    pub fn sorting(&self) -> Sorting<'_> {
+        Sorting(self)
     }
 
     /// The bytes of a packet of this node; none if there is no packet.

@@ -258,8 +258,9 @@ impl Engine {
 
     #[inline(never)]
     fn sort_held(self: &Arc<Self>, held: HeldPacket, announced: &mut Announced) {
+        let sorting = self.packets.sorting();
         *announced = self.sort(held);
-        self.packets.taken();
+        drop(sorting);
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.

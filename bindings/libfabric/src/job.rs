@@ -150,6 +150,11 @@ impl Job {
         self.state.share();
     }
 
+    /// Ends messages, because something has panicked that may have changed half of the state.
+    pub fn break_off(&self) {
+        self.enter().break_off();
+    }
+
     /// The packets below.
     #[inline]
     pub fn packets(&self) -> &Packets {
@@ -386,3 +391,6 @@ impl Job {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Error numbers, as C gets them: negative.
 
+use crate::job::Job;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -79,10 +80,20 @@ impl Refusal {
     }
 }
 
-/// Does the work of an exported function. A panic is a bug; C is told that the job is broken.
+/// Does the work of an exported function. A panic is a bug, which may have left anything half done;
+/// C is told that the job is broken, by this call and those that follow.
 #[inline(always)]
 pub(crate) fn returned(work: impl FnOnce() -> isize) -> isize {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Refusal::BROKEN.returned())
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| panicked())
+}
+
+#[cold]
+#[inline(never)]
+fn panicked() -> isize {
+    if let Some(job) = Job::current() {
+        job.break_off();
+    }
+    Refusal::BROKEN.returned()
 }
 
 /// Does what [`returned`] does, for work that may be refused.

@@ -106,6 +106,11 @@ impl State {
         self.unreported = self.transmit(packets).err();
     }
 
+    /// Nothing is sent or taken any more: something has panicked.
+    pub fn break_off(&mut self) {
+        self.failure.get_or_insert(Error::Panicked);
+    }
+
     /// A look has failed.
     pub fn fail_at(&mut self, error: weft_endpoint::Error) {
         self.unreported = Some(error.into());
@@ -163,6 +168,8 @@ impl State {
     #[inline(never)]
     fn arrived(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
         let from = held.source().unwrap_or(Rank(0));
+        let taken_from = packets;
+        let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = if collectives::is_collective(packet) {
             collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
@@ -171,7 +178,7 @@ impl State {
         } else {
             self.exchange.arrive(from, packet)
         };
-        packets.taken();
+        drop(sorting);
         packets.release(held);
         outcome
     }

@@ -233,13 +233,14 @@ impl<L: Link> Node<L> {
         arrival: &mut Option<Arrival>,
         client: impl FnOnce(&mut Option<Arrival>),
     ) -> Entered<'a, Inner<L>> {
+        let upcall = RunningUpcall { node: self, arrival };
         let mut inner = self.run_outside(inner, || {
-            client(arrival);
-            if arrival.is_some() {
+            client(upcall.arrival);
+            if upcall.arrival.is_some() {
                 self.clock.charge(Work::Release);
             }
         });
-        self.end_upcall(&inner);
+        upcall.end(&inner);
         if let Some(arrival) = arrival.take() {
             inner.release(arrival.delivery);
         }
@@ -271,7 +272,7 @@ impl<L: Link> Node<L> {
 
     /// Marks the packet as no longer in an upcall.
     #[inline(always)]
-    pub(crate) fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
+    fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
         self.in_upcall.store(false, Ordering::Relaxed);
         if self.asleep.load(Ordering::Relaxed) > 0 {
             self.wake_skipped(inner);
@@ -352,5 +353,31 @@ impl<L: Link> Node<L> {
             i6_upcalls_only_when_allowed(conditions, was_in_upcall);
         }
         self.in_upcall.store(true, Ordering::Relaxed);
+    }
+}
+
+/// An upcall for a packet. One that panics has ended, too: its packet goes back to its sender, and
+/// others are taken again by whoever goes on.
+pub(crate) struct RunningUpcall<'a, L: Link> {
+    pub node: &'a Node<L>,
+    pub arrival: &'a mut Option<Arrival>,
+}
+
+impl<L: Link> RunningUpcall<'_, L> {
+    /// Ends it, for whoever is inside again.
+    #[inline(always)]
+    pub fn end(self, inner: &Entered<'_, Inner<L>>) {
+        self.node.end_upcall(inner);
+        std::mem::forget(self);
+    }
+}
+
+impl<L: Link> Drop for RunningUpcall<'_, L> {
+    #[cold]
+    fn drop(&mut self) {
+        self.node.taken();
+        if let Some(arrival) = self.arrival.take() {
+            self.node.release(arrival);
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::AnyNode;
 use crate::biased::Entered;
 use crate::ni::any_node::{Handler, Inspect, Polled, Taken, Upcall, Verdict};
 use crate::ni::arrival::{Arrival, look_at};
+use crate::ni::dispatch::RunningUpcall;
 use crate::ni::inner::Inner;
 use crate::ni::node::Node;
 use std::sync::atomic::Ordering;
@@ -162,8 +163,9 @@ impl<L: Link> Node<L> {
             match frame {
                 Some(_) => inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot)),
                 None => {
-                    inner = self.run_outside(inner, || upcall(&mut arrival));
-                    self.end_upcall(&inner);
+                    let running = RunningUpcall { node: self, arrival: &mut arrival };
+                    inner = self.run_outside(inner, || upcall(running.arrival));
+                    running.end(&inner);
                     if arrival.is_some() {
                         inner.release_plain(plain.source);
                     }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft_endpoint::{
-    Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Rank, Taken, Upcalls, Variable,
+    Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Protocol, Rank, Taken, Upcalls,
+    Variable,
 };
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
@@ -151,11 +152,60 @@ fn expect_more(
         Taken::AtOnce => assert!(!held.is_some()),
         Taken::Held => {
             count = expect(held.source().unwrap(), packets.read(held));
-            packets.taken();
+            drop(packets.sorting());
             packets.release(held);
         }
     }
     count
+}
+
+/// Whoever catches a panic of an upcall, or of a system that sorts, goes on, and no credit is lost.
+#[test]
+fn packets_go_on_after_a_panic() {
+    const ROUNDS: u64 = 40;
+    let mut jobs = all_kinds_of_job(2);
+    jobs.iter_mut().for_each(|job| job.memory.window_packets = 4);
+    for job in jobs {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            let [called, taken] = [8, 9].map(|it| packets.of(Protocol::numbered(it).unwrap()));
+            if packets.rank() == Rank(1) {
+                for round in 0..ROUNDS {
+                    send(&called, Rank(0), &round.to_le_bytes());
+                    send(&taken, Rank(0), &vec![1; 30 * round as usize]);
+                }
+                packets.flush().unwrap();
+                return gate.pass(&packets);
+            }
+            let count = Arc::new(AtomicU64::new(0));
+            let (mut panics, mut held) = (0, HeldPacket::default());
+            while count.load(Ordering::Relaxed) < ROUNDS {
+                let counted = Arc::clone(&count);
+                called.on_packet(move |_| {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    std::panic::resume_unwind(Box::new("an upcall"));
+                });
+                panics += u64::from(panicked(|| packets.poll().map(drop)));
+                panics += u64::from(panicked(|| {
+                    let sorting = taken.take(&mut held)?.then(|| taken.sorting());
+                    sorting.map_or(Ok(()), |_sorting| std::panic::resume_unwind(Box::new("a sort")))
+                }));
+                taken.release(&mut held);
+            }
+            while panics < 2 * ROUNDS {
+                panics += u64::from(taken.take(&mut held).unwrap());
+                drop(taken.sorting());
+                taken.release(&mut held);
+            }
+            gate.pass(&packets);
+        });
+    }
+}
+
+/// True if `call` panics; if not, it must succeed.
+fn panicked(call: impl FnOnce() -> weft_endpoint::Result<()>) -> bool {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
+    outcome.map(Result::unwrap).is_err()
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn each_protocol_gets_its_own_packets_in_order() {
                 if taker.take(&mut held).unwrap() {
                     taken.push(number(taker.read(&held)));
                     taker.release(&mut held);
-                    taker.taken();
+                    drop(taker.sorting());
                 }
                 packets.poll().unwrap();
             }

@@ -64,6 +64,9 @@ pub enum Error {
     /// Below messages.
     #[error(transparent)]
     Packet(#[from] weft_endpoint::Error),
+    /// Something panicked that may have changed half of what it was to change.
+    #[error("a mistake in Weft made it panic, as was said above; the job cannot go on")]
+    Panicked,
     /// A peer sent what no peer sends.
     #[error("rank {from} sent {what}; the job cannot go on")]
     Violation {

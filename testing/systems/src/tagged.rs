@@ -283,11 +283,12 @@ impl State {
     /// Does what a packet says that was not placed at once.
     fn take(&mut self, packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
         let from = held.source().unwrap_or(Rank(0));
+        let sorting = packets.sorting();
         let outcome = match collectives::is_collective(packets.read(held)) {
             true => collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held)),
             false => self.exchange.arrive(from, packets.read(held)),
         };
-        packets.taken();
+        drop(sorting);
         packets.release(held);
         outcome
     }
