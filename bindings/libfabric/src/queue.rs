@@ -246,7 +246,7 @@ fn take(
 ) -> Option<Result<usize>> {
     let mut given = 0;
     while given < count {
-        let waiting = state.reports.completions(queue.id);
+        let Some(waiting) = state.reports.completions(queue.id) else { break };
         match waiting.front() {
             Some(completion) if completion.error.is_none() => {
                 let completion = *completion;
@@ -357,7 +357,7 @@ extern "C" fn sreadfrom(
 extern "C" fn readerr(queue: &Queue, room: Out<ErrorEntry>, _flags: u64) -> isize {
     sized(|| {
         let mut state = queue.job.progress()?;
-        let waiting = state.reports.completions(queue.id);
+        let waiting = state.reports.completions(queue.id).ok_or(Refusal::INVALID)?;
         let Some((number, lost)) = waiting.front().and_then(|completion| completion.error) else {
             return Err(Refusal::AGAIN);
         };

@@ -2,14 +2,16 @@
 
 mod addresses;
 mod reports;
+mod slots;
 
-use crate::abi::flag;
+use crate::abi::{ANYBODY, flag};
 use crate::collective::team::Buffers;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Exposed, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
 pub(crate) use reports::{Bound, Completion, CounterId, Counts, QueueId, Reports, Watched};
+use slots::{Id, Slots};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 
 /// An address vector of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct VectorId(u16);
+pub(crate) struct VectorId(Id);
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -43,7 +45,7 @@ pub(crate) struct State {
     pub led: BTreeMap<TeamId, usize>,
     pub reports: Reports,
     ranks: usize,
-    vectors: Vec<Addresses>,
+    vectors: Slots<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
     endpoints: Vec<Option<AccessObservers>>,
     /// Keys that the provider has given to regions.
@@ -85,7 +87,7 @@ impl State {
             led: BTreeMap::new(),
             reports: Reports::default(),
             ranks,
-            vectors: Vec::new(),
+            vectors: Slots::default(),
             endpoints: Vec::new(),
             keys: 0,
             owed: VecDeque::new(),
@@ -367,30 +369,33 @@ impl State {
 
     /// A new address vector.
     pub fn open_vector(&mut self, table: bool) -> Result<VectorId> {
-        let id = VectorId(next_id(&self.vectors)?);
-        self.vectors.push(Addresses::new(table, self.ranks));
-        Ok(id)
+        self.vectors.insert(Addresses::new(table, self.ranks)).map(VectorId)
+    }
+
+    /// Closes an address vector.
+    pub fn close_vector(&mut self, VectorId(vector): VectorId) {
+        self.vectors.remove(vector);
     }
 
     /// Adds an address, and returns its handle; `None` if it is of no rank of the job.
-    pub fn insert(&mut self, VectorId(place): VectorId, address: Address) -> Option<u64> {
-        self.vectors[usize::from(place)].insert(address)
+    pub fn insert(&mut self, VectorId(vector): VectorId, address: Address) -> Option<u64> {
+        self.vectors.get_mut(vector)?.insert(address)
     }
 
     /// Takes an address out.
-    pub fn remove(&mut self, VectorId(place): VectorId, handle: u64) -> Result {
-        self.vectors[usize::from(place)].remove(handle)
+    pub fn remove(&mut self, VectorId(vector): VectorId, handle: u64) -> Result {
+        self.vectors.get_mut(vector).ok_or(Refusal::NO_VECTOR)?.remove(handle)
     }
 
     /// The address with this handle.
     #[inline(always)]
-    pub fn address(&self, VectorId(place): VectorId, handle: u64) -> Result<Address> {
-        self.vectors[usize::from(place)].address(handle)
+    pub fn address(&self, VectorId(vector): VectorId, handle: u64) -> Result<Address> {
+        self.vectors.get(vector).ok_or(Refusal::NO_VECTOR)?.address(handle)
     }
 
-    /// The handle of an address; [`ANYBODY`](crate::abi::ANYBODY) if it has none.
-    pub fn handle(&self, (VectorId(place), address): (VectorId, Address)) -> u64 {
-        self.vectors[usize::from(place)].handle(address)
+    /// The handle of an address; [`ANYBODY`] if it has none.
+    pub fn handle(&self, (VectorId(vector), address): (VectorId, Address)) -> u64 {
+        self.vectors.get(vector).map_or(ANYBODY, |vector| vector.handle(address))
     }
 
     /// A number for an endpoint: the lowest that is free.
@@ -417,11 +422,6 @@ impl State {
         drop(self.exchange.close(number));
         self.endpoints[usize::from(number)] = None;
     }
-}
-
-/// The number of the next of such objects.
-fn next_id<T>(objects: &[T]) -> Result<u16> {
-    u16::try_from(objects.len()).map_err(|_| Refusal::TOO_MANY)
 }
 
 /// Error of the completion of an access.

@@ -83,6 +83,11 @@ static FID_OPS: FidOps = ops::<Vector>();
 impl Class for Vector {
     const CLASS: usize = class::AV;
     const OPS: &'static FidOps = &FID_OPS;
+
+    fn close(&self) -> Result {
+        self.job.enter().close_vector(self.id);
+        Ok(())
+    }
 }
 
 impl Vector {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::refusal::returned;
+use crate::state::Watched;
 
 /// A job of this process alone. There is one at a time.
 fn alone(program: impl FnOnce(&Arc<Job>)) {
@@ -10,6 +11,25 @@ fn alone(program: impl FnOnce(&Arc<Job>)) {
     let job = Job::open().unwrap();
     program(&job);
     job.close();
+}
+
+#[test]
+fn queues_and_counters_are_opened_any_number_of_times() {
+    alone(|job| {
+        for _ in 0..200_000 {
+            let mut state = job.enter();
+            let queue = state.reports.open_queue(0, None).unwrap();
+            let counter = state.reports.open_counter(None).unwrap();
+            let vector = state.open_vector(true).unwrap();
+            state.reports.change_counts(counter, |counts| counts.errors += 1);
+            assert!(state.reports.has_news(Watched::Counter(counter)));
+            state.close_queue(queue).unwrap();
+            state.reports.close_counter(counter).unwrap();
+            state.close_vector(vector);
+            assert!(!state.reports.has_news(Watched::Counter(counter)), "it is closed");
+            assert!(state.reports.completions(queue).is_none());
+        }
+    });
 }
 
 /// Sends this rank a packet of messages.

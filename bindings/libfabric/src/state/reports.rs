@@ -1,6 +1,7 @@
 //! Completion queues and counters: where a program reads that its operations have ended.
 
-use super::{State, VectorId, next_id};
+use super::slots::{Id, Slots};
+use super::{State, VectorId};
 use crate::abi::flag;
 use crate::descriptor::Descriptor;
 use crate::pointer::Context;
@@ -8,33 +9,24 @@ use crate::refusal::{Refusal, Result, completion};
 use crate::transfer::{Notice, ReceiveOp};
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_tagged::{Address, Envelope};
 
 /// All of the job's, by their numbers.
 #[derive(Default)]
 pub(crate) struct Reports {
-    queues: Vec<Completions>,
-    counters: Vec<Counter>,
+    queues: Slots<Completions>,
+    counters: Slots<Counter>,
     /// Members of poll sets, and what endpoints and regions are bound to, once for each.
     held: Vec<Watched>,
 }
 
 /// A completion queue of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct QueueId(NonZero<u16>);
+pub(crate) struct QueueId(Id);
 /// A counter of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CounterId(u16);
-
-impl QueueId {
-    /// Its place among the queues: the first has the number 1.
-    #[inline(always)]
-    fn place(self) -> usize {
-        usize::from(self.0.get()) - 1
-    }
-}
+pub(crate) struct CounterId(Id);
 
 /// An object that programs wait for and poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,10 +81,12 @@ pub(crate) struct Counts {
 }
 
 impl Reports {
-    /// Puts a completion into a queue.
+    /// Puts a completion into a queue, unless it is closed.
     #[inline]
-    pub fn complete(&mut self, queue: QueueId, completion: Completion) {
-        let Completions { entries, descriptor, .. } = &mut self.queues[queue.place()];
+    pub fn complete(&mut self, QueueId(queue): QueueId, completion: Completion) {
+        let Some(Completions { entries, descriptor, .. }) = self.queues.get_mut(queue) else {
+            return;
+        };
         entries.push_back(completion);
         if let Some(descriptor) = descriptor {
             descriptor.ring();
@@ -168,22 +162,20 @@ impl Reports {
         descriptor: Option<Arc<Descriptor>>,
     ) -> Result<QueueId> {
         let room = size.max(LEAST_ROOM);
-        self.queues.push(Completions { entries: VecDeque::new(), room, descriptor });
-        NonZero::new(next_id(&self.queues)?).map(QueueId).ok_or(Refusal::TOO_MANY)
+        self.queues.insert(Completions { entries: VecDeque::new(), room, descriptor }).map(QueueId)
     }
 
-    /// Forgets what is in a queue, unless the queue is held.
+    /// Closes a queue, with all that is in it, unless it is held.
     pub fn close_queue(&mut self, queue: QueueId) -> Result {
         self.is_free(Watched::Queue(queue))?;
-        let Completions { entries, descriptor, .. } = &mut self.queues[queue.place()];
-        (*entries, *descriptor) = (VecDeque::new(), None);
+        self.queues.remove(queue.0);
         Ok(())
     }
 
-    /// Completions that wait in a queue.
+    /// Completions that wait in a queue; `None` if it is closed.
     #[inline]
-    pub fn completions(&mut self, queue: QueueId) -> &mut VecDeque<Completion> {
-        &mut self.queues[queue.place()].entries
+    pub fn completions(&mut self, QueueId(queue): QueueId) -> Option<&mut VecDeque<Completion>> {
+        self.queues.get_mut(queue).map(|queue| &mut queue.entries)
     }
 
     /// True if anything waits in a queue.
@@ -194,29 +186,35 @@ impl Reports {
     /// True if a queue has room for the completion of a new operation.
     #[inline]
     pub fn has_room(&self, queue: Option<QueueId>) -> bool {
-        queue.is_none_or(|queue| {
-            let Completions { entries, room, .. } = &self.queues[queue.place()];
-            entries.len() < *room
-        })
+        let queue = queue.and_then(|QueueId(queue)| self.queues.get(queue));
+        queue.is_none_or(|Completions { entries, room, .. }| entries.len() < *room)
     }
 
     /// A new counter, and what rings for its program.
     pub fn open_counter(&mut self, descriptor: Option<Arc<Descriptor>>) -> Result<CounterId> {
-        let (id, counts) = (CounterId(next_id(&self.counters)?), Counts::default());
-        self.counters.push(Counter { counts, descriptor, is_news: false });
-        Ok(id)
+        let counts = Counts::default();
+        self.counters.insert(Counter { counts, descriptor, is_news: false }).map(CounterId)
     }
 
     /// Counts of a counter, for its program.
-    pub fn counts(&mut self, CounterId(place): CounterId) -> Counts {
-        self.counters[usize::from(place)].is_news = false;
-        self.counters[usize::from(place)].counts
+    pub fn counts(&mut self, CounterId(counter): CounterId) -> Counts {
+        let counter = self.counters.get_mut(counter);
+        counter.map_or_else(Counts::default, |counter| {
+            counter.is_news = false;
+            counter.counts
+        })
     }
 
-    /// Changes what a counter has counted.
+    /// Changes what a counter has counted, unless it is closed.
     #[inline]
-    pub fn change_counts(&mut self, CounterId(place): CounterId, change: impl FnOnce(&mut Counts)) {
-        let Counter { counts, descriptor, is_news } = &mut self.counters[usize::from(place)];
+    pub fn change_counts(
+        &mut self,
+        CounterId(counter): CounterId,
+        change: impl FnOnce(&mut Counts),
+    ) {
+        let Some(Counter { counts, descriptor, is_news }) = self.counters.get_mut(counter) else {
+            return;
+        };
         change(counts);
         *is_news = true;
         if let Some(descriptor) = descriptor {
@@ -227,16 +225,19 @@ impl Reports {
     /// The counter is closed, unless it is held: nobody waits for it.
     pub fn close_counter(&mut self, counter: CounterId) -> Result {
         self.is_free(Watched::Counter(counter))?;
-        let CounterId(place) = counter;
-        self.counters[usize::from(place)].descriptor = None;
+        self.counters.remove(counter.0);
         Ok(())
     }
 
     /// True if there is something that the program has not read.
     pub fn has_news(&self, what: Watched) -> bool {
         match what {
-            Watched::Queue(queue) => !self.queues[queue.place()].entries.is_empty(),
-            Watched::Counter(CounterId(place)) => self.counters[usize::from(place)].is_news,
+            Watched::Queue(QueueId(queue)) => {
+                self.queues.get(queue).is_some_and(|queue| !queue.entries.is_empty())
+            }
+            Watched::Counter(CounterId(counter)) => {
+                self.counters.get(counter).is_some_and(|counter| counter.is_news)
+            }
             Watched::Events => false,
         }
     }
