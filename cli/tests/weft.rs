@@ -59,6 +59,20 @@ fn mistakes_are_one_line_each() {
 }
 
 #[test]
+fn a_message_to_a_port_that_nobody_made_is_always_told() {
+    for _ in 0..50 {
+        let program = env!("CARGO_BIN_EXE_weft-testee");
+        let output = weft(&format!("run -n 2 -- {program} misspelt"));
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(
+            err.contains("rank 0 sent 1 message to a port that this rank never created"),
+            "{err}"
+        );
+    }
+}
+
+#[test]
 fn the_status_of_a_rank_is_passed_on() {
     let output = weft("run -n 1 -- weft run --no-such-option");
     assert_eq!(output.status.code(), Some(2));

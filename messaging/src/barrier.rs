@@ -36,13 +36,22 @@ impl Barrier {
     /// The last barrier: returns when all ranks are done and this one has nothing left to send.
     ///
     /// What waits for credits would end with its process. So everything leaves while the others
-    /// are still there to take it, and then whatever the barrier itself has sent.
+    /// are still there to take it, and then whatever the barriers themselves have sent.
+    ///
+    /// What others had sent here before they called this has been sorted: after the first barrier
+    /// it has arrived, even if nobody has looked for it yet. Handlers run on it while all others
+    /// are still there, and what they send is taken after the second. Of multicasts on trees that
+    /// holds for members that are two hops from their sender, or nearer.
     ///
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
         self.engine.flush()?;
         self.wait()?;
-        self.engine.flush()
+        self.engine.take_all_that_is_here(Engine::progress_once)?;
+        self.engine.flush()?;
+        self.wait()?;
+        self.engine.flush()?;
+        self.engine.take_all_that_is_here(Engine::receive)
     }
 }

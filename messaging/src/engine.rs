@@ -340,6 +340,28 @@ impl Engine {
         })
     }
 
+    /// Calls `take`, which takes one packet, as long as it finds something; not for ever, if
+    /// handlers of several ranks keep each other busy, but until all packets must have been taken
+    /// that were here when it began.
+    pub(crate) fn take_all_that_is_here(
+        self: &Arc<Self>,
+        take: impl Fn(&Arc<Self>) -> Result<bool>,
+    ) -> Result<()> {
+        // Senders are served in turns, so that those to come have no more than their share.
+        let most = 4 * self.packets.in_flight().max(64) * self.packets.size();
+        for _ in 0..most {
+            if !take(self)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one packet from the network, and runs what is ready.
+    pub(crate) fn progress_once(self: &Arc<Self>) -> Result<bool> {
+        self.step(None)
+    }
+
     /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
     pub fn close(&self) {
         self.tasks.clear();

@@ -1,7 +1,8 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
 //! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
-//! once, given `fail` one of them exits with 3, and given `even` those with even numbers return,
-//! while ranks 1 and 3 talk on; given `checked` all send messages and check what they get.
+//! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
+//! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given `checked`
+//! all send messages and check what they get.
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         match std::env::args().nth(1).as_deref() {
             Some("end") => return weft.barrier(),
             Some("checked") => return checked::run(&weft),
+            Some("misspelt") => return send_to_a_misspelt_port(&weft),
             Some("fail") => {
                 weft.barrier()?;
                 if weft.rank() == 1 {
@@ -52,6 +54,15 @@ fn main() -> ExitCode {
         }
         ended
     })
+}
+
+/// Each rank spells the name of the port in its own way, and the first sends one message.
+fn send_to_a_misspelt_port(weft: &Weft) -> weft::Result<()> {
+    let mailbox = weft.mailbox(&format!("mail of rank {}", weft.rank()))?;
+    if weft.rank() == 0 {
+        mailbox.send(1, "hello")?;
+    }
+    weft.barrier()
 }
 
 fn show_payload() -> weft::Result<()> {

@@ -104,6 +104,29 @@ fn errors_and_panics_are_outcomes_and_the_others_are_told() {
     }
 }
 
+/// Whether it has come when the receiver leaves, and by what way.
+#[test]
+fn a_message_to_a_port_that_nobody_made_is_always_told() {
+    for preset in Preset::ALL {
+        for (seed, to_all) in (0..20).flat_map(|seed| [(seed, false), (seed, true)]) {
+            let mut options = options(3, preset);
+            options.seed = seed;
+            let report = Simulation::new(options).unwrap().run(move |weft: Weft| {
+                let mailbox = weft.mailbox(&format!("mail of rank {}", weft.rank()))?;
+                weft.work(10_000 * (seed % 4) * u64::from(weft.rank().0));
+                match (weft.rank().0, to_all) {
+                    (0, true) => mailbox.broadcast("hello"),
+                    (0, false) => mailbox.send(2, "hello"),
+                    _ => Ok(()),
+                }?;
+                if seed % 2 == 0 { weft.barrier() } else { Ok(()) }
+            });
+            let Outcome::Failed(what) = &report.outcomes[2] else { panic!("{preset}: {report:?}") };
+            assert!(what.contains("rank 0 sent 1 message to a port"), "{what}");
+        }
+    }
+}
+
 #[test]
 fn a_crash_is_known_to_the_survivors_after_a_tenth_of_a_second() {
     let crash = Duration::from_millis(3);
