@@ -67,8 +67,13 @@ impl Vector {
         if count > PIECES_MAX || self.0.is_null() {
             return Err(Refusal::INVALID);
         }
-        // SAFETY: C promises `count` pieces during the call.
-        let pieces = unsafe { slice::from_raw_parts(self.0, count) };
+        let mut pieces = [Iovec { base: std::ptr::null_mut(), length: 0 }; PIECES_MAX];
+        for (number, piece) in pieces[..count].iter_mut().enumerate() {
+            // SAFETY: C promises `count` pieces during the call, of which this is one; they need
+            // not be aligned.
+            *piece = unsafe { self.0.add(number).read_unaligned() };
+        }
+        let pieces = &pieces[..count];
         let bytes = |piece: &Iovec| piece.length.checked_mul(size).ok_or(Refusal::INVALID);
         let memory = |piece: &Iovec| Buffer(piece.base).memory(bytes(piece)?);
         if let [one] = pieces {

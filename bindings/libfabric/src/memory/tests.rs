@@ -31,6 +31,20 @@ fn any_range_of_an_io_vector_is_what_stands_there() {
 }
 
 #[test]
+fn pieces_need_not_be_aligned() {
+    let (mut one, mut two) = (*b"abc", *b"defgh");
+    let pieces = [piece(&mut one), piece(&mut two)];
+    let mut room = [0_u8; 1 + 2 * size_of::<Iovec>()];
+    let odd = if room.as_ptr().cast::<Iovec>().is_aligned() { 1 } else { 0 };
+    let at: *mut Iovec = room[odd..].as_mut_ptr().cast();
+    for (number, piece) in pieces.into_iter().enumerate() {
+        // SAFETY: there is room for both.
+        unsafe { at.add(number).write_unaligned(piece) };
+    }
+    assert_eq!(read(&Vector::of(at).memory(2).unwrap(), 0, 8), b"abcdefgh");
+}
+
+#[test]
 fn what_is_written_stays_inside_of_the_pieces() {
     let (mut one, mut two) = (*b"....", *b"....");
     let pieces = [piece(&mut one[..3]), piece(&mut two[..2])];
