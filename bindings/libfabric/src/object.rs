@@ -2,9 +2,12 @@
 #![allow(unsafe_code)]
 
 use crate::pointer::{Context, Out};
-use crate::refusal::{Missing, call, unsupported};
+use crate::refusal::{Missing, Refusal, call, unsupported};
+use std::any::TypeId;
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// `struct fid`: what all objects begin with.
 #[repr(C)]
@@ -47,12 +50,12 @@ pub(crate) trait Class: Sized + 'static {
 
     /// `fi_*_bind`.
     fn bind(&self, _other: &Fid, _flags: u64) -> crate::refusal::Result {
-        Err(crate::refusal::Refusal::UNSUPPORTED)
+        Err(Refusal::UNSUPPORTED)
     }
 
     /// `fi_control`.
     fn control(&self, _command: c_int, _argument: Argument) -> crate::refusal::Result {
-        Err(crate::refusal::Refusal::UNSUPPORTED)
+        Err(Refusal::UNSUPPORTED)
     }
 }
 
@@ -106,13 +109,38 @@ impl Fid {
         self.context
     }
 
-    /// The object, if it is one of this provider and this type.
+    /// The object that begins here, if C has one of this type from [`give`], and has not closed it.
+    /// It stays as long as this call of C's, which must not close it meanwhile.
     pub fn object<T: Object>(&self) -> Option<&T> {
-        let is_it = self.class == T::CLASS && std::ptr::eq(self.ops, T::OPS);
-        // SAFETY: only `Fid::of` makes one with this table, and only objects of this type begin
-        // with such; C passes the address of the whole object, which it has from `give`.
-        is_it.then(|| unsafe { &*(&raw const *self).cast() })
+        let object = live().get(&std::ptr::from_ref(self).addr())?.pointer::<T>()?;
+        // SAFETY: it is a box of this type that was not closed, and C holds no part of it that it
+        // writes.
+        Some(unsafe { &*object })
     }
+}
+
+/// Objects that C has, by their addresses.
+static LIVE: Mutex<BTreeMap<usize, Live>> = Mutex::new(BTreeMap::new());
+
+/// An object that C has, as its box was made.
+struct Live {
+    object: *const c_void,
+    kind: TypeId,
+}
+
+// SAFETY: it is an address as far as the table goes; who makes a reference of it says why that may
+// be.
+unsafe impl Send for Live {}
+
+impl Live {
+    /// The object, if it is of this type.
+    fn pointer<T: Object>(&self) -> Option<*const T> {
+        (self.kind == TypeId::of::<T>()).then(|| self.object.cast())
+    }
+}
+
+fn live() -> MutexGuard<'static, BTreeMap<usize, Live>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The table of an object.
@@ -134,15 +162,22 @@ pub(crate) struct Given<T>(*mut T, PhantomData<T>);
 
 /// Gives an object to C, which gives it back by `fi_close`.
 pub(crate) fn give<T: Object>(object: T) -> Given<T> {
-    Given(Box::into_raw(Box::new(object)), PhantomData)
+    let object = Box::into_raw(Box::new(object));
+    live().insert(object.addr(), Live { object: object.cast(), kind: TypeId::of::<T>() });
+    Given(object, PhantomData)
 }
 
 extern "C" fn close<T: Object>(object: Given<T>) -> c_int {
     call(|| {
-        // SAFETY: C passes an object of the type whose table this function is in, which it has from
-        // `give`.
+        let is_live =
+            live().get(&object.0.addr()).is_some_and(|live| live.pointer::<T>().is_some());
+        if !is_live {
+            return Err(Refusal::INVALID);
+        }
+        // SAFETY: it is a box of this type that was not closed.
         unsafe { &*object.0 }.close()?;
-        // SAFETY: as above, and C does not use it any more.
+        live().remove(&object.0.addr());
+        // SAFETY: as above; nobody finds it any more, and C does not use it any more.
         drop(unsafe { Box::from_raw(object.0) });
         Ok(())
     })
@@ -155,3 +190,6 @@ extern "C" fn bind<T: Object>(object: &T, other: &Fid, flags: u64) -> c_int {
 extern "C" fn control<T: Object>(object: &T, command: c_int, argument: Argument) -> c_int {
     call(|| object.control(command, argument))
 }
+
+#[cfg(test)]
+mod tests;
