@@ -2,10 +2,9 @@
 //! whether MPI programs would run on Weft.
 
 use std::borrow::Cow;
-use std::io::{ErrorKind, Write, stdout};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
@@ -131,13 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let text = if arguments.json { report.to_json()? } else { report.to_text() };
         (text, report.links.first().is_some_and(|link| link.status == Status::Ok))
     };
-    match stdout().write_all(text.as_bytes()) {
-        // If nobody reads on, as behind `head`, the exit code still tells.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            return Err(error).context("cannot write to standard output");
-        }
-        _ => {}
-    }
+    weft_app_common::write_out(text)?;
     Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -120,7 +120,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     command.args(&settings.words);
     command.args(words.options.iter().flat_map(|option| &option.words)).args(&words.program);
     if own.dry_run {
-        println!("{}", as_typed(&settings, &command));
+        weft_app_common::write_out(format_args!("{}\n", as_typed(&settings, &command)))?;
         return Ok(ExitCode::SUCCESS);
     }
     Err(command.exec()).with_context(|| format!("cannot run {}", launcher.path.display()))

@@ -1,4 +1,4 @@
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,6 +49,9 @@ pub enum Error {
     /// The distances are wrong.
     #[error("the distances are wrong: {0}")]
     Wrong(String),
+    /// Standard output could not be written.
+    #[error(transparent)]
+    Printed(#[from] io::Error),
     /// A result of the run that could not be written.
     #[error("{what}: {cause}")]
     Output {
@@ -288,9 +291,7 @@ fn gather_column(
 }
 
 fn print(text: &str) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    written.map_err(|cause| Error::Output { what: "standard output".to_owned(), cause })
+    Ok(weft_app_common::write_out(text)?)
 }
 
 #[cfg(test)]

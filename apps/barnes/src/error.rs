@@ -13,6 +13,6 @@ pub enum Error {
     #[error("the result is wrong: {0}")]
     Wrong(String),
     /// The report could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] std::io::Error),
 }

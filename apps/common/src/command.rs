@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
+use crate::output::written;
+
 /// The status of a command that was not understood.
 const MISUSED: u8 = 2;
 
@@ -22,11 +24,13 @@ pub fn finish(done: anyhow::Result<ExitCode>) -> ExitCode {
 pub fn explain(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     match error.kind() {
-        DisplayHelp | DisplayVersion => {
-            // If nobody reads the help, nobody misses it.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
+        DisplayHelp | DisplayVersion => match written(error.print()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("weft: {error}");
+                ExitCode::FAILURE
+            }
+        },
         DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             ExitCode::from(MISUSED)

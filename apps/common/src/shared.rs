@@ -3,7 +3,7 @@ mod measured;
 pub use measured::{Measured, Stretch};
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use weft_region::{Mapped, RegionId, Regions, Result};
 use crate::measure::Times;
 use crate::start::{Ranks, arguments};
 use crate::traffic::{Traffic, summary, table};
+use crate::write_out;
 
 /// A rank of a program whose ranks talk through shared regions and nothing else.
 pub struct Shared {
@@ -188,9 +189,7 @@ impl Shared {
 /// # Errors
 /// Standard output cannot be written.
 pub fn print(lines: &str, times: Times, traffic: &[Traffic]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{lines}\n{}\n\n{}", summary(times, "", traffic), table(traffic))?;
-    out.flush()
+    write_out(format_args!("{lines}\n{}\n\n{}\n", summary(times, "", traffic), table(traffic)))
 }
 
 impl Ranks for Shared {

@@ -1,5 +1,7 @@
 use clap::Parser;
 use clap::error::ErrorKind;
+
+use crate::output::written;
 use weft::prelude::Weft;
 
 /// Reason why a program could not begin.
@@ -9,7 +11,7 @@ pub enum StartError {
     #[error("{0}")]
     Usage(String),
     /// The answer to `--help` or `--version` could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] std::io::Error),
     /// The ranks did not come together.
     #[error(transparent)]
@@ -83,7 +85,7 @@ fn parse<O>(answers: bool, parsed: Result<O, clap::Error>) -> Result<Option<O>, 
         return Err(StartError::Usage(usage(&answer)));
     }
     if answers {
-        answer.print()?;
+        written(answer.print())?;
     }
     Ok(None)
 }

@@ -29,7 +29,7 @@ pub enum Error {
     #[error("the transform is wrong: {0}")]
     Wrong(String),
     /// The report could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] io::Error),
 }
 

@@ -17,7 +17,7 @@ pub enum Error {
     #[error("the factors are wrong: {0}")]
     Wrong(String),
     /// The report could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] io::Error),
 }
 

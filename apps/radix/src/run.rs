@@ -19,7 +19,7 @@ pub enum Error {
     #[error("the keys are not sorted: {0}")]
     Wrong(String),
     /// The report could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] io::Error),
 }
 

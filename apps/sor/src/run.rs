@@ -1,4 +1,4 @@
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use weft::prelude::Weft;
@@ -25,7 +25,7 @@ pub enum Error {
     #[error("the result differs from that of one rank: {0}")]
     Wrong(String),
     /// The report could not be written.
-    #[error("standard output: {0}")]
+    #[error(transparent)]
     Output(#[from] io::Error),
 }
 
@@ -49,9 +49,7 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
         compare(&whole, &solved, &values, blocks)?;
         let report =
             Report { problem: &problem, ended: solved.ended, error, times, traffic: &traffic };
-        let mut out = io::stdout().lock();
-        out.write_all(report.text().as_bytes())?;
-        out.flush()?;
+        weft_app_common::write_out(report.text())?;
     }
     Ok(())
 }

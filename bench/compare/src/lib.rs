@@ -90,7 +90,7 @@ pub fn run(spec: &Spec) -> Result<()> {
         let outcomes = turns::take(testbed, peers, spec.turns, spec.rounds.into());
         match spec.json {
             true => report::print_json(testbed.name(), &outcomes)?,
-            false => report::print_table(testbed, &outcomes),
+            false => report::print_table(testbed, &outcomes)?,
         }
         compared.push((testbed.title(), outcomes));
     }

@@ -46,7 +46,7 @@ fn weft(outcomes: &[Outcome], what: What) -> Option<f64> {
 /// They cannot be written.
 pub fn print_json(testbed: &str, outcomes: &[Outcome]) -> Result<()> {
     for line in json(testbed, outcomes)? {
-        println!("{line}");
+        weft_app_common::write_out(format_args!("{line}\n"))?;
     }
     Ok(())
 }
@@ -88,8 +88,11 @@ fn json(testbed: &str, outcomes: &[Outcome]) -> Result<Vec<String>> {
 }
 
 /// Prints a table for a person, and what is missing.
-pub fn print_table(testbed: &Testbed, outcomes: &[Outcome]) {
-    print!("{}", text(testbed.title(), outcomes));
+///
+/// # Errors
+/// It cannot be written.
+pub fn print_table(testbed: &Testbed, outcomes: &[Outcome]) -> Result<()> {
+    Ok(weft_app_common::write_out(text(testbed.title(), outcomes))?)
 }
 
 fn text(title: &str, outcomes: &[Outcome]) -> String {

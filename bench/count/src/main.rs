@@ -27,7 +27,6 @@ use anyhow::{Context, Result, bail, ensure};
 use budget::{Budget, CountedWith, Figures};
 use clap::Parser;
 use dumps::{Counted, Dumps, averages};
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -82,12 +81,16 @@ struct Options {
     steps: Option<Option<String>>,
 }
 
-fn main() -> Result<ExitCode> {
+fn main() -> ExitCode {
     // This program is the launcher of the provider's two ranks.
     if let Some(code) = weft_launch::start_if_asked() {
-        return Ok(code);
+        return code;
     }
-    let options = Options::parse();
+    let parsed = Options::try_parse().map_err(Into::into);
+    weft_app_common::finish(parsed.and_then(count))
+}
+
+fn count(options: Options) -> Result<ExitCode> {
     if let Some(only) = options.steps {
         steps::play(&collect::Counter { only })?;
         return Ok(ExitCode::SUCCESS);
@@ -102,8 +105,7 @@ fn main() -> Result<ExitCode> {
         eprintln!("{IN_PIECES}");
     }
     if let Some(name) = &options.profile {
-        // A reader of the first lines only has closed the pipe.
-        let _ = std::io::stdout().write_all(report::profile(name, &profiled(name)?).as_bytes());
+        weft_app_common::write_out(report::profile(name, &profiled(name)?))?;
         return Ok(ExitCode::SUCCESS);
     }
     compare(&options)

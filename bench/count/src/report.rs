@@ -64,7 +64,7 @@ impl Table<'_> {
     /// A figure is no number.
     pub fn print_json(&self) -> Result<()> {
         for line in self.lines() {
-            println!("{}", serde_json::to_string(&line)?);
+            weft_app_common::say!("{}", serde_json::to_string(&line)?);
         }
         Ok(())
     }
@@ -90,10 +90,10 @@ impl Table<'_> {
                 verdict.to_owned(),
             ]);
         }
-        println!("{rows}");
+        weft_app_common::say!("{rows}");
         if *self.here != self.budget.counted_with {
-            println!("\nThe file's figures hold for {},", self.budget.counted_with);
-            println!("these for {}: nothing is compared.", self.here);
+            weft_app_common::say!("\nThe file's figures hold for {},", self.budget.counted_with);
+            weft_app_common::say!("these for {}: nothing is compared.", self.here);
         }
     }
 }

@@ -163,26 +163,26 @@ impl Figures {
                 "tcp_segments_sent_again_beside": shared_again,
                 "tcp_segments_lost_alone": stream_lost, "tcp_segments_lost_beside": shared_lost,
             });
-            println!("{row}");
+            weft_app_common::say!("{row}");
             return;
         }
         let us = |ns: f64| format!("{:.1} us", ns / 1e3);
         let gbit = |bytes: f64| format!("{:.3} Gbit/s", bytes * 8.0 / 1e9);
-        println!(
+        weft_app_common::say!(
             "coexist: messages of {size} B beside a TCP stream of 1 Gbit/s by {}, 2 ranks, {}:",
             by.name(),
             link(spec)
         );
-        println!("  one way alone   p50 {}   p99 {}", us(alone), us(alone_99));
-        println!("  beside TCP      p50 {}   p99 {}", us(beside), us(beside_99));
-        println!("  {ratio:.2} x alone   ({})", LIMIT.text(ratio));
-        println!("  all {messages} messages answered; {again} packets sent again");
+        weft_app_common::say!("  one way alone   p50 {}   p99 {}", us(alone), us(alone_99));
+        weft_app_common::say!("  beside TCP      p50 {}   p99 {}", us(beside), us(beside_99));
+        weft_app_common::say!("  {ratio:.2} x alone   ({})", LIMIT.text(ratio));
+        weft_app_common::say!("  all {messages} messages answered; {again} packets sent again");
         let kept = if shared_lost == 0 { "kept" } else { "NOT KEPT" };
-        println!(
+        weft_app_common::say!(
             "  TCP alone       {}   {stream_lost} segments lost, {stream_again} sent again",
             gbit(stream)
         );
-        println!(
+        weft_app_common::say!(
             "  beside messages {}   {shared_lost} segments lost (0: {kept}), {shared_again} sent again",
             gbit(shared)
         );

@@ -223,13 +223,16 @@ impl Bench<'_> {
                 "served": served().collect::<Vec<_>>(), "ratio": ratio,
                 "unit": "ns", "longest_wait": longest, "mean_wait": mean,
             });
-            println!("{row}");
+            weft_app_common::say!("{row}");
             return;
         }
-        println!("fairness of {name}, {ranks} ranks, {link}:");
-        println!("  {ratio:.2} x   {most} and {least} served   ({})", LIMIT.text(ratio));
+        weft_app_common::say!("fairness of {name}, {ranks} ranks, {link}:");
+        weft_app_common::say!(
+            "  {ratio:.2} x   {most} and {least} served   ({})",
+            LIMIT.text(ratio)
+        );
         let (longest, mean) = (longest / 1e3, mean / 1e3);
-        println!(
+        weft_app_common::say!(
             "  longest wait {longest:.0} us, {:.1} x the mean of {mean:.1} us",
             longest / mean
         );

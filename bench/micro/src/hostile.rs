@@ -224,7 +224,7 @@ pub(crate) fn measure_all(spec: &Spec) -> Result<()> {
     let plan = Plan { frames: spec.frames, size, slice: Duration::from_millis(200) };
     let report = measure(&plan)?;
     if spec.json {
-        println!("{}", json(&plan, &report));
+        weft_app_common::say!("{}", json(&plan, &report));
     } else {
         print(&plan, &report);
     }
@@ -242,26 +242,30 @@ fn medians(report: &Report) -> [f64; 3] {
 fn print(plan: &Plan, report: &Report) {
     let [alone, unrelated, hostile] = medians(report).map(|goodput| goodput / 1e6);
     let (size, slices) = (plan.size, report.hostile.len());
-    println!("hostile: frames of adversaries beside packets of {size} B, 2 ranks, udp:");
-    println!("  goodput {alone:.1} MB/s alone   ({slices} slices of each)");
-    println!(
+    weft_app_common::say!(
+        "hostile: frames of adversaries beside packets of {size} B, 2 ranks, udp:"
+    );
+    weft_app_common::say!("  goodput {alone:.1} MB/s alone   ({slices} slices of each)");
+    weft_app_common::say!(
         "  goodput {unrelated:.1} MB/s beside {} unrelated frames   {:.3} x alone",
         report.unrelated_frames,
         unrelated / alone
     );
-    println!(
+    weft_app_common::say!(
         "  goodput {hostile:.1} MB/s beside {} hostile frames   {:.3} x unrelated   ({})",
         report.hostile_frames(),
         report.ratio(),
         LIMIT.text(report.ratio())
     );
-    println!("  {:.0} frames of the adversary a second", report.rate());
+    weft_app_common::say!("  {:.0} frames of the adversary a second", report.rate());
     for (attack, sent) in ATTACKS.into_iter().zip(report.attacks) {
         let refused = report.refused.of(attack.refused());
-        println!("  {sent} sent, {refused} refused: {}", attack.refused());
+        weft_app_common::say!("  {sent} sent, {refused} refused: {}", attack.refused());
     }
     let Report { sent, arrived, foreign, .. } = report;
-    println!("  {foreign} of them delivered; {arrived} of {sent} packets once and in order");
+    weft_app_common::say!(
+        "  {foreign} of them delivered; {arrived} of {sent} packets once and in order"
+    );
 }
 
 fn json(plan: &Plan, report: &Report) -> serde_json::Value {

@@ -168,13 +168,13 @@ impl Row {
     pub fn print(&self, json: bool) {
         if json {
             match serde_json::to_string(self) {
-                Ok(line) => println!("{line}"),
+                Ok(line) => weft_app_common::say!("{line}"),
                 Err(error) => eprintln!("weft: cannot print the result: {error}"),
             }
             return;
         }
         let Row { bench, link, ranks, size, rounds, .. } = self;
-        println!("{bench} of {}, {ranks} ranks, {link}:", bytes(*size));
+        weft_app_common::say!("{bench} of {}, {ranks} ranks, {link}:", bytes(*size));
         let figures = [self.p50, self.p99, self.mean, self.min];
         let [p50, p99, mean, min] = figures.map(|figure| self.figure(figure));
         let used = |processor: Option<Processor>| match processor {
@@ -182,7 +182,9 @@ impl Row {
             None => String::new(),
         };
         let own = used(self.processor);
-        println!("  p50 {p50}   p99 {p99}   mean {mean}   min {min}   ({rounds} samples){own}");
+        weft_app_common::say!(
+            "  p50 {p50}   p99 {p99}   mean {mean}   min {min}   ({rounds} samples){own}"
+        );
         let mut limit = self.limit;
         for floor in &self.floors {
             match floor.p50 {
@@ -193,11 +195,11 @@ impl Row {
                     let mean = mean.unwrap_or_default();
                     let limit = limit.take().map(|limit| format!("   ({})", limit.text(ratio)));
                     let limit = limit.unwrap_or_default();
-                    println!("  {ratio:.2} x {what}: {figure}{mean}{used}{limit}");
+                    weft_app_common::say!("  {ratio:.2} x {what}: {figure}{mean}{used}{limit}");
                 }
                 None => {
                     let why = floor.missing.as_deref().unwrap_or_default();
-                    println!("  {}: not measured: {why}", floor.what);
+                    weft_app_common::say!("  {}: not measured: {why}", floor.what);
                 }
             }
         }

@@ -45,7 +45,10 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
         let all = spec.rounds as f64 * BATCH as f64 * spec.size() as f64;
         let early = arena.word(EARLY).load(Ordering::Acquire) as f64 / all;
         if !spec.json {
-            println!("  {:.0} % read before the last of its message was sent", 100.0 * early);
+            weft_app_common::say!(
+                "  {:.0} % read before the last of its message was sent",
+                100.0 * early
+            );
         }
     }
     Ok(weft.leave()?)

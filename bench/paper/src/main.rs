@@ -64,7 +64,11 @@ Examples:
 The exit status is not 0 if a figure is outside its band and nothing explains it.";
 
 fn main() -> ExitCode {
-    match measure(&Arguments::parse()) {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return weft_app_common::explain(&error),
+    };
+    match measure(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("weft-paper: {error:#}");
@@ -110,7 +114,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
             write_zero_copy(&arguments.out)?;
         }
     }
-    println!("{}", report.text());
+    weft_app_common::say!("{}", report.text());
     if !report.faults().is_empty() {
         for fault in report.faults() {
             eprintln!("weft-paper: {fault}");
@@ -124,7 +128,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
 fn write_adaptive(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: adaptive windows ...");
     let pages = adaptive::pages().context("adaptive windows")?;
-    println!("{}", pages[0].1);
+    weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)
 }
 
@@ -132,7 +136,7 @@ fn write_adaptive(folder: &Path) -> Result<()> {
 fn write_rendezvous(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: rendezvous ...");
     let pages = rendezvous::pages().context("rendezvous")?;
-    println!("{}", pages[0].1);
+    weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)
 }
 
@@ -140,7 +144,7 @@ fn write_rendezvous(folder: &Path) -> Result<()> {
 fn write_regions(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: programs on regions ...");
     let pages = regions::pages().context("programs on regions")?;
-    println!("{}", pages[0].1);
+    weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)
 }
 
@@ -148,7 +152,7 @@ fn write_regions(folder: &Path) -> Result<()> {
 fn write_zero_copy(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: data by message and by put ...");
     let pages = zero_copy::pages().context("data by message and by put")?;
-    println!("{}", pages[0].1);
+    weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)?;
     write_zero_copy_today(folder)
 }
@@ -156,7 +160,7 @@ fn write_zero_copy(folder: &Path) -> Result<()> {
 /// Writes the part of this machine's links.
 fn write_zero_copy_today(folder: &Path) -> Result<()> {
     let section = format!("{}\n{}", today::HEADING, today::zero_copy::section());
-    println!("{section}");
+    weft_app_common::say!("{section}");
     replace_end(&folder.join(zero_copy::PAGES[0]), &section)
 }
 
@@ -173,9 +177,9 @@ fn chosen(only: &[String]) -> Result<Vec<Box<dyn Experiment>>> {
 
 fn list(experiments: &[Box<dyn Experiment>]) {
     for experiment in experiments {
-        println!("{}: {}", experiment.name(), experiment.title());
+        weft_app_common::say!("{}: {}", experiment.name(), experiment.title());
         for claim in experiment.claims() {
-            println!("  {:24} {}", claim.id, claim.expected);
+            weft_app_common::say!("  {:24} {}", claim.id, claim.expected);
         }
     }
 }
@@ -218,7 +222,7 @@ fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
 /// answers.
 fn write_today(papers: &[Paper], folder: &Path) -> Result<()> {
     for (paper, section) in today::sections(papers) {
-        println!("{section}");
+        weft_app_common::say!("{section}");
         replace_end(&folder.join(format!("{paper}.md")), &section)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Output of results: lines for people on standard error, objects for programs on standard output.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 
 /// Standard output as programs read it. While this lives, what the simulated program prints goes to
 /// standard error, so that nothing comes between the objects.
@@ -23,6 +23,6 @@ impl Lines {
     /// # Errors
     /// What the system says.
     pub fn write(&mut self, object: &serde_json::Value) -> io::Result<()> {
-        writeln!(self.0, "{object}")
+        weft_app_common::write_to(&self.0, format_args!("{object}\n"))
     }
 }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Some(what) = &arguments.what else {
         if arguments.help {
-            print!("{}", Arguments::help());
+            weft_app_common::write_out(Arguments::help())?;
             return Ok(ExitCode::SUCCESS);
         }
         bail!(

@@ -5,6 +5,7 @@
 use anyhow::{Result, bail};
 use clap::Parser;
 use std::io::{IsTerminal, Write, stderr};
+use std::process::ExitCode;
 use std::time::Duration;
 use weft_soak::{Case, Goal, Totals, run};
 
@@ -51,14 +52,18 @@ struct Arguments {
     case: Option<u64>,
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    let parsed = Arguments::try_parse().map_err(Into::into);
+    weft_app_common::finish(parsed.and_then(soak).map(|()| ExitCode::SUCCESS))
+}
+
+fn soak(arguments: Arguments) -> Result<()> {
     if let Some(number) = arguments.case {
         let case = Case::numbered(number, arguments.packets_a_case);
         eprintln!("{case}");
         return match case.run_with(arguments.explain, |_| {}) {
             Ok(passed) => {
-                println!("{passed:#?}");
+                weft_app_common::say!("{passed:#?}");
                 Ok(())
             }
             Err(failure) => bail!("{failure}"),
@@ -85,7 +90,7 @@ fn main() -> Result<()> {
     if show {
         eprintln!();
     }
-    println!("{totals}");
+    weft_app_common::say!("{totals}");
     if let Some(failure) = failure {
         bail!("{failure}");
     }

@@ -112,7 +112,7 @@ fn on_weft(rounds: usize) -> Result<()> {
 fn print(name: &str, end: End, measured: Vec<Measured>) {
     for Measured { samples, processor_ns } in measured {
         if end == End::First {
-            println!("{name} {:.3} {processor_ns:.3}", median(samples));
+            weft_app_common::say!("{name} {:.3} {processor_ns:.3}", median(samples));
         }
     }
 }

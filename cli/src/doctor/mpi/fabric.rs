@@ -94,7 +94,7 @@ pub(super) fn ask(library: &Path, provider: Option<&Provider>) -> Result<Seen, S
 /// If it cannot be said.
 pub fn look_into(candidate: &Candidate) -> Result<ExitCode> {
     let seen = see(candidate).map_err(|error| error.to_string());
-    println!("{}", serde_json::to_string(&seen)?);
+    weft_app_common::write_out(format_args!("{}\n", serde_json::to_string(&seen)?))?;
     Ok(ExitCode::SUCCESS)
 }
 
