@@ -37,7 +37,7 @@ fn run(name: &str, words: &str, stdout: Stdio) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// What each program is asked.
+/// Words for each program.
 fn commands() -> impl Iterator<Item = (&'static str, &'static str)> {
     let both = |(name, words): (_, Option<_>)| [Some("--help"), words].map(|it| Some((name, it?)));
     PROGRAMS.into_iter().flat_map(both).flatten()

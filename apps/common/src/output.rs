@@ -1,4 +1,4 @@
-//! What a program says on standard output.
+//! Standard output of programs.
 //!
 //! If nobody reads on, as behind `head`, nobody misses what follows, and the program's status still
 //! tells. Any other error loses what somebody wants: it is said, and the status is not 0.

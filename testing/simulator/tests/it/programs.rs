@@ -104,7 +104,7 @@ fn errors_and_panics_are_outcomes_and_the_others_are_told() {
     }
 }
 
-/// Whether it has come when the receiver leaves, and by what way.
+/// The message may have come when its receiver leaves or not, and goes to one rank or to all.
 #[test]
 fn a_message_to_a_port_that_nobody_made_is_always_told() {
     for preset in Preset::ALL {
