@@ -227,7 +227,9 @@ fn said(asked: &[u64], step: &[u8], length: usize) -> Vec<u8> {
         1 => Packet::Read { span: span(length), number, fetches: odd % 2 == 0 },
         2 => {
             let (atomic, fetches) = atomic_of(odd, what);
-            let elements = 1 + usize::from(low % 2);
+            // One without operands may be of any length.
+            let is_long = atomic.operation == Operation::Read && low > 200;
+            let elements = if is_long { length } else { 1 + usize::from(low % 2) };
             let length = elements * atomic.element.size();
             let operands = vec![what; length * atomic.operation.operands()];
             let parsed =

@@ -2,11 +2,15 @@
 
 use arbitrary::{Result, Unstructured};
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft_link::{Buffer, Link, Payload};
 use weft_link_shm::memory::{Cursor, Mapping, View};
 use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// Offset of the attention word in a rank's segment.
+const ATTENTION: usize = 2 * 64;
 
 /// Slots that the peer writes, and the reader's use of what it received.
 pub fn slots(data: &[u8]) {
@@ -17,12 +21,19 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let settings = Settings { frames: 4, window_packets: 4, frame_bytes: 256, ..Settings::new(3) };
     let segments = create_segments(&settings).expect("shared memory can be made");
     let mut ring = ring_to_rank_0(&settings, &segments[1]);
+    let control = Mapping::new(&segments[0], 0..settings.rings_offset(), true);
+    let control = control.expect("a segment can be mapped").into();
+    let attention = View::<AtomicU64>::new(&control, ATTENTION, 1);
     let mut link = Shm::attach(Rank(0), settings, &segments).expect("a rank can attach");
     let mut kept: Vec<(Buffer, u16)> = Vec::new();
     while !script.is_empty() {
         if script.ratio(2, 3)? {
             let (header, payload_kind, words) = slot(script, &settings)?;
             ring.push(&header, payload_kind, &words);
+            // Announcements may be of any rank, and of any that does not exist.
+            if script.ratio(1, 4)? {
+                attention[0].fetch_or(script.arbitrary()?, Ordering::SeqCst);
+            }
             if let Ok(received) = link.receive() {
                 let received = received.expect("a slot was written");
                 assert_eq!(received.header.source, Rank(1));

@@ -189,12 +189,17 @@ fn distort(
     size: &mut usize,
     script: &mut Unstructured<'_>,
 ) -> Result<()> {
-    match script.int_in_range(0..=5)? {
+    match script.int_in_range(0..=6)? {
         0 => header.port = script.arbitrary()?,
         1 => header.message = script.int_in_range(0..=8)?,
         2 => header.bytes = script.int_in_range(0..=MAX_MESSAGE)?,
         3 => header.header_bytes = script.arbitrary()?,
         4 => *size = script.int_in_range(0..=FRAME_BYTES)?,
+        5 => {
+            // About a port that nobody has made.
+            (header.port, *size, header.header_bytes) = (script.arbitrary()?, 0, 0);
+            header.kind = *script.choose(&KINDS)?;
+        }
         _ => {
             header.kind = *script.choose(&KINDS)?;
         }
