@@ -10,15 +10,16 @@ use weft_endpoint::{
     Node, Packets, Preset, Rank, WaitPolicy, WatchThread, default_interrupt_delay, network_settings,
 };
 use weft_link::Link;
+use weft_net::{XdpHost, XdpOptions};
 use weft_netns::Cluster;
 use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
-use weft_xdp::{Interface, Xdp, XdpHost, XdpOptions, XdpPort, XdpSettings, XdpSizes};
+use weft_xdp::{Interface, Xdp, XdpPort, XdpSettings, XdpSizes};
 
 /// Bytes of the longest packet that every Ethernet takes.
 const MTU: usize = 1500;
 /// Frames to send from, and to receive into: those of `weft run`.
-const FRAMES: (usize, usize) = (512, 1088);
+const FRAMES: (u32, u32) = (512, 1088);
 
 /// The links of two ranks on the first two hosts of `cluster`, with the keys that `keys` has for
 /// each, and where the ranks are.
@@ -44,8 +45,8 @@ pub fn links(
             // As where there are more: a socket that knows its only peer hears of nobody else.
             only: None,
             group: None,
-            frames: FRAMES.0,
-            receive_frames: FRAMES.1,
+            frames: FRAMES.0 as usize,
+            receive_frames: FRAMES.1 as usize,
         })
     };
     let [first, second] = sockets;

@@ -6,6 +6,7 @@ use weft_endpoint::Rank;
 use weft_tagged::Address;
 
 /// Addresses of a job of so many ranks.
+#[derive(Default)]
 pub(super) struct Addresses {
     ranks: u64,
     /// True if handles are indexes of the table; otherwise they are the addresses themselves.

@@ -45,12 +45,14 @@ pub(crate) struct Bound(Mutex<Vec<Watched>>);
 /// Completions that a queue has room for at least, before new operations are put off.
 const LEAST_ROOM: usize = 1024;
 
+#[derive(Default)]
 struct Completions {
     entries: VecDeque<Completion>,
     room: usize,
     descriptor: Option<Arc<Descriptor>>,
 }
 
+#[derive(Default)]
 struct Counter {
     counts: Counts,
     descriptor: Option<Arc<Descriptor>>,

@@ -8,7 +8,12 @@ use std::num::NonZero;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Id(NonZero<u32>);
 
-/// Objects of one type.
+/// Difference between a place's numbers.
+const GENERATION: NonZero<u32> = NonZero::new(1 << 16).unwrap();
+/// Number that no object has: those of places begin at generation 1.
+const NOBODY: Id = Id(NonZero::<u32>::MIN);
+
+/// Objects of one type. Where none is there is the type's default.
 pub(super) struct Slots<T> {
     slots: Vec<Slot<T>>,
     /// Places that are free.
@@ -16,23 +21,25 @@ pub(super) struct Slots<T> {
 }
 
 struct Slot<T> {
-    generation: u16,
-    object: Option<T>,
+    /// Number of the object, or of the next one here: nobody has that yet.
+    id: Id,
+    object: T,
 }
 
 impl Id {
-    fn new(place: u16, generation: u16) -> Option<Self> {
-        NonZero::new(u32::from(generation) << 16 | u32::from(place)).map(Id)
+    /// Number of the first object in a place.
+    fn first(place: u16) -> Self {
+        Id(GENERATION | u32::from(place))
+    }
+
+    /// Number of the next object in the same place, if it has any further generation.
+    fn next(self) -> Option<Self> {
+        Some(Id(self.0.checked_add(GENERATION.get())?))
     }
 
     #[inline(always)]
     fn place(self) -> usize {
         self.0.get() as usize & 0xffff
-    }
-
-    #[inline(always)]
-    fn generation(self) -> u16 {
-        (self.0.get() >> 16) as u16
     }
 }
 
@@ -42,54 +49,55 @@ impl<T> Default for Slots<T> {
     }
 }
 
-impl<T> Slots<T> {
+impl<T: Default> Slots<T> {
     /// Keeps an object, and returns its number.
     ///
     /// # Errors
     /// [`Refusal::TOO_MANY`] beside 65,536 others.
     pub fn insert(&mut self, object: T) -> Result<Id> {
-        let place = match self.free.pop() {
-            Some(place) => place,
-            None => {
-                let place = u16::try_from(self.slots.len()).map_err(|_| Refusal::TOO_MANY)?;
-                self.slots.push(Slot { generation: 1, object: None });
-                place
-            }
-        };
-        let slot = &mut self.slots[usize::from(place)];
-        slot.object = Some(object);
-        Id::new(place, slot.generation).ok_or(Refusal::TOO_MANY)
+        if let Some(place) = self.free.pop() {
+            let slot = &mut self.slots[usize::from(place)];
+            slot.object = object;
+            return Ok(slot.id);
+        }
+        let place = u16::try_from(self.slots.len()).map_err(|_| Refusal::TOO_MANY)?;
+        let id = Id::first(place);
+        self.slots.push(Slot { id, object });
+        Ok(id)
     }
 
     /// The object with this number, if it is still there.
     #[inline(always)]
     pub fn get(&self, id: Id) -> Option<&T> {
         let slot = self.slots.get(id.place())?;
-        slot.object.as_ref().filter(|_| slot.generation == id.generation())
+        (slot.id == id).then_some(&slot.object)
     }
 
     /// Does what [`Self::get`] does, to change the object.
     #[inline(always)]
     pub fn get_mut(&mut self, id: Id) -> Option<&mut T> {
         let slot = self.slots.get_mut(id.place())?;
-        slot.object.as_mut().filter(|_| slot.generation == id.generation())
+        (slot.id == id).then_some(&mut slot.object)
     }
 
     /// Takes an object out: its number names nothing from here on.
     pub fn remove(&mut self, id: Id) -> Option<T> {
-        self.get(id)?;
+        let object = std::mem::take(self.get_mut(id)?);
         let slot = &mut self.slots[id.place()];
         // A place without further generations is not used again.
-        if let Some(next) = slot.generation.checked_add(1) {
-            slot.generation = next;
-            self.free.push(id.place() as u16);
+        match id.next() {
+            Some(next) => {
+                slot.id = next;
+                self.free.push(id.place() as u16);
+            }
+            None => slot.id = NOBODY,
         }
-        slot.object.take()
+        Some(object)
     }
 
-    /// All of them.
+    /// All of them, and defaults where none is.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| slot.object.as_ref())
+        self.slots.iter().map(|slot| &slot.object)
     }
 }
 
