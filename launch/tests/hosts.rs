@@ -334,6 +334,16 @@ fn a_weft_of_another_release_is_named() {
 }
 
 #[test]
+fn agents_hear_of_a_launcher_that_waits_for_others() {
+    let Some(cluster) = cluster(2) else { return };
+    // Two signs of life, before anything else.
+    let shell = write_shell(&cluster, "head -c 24 >/dev/null; exit 3");
+    let words = format!("--patience-ms 20000 --rsh {} --hosts a:1,b:1 leave", shell.display());
+    let job = launch(&cluster, &words);
+    assert_eq!(job.err, "weft: host b: its agent ended with status 3\n");
+}
+
+#[test]
 fn hosts_that_do_not_reach_each_other_are_named() {
     let Some(cluster) = cluster(2) else { return };
     cluster.host(1).lose_datagrams(1.0).unwrap();

@@ -7,7 +7,7 @@ use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::num::NonZero;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,6 +35,10 @@ use crate::program::{find_program, own_directory};
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
+
+mod uplink;
+
+use uplink::Uplink;
 
 /// Bytes of output that may be under way to the launcher.
 const OUTPUT_WINDOW_BYTES: usize = 256 * 1024;
@@ -73,35 +77,35 @@ pub(crate) fn run() -> ExitCode {
     let (from, to) =
         (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
     let connected = from.and_then(|from| Stream::new(from, to?));
-    let mut stream = match connected {
-        Ok(stream) => stream,
+    let mut uplink = match connected {
+        Ok(stream) => Uplink::new(stream, LAUNCHER_SILENCE),
         Err(error) => {
             eprintln!("weft: {error}");
             return ExitCode::FAILURE;
         }
     };
-    match serve(&mut stream) {
+    match serve(&mut uplink) {
         Ok(()) => ExitCode::SUCCESS,
         Err(AgentError::Gone) => ExitCode::FAILURE,
         Err(other) => {
-            stream.send(&FromAgent::Refused(other.to_string()).emit());
+            uplink.send(&FromAgent::Refused(other.to_string()));
             // If the launcher does not take it, it is told by the end of the connection.
-            let _ = stream.flush(FLUSH_LIMIT);
+            let _ = uplink.stream.flush(FLUSH_LIMIT);
             ExitCode::FAILURE
         }
     }
 }
 
-fn serve(stream: &mut Stream) -> Result<(), AgentError> {
+fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
     let signals = Signals::collect()?;
-    stream.send(&ready()?.emit());
-    let ToAgent::Begin(begin) = next(stream)? else { return Err(out_of_order()) };
+    uplink.send(&ready()?);
+    let ToAgent::Begin(begin) = uplink.next()? else { return Err(out_of_order()) };
     let prepared = prepare(&begin)?;
     let (mut attachment, state) = attach(&begin)?;
     let Sockets { meeting, address, ranks: own, group } = prepared.sockets;
     let addresses = own.iter().map(|(_, address)| *address).collect();
-    stream.send(&FromAgent::Bound(address, addresses, state).emit());
-    let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = next(stream)? else {
+    uplink.send(&FromAgent::Bound(address, addresses, state));
+    let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = uplink.next()? else {
         return Err(out_of_order());
     };
     let count = hosts.len();
@@ -120,7 +124,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
     };
     let needs_udp = begin.far != FarLink::Xdp;
     let meet = Meet { meeting, greeting, needs_udp };
-    let (over_ethernet, copied) = meet.run(stream, Duration::from_millis(limit_ms.into()))?;
+    let (over_ethernet, copied) = meet.run(uplink, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
     let network = Network {
         job: begin.job,
@@ -148,7 +152,7 @@ fn serve(stream: &mut Stream) -> Result<(), AgentError> {
         (true, None) => return Err(out_of_order()),
     };
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
-    Agent::start(stream, signals, &prepared.spec, prepared.program, part)?.run()
+    Agent::start(uplink, signals, &prepared.spec, prepared.program, part)?.run()
 }
 
 /// Takes the interface for AF_XDP, if that is wished for and can be.
@@ -185,37 +189,6 @@ fn out_of_order() -> AgentError {
     BadMessage::Range("order").into()
 }
 
-/// Waits for the launcher's next message, however long it takes.
-fn next(stream: &mut Stream) -> Result<ToAgent, AgentError> {
-    loop {
-        if let Some(message) = stream.take() {
-            match ToAgent::parse(&message)? {
-                ToAgent::Beat | ToAgent::Pause => continue,
-                message => return Ok(message),
-            }
-        }
-        await_launcher(stream, &[], None)?;
-    }
-}
-
-/// Waits for the launcher or for one of these descriptors, or until the time is over.
-fn await_launcher(
-    stream: &mut Stream,
-    arrivals: &[BorrowedFd<'_>],
-    timeout: Option<Duration>,
-) -> Result<(), AgentError> {
-    let from = stream.readable().ok_or(AgentError::Gone)?;
-    let mut sources: Vec<Waited<'_, bool>> = vec![(true, from.as_fd(), PollFlags::IN)];
-    sources.extend(stream.writable().map(|to| (false, to.as_fd(), PollFlags::OUT)));
-    sources.extend(arrivals.iter().map(|arrivals| (false, *arrivals, PollFlags::IN)));
-    let ready = wait_for(&sources, timeout)?;
-    if ready.contains(&true) {
-        stream.read_some()?;
-    }
-    stream.write_some();
-    Ok(())
-}
-
 /// State of a host before any rank is started.
 struct Prepared {
     spec: JobSpec,
@@ -245,7 +218,7 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     Ok(Prepared { spec, program, sockets })
 }
 
-/// UdpProbe the other hosts.
+/// Probes by which this host meets the others.
 struct Meet {
     meeting: UdpProbe,
     /// Over Ethernet, if that is tried.
@@ -257,14 +230,14 @@ struct Meet {
 impl Meet {
     /// Meets the others, says whom it has not met in time, and answers on until the launcher says
     /// go. Returns whether that goes over Ethernet, and whether the network copies multicasts.
-    fn run(mut self, stream: &mut Stream, limit: Duration) -> Result<(bool, bool), AgentError> {
+    fn run(mut self, uplink: &mut Uplink, limit: Duration) -> Result<(bool, bool), AgentError> {
         let (mut pace, mut told) = (Pace::new(limit), false);
         loop {
             self.take_in();
             let progress = self.progress();
             if !told && pace.is_over(progress) {
                 told = true;
-                stream.send(&self.missed().emit());
+                uplink.send(&self.missed());
             }
             if pace.asks_now(progress) {
                 self.ask();
@@ -272,9 +245,9 @@ impl Meet {
             let timeout = pace.wait(progress, told);
             let ethernet = self.greeting.iter().map(EthernetProbe::arrivals);
             let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
-            await_launcher(stream, &arrivals, timeout)?;
-            match stream.take().map(|message| ToAgent::parse(&message)).transpose()? {
-                None | Some(ToAgent::Beat | ToAgent::Pause) => {}
+            uplink.wait(&arrivals, timeout)?;
+            match uplink.take()? {
+                None => {}
                 Some(ToAgent::Go { over_ethernet, copied }) if told => {
                     return Ok((over_ethernet, copied));
                 }
@@ -346,7 +319,7 @@ struct Input {
 
 /// An agent whose ranks have been started.
 struct Agent<'a> {
-    stream: &'a mut Stream,
+    uplink: &'a mut Uplink,
     signals: Signals,
     crew: Crew<'a>,
     pipes: Vec<Pipe>,
@@ -354,14 +327,12 @@ struct Agent<'a> {
     under_way_bytes: usize,
     clock: Clock,
     beat_at: Duration,
-    /// Time at which the launcher was heard last; `None` while it is stopped.
-    heard_at: Option<Duration>,
     finishing: bool,
 }
 
 impl<'a> Agent<'a> {
     fn start(
-        stream: &'a mut Stream,
+        uplink: &'a mut Uplink,
         signals: Signals,
         spec: &'a JobSpec,
         program: PathBuf,
@@ -380,9 +351,9 @@ impl<'a> Agent<'a> {
         for pipe in &pipes {
             pipe.from.as_ref().map(make_nonblocking).transpose()?;
         }
-        stream.send(&FromAgent::Started(crew.process_ids().collect()).emit());
+        uplink.send(&FromAgent::Started(crew.process_ids().collect()));
         Ok(Agent {
-            stream,
+            uplink,
             signals,
             crew,
             pipes,
@@ -390,7 +361,6 @@ impl<'a> Agent<'a> {
             under_way_bytes: 0,
             clock: Clock::start(),
             beat_at: Duration::ZERO,
-            heard_at: Some(Duration::ZERO),
             finishing: false,
         })
     }
@@ -417,8 +387,8 @@ impl<'a> Agent<'a> {
         for source in wait_for(&self.sources()?, Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals()?,
-                Source::Launcher => self.stream.read_some()?,
-                Source::ToLauncher => self.stream.write_some(),
+                Source::Launcher => self.uplink.stream.read_some()?,
+                Source::ToLauncher => self.uplink.stream.write_some(),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => drop(self.pass_on(number)),
                 Source::Input => self.feed(),
@@ -432,9 +402,8 @@ impl<'a> Agent<'a> {
         if !ended.is_empty() {
             self.tell(Event::Ended(ended));
         }
-        while let Some(message) = self.stream.take() {
-            self.heard_at = Some(self.clock.now());
-            self.obey(ToAgent::parse(&message)?)?;
+        while let Some(message) = self.uplink.take()? {
+            self.obey(message)?;
         }
         self.crew.welcome_again();
         self.beat()
@@ -442,12 +411,12 @@ impl<'a> Agent<'a> {
 
     fn sources(&self) -> Result<Vec<Waited<'_, Source>>, AgentError> {
         use PollFlags as For;
-        let from = self.stream.readable().ok_or(AgentError::Gone)?;
+        let from = self.uplink.stream.readable().ok_or(AgentError::Gone)?;
         let mut all = vec![
             (Source::Signals, self.signals.waits_for().as_fd(), For::IN),
             (Source::Launcher, from.as_fd(), For::IN),
         ];
-        let to = self.stream.writable().into_iter();
+        let to = self.uplink.stream.writable().into_iter();
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
         let channels = self.crew.channels();
         all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
@@ -484,7 +453,7 @@ impl<'a> Agent<'a> {
     }
 
     fn tell(&mut self, event: Event) {
-        self.stream.send(&FromAgent::Event(event).emit());
+        self.uplink.send(&FromAgent::Event(event));
     }
 
     /// Passes on what a rank has written. Returns whether there was something.
@@ -501,7 +470,7 @@ impl<'a> Agent<'a> {
             Ok(count) => {
                 bytes.truncate(count);
                 self.under_way_bytes += count;
-                self.stream.send(&FromAgent::Output(pipe.rank, pipe.kind, bytes).emit());
+                self.uplink.send(&FromAgent::Output(pipe.rank, pipe.kind, bytes));
                 true
             }
         }
@@ -524,11 +493,11 @@ impl<'a> Agent<'a> {
                 }
             }
             ToAgent::Finish => self.finishing = true,
-            ToAgent::Beat => {}
-            ToAgent::Pause => self.heard_at = None,
-            ToAgent::Begin(_) | ToAgent::Meet { .. } | ToAgent::Go { .. } => {
-                return Err(out_of_order());
-            }
+            ToAgent::Begin(_)
+            | ToAgent::Meet { .. }
+            | ToAgent::Go { .. }
+            | ToAgent::Beat
+            | ToAgent::Pause => return Err(out_of_order()),
         }
         Ok(())
     }
@@ -553,7 +522,7 @@ impl<'a> Agent<'a> {
             }
         }
         if pending.is_empty() {
-            self.stream.send(&FromAgent::InputTaken.emit());
+            self.uplink.send(&FromAgent::InputTaken);
         }
     }
 
@@ -562,12 +531,11 @@ impl<'a> Agent<'a> {
         let now = self.clock.now();
         if now >= self.beat_at {
             self.beat_at = now + BEAT;
-            if self.stream.is_flushed() {
-                self.stream.send(&FromAgent::Beat.emit());
+            if self.uplink.stream.is_flushed() {
+                self.uplink.send(&FromAgent::Beat);
             }
         }
-        let silent = self.heard_at.is_some_and(|at| now > at + LAUNCHER_SILENCE);
-        if silent { Err(AgentError::Gone) } else { Ok(()) }
+        self.uplink.check()
     }
 
     /// Cleans up, passes on what is left, and says that this is all.
@@ -580,14 +548,14 @@ impl<'a> Agent<'a> {
                 }
             }
         }
-        self.stream.send(&FromAgent::Finished(stuck).emit());
-        while !self.stream.is_flushed() {
-            await_launcher(self.stream, &[], None)?;
-        }
-        Ok(())
+        self.uplink.send(&FromAgent::Finished(stuck));
+        self.uplink.flush()
     }
 }
 
 fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> [Pipe; 2] {
     [(Kind::Out, out), (Kind::Err, err)].map(|(kind, from)| Pipe { rank, kind, from: Some(from) })
 }
+
+#[cfg(test)]
+mod tests;

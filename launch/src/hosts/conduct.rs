@@ -10,7 +10,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
 use super::layout::{HostsSpec, Layout};
-use super::remote::Remote;
+use super::remote::{Remote, Remotes};
 use super::start::{Started, Stop, start};
 use super::{BEAT, FLUSH_LIMIT, LOOK};
 use crate::clock::Clock;
@@ -86,7 +86,7 @@ struct Conductor<'a> {
     clock: Clock,
     ticked_at: Duration,
     beat_at: Duration,
-    remotes: Vec<Remote>,
+    remotes: Remotes,
     output: Output,
     signals: Option<Signals>,
     input: Input,
@@ -306,7 +306,7 @@ impl<'a> Conductor<'a> {
     /// Stops until somebody says to continue. Agents are told, so that they do not take it for the
     /// end.
     fn stop(&mut self) {
-        for remote in &mut self.remotes {
+        for remote in self.remotes.iter_mut() {
             remote.send(&ToAgent::Pause);
             // An agent that does not take it finds the launcher silent, which it bears for a while.
             let _ = remote.stream.flush(FLUSH_LIMIT);
@@ -329,10 +329,7 @@ impl<'a> Conductor<'a> {
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
-        // All at once: each takes a moment to end.
-        self.remotes.iter_mut().for_each(|remote| remote.stream.close());
-        Ok(outcome)
+        conclude(verdict, stuck, &mut self.output, self.signals.as_mut())
     }
 
     /// The process of a rank, and its host.

@@ -2,11 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io::{read, retry_on_intr};
@@ -23,8 +24,13 @@ use crate::start::HOST_AGENT;
 use crate::wait::wait_for;
 use crate::words::LastWords;
 
-/// Longest time that a remote shell has to end once its agent has been let go.
+/// Longest time that remote shells have to end once their agents have been let go, all together.
 const END_LIMIT: Duration = Duration::from_secs(2);
+/// Longest time that a remote shell whose connection has ended has to say why. The job's other
+/// hosts wait meanwhile.
+const EXPLAIN_LIMIT: Duration = Duration::from_millis(300);
+/// Longest time that killed remote shells have to disappear, after that.
+const KILL_LIMIT: Duration = Duration::from_secs(1);
 
 /// A host of the job.
 #[derive(Debug)]
@@ -53,6 +59,33 @@ pub(crate) struct Remote {
     pub finished: Option<Vec<u32>>,
     /// True if its end has been noticed.
     pub is_lost: bool,
+    /// Time by which the remote shell is to have ended, once its agent has been let go.
+    end_by: Option<Instant>,
+}
+
+/// The hosts of a job. When they are dropped all are let go at once, so that they have one deadline.
+#[derive(Debug, Default)]
+pub(crate) struct Remotes(Vec<Remote>);
+
+impl Deref for Remotes {
+    type Target = Vec<Remote>;
+
+    fn deref(&self) -> &Vec<Remote> {
+        &self.0
+    }
+}
+
+impl DerefMut for Remotes {
+    fn deref_mut(&mut self) -> &mut Vec<Remote> {
+        &mut self.0
+    }
+}
+
+impl Drop for Remotes {
+    fn drop(&mut self) {
+        let end_by = Instant::now() + END_LIMIT;
+        self.iter_mut().for_each(|remote| remote.let_go(end_by));
+    }
 }
 
 impl Remote {
@@ -107,6 +140,7 @@ impl Remote {
             owed_bytes: 0,
             finished: None,
             is_lost: false,
+            end_by: None,
         })
     }
 
@@ -145,9 +179,10 @@ impl Remote {
         }
     }
 
-    /// Reason why the connection has ended, for a person. Waits for the remote shell's end.
+    /// Reason why the connection has ended, for a person. Waits for the remote shell's end, for a
+    /// moment.
     pub fn explain_end(&mut self) -> String {
-        self.stream.close();
+        self.let_go(Instant::now() + EXPLAIN_LIMIT);
         let status = self.end();
         while self.complaints.is_some() && self.has_complaints() {
             self.hear_complaints();
@@ -170,15 +205,29 @@ impl Remote {
             .is_ok_and(|ready| !ready.is_empty())
     }
 
-    /// Lets the agent go, and waits until the remote shell has ended; kills it if that takes long.
-    fn end(&mut self) -> Option<ExitStatus> {
+    /// Lets the agent go; its remote shell is to have ended by then, unless it was let go before.
+    fn let_go(&mut self, end_by: Instant) {
         self.stream.close();
-        let ended = wait_for(&[((), self.exit.as_fd(), PollFlags::IN)], Some(END_LIMIT));
-        if !ended.is_ok_and(|ready| !ready.is_empty()) {
+        self.end_by.get_or_insert(end_by);
+    }
+
+    /// Waits until the remote shell has ended, after it was [let go](Self::let_go); kills it if that
+    /// takes long.
+    fn end(&mut self) -> Option<ExitStatus> {
+        let end_by = self.end_by.unwrap_or_else(Instant::now);
+        if !self.has_ended(end_by) {
             // Not reaped yet, so that the group's number is still its own.
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            self.has_ended(end_by + KILL_LIMIT);
         }
-        self.child.wait().ok()
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// True if the remote shell has ended, or does so before that time.
+    fn has_ended(&self, by: Instant) -> bool {
+        let left = by.saturating_duration_since(Instant::now());
+        let ended = wait_for(&[((), self.exit.as_fd(), PollFlags::IN)], Some(left));
+        ended.is_ok_and(|ready| !ready.is_empty())
     }
 
     /// Counts silence: the time since this was asked last, unless this process itself was asleep. A
@@ -191,6 +240,7 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
+        self.let_go(Instant::now() + END_LIMIT);
         self.end();
     }
 }
@@ -212,3 +262,6 @@ fn agent_command(weft: &OsStr) -> OsString {
     command.extend(format!("' {HOST_AGENT}").as_bytes());
     OsStr::from_bytes(&command).to_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,11 +7,12 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
+use super::BEAT;
 use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
 use super::list::distribute;
 use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::probe::choose;
-use super::remote::Remote;
+use super::remote::{Remote, Remotes};
 use crate::clock::Clock;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent, command_fits};
 use crate::messages::{BadMessage, draw_job};
@@ -42,7 +43,7 @@ type Unheard = Vec<Vec<u16>>;
 /// A job whose ranks have been started.
 pub(super) struct Started {
     pub layout: Layout,
-    pub remotes: Vec<Remote>,
+    pub remotes: Remotes,
     pub signals: Option<Signals>,
 }
 
@@ -91,14 +92,16 @@ pub(super) fn start(
     (layout.between, layout.copies) = (between, copies);
     announce(&layout);
     beginning.go(hosts.patience, &layout)?;
-    let Beginning { remotes, signals } = beginning;
+    let Beginning { remotes, signals, .. } = beginning;
     Ok(Started { layout, remotes, signals })
 }
 
 /// Agents that are on their way.
 struct Beginning {
-    remotes: Vec<Remote>,
+    remotes: Remotes,
     signals: Option<Signals>,
+    clock: Clock,
+    beat_at: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -111,19 +114,12 @@ enum Source {
 
 impl Beginning {
     fn connect(hosts: &HostsSpec, signals: Option<Signals>) -> Result<Self, Stop> {
-        let mut beginning = Beginning { remotes: Vec::new(), signals };
+        let mut remotes = Remotes::default();
         for host in &hosts.hosts {
             let remote = Remote::start(&host.name, hosts);
-            let remote = remote.map_err(|what| LaunchError::host(&host.name, what));
-            match remote {
-                Ok(remote) => beginning.remotes.push(remote),
-                Err(error) => {
-                    beginning.let_go();
-                    return Err(error.into());
-                }
-            }
+            remotes.push(remote.map_err(|what| LaunchError::host(&host.name, what))?);
         }
-        Ok(beginning)
+        Ok(Beginning { remotes, signals, clock: Clock::start(), beat_at: Duration::ZERO })
     }
 
     /// Sends every agent what it needs to get ready.
@@ -136,7 +132,7 @@ impl Beginning {
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
-        for ((number, host), remote) in (0..).zip(&layout.hosts).zip(&mut self.remotes) {
+        for ((number, host), remote) in (0..).zip(&layout.hosts).zip(self.remotes.iter_mut()) {
             (remote.first, remote.count) = (host.first, host.ranks);
             remote.send(&ToAgent::Begin(Box::new(Begin {
                 host: number,
@@ -226,7 +222,7 @@ impl Beginning {
         patience: Duration,
         pick: impl Fn(FromAgent) -> Option<T>,
     ) -> Result<Vec<T>, Stop> {
-        let clock = Clock::start();
+        let deadline = self.clock.now() + patience;
         let mut picked: Vec<Option<T>> = self.remotes.iter().map(|_| None).collect();
         loop {
             for (remote, place) in self.remotes.iter_mut().zip(&mut picked) {
@@ -237,12 +233,24 @@ impl Beginning {
             let Some(late) = picked.iter().position(Option::is_none) else {
                 return Ok(picked.into_iter().flatten().collect());
             };
-            let left = patience.saturating_sub(clock.now());
+            let left = deadline.saturating_sub(self.clock.now());
             if left.is_zero() {
                 let what = format!("it has not answered within {} s", patience.as_secs_f64());
                 return Err(LaunchError::host(&self.remotes[late].name, what).into());
             }
-            self.wait(left)?;
+            self.beat();
+            self.wait(left.min(BEAT))?;
+        }
+    }
+
+    /// Says from time to time that the launcher is there: agents may wait for others.
+    fn beat(&mut self) {
+        if self.clock.now() < self.beat_at {
+            return;
+        }
+        self.beat_at = self.clock.now() + BEAT;
+        for remote in self.remotes.iter_mut().filter(|remote| remote.stream.is_flushed()) {
+            remote.send(&ToAgent::Beat);
         }
     }
 
@@ -283,11 +291,6 @@ impl Beginning {
             all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
         }
         all
-    }
-
-    /// Lets all agents go at once: each takes a moment to end.
-    fn let_go(&mut self) {
-        self.remotes.iter_mut().for_each(|remote| remote.stream.close());
     }
 }
 

@@ -115,6 +115,11 @@ impl Stream {
         self.arrived.pop_front()
     }
 
+    /// True if a message has arrived that was not taken.
+    pub fn has_message(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
     /// Sends a message: now as far as there is room, the rest later.
     pub fn send(&mut self, message: &[u8]) {
         if self.to.is_some() {
