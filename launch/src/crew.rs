@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -16,7 +16,7 @@ use weft_wire::Rank;
 use crate::channel::{self, ReceiveError};
 use crate::job::Event;
 use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
-use crate::orphans::Orphans;
+use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
 use crate::spawn::{Process, Seat, Spawned, spawn};
 use crate::spec::{JobSpec, LaunchError};
@@ -237,8 +237,11 @@ impl<'a> Crew<'a> {
         self.processes[self.index(rank)].signal(signal);
     }
 
-    /// Kills all ranks.
+    /// Kills all ranks, which have one deadline to disappear.
     pub fn kill(&mut self) {
+        let by = Instant::now() + KILL_LIMIT;
+        self.processes.iter().for_each(|process| process.signal(Signal::KILL));
+        self.processes.iter_mut().for_each(|process| process.end(by));
         self.processes.clear();
     }
 
@@ -264,6 +267,12 @@ impl<'a> Crew<'a> {
 
     fn index(&self, rank: Rank) -> usize {
         rank.index().wrapping_sub(self.part.first.into())
+    }
+}
+
+impl Drop for Crew<'_> {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
@@ -17,8 +17,8 @@ use rustix::process::{
     set_child_subreaper, waitid,
 };
 
-/// Longest time that a killed process has to disappear.
-const KILL_LIMIT: Duration = Duration::from_secs(1);
+/// Longest time that killed processes have to disappear, all of a generation together.
+pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(1);
 /// Generations of processes that are ended one after the other, each adopted when its parents end.
 const GENERATIONS_MAX: usize = 100;
 
@@ -59,22 +59,25 @@ impl Orphans {
             if adopted.is_empty() {
                 break;
             }
-            for child in adopted {
-                if !end(child) {
-                    stuck.insert(child.as_raw_pid());
-                }
-            }
+            adopted.iter().for_each(|child| kill(*child));
+            let by = Instant::now() + KILL_LIMIT;
+            stuck.extend(adopted.into_iter().filter(|child| !end(*child, by)).map(Pid::as_raw_pid));
         }
         stuck.into_iter().filter_map(Pid::from_raw).collect()
     }
 }
 
-/// Kills and reaps a child; false if it does not disappear.
-pub(crate) fn end(child: Pid) -> bool {
+fn kill(child: Pid) {
     // A child that is not reaped keeps its number, so this cannot hit another process.
     let _ = kill_process(child, Signal::KILL);
+}
+
+/// Kills and reaps a child; false if it does not disappear by then.
+pub(crate) fn end(child: Pid, by: Instant) -> bool {
+    kill(child);
     if let Ok(exit) = pidfd_open(child, PidfdFlags::empty()) {
-        let limit = Timespec::try_from(KILL_LIMIT).ok();
+        let left = by.saturating_duration_since(Instant::now());
+        let limit = Timespec::try_from(left).ok();
         let mut waited_for = [PollFd::new(&exit, PollFlags::IN)];
         // An error leaves it to the look below whether the process has ended.
         let _ = retry_on_intr(|| poll(&mut waited_for, limit.as_ref()));

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use rustix::net::SendFlags;
 use rustix::process::{
@@ -15,7 +16,7 @@ use weft_wire::Rank;
 
 use crate::channel;
 use crate::messages::{Start, ToRank};
-use crate::orphans;
+use crate::orphans::{self, KILL_LIMIT};
 use crate::outcome::Ending;
 use crate::spec::{Binding, JobSpec};
 use crate::start::START_RANK;
@@ -77,7 +78,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let pid = Pid::from_child(&child);
     let pipes = (child.stdout.take(), child.stderr.take());
     let exit = pidfd_open(pid, PidfdFlags::empty()).inspect_err(|_| {
-        orphans::end(pid);
+        orphans::end(pid, Instant::now() + KILL_LIMIT);
     })?;
     let process = Process { pid, exit, channel: Some(channel), released: false };
     let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
@@ -133,6 +134,15 @@ impl Process {
         Ok(killed.or(exited))
     }
 
+    /// Kills the process, if it has not ended, and waits until then at the longest.
+    pub fn end(&mut self, by: Instant) {
+        if self.is_running() {
+            self.signal(Signal::KILL);
+            orphans::end(self.pid, by);
+            self.released = true;
+        }
+    }
+
     /// Waits for this process no more: it was killed and does not disappear.
     pub fn give_up(&mut self) {
         self.released = true;
@@ -141,9 +151,6 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if self.is_running() {
-            self.signal(Signal::KILL);
-            orphans::end(self.pid);
-        }
+        self.end(Instant::now() + KILL_LIMIT);
     }
 }

@@ -14,7 +14,7 @@ fn a_child_is_listed_until_it_is_ended_and_reaped() {
     let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
     let number = Pid::from_child(&child);
     assert!(children().unwrap().contains(&number));
-    assert!(end(number));
+    assert!(end(number, Instant::now() + KILL_LIMIT));
     assert!(!children().unwrap().contains(&number));
     assert!(child.wait().is_err(), "there is nothing left to wait for");
 }
