@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::sockopt::socket_peercred;
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with,
     bind, connect, getsockname, listen, socket_with,
@@ -223,11 +223,13 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Says something to it; blocks only while it has not read much of what it was told before.
+    /// Says something to it; blocks only while it has not read much of what it was told before, and
+    /// no longer than [`LIMIT`].
     pub fn send(&self, message: &ToPeer, descriptors: &[BorrowedFd<'_>]) -> Result<(), MeetError> {
         let sent = channel::send(&self.channel, &message.emit(), descriptors, SendFlags::empty());
         sent.map_err(|error| match error {
             Errno::PIPE | Errno::CONNRESET => self.gone(),
+            Errno::AGAIN => self.late(),
             other => other.into(),
         })
     }
@@ -262,41 +264,8 @@ pub(crate) fn meet(
     segment: OwnedFd,
 ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
     let meeting = UdpProbe { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
-    let ranks = here.iter().map(|rank| (*rank, &cards[rank.index()]));
-    let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < own);
-    let higher: Vec<_> = rest.into_iter().skip(1).collect();
-    let mut met = Vec::new();
-    for (rank, card) in lower {
-        let channel = new_socket()?;
-        let address = SocketAddrUnix::new_abstract_name(card.socket.as_bytes())?;
-        retry_on_intr(|| connect(&channel, &address)).map_err(|error| match error {
-            Errno::CONNREFUSED => meeting.gone(rank),
-            other => other.into(),
-        })?;
-        let peer = meeting.peer(rank, channel)?;
-        meeting.say_hello(&peer)?;
-        met.push((peer, None));
-    }
-    while met.len() < here.len() - 1 {
-        let missing = higher.iter().map(|(rank, _)| *rank);
-        let missing =
-            missing.filter(|rank| met.iter().all(|(peer, _)| peer.rank != *rank)).collect();
-        if let Some((peer, segment)) = meeting.accept(listener, missing)? {
-            meeting.say_hello(&peer)?;
-            met.push((peer, Some(segment)));
-        }
-    }
-    met.sort_by_key(|(peer, _)| peer.rank);
-    let (mut peers, mut segments) = (Vec::new(), Vec::new());
-    for (peer, segment) in met {
-        let segment = match segment {
-            Some(segment) => segment,
-            None => meeting.receive_hello(&peer)?,
-        };
-        segments.push(segment);
-        peers.push(peer);
-    }
-    let number = peers.iter().filter(|peer: &&Peer| peer.rank < own).count();
+    let (peers, mut segments) = meeting.meet_others(here, listener)?;
+    let number = peers.iter().filter(|peer| peer.rank < own).count();
     segments.insert(number, segment);
     Ok((peers, segments))
 }
@@ -309,17 +278,86 @@ struct UdpProbe<'a> {
 }
 
 impl UdpProbe<'_> {
+    /// The ranks that are `here` but for this one, and their segments.
+    fn meet_others(
+        &self,
+        here: &[Rank],
+        listener: &Listener,
+    ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
+        let ranks = here.iter().map(|rank| (*rank, self.card(*rank)));
+        let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < self.own);
+        let higher: Vec<_> = rest.into_iter().skip(1).collect();
+        let mut met = Vec::new();
+        for (rank, card) in lower {
+            let channel = self.connect(rank, card)?;
+            let peer = self.peer(rank, channel)?;
+            self.say_hello(&peer)?;
+            met.push((peer, None));
+        }
+        while met.len() < here.len() - 1 {
+            let missing = higher.iter().map(|(rank, _)| *rank);
+            let missing =
+                missing.filter(|rank| met.iter().all(|(peer, _)| peer.rank != *rank)).collect();
+            if let Some((peer, segment)) = self.accept(listener, missing)? {
+                self.say_hello(&peer)?;
+                met.push((peer, Some(segment)));
+            }
+        }
+        met.sort_by_key(|(peer, _)| peer.rank);
+        let (mut peers, mut segments) = (Vec::new(), Vec::new());
+        for (peer, segment) in met {
+            let segment = match segment {
+                Some(segment) => segment,
+                None => self.receive_hello(&peer)?,
+            };
+            segments.push(segment);
+            peers.push(peer);
+        }
+        Ok((peers, segments))
+    }
+
+    /// A connection to a rank, which may have strangers' connections to look at first.
+    fn connect(&self, rank: Rank, card: &Card) -> Result<OwnedFd, MeetError> {
+        let channel = new_socket()?;
+        let address = SocketAddrUnix::new_abstract_name(card.socket.as_bytes())?;
+        loop {
+            self.limit_sends(&channel, rank)?;
+            match connect(&channel, &address) {
+                Ok(()) => return Ok(channel),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Err(self.late(rank)),
+                Err(Errno::CONNREFUSED) => return Err(self.gone(rank)),
+                Err(other) => return Err(other.into()),
+            }
+        }
+    }
+
+    /// Has no call on a channel to `rank` wait for room beyond the deadline.
+    fn limit_sends(&self, channel: &OwnedFd, rank: Rank) -> Result<(), MeetError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(self.late(rank));
+        }
+        // The system takes less than a microsecond for no limit.
+        let left = left.max(Duration::from_micros(1));
+        Ok(set_socket_timeout(channel, Timeout::Send, Some(left))?)
+    }
+
+    fn card(&self, rank: Rank) -> &Card {
+        &self.cards[rank.index()]
+    }
+
     fn gone(&self, rank: Rank) -> MeetError {
-        MeetError::Gone { rank: rank.0, process: self.cards[rank.index()].process }
+        MeetError::Gone { rank: rank.0, process: self.card(rank).process }
     }
 
     fn late(&self, rank: Rank) -> MeetError {
-        MeetError::Late { rank: rank.0, process: self.cards[rank.index()].process }
+        MeetError::Late { rank: rank.0, process: self.card(rank).process }
     }
 
     /// The peer at the other end, which must be the process on the card.
     fn peer(&self, rank: Rank, channel: OwnedFd) -> Result<Peer, MeetError> {
-        let card = &self.cards[rank.index()];
+        let card = self.card(rank);
         let process = other_end(&channel)?.filter(|pid| is(*pid, card));
         let exit = process.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         // Asked again, so that the number cannot have gone to another process in between.
@@ -347,7 +385,8 @@ impl UdpProbe<'_> {
         }
     }
 
-    /// One of the `missing` ranks, and its segment; `None` if somebody else has connected.
+    /// One of the `missing` ranks, and its segment; `None` if somebody else has connected, who can
+    /// do so as often as he likes and gets no time for it.
     fn accept(
         &self,
         listener: &Listener,
@@ -357,9 +396,13 @@ impl UdpProbe<'_> {
         wait(&listener.socket, self.deadline)
             .map_err(|error| error.unwrap_or_else(|| self.late(first)))?;
         let channel = retry_on_intr(|| accept_with(&listener.socket, SocketFlags::CLOEXEC))?;
-        let Some(process) = other_end(&channel)? else { return Ok(None) };
-        let rank = missing.into_iter().find(|rank| is(process, &self.cards[rank.index()]));
-        let Some(rank) = rank else { return Ok(None) };
+        let process = other_end(&channel)?;
+        let is_at_end = |rank: &Rank| process.is_some_and(|process| is(process, self.card(*rank)));
+        let Some(rank) = missing.into_iter().find(is_at_end) else {
+            let is_late = Instant::now() >= self.deadline;
+            return if is_late { Err(self.late(first)) } else { Ok(None) };
+        };
+        self.limit_sends(&channel, rank)?;
         let peer = self.peer(rank, channel)?;
         let segment = self.receive_hello(&peer)?;
         Ok(Some((peer, segment)))

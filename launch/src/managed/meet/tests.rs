@@ -86,9 +86,38 @@ fn outsiders_are_sent_away() {
     let deadline = Instant::now() + LIMIT;
     let meeting = UdpProbe { own: Rank(0), cards: &cards, segment: &segment, deadline };
     assert!(meeting.accept(&listeners[0], vec![Rank(1)]).unwrap().is_none());
+    // Others may come as often as they like: that wins no time.
     let meeting = UdpProbe { deadline: Instant::now(), ..meeting };
-    let error = meeting.accept(&listeners[0], vec![Rank(1)]).unwrap_err();
-    assert!(matches!(error, MeetError::Late { rank: 1, .. }), "{error}");
+    let another = new_socket().unwrap();
+    connect(&another, &address).unwrap();
+    for _ in 0..2 {
+        let error = meeting.accept(&listeners[0], vec![Rank(1)]).unwrap_err();
+        assert!(matches!(error, MeetError::Late { rank: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_rank_behind_too_many_strangers_is_late() {
+    let (_listeners, cards) = ranks(2);
+    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    let stranger = || {
+        let socket = new_socket().unwrap();
+        rustix::io::ioctl_fionbio(&socket, true).unwrap();
+        connect(&socket, &address).map(|()| socket)
+    };
+    let mut strangers = Vec::new();
+    let full = loop {
+        match stranger() {
+            Ok(stranger) => strangers.push(stranger),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(full, Errno::AGAIN);
+    let segment = create_segment(&Settings::new(2)).unwrap();
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let meeting = UdpProbe { own: Rank(1), cards: &cards, segment: &segment, deadline };
+    let error = meeting.connect(Rank(0), &cards[0]).unwrap_err();
+    assert!(matches!(error, MeetError::Late { rank: 0, .. }), "{error}");
 }
 
 #[test]
