@@ -17,7 +17,7 @@ use std::time::Duration;
 use weft_link::bell::{Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::{Link, PathMtu};
-use weft_protocol::Body;
+use weft_protocol::{Body, Settings};
 use weft_wire::Rank;
 
 /// Longest time for which a packet is held back while the program goes on sending.
@@ -29,10 +29,13 @@ const LONGEST_WAIT: Nanoseconds = 100_000;
 const GRACE: Nanoseconds = 250_000;
 /// Period in which a link looks after its paths; half that of heartbeats, if that is less.
 const TEND_EVERY: Nanoseconds = 100_000_000;
-/// Time without any progress after which a rank that ends gives up.
+/// Time without any arrival after which a rank that ends gives up, if peers may not keep silent for
+/// longer.
 const PATIENCE: Nanoseconds = 1_000_000_000;
-/// Longest time for which a rank that has ended stays for others.
+/// Longest time without any arrival for which a rank that has ended stays for others, ...
 const LONGEST_STAY: Nanoseconds = 100_000_000;
+/// ... and longest time for which it does while others go on sending: they know that it has ended.
+const LONGEST_STAY_IN_ALL: Nanoseconds = 1_000_000_000;
 
 /// Timers while no thread polls, and the hint that packets are to be held back.
 #[derive(Default)]
@@ -83,6 +86,44 @@ impl TimerFallback {
 
     fn hint(&self) -> u8 {
         self.hint.load(Ordering::Relaxed)
+    }
+}
+
+/// Stay of a rank that has ended.
+struct Stay {
+    /// Longest time without any arrival while packets are under way, and once none are.
+    patience: Nanoseconds,
+    quiet: Nanoseconds,
+    /// Time of the last arrival.
+    last: Nanoseconds,
+    /// Time since which all packets of the rank are acknowledged.
+    flushed_at: Option<Nanoseconds>,
+}
+
+impl Stay {
+    fn new(now: Nanoseconds, settings: &Settings) -> Self {
+        let silence = settings.silence.map_or(0, |silence| silence.lost_after);
+        Stay {
+            patience: silence.max(PATIENCE),
+            quiet: settings.retransmit_after.saturating_mul(4).min(LONGEST_STAY),
+            last: now,
+            flushed_at: None,
+        }
+    }
+
+    /// Time until which the rank stays, given whether something has arrived now, and whether all of
+    /// its packets are acknowledged.
+    fn until(&mut self, now: Nanoseconds, any: bool, is_flushed: bool) -> Nanoseconds {
+        if any {
+            self.last = now;
+        }
+        match is_flushed {
+            false => self.last + self.patience,
+            true => {
+                let flushed_at = *self.flushed_at.get_or_insert(now);
+                (self.last + self.quiet).min(flushed_at + LONGEST_STAY_IN_ALL)
+            }
+        }
     }
 }
 
@@ -306,22 +347,21 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// Stays until all packets of this rank are acknowledged, and then for others, for a while.
+    ///
+    /// The first ends because every peer acknowledges, ends, or is lost, which the protocol says
+    /// (`silence`). A peer that lives and holds packets may take as long as its program does.
     pub(crate) fn linger_until_quiet(&self) {
         self.disconnect();
-        let stay = self.inner.enter().ni.settings().retransmit_after.saturating_mul(4);
-        let stay = stay.min(LONGEST_STAY);
-        let mut last = self.clock.now();
-        while let Ok(progress) = self.receive_and_forget() {
+        let mut stay = Stay::new(self.clock.now(), self.inner.enter().ni.settings());
+        while let Ok(any) = self.receive_and_forget() {
             let now = self.clock.now();
-            if progress {
-                last = now;
-            }
-            let patience = if self.is_flushed() { stay } else { PATIENCE };
-            if now - last >= patience {
+            let until = stay.until(now, any, self.is_flushed());
+            if now >= until {
                 return;
             }
-            if !progress {
-                self.doze(Duration::from_nanos(patience - (now - last)));
+            if !any {
+                self.doze(Duration::from_nanos(until - now));
             }
         }
     }
@@ -353,3 +393,6 @@ impl<L: Link> Node<L> {
         self.inner.enter().link.disarm(Waiter::Host);
     }
 }
+
+#[cfg(test)]
+mod tests;
