@@ -1,6 +1,7 @@
 //! The command as its users meet it.
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 fn weft(words: &str) -> Output {
@@ -164,4 +165,28 @@ fn the_doctor_finds_the_default_link_working_here() {
     let ranks: Vec<_> = of_kind("memory").iter().map(|row| row["ranks"].clone()).collect();
     assert_eq!(ranks, [2, 8, 64]);
     assert!(of_kind("cost").iter().all(|cost| cost["unit"] == "ns"), "{out}");
+}
+
+/// As a library leaves that is in a program of somebody else's, which may never take what is sent.
+#[test]
+fn a_rank_that_leaves_does_not_wait_for_ever_for_one_that_is_stopped() {
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
+        .args(["run", "-n", "2", "--link", "udp", "--silence", "600", "--"])
+        .args([env!("CARGO_BIN_EXE_weft-testee"), "stopped"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(launcher.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    let mut complaint = String::new();
+    BufReader::new(launcher.stderr.take().unwrap()).read_line(&mut complaint).unwrap();
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    assert_eq!(said, "rank 0 has left\n");
+    assert_eq!(
+        complaint,
+        "weft: rank 0 leaves with packets under way that nobody has taken for 0.1 s: does a rank stand still?\n"
+    );
 }

@@ -20,8 +20,11 @@ pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
 
 /// Empty looks after which a rank lets others run, where ranks share cores.
 const LOOKS: u32 = 16;
-/// Time that a rank that leaves waits for its packets to be sent.
+/// Longest time for which a rank that leaves has its messages go on.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+/// Longest time for which a rank that leaves waits after that for others to take its packets: one
+/// that stands still may go on.
+const FLUSH_LIMIT: Duration = Duration::from_secs(10);
 
 /// The outcome of a look at what has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,7 +142,7 @@ impl Job {
             }
             std::thread::yield_now();
         }
-        if let Err(error) = place.leave_beside_others() {
+        if let Err(error) = place.leave_beside_others(FLUSH_LIMIT) {
             eprintln!("weft: {error}");
         }
     }

@@ -197,13 +197,27 @@ impl PacketJob {
     }
 
     /// Does what [`Self::leave`] does, for a library in a program that may speak with the process
-    /// manager itself, as MPI libraries do, and that says then that this rank ends.
+    /// manager itself, as MPI libraries do, and that says then that this rank ends. A rank that
+    /// takes none of the packets for it is waited for no longer than `limit`; that is said on
+    /// standard error.
     ///
     /// # Errors
     /// The launcher is gone.
-    pub fn leave_beside_others(self) -> Result<()> {
-        self.packets().flush()?;
-        self.packets().linger();
+    pub fn leave_beside_others(self, limit: Duration) -> Result<()> {
+        let packets = self.packets();
+        let deadline = packets.now() + limit;
+        packets.set_own_alarm(Some(deadline));
+        packets.poll_until(|| packets.is_flushed() || packets.now() >= deadline)?;
+        packets.set_own_alarm(None);
+        if packets.is_flushed() {
+            packets.linger();
+        } else {
+            eprintln!(
+                "weft: rank {} leaves with packets under way that nobody has taken for {} s: does a rank stand still?",
+                packets.rank(),
+                limit.as_secs_f64()
+            );
+        }
         if let Some(member) = &self.session.membership {
             member.leaving_beside_others()?;
         }

@@ -2,7 +2,8 @@
 //! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
 //! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
 //! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given `checked`
-//! all send messages and check what they get.
+//! all send messages and check what they get; given `stopped`, rank 1 of two stops itself, and rank
+//! 0 leaves.
 
 #![forbid(unsafe_code)]
 
@@ -12,12 +13,15 @@ mod checked;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use weft::prelude::*;
 
 fn main() -> ExitCode {
     let at_packets: Option<fn() -> weft::Result<()>> = match std::env::args().nth(1).as_deref() {
         Some("payload") => Some(show_payload),
         Some("even") => Some(talk_on),
+        Some("stopped") => Some(leave_one_that_is_stopped),
         _ => None,
     };
     if let Some(part) = at_packets {
@@ -92,6 +96,40 @@ fn talk_on() -> weft::Result<()> {
         packets.poll_until(|| heard.load(Ordering::Relaxed) >= turn)?;
         println!("rank {} chats", packets.rank());
     }
+    Ok(())
+}
+
+/// Rank 0 leaves with packets for rank 1, which is stopped until then.
+fn leave_one_that_is_stopped() -> weft::Result<()> {
+    let job = weft::join_packets()?;
+    let packets = job.packets().clone();
+    let other = Arc::new(AtomicU64::new(0));
+    let heard = Arc::clone(&other);
+    packets.on_packet(move |packet| {
+        let mut process = [0; 8];
+        process.copy_from_slice(&packet[..8]);
+        heard.store(u64::from_le_bytes(process), Ordering::Relaxed);
+    });
+    if packets.rank() == 1 {
+        let mut packet = packets.packet()?;
+        packet.put(&u64::from(std::process::id()).to_le_bytes())?;
+        packet.unicast(Rank(0))?;
+        packets.flush()?;
+        kill_process(getpid(), Signal::STOP).expect("a process can stop itself");
+        println!("rank 1 goes on");
+        return Ok(());
+    }
+    packets.poll_until(|| other.load(Ordering::Relaxed) > 0)?;
+    let process = other.load(Ordering::Relaxed) as i32;
+    let stat = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    while !stat().contains(") T ") {
+        std::thread::yield_now();
+    }
+    packets.packet()?.unicast(Rank(1))?;
+    job.leave_beside_others(std::time::Duration::from_millis(100))?;
+    println!("rank 0 has left");
+    let process = Pid::from_raw(process).expect("a process");
+    kill_process(process, Signal::CONT).expect("it is there");
     Ok(())
 }
 
