@@ -167,7 +167,7 @@ fn the_doctor_finds_the_default_link_working_here() {
     assert!(of_kind("cost").iter().all(|cost| cost["unit"] == "ns"), "{out}");
 }
 
-/// As a library leaves that is in a program of somebody else's, which may never take what is sent.
+/// The rank leaves like a library in a program of somebody else's, which may never take anything.
 #[test]
 fn a_rank_that_leaves_does_not_wait_for_ever_for_one_that_is_stopped() {
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))

@@ -63,7 +63,7 @@ pub(crate) struct Remote {
     end_by: Option<Instant>,
 }
 
-/// The hosts of a job. When they are dropped all are let go at once, so that they have one deadline.
+/// The hosts of a job. All are let go at once when this is dropped, so that they have one deadline.
 #[derive(Debug, Default)]
 pub(crate) struct Remotes(Vec<Remote>);
 
@@ -211,7 +211,7 @@ impl Remote {
         self.end_by.get_or_insert(end_by);
     }
 
-    /// Waits until the remote shell has ended, after it was [let go](Self::let_go); kills it if that
+    /// Waits until the remote shell has ended, after it was [let go](Self::let_go); kills it if it
     /// takes long.
     fn end(&mut self) -> Option<ExitStatus> {
         let end_by = self.end_by.unwrap_or_else(Instant::now);
