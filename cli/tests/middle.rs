@@ -19,8 +19,6 @@ use weft_netns::{Cluster, Host, INTERFACE, Options, available, write_script};
 
 /// Frames of the test of all acts, where `WEFT_FRAMES` does not say.
 const FRAMES: u64 = 1_000_000;
-/// True if the tag of a frame covers bodies, so that one with the same checksum is another one.
-const BODIES_ARE_TAGGED: bool = false;
 
 /// Hosts, and the man between them, who is as fast as one thread is: tests take turns. `None` where
 /// there can be no cluster; the reason was said then.
@@ -40,8 +38,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 /// All acts after which a job is to go on.
 fn all_acts() -> Vec<Act> {
-    let keep_sum = (BODIES_ARE_TAGGED || number("WEFT_KEEP_SUM", 0) == 1).then_some(Act::KeepSum);
-    Act::INVENTED.into_iter().chain(Act::TAKEN).chain(keep_sum).collect()
+    Act::INVENTED.into_iter().chain(Act::TAKEN).collect()
 }
 
 /// Waits until so many frames more have passed.

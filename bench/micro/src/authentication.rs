@@ -85,7 +85,7 @@ fn by_protection(link: &'static str, shape: &Shape, rounds: usize) -> Result<[Ve
     INTERFACES[1..].iter().try_for_each(|interface| cluster.add_wire(interface))?;
     let open = |(keys, interface)| ethernet_links(&cluster, interface, JOB, keys);
     let opened = keys.into_iter().zip(INTERFACES).map(open).collect::<Result<Vec<_>>>()?;
-    let (jobs, _hosts): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
+    let (jobs, _programs): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
     in_turns(jobs, shape, rounds)
 }
 

@@ -182,7 +182,7 @@ fn try_end(cluster: &Cluster, link: &str, end: End, run: u32) -> Duration {
     let mut said = Vec::new();
     job.out.read_to_end(&mut said).unwrap();
     let mut errors = String::new();
-    job.launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    job.errors.read_to_string(&mut errors).unwrap();
     let status = job.launcher.wait().unwrap();
     let stayed = traces.wait(processes, start, &what);
     match end {

@@ -1,9 +1,9 @@
 //! Ranks for the tests of losses: each does one of the things that ranks do when another dies.
 //! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
 //! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
-//! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given `checked`
-//! all send messages and check what they get; given `stopped`, rank 1 of two stops itself, and rank
-//! 0 leaves.
+//! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given
+//! `checked` all send messages and check what they get; given `stopped`, rank 1 of two stops
+//! itself, and rank 0 leaves.
 
 #![forbid(unsafe_code)]
 

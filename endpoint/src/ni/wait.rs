@@ -3,9 +3,9 @@
 //! A poll costs some ten nanoseconds, a yield to another rank about a microsecond, a wake-up from
 //! sleep 20 to 50 (`docs/internals/performance.md`). So a rank that has a core to itself spins
 //! first; one that shares its core yields at once, because the rank that it waits for may need that
-//! core; and one that has waited for longer than a few wake-ups sleeps. One that shares its core and
-//! finds something at every look does not wait at all, and yields once in a [`QUANTUM`]: whoever is
-//! to be answered next may be a rank that does not run meanwhile.
+//! core; and one that has waited for longer than a few wake-ups sleeps. One that shares its core
+//! and finds something at every look does not wait at all, and yields once in a [`QUANTUM`]:
+//! whoever is to be answered next may be a rank that does not run meanwhile.
 
 use crate::Result;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -87,9 +87,9 @@ impl SpinCount {
     }
 }
 
-/// Time for which a rank that shares its core goes on, when all that it waits for is there. A yield
-/// costs it a microsecond or two; the scheduler would take the core from it after some milliseconds,
-/// in which it serves the ranks of other cores and none of its own.
+/// Time for which a rank that shares its core goes on, when all that it waits for is there. A
+/// yield costs it a microsecond or two; the scheduler would take the core from it after some
+/// milliseconds, in which it serves the ranks of other cores and none of its own.
 const QUANTUM: Duration = Duration::from_micros(100);
 
 /// Time that a rank has had its core, which it shares, without a yield or a sleep in any of its

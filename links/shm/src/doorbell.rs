@@ -27,7 +27,8 @@ pub(crate) const HOT: usize = 4;
 /// Number of announcements after which a ring becomes hot.
 const PROMOTE_AFTER: u8 = 4;
 /// Turn of a ring: largest number of its packets that are taken in a row. It is short, because a
-/// sender that runs meanwhile writes more into it, and one that shares the receiver's core does not.
+/// sender that runs meanwhile writes more into it, and one that shares the receiver's core does
+/// not.
 const TURN: u32 = 4;
 const _: () = assert!(TURN <= weft_link::TURN);
 /// Number of arrivals without a turn of a hot ring after which it gives way to another.

@@ -23,7 +23,7 @@ pub enum Act {
     ChangeCopy,
     /// Passes it on after a copy with a bit changed in the envelope or in the header of a packet.
     ChangeHeader,
-    /// Passes it on after a copy whose body is another one with the same checksum.
+    /// Passes it on after a copy whose body is another one with the same checksum (CRC-32C).
     KeepSum,
     /// Passes it on after a copy that is longer by something.
     Lengthen,
@@ -53,11 +53,11 @@ pub enum Act {
 }
 
 impl Act {
-    /// Acts that add frames, so that all of the job's arrive as well, but for [`Act::KeepSum`] and
-    /// [`Act::Arp`].
-    pub const INVENTED: [Act; 19] = [
+    /// Acts that add frames, so that all of the job's arrive as well, but for [`Act::Arp`].
+    pub const INVENTED: [Act; 20] = [
         Act::ChangeCopy,
         Act::ChangeHeader,
+        Act::KeepSum,
         Act::Lengthen,
         Act::Splice,
         Act::Double,

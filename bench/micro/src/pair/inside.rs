@@ -1,20 +1,21 @@
 //! Two ranks that are threads of this process, each with a socket on a host of its own: for what
 //! chooses keys, or looks into links, which programs cannot.
 
+use super::raw::take;
 use super::side::Side;
 use super::{End, bind_thread_to_core};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use weft_endpoint::{
     Node, Packets, Preset, Rank, WaitPolicy, WatchThread, default_interrupt_delay, network_settings,
 };
 use weft_link::Link;
-use weft_net::{XdpHost, XdpOptions};
 use weft_netns::Cluster;
 use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
-use weft_xdp::{Interface, Xdp, XdpPort, XdpSettings, XdpSizes};
+use weft_xdp::{Xdp, XdpPort, XdpSettings, XdpSizes};
 
 /// Bytes of the longest packet that every Ethernet takes.
 const MTU: usize = 1500;
@@ -54,7 +55,7 @@ pub fn links(
 }
 
 /// Does what [`links`] does over AF_XDP, for job `job` on the wire between the interfaces of this
-/// name. These are given back when the hosts are dropped.
+/// name. These are given back when the descriptors beside the links are closed.
 ///
 /// # Errors
 /// What the system says, or what is missing.
@@ -63,22 +64,19 @@ pub fn ethernet_links(
     interface: &str,
     job: u32,
     keys: impl Fn(Rank) -> Keys,
-) -> Result<([Xdp; 2], [XdpHost; 2])> {
-    let open = |number: u16| -> Result<(XdpHost, XdpPort)> {
-        cluster.host(number.into()).enter(|| {
-            let mut host = XdpHost::attach(Interface::find(interface)?, XdpOptions::default())?;
-            let sizes = XdpSizes { frames: FRAMES.0, receive_frames: FRAMES.1 };
-            let port = host.open(job, &[Rank(number)], sizes)?.pop();
-            Ok((host, port.context("a rank has a port")?))
-        })?
+) -> Result<([Xdp; 2], [OwnedFd; 2])> {
+    let sizes = XdpSizes { frames: FRAMES.0, receive_frames: FRAMES.1 };
+    let open = |number: u16| -> Result<(OwnedFd, XdpPort)> {
+        let taken = || take(interface, job, Rank(number), sizes);
+        Ok(cluster.host(number.into()).enter(taken)??)
     };
-    let [(host, first), (other, second)] = [open(0)?, open(1)?];
+    let [(program, first), (other, second)] = [open(0)?, open(1)?];
     let peers = [first.mac(), second.mac()];
     let attach = |rank, port| {
         let (keys, peers) = (keys(Rank(rank)), peers.to_vec());
         Xdp::attach(XdpSettings { port, peers, keys, mtu: MTU, group: None })
     };
-    Ok(([attach(0, first)?, attach(1, second)?], [host, other]))
+    Ok(([attach(0, first)?, attach(1, second)?], [program, other]))
 }
 
 /// Jobs of a thread in which it is a rank.

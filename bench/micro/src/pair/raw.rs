@@ -13,6 +13,7 @@ use weft_xdp::{
 
 /// Frames in each direction: more than are ever under way.
 const FRAMES: u32 = 4 * WINDOW as u32;
+const SIZES: XdpSizes = XdpSizes { frames: FRAMES, receive_frames: FRAMES };
 /// A number like a job's, for the two ends.
 const JOB: u32 = 1;
 
@@ -35,7 +36,7 @@ impl RawXdp {
             End::First => (Rank(0), Rank(1)),
             End::Second => (Rank(1), Rank(0)),
         };
-        let taken = take(interface, own);
+        let taken = take(interface, JOB, own, SIZES);
         let address = taken.as_ref().map_or(0.0, |(_, port)| number_of(port.mac()));
         let theirs = side.exchange(address)?;
         let (program, port) = match taken {
@@ -52,13 +53,22 @@ impl RawXdp {
     }
 }
 
-fn take(interface: &str, own: Rank) -> Result<(OwnedFd, XdpPort), XdpError> {
+/// Takes an interface for one rank, with what keeps the program on it.
+///
+/// # Errors
+/// What is missing, and what to do about it.
+pub fn take(
+    interface: &str,
+    job: u32,
+    own: Rank,
+    sizes: XdpSizes,
+) -> Result<(OwnedFd, XdpPort), XdpError> {
     let interface = Interface::find(interface)?;
     let request = Request {
         interface: interface.index(),
-        job: JOB,
+        job,
         ranks: vec![own.0],
-        sizes: XdpSizes { frames: FRAMES, receive_frames: FRAMES },
+        sizes,
         greeter: None,
         copied: false,
     };

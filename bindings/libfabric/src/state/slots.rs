@@ -9,7 +9,7 @@ use std::num::NonZero;
 pub(crate) struct Id(NonZero<u32>);
 
 /// Difference between a place's numbers.
-const GENERATION: NonZero<u32> = NonZero::new(1 << 16).unwrap();
+const GENERATION: u32 = 1 << 16;
 /// Number that no object has: those of places begin at generation 1.
 const NOBODY: Id = Id(NonZero::<u32>::MIN);
 
@@ -29,12 +29,12 @@ struct Slot<T> {
 impl Id {
     /// Number of the first object in a place.
     fn first(place: u16) -> Self {
-        Id(GENERATION | u32::from(place))
+        Id(NonZero::<u32>::MIN.saturating_add(GENERATION - 1) | u32::from(place))
     }
 
     /// Number of the next object in the same place, if it has any further generation.
     fn next(self) -> Option<Self> {
-        Some(Id(self.0.checked_add(GENERATION.get())?))
+        Some(Id(self.0.checked_add(GENERATION)?))
     }
 
     #[inline(always)]
