@@ -8,6 +8,8 @@
 mod common;
 #[path = "across/ends.rs"]
 mod ends;
+#[path = "across/kills.rs"]
+mod kills;
 
 use std::process::Command;
 use std::time::Duration;

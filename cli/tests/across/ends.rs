@@ -44,7 +44,7 @@ enum End {
 }
 
 /// Traces that a job could leave, and those that were there before.
-struct Traces<'a> {
+pub struct Traces<'a> {
     cluster: &'a Cluster,
     link: &'a str,
     /// Its folder for temporary files, and its processes' working directory; they all have its name
@@ -55,7 +55,7 @@ struct Traces<'a> {
 }
 
 impl<'a> Traces<'a> {
-    fn before(cluster: &'a Cluster, link: &'a str) -> Self {
+    pub fn before(cluster: &'a Cluster, link: &'a str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (shared_memory, sockets) = (shared_memory(), sockets_of(cluster));
         Traces { cluster, link, folder, shared_memory, sockets }
@@ -65,13 +65,18 @@ impl<'a> Traces<'a> {
         // Times are judged with the usual silence.
         let silence = if runs_asked().is_some() { "--silence 0.8" } else { "--silence 2" };
         let words = format!("{HOSTS} --link {} {silence}", self.link);
-        let mut command = common::command(self.cluster, &words, &format!("weft-testee {mode}"));
+        self.command_with(&words, &format!("weft-testee {mode}"))
+    }
+
+    /// The command that starts a job with these words, which leaves its traces here.
+    pub fn command_with(&self, words: &str, program: &str) -> Command {
+        let mut command = common::command(self.cluster, words, program);
         command.env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
         command
     }
 
     /// The job's processes: whoever has its folder in the environment.
-    fn processes(&self) -> Vec<(Pid, OwnedFd)> {
+    pub fn processes(&self) -> Vec<(Pid, OwnedFd)> {
         let mark = self.folder.path().to_str().unwrap().as_bytes();
         let has_mark = |process: &(Pid, OwnedFd)| {
             let path = format!("/proc/{}/environ", process.0);
@@ -84,7 +89,7 @@ impl<'a> Traces<'a> {
 
     /// Waits until these processes have ended, and those that they have started; returns how long
     /// after `since` that was. A process that ends loses its environment before its sockets.
-    fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
+    pub fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
         while !left.is_empty() {
             for (process, end) in &left {
                 let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -96,7 +101,7 @@ impl<'a> Traces<'a> {
         since.elapsed()
     }
 
-    fn check(&self, what: &str) {
+    pub fn check(&self, what: &str) {
         let files: Vec<_> = fs::read_dir(self.folder.path()).unwrap().collect();
         assert!(files.is_empty(), "{what}: {files:?} are left");
         assert_eq!(shared_memory(), self.shared_memory, "{what}: /dev/shm");
@@ -112,7 +117,7 @@ fn all_processes() -> Vec<(Pid, OwnedFd)> {
     numbers.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?))).collect()
 }
 
-fn name_of(process: Pid) -> String {
+pub fn name_of(process: Pid) -> String {
     fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default().replace('\0', " ")
 }
 
@@ -149,7 +154,7 @@ fn network_of(host: &Host) -> u64 {
 }
 
 /// Kills a process, unless the death of another has ended it already.
-fn kill(process: &OwnedFd) {
+pub fn kill(process: &OwnedFd) {
     let killed = pidfd_send_signal(process, Signal::KILL);
     assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");
 }

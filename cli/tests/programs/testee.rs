@@ -2,8 +2,8 @@
 //! Given the word `payload`, each says what its packets hold, and ends; given `end` all return at
 //! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
 //! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given
-//! `checked` all send messages and check what they get; given `stopped`, rank 1 of two stops
-//! itself, and rank 0 leaves.
+//! `checked` all send messages and check what they get, given `collect` they have collective
+//! operations for ever; given `stopped`, rank 1 of two stops itself, and rank 0 leaves.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             Some("end") => return weft.barrier(),
             Some("checked") => return checked::run(&weft),
             Some("misspelt") => return send_to_a_misspelt_port(&weft),
+            Some("collect") => return collect(&weft),
             Some("fail") => {
                 weft.barrier()?;
                 if weft.rank() == 1 {
@@ -143,6 +144,15 @@ fn chat(weft: &Weft, mailbox: &Mailbox) -> weft::Result<()> {
         if number.is_multiple_of(16) {
             println!("rank {} chats", weft.rank());
         }
+    }
+    Ok(())
+}
+
+/// One collective operation after the other, for ever.
+fn collect(weft: &Weft) -> weft::Result<()> {
+    for number in 0u64.. {
+        weft.all_reduce(&mut [number; 8], |one: &mut u64, other: &u64| *one += other)?;
+        weft.barrier()?;
     }
     Ok(())
 }
