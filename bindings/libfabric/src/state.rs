@@ -387,10 +387,11 @@ impl State {
         self.vectors.get_mut(vector).ok_or(Refusal::NO_VECTOR)?.remove(handle)
     }
 
-    /// The address with this handle.
+    /// The address with this handle. Every message asks: an endpoint that outlives its vector has
+    /// none, or those of another vector in the same place.
     #[inline(always)]
     pub fn address(&self, VectorId(vector): VectorId, handle: u64) -> Result<Address> {
-        self.vectors.get(vector).ok_or(Refusal::NO_VECTOR)?.address(handle)
+        self.vectors.at(vector).address(handle)
     }
 
     /// The handle of an address; [`ANYBODY`] if it has none.

@@ -73,6 +73,12 @@ impl<T: Default> Slots<T> {
         (slot.id == id).then_some(&slot.object)
     }
 
+    /// What is in the place of the object with this number: the object, if it is still there.
+    #[inline(always)]
+    pub fn at(&self, id: Id) -> &T {
+        &self.slots[id.place()].object
+    }
+
     /// Does what [`Self::get`] does, to change the object.
     #[inline(always)]
     pub fn get_mut(&mut self, id: Id) -> Option<&mut T> {
