@@ -73,7 +73,7 @@ impl<T: Default> Slots<T> {
         (slot.id == id).then_some(&slot.object)
     }
 
-    /// What is in the place of the object with this number: the object, if it is still there.
+    /// Object in the place of the one with this number: that one, if it is still there.
     #[inline(always)]
     pub fn at(&self, id: Id) -> &T {
         &self.slots[id.place()].object
