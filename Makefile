@@ -51,7 +51,7 @@ help:
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make soak    the long tests: 50 million packets on bad simulated networks, ranks killed 200 times, jobs on two hosts ended in seven ways, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links'
+	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make install put commands, libweft, weft.h, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
@@ -164,7 +164,8 @@ paper:
 
 soak:
 	@./setup bench
-	@$(CARGO) run --locked --release --quiet --package weft-soak
+	@$(CARGO) run --locked --release --quiet --package weft-soak -- \
+	    --packets 1000000000 --faults 300000000 --minutes 25
 	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
@@ -172,6 +173,7 @@ soak:
 	$(CARGO) build --locked --release --package weft-net
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
+	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test across -- kills:: --nocapture
 	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test middle -- --nocapture
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-system-storm --test it \

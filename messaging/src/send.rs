@@ -354,9 +354,7 @@ impl<'a> Sending<'a> {
             self.ask(packet)?;
             return Ok(false);
         }
-        if cfg!(debug_assertions) {
-            i12_granted_first(!self.asking);
-        }
+        i12_granted_first(!self.asking);
         let left = (self.total - self.sent) as usize;
         self.header.aligned = format::is_aligned(packet.room(), left);
         let is_first = self.header.kind == Kind::First;

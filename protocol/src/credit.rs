@@ -69,7 +69,11 @@ impl<D> Outgoing<D> {
     /// So many packets may leave from now on. For pairs whose packets are numbered: the peer says
     /// so (Pupa 2.2.2).
     pub fn grant(&mut self, credits: u16) {
-        debug_assert!(credits <= self.window, "more packets than have a place");
+        assert!(
+            credits <= self.window,
+            "I2 careful: {credits} packets, and {} places",
+            self.window
+        );
         self.held = credits;
     }
 
@@ -209,7 +213,7 @@ impl Incoming {
     /// A buffer is free again, and a packet that takes the credits along follows.
     #[inline]
     pub fn vacate(&mut self) {
-        debug_assert!(self.buffered > 0, "a buffer was released twice");
+        assert!(self.buffered > 0, "I4 one owner: a buffer was released twice");
         self.buffered -= 1;
         self.owed += 1;
     }

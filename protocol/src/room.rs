@@ -44,7 +44,7 @@ impl<B: Copy> Ni<B> {
     pub(crate) fn vacate_pool(&mut self, from: Rank, out: &mut impl Actions<B>) {
         let primary = self.settings.primary_buffers();
         let receiving = &mut self.flow(from).receiving;
-        debug_assert!(receiving.buffered > 0, "a buffer was released twice");
+        assert!(receiving.buffered > 0, "I4 one owner: a buffer was released twice");
         let shared = receiving.buffered > primary;
         receiving.buffered -= 1;
         self.retransmission.buffers -= 1;

@@ -344,14 +344,9 @@ impl<L: Link> Node<L> {
     #[inline]
     pub(crate) fn begin_upcall(&self) {
         let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);
-        if cfg!(debug_assertions) {
-            let conditions = UpcallConditions {
-                interrupts_enabled: !self.interrupts.are_off(),
-                polling: true,
-                upcalls_allowed: false,
-            };
-            i6_upcalls_only_when_allowed(conditions, was_in_upcall);
-        }
+        let conditions =
+            UpcallConditions { interrupts_enabled: false, polling: true, upcalls_allowed: false };
+        i6_upcalls_only_when_allowed(conditions, was_in_upcall);
         self.in_upcall.store(true, Ordering::Relaxed);
     }
 }

@@ -90,9 +90,7 @@ impl<T> Sequence<T> {
             Entry::Vacant(place) => place.insert(Early { member, item }),
         };
         self.held[member] += 1;
-        if cfg!(debug_assertions) {
-            i11_early_bounded(self.held[member], self.limit);
-        }
+        i11_early_bounded(self.held[member], self.limit);
         Ok(None)
     }
 
@@ -104,9 +102,7 @@ impl<T> Sequence<T> {
             return None;
         }
         let (number, Early { member, item }) = first.remove_entry();
-        if cfg!(debug_assertions) {
-            i10_one_order(self.next, number);
-        }
+        i10_one_order(self.next, number);
         self.held[member] -= 1;
         self.next += 1;
         Some((number, item))

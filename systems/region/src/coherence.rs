@@ -38,6 +38,7 @@ pub use planted::Planted;
 pub use ranks::Ranks;
 pub use replica::Replica;
 
+use crate::invariants::r5_demands_are_met;
 use planted::Rules;
 use router::Router;
 use std::collections::BTreeSet;
@@ -197,7 +198,9 @@ impl Region {
         router.brings_data = message.kind.carries_data();
         self.dispatch(from, message, &mut router)?;
         router.brings_data = false;
-        self.deliver_local(&mut router)
+        self.deliver_local(&mut router)?;
+        r5_demands_are_met(&self.replica);
+        Ok(())
     }
 
     /// True if the bytes of a message of this kind from `from` are waited for, so that they may be
