@@ -198,7 +198,7 @@ impl<B: Copy> Ni<B> {
         let most = settings
             .silence
             .map_or(Nanoseconds::MAX, |silence| silence.lost_after / ASKED_MEANWHILE);
-        let deadline = now + (once << sending.backoff()).min(most.max(once));
+        let deadline = now + sending.doubled_timeout(&settings).min(most.max(once));
         sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
     }

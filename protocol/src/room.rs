@@ -146,7 +146,7 @@ impl<B: Copy> Ni<B> {
         if !waits || !settings.preset.is_optimistic() || flow.sending.deadline.is_some() {
             return;
         }
-        let deadline = now + (flow.sending.timeout(&settings) << flow.sending.backoff());
+        let deadline = now + flow.sending.doubled_timeout(&settings);
         flow.sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
     }

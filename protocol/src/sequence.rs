@@ -159,9 +159,13 @@ impl<B: Copy> Sending<B> {
         }
     }
 
-    /// Number of times that this wait has doubled.
-    pub fn backoff(&self) -> u8 {
-        self.attempts.min(MOST_DOUBLINGS)
+    /// The time for which the oldest packet may wait now, doubled each time that it did so in vain.
+    /// It is bounded by what a wait of which nothing was measured comes to: where a network loses
+    /// much, long round trips are measured, too.
+    pub fn doubled_timeout(&self, settings: &Settings) -> Nanoseconds {
+        let once = self.timeout(settings);
+        let most = settings.retransmit_after << MOST_DOUBLINGS;
+        (once << self.attempts.min(MOST_DOUBLINGS)).min(most.max(once))
     }
 
     /// The peer has accepted all before `number`: they need not be sent again. True if that is

@@ -122,3 +122,24 @@ fn what_waits_for_nothing_is_not_satisfied() {
     receiving.satisfy(2);
     assert_eq!(receiving.acknowledgeable(), 3);
 }
+
+/// A round trip that was measured long, with a loss after each doubling, waited 64 times as long as
+/// one of which nothing is known.
+#[test]
+fn waits_in_vain_have_a_bound_whatever_was_measured() {
+    let settings = Settings {
+        retransmit_after: 4_000_000,
+        retransmit_at_least: Some(100_000),
+        ..Settings::new(2, 8)
+    };
+    let mut sending = flow_at(0).sending;
+    sending.round_trip.left(0, 0);
+    sending.round_trip.acknowledged(1, 1_000_000_000);
+    let once = sending.timeout(&settings);
+    assert!(once > 16 * settings.retransmit_after, "{once}");
+    assert_eq!(sending.doubled_timeout(&settings), once);
+    sending.attempts = 1;
+    assert_eq!(sending.doubled_timeout(&settings), 2 * once);
+    sending.attempts = u8::MAX;
+    assert_eq!(sending.doubled_timeout(&settings), 64 * settings.retransmit_after);
+}
