@@ -10,8 +10,8 @@
 //! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out
 //! over the process manager's store, too (`ethernet`); else by UDP.
 //!
-//! What all know about the job is on the cards; rank 0's names the job. Its secret, which a job of
-//! several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
+//! Cards hold all that every rank knows about the job; rank 0's names it. The secret, which a job
+//! of several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
 
 use std::collections::BTreeMap;
 use std::env;

@@ -14,7 +14,7 @@ use rustix::thread::{
 /// of one thread. What root has follows from being root, and stays.
 ///
 /// # Errors
-/// What the kernel says; or that the file is set-user-ID, and so would be all that it starts.
+/// Errors of the kernel; or the file is set-user-ID, and so would be all that it starts.
 pub fn forgo_capabilities() -> io::Result<()> {
     if getuid() != geteuid() {
         return Err(io::Error::other(

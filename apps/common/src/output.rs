@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind, Write};
 /// Writes text.
 ///
 /// # Errors
-/// What could not be written, and why.
+/// Output that could not be written, and why.
 pub fn write_out(text: impl fmt::Display) -> io::Result<()> {
     write_to(io::stdout().lock(), text)
 }

@@ -155,7 +155,7 @@ impl Card {
 /// True if this value of `WEFT_ENCRYPT` asks for encryption.
 ///
 /// # Errors
-/// What it may be instead.
+/// Values that it may have instead.
 pub fn wants_encryption(value: &str) -> Result<bool, String> {
     match value {
         "1" | "true" => Ok(true),

@@ -137,7 +137,7 @@ pub(crate) fn receive(
 /// Has the kernel hand over datagrams of groups that this very socket has joined, and of no others.
 ///
 /// # Errors
-/// What the kernel says.
+/// Errors of the kernel.
 pub(crate) fn hear_joined_only(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::IPPROTO_IP, libc::IP_MULTICAST_ALL, 0)
 }

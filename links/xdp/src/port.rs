@@ -239,7 +239,7 @@ impl Bound {
     /// Gives the kernel all chunks for arrivals, and makes the ports.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Errors of the kernel.
     pub fn into_ports(self) -> io::Result<Vec<XdpPort>> {
         let Bound { plan, sockets, memory } = self;
         let Some(first) = sockets.first() else { return Ok(Vec::new()) };

@@ -7,24 +7,17 @@
 
 use crate::error::XdpError;
 use crate::port::{SharedPlan, XdpSizes};
-use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
+use rustix::net::RecvFlags;
 use serde::{Deserialize, Serialize};
-use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::AsFd;
+use weft_channel::Received;
 use weft_wire::Rank;
 
 /// First bytes of every datagram: of this release, so that others are told apart.
 const MAGIC: [u8; 4] = *b"WNT\x01";
 /// Bytes of the longest datagram.
 const DATAGRAM_BYTES: usize = 2048;
-/// Descriptors that come with one datagram at most.
-pub const DESCRIPTORS_MAX: usize = 64;
-const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX));
 
 /// Ranks of one host at most.
 pub const RANKS_MAX: usize = 256;
@@ -164,52 +157,12 @@ fn parse<T: for<'a> Deserialize<'a>>(datagram: &[u8]) -> Result<T, BadWords> {
     }
 }
 
-/// Sends one datagram with these descriptors.
+/// Receives one datagram. Blocks as long as the socket's time limit says.
 ///
 /// # Errors
-/// What the kernel says.
-pub fn send(socket: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() {
-        let fits = ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-        assert!(fits, "a datagram has a largest number of descriptors");
-    }
-    let bytes = &[IoSlice::new(bytes)];
-    retry_on_intr(|| sendmsg(&socket, bytes, &mut ancillary, SendFlags::NOSIGNAL))?;
-    Ok(())
-}
-
-/// Receives one datagram and its descriptors. Blocks as long as the socket's time limit says.
-///
-/// # Errors
-/// What the kernel says; `UnexpectedEof` if the other end is closed; `InvalidData` if the datagram
-/// is longer than any that is sent here.
-pub fn receive(socket: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let mut bytes = vec![0; DATAGRAM_BYTES];
-    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC;
-    let arrived = retry_on_intr(|| {
-        recvmsg(&socket, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)
-    });
-    let arrived = match arrived {
-        Err(Errno::CONNRESET) => return Err(io::ErrorKind::UnexpectedEof.into()),
-        arrived => arrived?,
-    };
-    let rights = ancillary.drain().filter_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(rights) => Some(rights),
-        _ => None,
-    });
-    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
-    if arrived.bytes == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    if arrived.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    bytes.truncate(arrived.bytes);
-    Ok((bytes, descriptors))
+/// Those of [`weft_channel::receive`].
+pub fn receive(socket: impl AsFd) -> io::Result<Received> {
+    Ok(weft_channel::receive(socket, RecvFlags::empty(), DATAGRAM_BYTES)?)
 }
 
 impl From<BadWords> for XdpError {

@@ -7,15 +7,16 @@
 use crate::error::XdpError;
 use crate::interface::Interface;
 use crate::port::{Bound, Mode, XdpPort};
-use crate::request::{FromNet, Request, ToNet, receive, send};
+use crate::request::{FromNet, Request, ToNet, receive};
+use rustix::net::SendFlags;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+use weft_channel::{Received, pair, send};
 
 /// Name of the program.
 const NAME: &str = "weft-net";
@@ -43,7 +44,7 @@ pub struct Taken {
 /// Checks that `weft-net` is there and may do what it is for.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// Things that are missing, and what to do about them.
 pub fn permitted() -> Result<(), XdpError> {
     let net = Net::ask(&ToNet::Look)?;
     match net.reply()? {
@@ -57,7 +58,7 @@ pub fn permitted() -> Result<(), XdpError> {
 /// has ended, in any way, or closed it.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// Things that are missing, and what to do about them.
 pub fn take(interface: &Interface, request: Request) -> Result<Taken, XdpError> {
     let greets = request.greeter.is_some();
     let net = Net::ask(&ToNet::Take(request))?;
@@ -69,7 +70,7 @@ pub fn take(interface: &Interface, request: Request) -> Result<Taken, XdpError> 
     };
     let mut sockets = Vec::new();
     while sockets.len() < plan.layout.ports() as usize {
-        sockets.extend(net.receive()?.1);
+        sockets.extend(net.receive()?.descriptors);
     }
     let system = |error| XdpError::System {
         interface: interface.name.clone(),
@@ -105,12 +106,11 @@ impl Net {
     fn ask(question: &ToNet) -> Result<Self, XdpError> {
         let file = find()?;
         let failed = |error: io::Error| failed(&file, &format!("cannot be asked ({error})"));
-        let flags = SocketFlags::CLOEXEC;
-        let (socket, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-            .map_err(|error| failed(error.into()))?;
+        let (socket, theirs) = pair().map_err(|error| failed(error.into()))?;
         set_socket_timeout(&socket, Timeout::Recv, Some(LIMIT))
             .map_err(|error| failed(error.into()))?;
-        send(&socket, &question.emit(), &[]).map_err(failed)?;
+        send(&socket, &question.emit(), &[], SendFlags::empty())
+            .map_err(|error| failed(error.into()))?;
         let mut command = Command::new(&file);
         command.env_clear().stdin(theirs).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().map_err(|error| not_started(&file, &error))?;
@@ -121,7 +121,7 @@ impl Net {
 
     /// The answer, if it is not that it cannot.
     fn reply(&self) -> Result<(FromNet, Vec<OwnedFd>), XdpError> {
-        let (bytes, descriptors) = self.receive()?;
+        let Received { bytes, descriptors } = self.receive()?;
         match FromNet::parse(&bytes)? {
             FromNet::Lacks(missing) => {
                 Err(XdpError::NotPermitted { missing, helper: self.file.display().to_string() })
@@ -131,7 +131,7 @@ impl Net {
         }
     }
 
-    fn receive(&self) -> Result<(Vec<u8>, Vec<OwnedFd>), XdpError> {
+    fn receive(&self) -> Result<Received, XdpError> {
         receive(&self.socket).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => self.failed("ended without an answer"),
             io::ErrorKind::WouldBlock => self.failed(&format!("gave no answer in {LIMIT:?}")),

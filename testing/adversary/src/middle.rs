@@ -80,7 +80,7 @@ impl fmt::Display for Done {
 /// The ends of wires, in the order of their names. To be called on the host where they are.
 ///
 /// # Errors
-/// What the system says about the sockets, or that there is no such wire.
+/// Errors of the system about the sockets, or there is no such wire.
 pub fn open(wires: &[String]) -> io::Result<Vec<OwnedFd>> {
     wires.iter().map(|wire| open_wire(wire)).collect()
 }
@@ -145,7 +145,7 @@ impl Middle {
     /// Ends him, after whom nobody passes anything on; returns what he did.
     ///
     /// # Errors
-    /// What the system said to him.
+    /// Errors that the system gave him.
     pub fn end(mut self) -> io::Result<Done> {
         self.stop()?;
         Ok(self.shared.done.lock().unwrap_or_else(PoisonError::into_inner).clone())

@@ -56,7 +56,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("endpoint", "") => Endpoint,
         ("protocol", "") => Protocol,
         // What links are made of.
-        ("links", "api" | "seal" | "datagram") => LinkApi,
+        ("links", "api" | "channel" | "datagram" | "seal") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", "xdp/net") => Net,
         ("links", _) => Link,
@@ -110,7 +110,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
-        (Net, Link) => true,
+        (Net, Link | LinkApi) => true,
         (_, Net) => false,
         (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
         (Launch, Wire | Launch) => true,

@@ -58,7 +58,7 @@ pub fn links(
 /// name. These are given back when the descriptors beside the links are closed.
 ///
 /// # Errors
-/// What the system says, or what is missing.
+/// Errors of the system, or something that is missing.
 pub fn ethernet_links(
     cluster: &Cluster,
     interface: &str,

@@ -56,7 +56,7 @@ impl RawXdp {
 /// Takes an interface for one rank, with what keeps the program on it.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// Things that are missing, and what to do about them.
 pub fn take(
     interface: &str,
     job: u32,

@@ -16,7 +16,7 @@ const NEEDED: [(CapabilitySet, &str); 3] = [
 /// Capabilities that are needed and missing, in words; `None` if all are there.
 ///
 /// # Errors
-/// What the kernel says.
+/// Errors of the kernel.
 pub fn missing() -> io::Result<Option<String>> {
     let has = capabilities(None)?.effective;
     let missing = NEEDED.iter().filter(|(one, _)| !has.contains(*one)).map(|(_, name)| *name);
@@ -28,7 +28,7 @@ pub fn missing() -> io::Result<Option<String>> {
 /// amount of memory.
 ///
 /// # Errors
-/// What the kernel says.
+/// Errors of the kernel.
 pub fn keep_needed() -> io::Result<()> {
     let needed = NEEDED.iter().fold(CapabilitySet::IPC_LOCK, |all, (one, _)| all | *one);
     keep(needed)
@@ -37,7 +37,7 @@ pub fn keep_needed() -> io::Result<()> {
 /// Gives up all capabilities.
 ///
 /// # Errors
-/// What the kernel says.
+/// Errors of the kernel.
 pub fn keep_none() -> io::Result<()> {
     keep(CapabilitySet::empty())
 }

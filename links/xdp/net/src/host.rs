@@ -68,7 +68,7 @@ impl XdpHost {
     /// Counters of the XDP program: frames of Weft's protocol that it has seen so far.
     ///
     /// # Errors
-    /// What the kernel says when it is asked.
+    /// Errors of the kernel when it is asked.
     pub fn seen(&self) -> Result<Seen, XdpError> {
         self.program.seen()
     }
@@ -77,7 +77,7 @@ impl XdpHost {
     /// Without this a device may drop it before anybody sees it.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// Errors of the kernel.
     pub fn join(&mut self, job: u32, ranks: u16) -> Result<(), XdpError> {
         let socket = match self.groups.take() {
             Some(socket) => socket,

@@ -6,12 +6,13 @@ use crate::program::is_built;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_peercred};
-use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::net::{AddressFamily, SendFlags, SocketType, sockopt};
 use rustix::process::{getppid, getuid};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
-use weft_xdp::request::{DESCRIPTORS_MAX, FromNet, Request, ToNet, receive, send};
+use weft_channel::{DESCRIPTORS_MAX, send};
+use weft_xdp::request::{FromNet, Request, ToNet, receive};
 use weft_xdp::{Bound, Interface, Layout, XdpError};
 
 /// Longest time in which a caller says what it wants, and takes what it gets.
@@ -62,23 +63,23 @@ struct Made {
 /// network copies.
 ///
 /// # Errors
-/// What the kernel says. Whoever asked is told by the end of the connection.
+/// Errors of the kernel. Whoever asked is told by the end of the connection.
 pub fn serve(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?;
     set_socket_timeout(socket, Timeout::Send, Some(PATIENCE))?;
     // Nobody is asked to bring anything along.
-    let (question, _) = receive(socket)?;
+    let question = receive(socket)?.bytes;
     let made = answer(&question)?;
     keep_none()?;
     let Made { host, bound, copied } = match made {
         Ok(made) => made,
-        Err(reply) => return send(socket, &reply.emit(), &[]),
+        Err(reply) => return Ok(send(socket, &reply.emit(), &[], SendFlags::empty())?),
     };
     let first = [host.link(), &bound.memory].map(AsFd::as_fd);
-    send(socket, &FromNet::Taken { plan: bound.plan, copied }.emit(), &first)?;
+    send(socket, &FromNet::Taken { plan: bound.plan, copied }.emit(), &first, SendFlags::empty())?;
     for some in bound.sockets.chunks(DESCRIPTORS_MAX) {
         let some: Vec<_> = some.iter().map(AsFd::as_fd).collect();
-        send(socket, b"sockets", &some)?;
+        send(socket, b"sockets", &some, SendFlags::empty())?;
     }
     drop(bound);
     if copied { hold(host.into_groups(), socket) } else { Ok(()) }

@@ -10,10 +10,12 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::SendFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
+use weft_channel::{Received, send};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
-use weft_xdp::request::{FromNet, ToNet, receive, send};
+use weft_xdp::request::{FromNet, ToNet, receive};
 use weft_xdp::{Bound, Greeter, MOST_MTU, Request, XdpSizes};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_weft-net");
@@ -39,8 +41,8 @@ impl Net {
 
     /// The answer to these bytes, and the descriptors that come with it.
     fn ask(&self, bytes: &[u8]) -> io::Result<(FromNet, Vec<OwnedFd>)> {
-        send(&self.socket, bytes, &[])?;
-        let (answer, descriptors) = receive(&self.socket)?;
+        send(&self.socket, bytes, &[], SendFlags::empty())?;
+        let Received { bytes: answer, descriptors } = receive(&self.socket)?;
         Ok((FromNet::parse(&answer).unwrap(), descriptors))
     }
 }
@@ -104,7 +106,7 @@ fn it_hands_an_interface_over_and_ends() {
     let (answer, mut first) = net.ask(&ToNet::Take(request(interface_of(host))).emit()).unwrap();
     let FromNet::Taken { plan, copied: false } = answer else { panic!("{answer:?}") };
     assert_eq!(first.len(), 2);
-    let (_, sockets) = receive(&net.socket).unwrap();
+    let sockets = receive(&net.socket).unwrap().descriptors;
     assert!(net.process.wait().unwrap().success());
     assert!(receive(&net.socket).is_err(), "nothing more comes");
     let memory = first.pop().unwrap();
@@ -130,7 +132,7 @@ fn groups_are_held_without_a_capability_until_nobody_has_the_socket() {
     let wish = Request { copied: true, ..request(interface_of(host)) };
     let (answer, first) = net.ask(&ToNet::Take(wish).emit()).unwrap();
     assert!(matches!(answer, FromNet::Taken { copied: true, .. }), "{answer:?}");
-    let (_, sockets) = receive(&net.socket).unwrap();
+    let sockets = receive(&net.socket).unwrap().descriptors;
     drop((first, sockets));
     wait_until(|| !has_program(host));
     fs::File::from(from).read_to_end(&mut Vec::new()).unwrap();
@@ -207,7 +209,7 @@ fn strangers_are_refused() {
     let for_weft = "this program is for weft";
     let asks = |kind| {
         let (socket, theirs) = pair(kind);
-        send(&socket, &ToNet::Look.emit(), &[]).unwrap();
+        send(&socket, &ToNet::Look.emit(), &[], SendFlags::empty()).unwrap();
         (socket, theirs)
     };
     let mut by_hand = Command::new(PROGRAM);

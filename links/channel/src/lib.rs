@@ -1,0 +1,128 @@
+//! Datagrams with descriptors between two processes of a host: a launcher and its rank, ranks that
+//! a process manager started, `weft-net` and whoever asks it. The connection ends when the other
+//! side ends.
+//!
+//! May use nothing of Weft. Keeps: descriptors that are received are close-on-exec, and none is
+//! lost with a datagram that is refused.
+
+#![forbid(unsafe_code)]
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
+    sendmsg, socketpair,
+};
+
+/// Descriptors that come with one datagram at most: a segment for each rank of a host, and what
+/// reaches others.
+pub const DESCRIPTORS_MAX: usize = 66;
+const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX));
+
+/// Datagram that was received, and its descriptors, close-on-exec.
+#[derive(Debug)]
+pub struct Received {
+    /// Bytes of the datagram.
+    pub bytes: Vec<u8>,
+    /// Descriptors that came with it.
+    pub descriptors: Vec<OwnedFd>,
+}
+
+/// Reason why no datagram was received.
+#[derive(Debug, thiserror::Error)]
+pub enum ReceiveError {
+    /// The other side is gone.
+    #[error("the other side has closed the connection")]
+    Closed,
+    /// The datagram is longer than any that is sent here, or has more descriptors.
+    #[error("the message is too long")]
+    Long,
+    /// The system refused.
+    #[error(transparent)]
+    System(#[from] Errno),
+}
+
+impl From<ReceiveError> for io::Error {
+    fn from(error: ReceiveError) -> Self {
+        match error {
+            ReceiveError::Closed => io::ErrorKind::UnexpectedEof.into(),
+            ReceiveError::Long => io::ErrorKind::InvalidData.into(),
+            ReceiveError::System(error) => error.into(),
+        }
+    }
+}
+
+/// A connected pair, both ends close-on-exec.
+///
+/// # Errors
+/// Those of the system.
+pub fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
+    socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+/// Sends one datagram; blocks only while the other side has not read many earlier ones.
+///
+/// # Errors
+/// Those of the system.
+///
+/// # Panics
+/// If there are more than [`DESCRIPTORS_MAX`] descriptors.
+pub fn send(
+    channel: impl AsFd,
+    bytes: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+    flags: SendFlags,
+) -> Result<(), Errno> {
+    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        let fits = ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        assert!(fits, "a datagram has at most {DESCRIPTORS_MAX} descriptors");
+    }
+    let flags = flags | SendFlags::NOSIGNAL;
+    retry_on_intr(|| sendmsg(&channel, &[IoSlice::new(bytes)], &mut ancillary, flags))?;
+    Ok(())
+}
+
+/// Receives one datagram of at most `most` bytes; blocks unless `flags` say otherwise.
+///
+/// # Errors
+/// [`ReceiveError`].
+pub fn receive(
+    channel: impl AsFd,
+    flags: RecvFlags,
+    most: usize,
+) -> Result<Received, ReceiveError> {
+    let mut bytes = vec![0; most];
+    let mut space = [MaybeUninit::uninit(); ANCILLARY_BYTES];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let flags = flags | RecvFlags::CMSG_CLOEXEC;
+    let arrived = retry_on_intr(|| {
+        recvmsg(&channel, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, flags)
+    })
+    .map_err(|error| match error {
+        Errno::CONNRESET => ReceiveError::Closed,
+        other => ReceiveError::System(other),
+    })?;
+    let mut descriptors = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(rights) = message {
+            descriptors.extend(rights);
+        }
+    }
+    if arrived.bytes == 0 {
+        return Err(ReceiveError::Closed);
+    }
+    if arrived.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        return Err(ReceiveError::Long);
+    }
+    bytes.truncate(arrived.bytes);
+    Ok(Received { bytes, descriptors })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+use super::*;
+use rustix::io::{FdFlags, fcntl_getfd};
+
+const MOST: usize = 4096;
+
+#[test]
+fn a_datagram_arrives_with_its_descriptors_close_on_exec() {
+    let (here, there) = pair().unwrap();
+    let sent: Vec<_> = (0..DESCRIPTORS_MAX).map(|_| here.as_fd()).collect();
+    send(&here, b"many", &sent, SendFlags::empty()).unwrap();
+    let received = receive(&there, RecvFlags::DONTWAIT, MOST).unwrap();
+    assert_eq!(received.bytes, b"many");
+    assert_eq!(received.descriptors.len(), DESCRIPTORS_MAX);
+    for descriptor in received.descriptors {
+        assert_eq!(fcntl_getfd(descriptor).unwrap(), FdFlags::CLOEXEC);
+    }
+}
+
+#[test]
+fn the_end_of_the_other_side_is_heard_after_its_last_message() {
+    let (here, there) = pair().unwrap();
+    send(&here, b"last", &[], SendFlags::empty()).unwrap();
+    drop(here);
+    assert_eq!(receive(&there, RecvFlags::empty(), MOST).unwrap().bytes, b"last");
+    assert!(matches!(receive(&there, RecvFlags::empty(), MOST), Err(ReceiveError::Closed)));
+}
+
+#[test]
+fn a_datagram_longer_than_any_message_is_refused() {
+    let (here, there) = pair().unwrap();
+    send(&here, &[7; MOST + 1], &[], SendFlags::empty()).unwrap();
+    let refused = receive(&there, RecvFlags::DONTWAIT, MOST);
+    assert!(matches!(refused, Err(ReceiveError::Long)));
+}
