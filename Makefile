@@ -17,6 +17,16 @@ FUZZ_SECONDS := 60
 FUZZ_TARGETS := $(patsubst testing/fuzz/corpus/%,%,$(sort $(wildcard testing/fuzz/corpus/*)))
 FUZZ_FOLDERS := --fuzz-dir testing/fuzz/cargo-fuzz --target-dir target/fuzz
 
+# Tests that Miri runs, a hundred to a thousand times slower than they are: docs/internals/unsafe.md says why these.
+MIRI := PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-permissive-provenance' \
+    $(CARGO) +nightly miri test --locked --target-dir target/miri
+MIRI_PACKETS := packets::a_full_pool_is packets::a_job_of_one packets::a_rank_that_computes packets::a_waiting_rank \
+    packets::kept_packets puts::a_rank_may_be puts::buffers_and
+
+# Tests with threads, for the thread sanitizer. Its ranks have their shared memory at one address.
+TSAN := RUSTFLAGS='-Zsanitizer=thread --cfg tsan' $(CARGO) +nightly test --locked -Zbuild-std --target-dir target/tsan \
+    --target $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+
 # How often `make soak` runs the tests that race.
 SOAK_RUNS := 100
 
@@ -38,7 +48,7 @@ MPICC := mpicc
 COUNT := target/measured/weft-count
 COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
 
-.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak miri tsan fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
@@ -52,10 +62,11 @@ help:
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
 	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links'
+	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
 	@echo 'make install put commands, libweft, weft.h, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
-	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper or fuzz for so much'
+	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper, fuzz, miri or tsan for so much'
 	@echo 'make clean   remove what was built'
 	@echo
 	@echo 'then: make build; $(RELEASE)/weft run --help, $(RELEASE)/weft sim --help'
@@ -80,11 +91,12 @@ mpi-apps:
 	@$(CARGO) build --locked --release --package weft-libfabric
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
-# The ring is checked once more under loom, against all orders in which two cores may see it.
+# What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
 	$(CARGO) test --locked --workspace
-	RUSTFLAGS='--cfg loom' $(CARGO) test --locked --package weft-link-shm --lib --target-dir target/loom
+	RUSTFLAGS='--cfg loom' $(CARGO) test --locked --package weft-link-shm --package weft-endpoint --package weft-collective \
+	    --lib --target-dir target/loom loom_checks
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
@@ -164,15 +176,17 @@ paper:
 
 soak:
 	@./setup bench
-	@$(CARGO) run --locked --release --quiet --package weft-soak -- \
-	    --packets 1000000000 --faults 300000000 --minutes 25
-	@$(CARGO) run --locked --release --quiet --package weft-soak -- --adaptive --packets 1 --faults 0
+	@$(MEASURE) --quiet --package weft-soak
+	@$(MEASURED)/weft-soak --packets 1000000000 --faults 300000000 --minutes 25
+	@$(MEASURED)/weft-soak --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
-	$(CARGO) build --locked --release --package weft-net
+	$(CARGO) build --locked --release --package weft-net --package weft-water
+	$(CARGO) build --locked --release --package weft-libfabric
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
+	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-cli --test resources -- stopped --nocapture
 	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test across -- kills:: --nocapture
 	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test middle -- --nocapture
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
@@ -180,11 +194,23 @@ soak:
 	    -- --test-threads 1
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture
+	@$(MAKE) --no-print-directory miri tsan
 	@for run in $$(seq $(SOAK_RUNS)); do \
 	    $(CARGO) test --locked --release --quiet --package weft-endpoint --package weft-messaging \
 	        --package weft-link-conformance >target/soak.log 2>&1 || { cat target/soak.log; exit 1; }; \
 	    printf '\rraces: run %d of $(SOAK_RUNS)' $$run; \
 	done; echo
+
+miri:
+	@./setup miri
+	$(MIRI) --package weft-link-shm --lib -- ring
+	$(MIRI) --package weft-endpoint --lib -- biased
+	$(MIRI) --package weft-endpoint --test it -- $(MIRI_PACKETS)
+	$(MIRI) --package weft-libfabric --lib -- memory:: object::
+
+tsan:
+	@./setup tsan
+	$(TSAN) --package weft-link-shm --package weft-endpoint --package weft-collective
 
 # What is new goes into target/fuzz-corpus; docs/internals/fuzzing.md says what to do with it.
 fuzz:

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
 use weft_app_common::command_line;
-use weft_launch::{find_program, own_directory, wants_encryption};
+use weft_launch::{find_program, is_wanted, own_directory};
 
 use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
 use settings::Settings;
@@ -54,8 +54,11 @@ struct Own {
     #[arg(long, value_enum)]
     collectives: Option<By>,
     /// Encrypt packets between hosts
-    #[arg(long, env = "WEFT_ENCRYPT", value_parser = wants_encryption)]
+    #[arg(long, env = "WEFT_ENCRYPT", value_parser = is_wanted)]
     encrypt: bool,
+    /// Check all invariants of the protocols after each packet, which takes time
+    #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
+    check: bool,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
@@ -105,7 +108,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
     if own.encrypt {
-        settings.encrypt(launcher.stack);
+        settings.ask_for(settings::ENCRYPT, launcher.stack);
+    }
+    if own.check {
+        settings.ask_for(settings::CHECK, launcher.stack);
     }
     if own.collectives == Some(By::Weft) {
         let collectives = Collectives::of(&launcher, &linked)?;
@@ -145,6 +151,7 @@ impl Own {
             provider: others.provider.or(self.provider),
             collectives: others.collectives.or(self.collectives),
             encrypt: others.encrypt || self.encrypt,
+            check: others.check || self.check,
             dry_run: others.dry_run || self.dry_run,
         })
     }

@@ -12,9 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{
-    Binding, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, wants_encryption,
-};
+use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, is_wanted};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
@@ -50,7 +48,7 @@ pub struct Arguments {
     mtu: Option<Mtu>,
     /// Encrypt packets between hosts, which takes time, and has ranks copy multicasts; without it
     /// nobody else can change them, but whoever is on the path can read them
-    #[arg(long, env = "WEFT_ENCRYPT", value_parser = wants_encryption)]
+    #[arg(long, env = "WEFT_ENCRYPT", value_parser = is_wanted)]
     encrypt: bool,
     /// Seconds of silence after which a host or a rank on another one counts as lost [default:
     /// 0.8]; more where machines stand still for long
@@ -60,6 +58,11 @@ pub struct Arguments {
     /// have [default: 0.025]
     #[arg(long, value_name = "S", value_parser = grace)]
     grace: Option<Duration>,
+    /// Check all invariants of the protocols after each packet, which takes time; one that is
+    /// broken ends the job with its name and the numbers. Some are always checked, the others now
+    /// and then
+    #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
+    check: bool,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -254,6 +257,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
         ("preset", Some(preset)),
         ("link", spec.sockets.then(|| "udp".to_owned())),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
+        ("check", arguments.check.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
     ];

@@ -229,24 +229,6 @@ fn a_killed_host_ends_the_job_on_the_others() {
     assert_one_line(&errors, &["weft: rank 2 of 4 ", "was lost with its host"]);
 }
 
-#[test]
-fn a_link_that_goes_down_and_returns_loses_nothing() {
-    let Some(two) = cluster(2) else { return };
-    let mut job = Running::start(&two, &format!("{UDP} --hosts a:1,b:1"), 2);
-    for _ in 0..3 {
-        job.chats();
-        two.host(1).set_link(false).unwrap();
-        // How long the link is down is what this is about, and nothing tells when that is over.
-        std::thread::sleep(Duration::from_millis(300));
-        two.host(1).set_link(true).unwrap();
-        // More than can have been written before.
-        (0..100).for_each(|_| job.chats());
-    }
-    kill_process(job.ranks[0].1, Signal::KILL).unwrap();
-    let (errors, _) = job.finish();
-    assert_one_line(&errors, &["weft: rank 0 of 2 (pid "]);
-}
-
 /// The command that has MPICH's hydra run a program on four ranks of two hosts.
 fn hydra(cluster: &Cluster, program: &str) -> Command {
     let mut command = common::hydra(cluster, 2, 4, program);

@@ -14,9 +14,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+#[allow(dead_code)]
+mod common;
 #[path = "managers/slurm.rs"]
 mod slurm;
 
+use common::mpi::open_mpis;
 use slurm::Slurm;
 
 /// Words before a program's name that run it on four ranks, and the environment for it.
@@ -35,9 +38,7 @@ fn hydra() -> Manager {
 }
 
 fn open_mpi() -> Manager {
-    // Where several packages have an `mpirun`, Debian keeps this one under its full name.
-    let name =
-        if Path::new("/usr/bin/mpirun.openmpi").exists() { "mpirun.openmpi" } else { "mpirun" };
+    let name = open_mpis("mpirun");
     manager(&format!("{name} --oversubscribe --allow-run-as-root -n 4"))
 }
 

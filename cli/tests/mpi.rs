@@ -6,14 +6,17 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+#[allow(dead_code)]
+mod common;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available, write_script};
 
-const OPTIMIZED: &[&str] = &["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2"];
+use common::mpi::{between, compile, mpirun, open_mpis, weft};
 
 /// Problems that take a moment.
 const APPLICATIONS: [(&str, &str); 3] = [
@@ -22,60 +25,16 @@ const APPLICATIONS: [(&str, &str); 3] = [
     ("sor", "--rows 90 --columns 77 --iterations 400 --digits 9"),
 ];
 
-/// Variables that direct a program on Weft: none of them may come from the environment of the
-/// tests.
-const SETTINGS: [&str; 7] = [
-    "FI_PROVIDER",
-    "FI_PROVIDER_PATH",
-    "OMPI_MCA_pml",
-    "OMPI_MCA_mtl",
-    "OMPI_MCA_mtl_ofi_provider_include",
-    "OMPI_MCA_mtl_ofi_provider_exclude",
-    "LD_LIBRARY_PATH",
-];
-
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn weft(words: &str) -> Command {
-    let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    let provider = weft.with_file_name("libweft_fi.so");
-    assert!(provider.exists(), "{} is not built: cargo build --workspace", provider.display());
-    let mut command = Command::new(weft);
-    command.args(words.split_whitespace()).stdin(Stdio::null());
-    for setting in SETTINGS {
-        command.env_remove(setting);
-    }
-    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    command
-}
-
-/// `weft mpirun`, whose Open MPI keeps its files in a folder of the test's.
-fn mpirun(words: &str, folder: &TempDir) -> Command {
-    let mut command = weft("mpirun");
-    command.args(words.split_whitespace()).env("OMPI_MCA_orte_tmpdir_base", folder.path());
-    command
-}
-
-fn compile(compiler: &str, sources: &[PathBuf], flags: &[&str], out: &Path) {
-    let mut command = Command::new(compiler);
-    command.args(OPTIMIZED).args(sources).args(flags).arg("-o").arg(out);
-    let output = command.output().unwrap_or_else(|error| {
-        panic!("{compiler}: {error}; ./setup installs what is missing");
-    });
-    assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
-}
-
 /// An application, with other sources beside it.
 fn application(name: &str, others: &[&str], folder: &TempDir) -> PathBuf {
-    // Where several packages have an `mpicc`, Debian keeps Open MPI's under its full name.
-    let full = Path::new("/usr/bin/mpicc.openmpi").exists();
-    let compiler = if full { "mpicc.openmpi" } else { "mpicc" };
     let program = folder.path().join(name);
     let own = source(&format!("../apps/mpi/{name}.c"));
     let sources: Vec<_> = std::iter::once(own).chain(others.iter().copied().map(source)).collect();
-    compile(compiler, &sources, &["-lm"], &program);
+    compile(&open_mpis("mpicc"), &sources, &["-lm"], &program);
     program
 }
 
@@ -176,18 +135,9 @@ fn ranks_on_several_hosts_find_the_provider() {
     let two = Cluster::new(2, Options::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let program = application("sor", &[], &folder);
-    let words = "--host a:2,b:2 --mca oob_tcp_if_include eth0 --mca plm_rsh_agent";
-    // The same command, where the first host is.
-    let there = mpirun(words, &folder);
-    let mut command = two.host(0).command(there.get_program());
-    command.args(there.get_args()).arg(two.remote_shell()).arg(&program).args(["--rows", "50"]);
-    for (name, value) in there.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let output = command.stdin(Stdio::null()).output().unwrap();
+    let mut command = mpirun(&between(&two), &folder);
+    command.arg(&program).args(["--rows", "50"]);
+    let output = common::on_first_host(&two, &command).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     let said = text(&output.stdout);
     assert!(said.contains(" s on 4 ranks\n") && said.contains("\nchecked: all "), "{said}");

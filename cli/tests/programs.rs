@@ -28,9 +28,10 @@ fn asp_is_verified_under_every_protocol_and_tree() {
         "-n 1",
         "-n 2",
         "-n 8",
-        "-n 5 --tree binary",
+        "-n 5 --tree binary --check",
         "-n 5 --tree binomial --preset nrx-hmc",
         "-n 3 --window 2 --interrupt-delay-us 20",
+        "-n 3 --link udp --preset irx-imc --check",
     ] {
         let text = run(&format!("run {options} -- asp --sample 300 --check 40 --to JFK"));
         assert!(text.starts_with("AMS -> JFK   5,848 km"), "{options}: {text}");
@@ -55,7 +56,8 @@ fn programs_on_regions_check_themselves() {
         "barnes --bodies 150 --steps 1 --verify --hint update",
         "water --molecules 40 --steps 3 --verify --prefetch",
     ] {
-        for options in ["-n 1", "-n 2", "-n 3 --preset nrx-hmc", "-n 2 --link udp"] {
+        for options in ["-n 1", "-n 2 --check", "-n 3 --preset nrx-hmc", "-n 2 --link udp --check"]
+        {
             let text = run(&format!("run {options} -- {program}"));
             assert!(text.contains("   verified "), "{options} {program}: {text}");
         }

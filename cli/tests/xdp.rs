@@ -43,7 +43,7 @@ fn asp_on_two_hosts() {
     let Some(two) = cluster(Options::default()) else { return };
     asp(&two, "--hosts a:1,b:1 --link xdp", 2);
     asp(&two, "--hosts a:2,b:2 --link xdp", 4);
-    asp(&two, "--hosts a:2,b:2 --link xdp --preset hrx-imc", 4);
+    asp(&two, "--hosts a:2,b:2 --link xdp --preset hrx-imc --check", 4);
     no_program_remains(&two);
 }
 

@@ -36,19 +36,20 @@ pub use meeting::{Meeting, Met};
 use crate::DISAGREES;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use weft_endpoint::sync::{AtomicU64, Ordering, fence};
 use weft_endpoint::{Rank, SharedWords};
 
 /// Bytes of the largest contribution of one member to a round: one cache line.
 pub const CONTRIBUTION_BYTES: usize = 64;
 /// Bytes of the longest broadcast.
-pub const SLOT_BYTES: usize = 1024;
+pub const SLOT_BYTES: usize = if cfg!(loom) { 16 } else { 1024 };
 
 /// Words of a line.
 const LINE: usize = 8;
 /// Words of a slot, which begins with a line: what is short is in one with its head.
 const SLOT: usize = LINE + SLOT_BYTES / 8;
-const SLOTS: u64 = 32;
+/// Slots; few in models, which go round all of them.
+const SLOTS: u64 = if cfg!(loom) { 4 } else { 32 };
 /// Words of the first line: arrivals of each set, members that have left, number of the last round
 /// that has a result.
 const ARRIVED: [usize; 2] = [0, 3];

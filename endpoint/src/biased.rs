@@ -23,8 +23,10 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence, fence};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+use weft_link::sync::{
+    AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, Scope, fence, light_fence, yield_now,
+};
 
 /// No thread: no thread-local lies there.
 const NOBODY: usize = 0;
@@ -53,7 +55,7 @@ impl<T: Default> Default for Biased<T> {
 impl<T> Biased<T> {
     /// A lock around `value`, owned by the calling thread.
     pub fn new(value: T) -> Self {
-        let asymmetric = register();
+        let asymmetric = Scope::Process.register().is_ok();
         // Without barriers by the kernel there is no owner.
         let owner = if asymmetric { this_thread() } else { NOBODY };
         Biased {
@@ -75,7 +77,7 @@ impl<T> Biased<T> {
     /// Makes the calling thread the owner. No thread may be inside or try to enter meanwhile.
     pub fn adopt(&mut self) {
         if self.asymmetric {
-            *self.owner.get_mut() = this_thread();
+            self.owner.store(this_thread(), Ordering::Relaxed);
         }
     }
 
@@ -87,13 +89,14 @@ impl<T> Biased<T> {
             "a thread shared a lock that it is inside of"
         );
         self.others.lock();
-        // As for an entry of another thread; after it, the owner is outside and finds `wanted`.
+        // As for an entry of another thread; after it, the owner is outside and finds `wanted`. It
+        // exits as the owner: it is none any more only when it is outside.
         self.wanted.store(true, Ordering::SeqCst);
-        self.owner.store(NOBODY, Ordering::SeqCst);
         self.heavy_fence();
         while self.busy.load(Ordering::Acquire) {
-            std::thread::yield_now();
+            yield_now();
         }
+        self.owner.store(NOBODY, Ordering::SeqCst);
         // SAFETY: locked above, by this thread.
         unsafe { self.others.unlock() };
     }
@@ -103,19 +106,17 @@ impl<T> Biased<T> {
     /// nothing where the kernel passes barriers.
     #[inline(always)]
     pub(crate) fn light_fence(&self) {
-        if self.asymmetric {
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            fence(Ordering::SeqCst);
+        match self.asymmetric {
+            true => light_fence(),
+            false => fence(Ordering::SeqCst),
         }
     }
 
     /// Heavy side of a pair with [`Self::light_fence`], which pays for both.
     pub(crate) fn heavy_fence(&self) {
-        if self.asymmetric {
-            barrier_on_own_threads();
-        } else {
-            fence(Ordering::SeqCst);
+        match self.asymmetric {
+            true => Scope::Process.heavy_fence(),
+            false => fence(Ordering::SeqCst),
         }
     }
 
@@ -144,10 +145,12 @@ impl<T> Biased<T> {
             return None;
         }
         self.busy.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // Dropping it says that this thread is outside again.
-        let entered = Entered::new(self);
-        (!self.wanted.load(Ordering::Acquire)).then_some(entered)
+        light_fence();
+        if self.wanted.load(Ordering::Acquire) {
+            self.busy.store(false, Ordering::Release);
+            return None;
+        }
+        Some(Entered::new(self))
     }
 
     /// Enters unless the owner stays inside for long.
@@ -167,7 +170,7 @@ impl<T> Biased<T> {
         }
         self.busy.store(true, Ordering::Relaxed);
         // A thread that wants to enter has the kernel pass a barrier here.
-        compiler_fence(Ordering::SeqCst);
+        light_fence();
         !self.wanted.load(Ordering::Acquire) || self.wait_for_others()
     }
 
@@ -224,7 +227,7 @@ impl<T> Biased<T> {
                 self.wanted.store(false, Ordering::Release);
                 return false;
             }
-            std::thread::yield_now();
+            yield_now();
         }
         true
     }
@@ -258,6 +261,7 @@ impl Others {
     unsafe fn unlock(&self) {
         // SAFETY: as the caller says; and the guard is out of the cell before the mutex is free.
         let guard = unsafe { (*self.guard.get()).take() };
+        debug_assert!(guard.is_some(), "a thread unlocks what it has locked");
         drop(guard);
     }
 }
@@ -289,7 +293,7 @@ impl<T> Entered<'_, T> {
         let result = outside();
         // The owner is still the owner, or the lock was shared meanwhile: then `wanted` says so.
         lock.busy.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
+        light_fence();
         if !lock.wanted.load(Ordering::Acquire) || lock.wait_for_others() {
             return (Entered::new(lock), result);
         }
@@ -336,7 +340,7 @@ fn inside_already() -> ! {
 
 /// A number that is different for every live thread, and never 0: where its thread-locals are.
 #[inline(always)]
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(any(loom, miri))))]
 pub fn this_thread() -> usize {
     let here;
     // SAFETY: the first word of the thread control block is its own address (ELF Handling for
@@ -350,21 +354,13 @@ pub fn this_thread() -> usize {
 
 /// A number that is different for every live thread, and never 0: the address of a thread-local.
 #[inline]
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(any(loom, miri)))))]
 pub fn this_thread() -> usize {
+    #[cfg(not(loom))]
     thread_local!(static HERE: u8 = const { 0 });
+    #[cfg(loom)]
+    loom::thread_local!(static HERE: u8 = 0);
     HERE.with(|here| std::ptr::from_ref(here).addr())
-}
-
-fn register() -> bool {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
-}
-
-fn barrier_on_own_threads() {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    let passed = membarrier(MembarrierCommand::PrivateExpedited);
-    assert!(passed.is_ok(), "membarrier worked at registration and fails now: {passed:?}");
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use weft_link::LinkViolation;
 use weft_link::bell::Loss;
-use weft_protocol::Violation;
 use weft_protocol::tree::GroupError;
+use weft_protocol::{Broken, Violation};
 use weft_wire::Rank;
 
 /// Error below the message layer.
@@ -18,6 +18,10 @@ pub enum Error {
     /// A peer broke the protocol.
     #[error("{0}; the job cannot go on")]
     Violation(#[from] Violation),
+    /// An invariant of the protocol does not hold at this rank. In a box, or all results were
+    /// larger.
+    #[error(transparent)]
+    Invariant(Box<Broken>),
     /// The program holds all frames of the pool itself, so that none can become free.
     #[error(
         "all {frames} send packets are allocated and none was launched: launch or drop some first"
@@ -83,6 +87,12 @@ pub enum Error {
     /// A fetch-and-add variable that does not exist.
     #[error("there is no fetch-and-add variable {0}: programs have 0 to {max}", max = crate::USER_VARIABLES - 1)]
     NoSuchVariable(u16),
+}
+
+impl From<Broken> for Error {
+    fn from(broken: Broken) -> Self {
+        Error::Invariant(Box::new(broken))
+    }
 }
 
 /// A result with the [`enum@Error`] of this layer.

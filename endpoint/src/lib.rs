@@ -26,36 +26,58 @@
 //! | [`biased`] | the lock around it (`unsafe`), thesis 6.2.1 |
 
 #![deny(unsafe_code)]
+#![cfg_attr(loom, allow(dead_code, reason = "the node is not built"))]
 
 pub mod biased;
+mod group;
+
+// Under loom only what is above is built, for the collectives, which need no more.
+#[cfg(not(loom))]
 mod error;
+#[cfg(not(loom))]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(not(loom))]
 mod ni;
+#[cfg(not(loom))]
 mod packets;
+#[cfg(not(loom))]
 mod puts;
+#[cfg(not(loom))]
 mod receive;
+#[cfg(not(loom))]
 mod send;
 
+#[cfg(not(loom))]
 pub use error::{Error, Result};
+#[cfg(not(loom))]
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
+#[cfg(not(loom))]
 pub use ni::{
     Inspect, Node, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy, WatchThread,
     default_interrupt_delay, network_settings,
 };
-pub use packets::{Group, InterruptsOff, Packets, Progress, Variable};
+#[cfg(not(loom))]
+pub use packets::{InterruptsOff, Packets, Progress, Variable};
+#[cfg(not(loom))]
 pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, RemoteHeap};
+#[cfg(not(loom))]
 pub use puts::{
     Connection, Notification, NotificationKind, Notifications, ReceiveBuffer, Refusal, Rights,
 };
+#[cfg(not(loom))]
 pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
+#[cfg(not(loom))]
 pub use send::SendPacket;
+
+pub use group::Group;
 
 // Re-exports of the link and the protocol for the layers above, which depend on neither.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
+pub use weft_link::sync;
 pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
-pub use weft_protocol::{Preset, Pupa, Settings, Silence};
+pub use weft_protocol::{Broken, Preset, Pupa, Settings, Silence};
 pub use weft_wire::{Protocol, Rank};

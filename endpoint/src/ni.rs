@@ -13,6 +13,7 @@
 //! | `plain` | the short way in, which most packets go | |
 //! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
+//! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
 //! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
@@ -27,6 +28,7 @@ mod copies;
 mod dispatch;
 mod endpoint;
 mod engine;
+mod fetch_add;
 mod inner;
 mod interrupts;
 mod lossy;

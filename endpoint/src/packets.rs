@@ -4,7 +4,7 @@ use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::{
-    AnyNode, Arrival, Endpoint, Error, Link, Loss, Node, Polled, Rank, Result, SharedWords,
+    AnyNode, Arrival, Endpoint, Error, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
     Statistics, Step, Upcalls,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 use weft_link::Capabilities;
 use weft_protocol::VARIABLES;
-use weft_wire::{GroupId, Protocol};
+use weft_wire::Protocol;
 
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
 /// thread may use any of them.
@@ -45,26 +45,6 @@ struct Takers {
 /// The function of a layer that takes its packets itself: takes those that have arrived, and says
 /// whether any had, or anything else came of it.
 pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
-
-/// A multicast group that this rank knows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Group(pub(crate) GroupId);
-
-impl Group {
-    /// All ranks.
-    pub const ALL: Group = Group(GroupId::ALL);
-
-    /// The group with this number, whether this rank knows it or not.
-    pub fn numbered(number: u16) -> Self {
-        Group(GroupId(number))
-    }
-
-    /// Its number: the same on all ranks.
-    #[inline]
-    pub fn number(self) -> u16 {
-        self.0.0
-    }
-}
 
 /// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -457,6 +437,12 @@ impl Packets {
         self.puts.state.share();
     }
 
+    /// True if the job checks its invariants after each operation
+    /// ([`Settings::checks_all`](crate::Settings::checks_all)), and systems are to check theirs.
+    pub fn checks_all(&self) -> bool {
+        self.node.checks_all()
+    }
+
     /// True if a rank may have threads. Not in the simulator, where ranks are coroutines.
     pub fn has_threads(&self) -> bool {
         self.node.capabilities().threads
@@ -518,6 +504,28 @@ impl Packets {
     /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`], [`Error::RankLost`].
     #[inline]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
+        self.check_variable(variable)?;
+        self.node.fetch_and_add(variable.home, variable.index, amount)
+    }
+
+    /// Begins to do what [`Self::fetch_and_add`] does; [`Self::take_fetched`] gives the answer,
+    /// once it has come and somebody has polled since. False, and nothing is done, if another that
+    /// was begun has not been taken, or a thread blocks for one. Never blocks.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`].
+    pub fn begin_fetch_and_add(&self, variable: Variable, amount: u64) -> Result<bool> {
+        self.check_variable(variable)?;
+        Ok(self.node.begin_fetch_and_add(variable.home, variable.index, amount))
+    }
+
+    /// The answer to [`Self::begin_fetch_and_add`], once, if it has come. Neither blocks nor polls.
+    pub fn take_fetched(&self) -> Option<u64> {
+        self.node.take_fetched()
+    }
+
+    #[inline]
+    fn check_variable(&self, variable: Variable) -> Result<()> {
         let Variable { home, index } = variable;
         if index >= VARIABLES {
             return Err(Error::NoSuchVariable(index));
@@ -525,7 +533,7 @@ impl Packets {
         if home.index() >= self.size() {
             return Err(Error::NoSuchRank { rank: home, ranks: self.size() });
         }
-        self.node.fetch_and_add(home, index, amount)
+        Ok(())
     }
 
     /// The fetch-and-add variables as shared memory, if the link has them there.

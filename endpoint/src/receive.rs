@@ -1,13 +1,20 @@
 //! A packet that arrived, read in link memory.
+//!
+//! Bytes of a packet that is longer than a slot are read where its sender, on the same host, wrote
+//! them. They are given out as `&[u8]`, which promises that they do not change. It rests on the
+//! sender's keeping the protocol: `docs/internals/trust.md`, "Bytes that are read in place".
 #![allow(unsafe_code)]
 
-use crate::packets::{Group, Packets};
-use crate::{AnyNode, Arrival, Inspect, Rank, Taken};
+use crate::packets::Packets;
+use crate::{AnyNode, Arrival, Group, Inspect, Rank, Taken};
 use std::ops::Deref;
 use std::slice;
 use std::sync::{Arc, Weak};
 
 /// A packet in the hands of an upcall; it is recycled when the upcall returns, unless kept.
+///
+/// Its bytes stay as they are while it is there, because no correct rank writes what it has sent.
+/// A program that does not rely on that copies them before it looks.
 pub struct Packet<'a> {
     slot: &'a mut Option<Arrival>,
     node: &'a Weak<dyn AnyNode>,
@@ -56,7 +63,8 @@ impl Deref for Packet<'_> {
     }
 }
 
-/// A packet that an upcall kept. Dropping it releases it.
+/// A packet that an upcall kept. Dropping it releases it. Its bytes are as safe from other ranks as
+/// those of a [`Packet`].
 pub struct KeptPacket {
     arrival: Option<Arrival>,
     node: Arc<dyn AnyNode>,
@@ -250,7 +258,8 @@ impl Packets {
 /// # Safety
 /// `arrival` must not be released, nor its link unmapped, for as long as the result is used. The
 /// link then promises that the bytes stay and that no correct peer writes them; that peers of the
-/// same job are correct in this is the trust that shared memory asks for (`ARCHITECTURE.md`).
+/// same job are correct in this is the trust that shared memory asks for
+/// (`docs/internals/trust.md`).
 #[inline]
 unsafe fn bytes(arrival: &Arrival) -> &[u8] {
     let (start, length) = arrival.bytes();

@@ -1,8 +1,8 @@
 //! A packet on its way out, filled in link memory.
 #![allow(unsafe_code)]
 
-use crate::packets::{Group, Packets};
-use crate::{Destination, Error, Gather, Protocol, Rank, Result};
+use crate::packets::Packets;
+use crate::{Destination, Error, Gather, Group, Protocol, Rank, Result};
 use std::ptr::NonNull;
 use weft_link::Buffer;
 use weft_wire::place::{self, Kind, PlaceHeader};

@@ -15,6 +15,7 @@ use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::job::Event;
+use crate::limits::killed_for_memory;
 use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
@@ -96,6 +97,8 @@ pub(crate) struct Crew<'a> {
     orphans: Option<Orphans>,
     /// Ranks that wait for their welcome because the system has too many descriptors under way.
     unwelcomed: BTreeSet<Rank>,
+    /// [`killed_for_memory`] before these processes were started.
+    killed_for_memory_before: Option<u64>,
 }
 
 /// A rank's standard output and standard error.
@@ -125,6 +128,7 @@ impl<'a> Crew<'a> {
             supervisor,
             orphans,
             unwelcomed: BTreeSet::new(),
+            killed_for_memory_before: killed_for_memory(),
         };
         let mut pipes = Vec::new();
         for index in 0..ranks {
@@ -188,7 +192,10 @@ impl<'a> Crew<'a> {
     /// Ending of a rank, if it has ended.
     pub fn collect(&mut self, rank: Rank) -> io::Result<Option<Ending>> {
         let index = self.index(rank);
-        self.processes[index].collect()
+        let ending = self.processes[index].collect()?;
+        let killed = ending == Some(Ending::Killed(Signal::KILL.as_raw()));
+        let is_memory_full = || killed_for_memory() > self.killed_for_memory_before;
+        Ok(if killed && is_memory_full() { Some(Ending::OutOfMemory) } else { ending })
     }
 
     /// Reaps what ranks have left behind and has ended.

@@ -259,7 +259,7 @@ impl Job {
     /// Of ends seen together the gravest is judged first: a crash before a status before silence.
     fn ended(&mut self, now: Duration, mut endings: Vec<(Rank, Ending)>) {
         endings.sort_by_key(|(rank, ending)| match ending {
-            Ending::Killed(_) => (0, *rank),
+            Ending::Killed(_) | Ending::OutOfMemory => (0, *rank),
             Ending::Exited(status) if *status != 0 => (1, *rank),
             Ending::Exited(_) => (2, *rank),
         });
@@ -288,6 +288,7 @@ impl Job {
     fn fault_of(&self, rank: Rank, ending: Ending) -> Option<Fault> {
         match (ending, self.ranks[rank.index()].stage) {
             (Ending::Killed(signal), _) => Some(Fault::Killed { signal }),
+            (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
                 let alone = self.ranks.iter().all(|member| member.stage == Stage::Started);

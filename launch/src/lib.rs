@@ -29,6 +29,7 @@ mod crew;
 pub mod fuzzing;
 mod hosts;
 mod job;
+mod limits;
 mod managed;
 mod member;
 mod messages;
@@ -50,7 +51,8 @@ pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast,
     RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
-pub use managed::wants_encryption;
+pub use limits::ranks_within;
+pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
 pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};
 pub use mtu::{Mtu, NoMtu};
@@ -58,7 +60,7 @@ pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
-pub use spec::{Binding, JobSpec, LOSS_GRACE, LaunchError};
+pub use spec::{Binding, JobSpec, LOSS_GRACE, LaunchError, advice};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;

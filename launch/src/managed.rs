@@ -46,7 +46,7 @@ mod status;
 mod watch;
 
 use card::Card;
-pub use card::wants_encryption;
+pub use card::is_wanted;
 use ethernet::{Attempt, Way};
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
@@ -54,7 +54,8 @@ use meet::{Listener, Peer};
 use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 6] = [
+    ("check", "WEFT_CHECK"),
     ("lossless", "WEFT_LOSSLESS"),
     ("preset", "WEFT_PRESET"),
     ("tree", "WEFT_TREE"),

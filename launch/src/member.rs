@@ -14,6 +14,7 @@ use weft_wire::Rank;
 use crate::channel::{self, ReceiveError};
 use crate::managed::{self, Managed, MeetError};
 use crate::messages::{BadMessage, Network, Options, ToLauncher, ToRank, Welcome};
+use crate::spec::advice;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;
 
@@ -45,7 +46,7 @@ pub enum JoinError {
     #[error("cannot join the job: {0}")]
     Meet(#[from] MeetError),
     /// The system refused.
-    #[error("cannot join the job: {0}")]
+    #[error("cannot join the job: {0}{advice}", advice = advice(.0))]
     System(#[from] io::Error),
 }
 

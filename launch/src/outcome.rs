@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use weft_wire::Rank;
 
+use crate::spec::advice;
 use crate::words::signal_name;
 use weft_link::bell::Cause;
 
@@ -18,6 +19,8 @@ pub enum Ending {
     Exited(i32),
     /// By the signal of this number.
     Killed(i32),
+    /// By SIGKILL, when the system killed processes because memory was full.
+    OutOfMemory,
 }
 
 impl From<Ending> for Cause {
@@ -25,6 +28,7 @@ impl From<Ending> for Cause {
         match ending {
             Ending::Exited(status) => Cause::Exited(status as u8),
             Ending::Killed(signal) => Cause::Killed(signal as u8),
+            Ending::OutOfMemory => Cause::Killed(Signal::KILL.as_raw() as u8),
         }
     }
 }
@@ -37,6 +41,8 @@ pub enum Fault {
         /// The signal's number.
         signal: i32,
     },
+    /// The system killed it, as far as can be told, because memory was full.
+    OutOfMemory,
     /// It exited with a status other than 0.
     Exited {
         /// That status.
@@ -151,6 +157,7 @@ impl Fault {
     fn status(&self) -> u8 {
         match self {
             Fault::Killed { signal } => of_signal(*signal),
+            Fault::OutOfMemory => of_signal(Signal::KILL.as_raw()),
             Fault::Exited { status } => u8::try_from(*status).unwrap_or(1),
             Fault::CannotStart { .. } => 126,
             Fault::LeftEarly
@@ -193,13 +200,23 @@ impl fmt::Display for Failure {
         let Failure { rank, ranks, process, host, program, .. } = self;
         if let Fault::CannotStart { errno } = self.fault {
             let reason = io::Error::from_raw_os_error(errno);
-            return write!(f, "cannot start {program} on {host}: {reason}");
+            return write!(f, "cannot start {program} on {host}: {reason}{}", advice(&reason));
         }
         write!(f, "rank {rank} of {ranks} (pid {process}, host {host}) ")?;
         match &self.fault {
             Fault::Killed { signal } => {
                 write!(f, "was killed by signal {signal} ({})", signal_name(*signal))?;
+                if *signal == Signal::BUS.as_raw() {
+                    f.write_str(
+                        ", as when memory that it has mapped cannot be had: memory or a disk is full, \
+                         or a file became shorter",
+                    )?;
+                }
             }
+            Fault::OutOfMemory => f.write_str(
+                "was killed by signal 9 (SIGKILL) when memory was full, the machine's or what the \
+                 job's cgroup may have: allow it more, or run fewer ranks here",
+            )?,
             Fault::Exited { status } => write!(f, "exited with status {status}")?,
             Fault::LeftEarly => f.write_str(
                 "exited with status 0 before the job ended (it left without saying so: \

@@ -13,8 +13,9 @@ use rustix::process::Signal;
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
-/// Signals that are passed on, and that of the end of an adopted process.
-const TAKEN_IN: [Signal; 9] = [
+/// Signals that are passed on, that of the end of an adopted process, and that of a file which
+/// becomes longer than this process may make it.
+const TAKEN_IN: [Signal; 10] = [
     Signal::INT,
     Signal::TERM,
     Signal::HUP,
@@ -24,6 +25,7 @@ const TAKEN_IN: [Signal; 9] = [
     Signal::TSTP,
     Signal::CONT,
     Signal::CHILD,
+    Signal::XFSZ,
 ];
 
 /// The signals that have arrived and are not yet taken in.
@@ -47,9 +49,11 @@ impl Signals {
         self.0.get_read()
     }
 
-    /// Takes in what has arrived.
+    /// Takes in what has arrived, but for a file that became too long: the call that made it so
+    /// fails, and whoever made that says so.
     pub fn take(&mut self) -> Vec<Signal> {
-        self.0.pending().filter_map(Signal::from_named_raw).collect()
+        let arrived = self.0.pending().filter_map(Signal::from_named_raw);
+        arrived.filter(|signal| *signal != Signal::XFSZ).collect()
     }
 }
 

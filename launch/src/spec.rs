@@ -136,7 +136,10 @@ pub enum LaunchError {
     #[error(transparent)]
     Find(#[from] FindError),
     /// There is no memory for the ranks.
-    #[error("cannot create the shared memory of {ranks} ranks, {bytes} bytes each: {error}")]
+    #[error(
+        "cannot create the shared memory of {ranks} ranks, {bytes} bytes each: {error}{}",
+        advice(error)
+    )]
     Memory {
         /// Number of ranks.
         ranks: u16,
@@ -146,7 +149,7 @@ pub enum LaunchError {
         error: io::Error,
     },
     /// A place for the output cannot be created.
-    #[error("cannot write the output to {path:?}: {error}")]
+    #[error("cannot write the output to {path:?}: {error}{}", advice(error))]
     Output {
         /// The place.
         path: PathBuf,
@@ -221,8 +224,15 @@ pub enum LaunchError {
         mtu: Mtu,
     },
     /// The launcher cannot prepare or wait.
-    #[error("cannot watch over the ranks: {0}")]
-    Watch(#[from] io::Error),
+    #[error("cannot watch over the ranks: {0}{advice}", advice = advice(.0))]
+    Watch(io::Error),
+}
+
+impl From<io::Error> for LaunchError {
+    /// Not as its source: it is in the line already.
+    fn from(error: io::Error) -> Self {
+        LaunchError::Watch(error)
+    }
 }
 
 impl LaunchError {
@@ -231,11 +241,17 @@ impl LaunchError {
     }
 }
 
-/// Advice about a system error that has one usual remedy.
-fn advice(error: &io::Error) -> &'static str {
+/// Advice about a system error that has one usual remedy, to be said right after it.
+pub fn advice(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
         Some(Errno::MFILE) => "; raise the limit on open files: ulimit -n 1024",
-        Some(Errno::AGAIN) => "; raise the limit on processes: ulimit -u",
+        Some(Errno::AGAIN) => {
+            "; raise the limit on processes (ulimit -u), or on memory (ulimit -v, ulimit -d)"
+        }
+        Some(Errno::NOMEM) => "; raise the limit on memory (ulimit -v), or run fewer ranks here",
+        Some(Errno::FBIG) => {
+            "; raise the limit on the size of files, which holds for shared memory too: ulimit -f"
+        }
         _ => "",
     }
 }

@@ -106,7 +106,9 @@ fn prepare(channel: &OwnedFd) -> Result<OwnedFd, StartError> {
         stay_on(core)?;
     }
     rustix::stdio::dup2_stdin(stdin)?;
-    let inherited = fcntl_dupfd_cloexec(channel, SOCKET_NUMBER_MIN)?;
+    // If so many files may not be open, any number will do.
+    let inherited = fcntl_dupfd_cloexec(channel, SOCKET_NUMBER_MIN)
+        .or_else(|_| fcntl_dupfd_cloexec(channel, 0))?;
     fcntl_setfd(&inherited, FdFlags::empty())?;
     Ok(inherited)
 }

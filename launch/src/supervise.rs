@@ -12,6 +12,7 @@ use weft_wire::Rank;
 use crate::clock::Clock;
 use crate::crew::{Access, Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
+use crate::limits::allow_descriptors;
 use crate::messages::{Network, draw_job};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
@@ -65,6 +66,9 @@ struct Supervision<'a> {
 impl<'a> Supervision<'a> {
     fn start(spec: &'a JobSpec, program: PathBuf) -> Result<Self, LaunchError> {
         let ranks = spec.settings.ranks;
+        if spec.dedicated {
+            allow_descriptors(ranks.into());
+        }
         let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;

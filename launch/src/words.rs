@@ -7,7 +7,8 @@ pub(crate) const WORDS_CHARS_MAX: usize = 300;
 
 /// Remembers the last line worth repeating.
 ///
-/// After a panic of Rust's that is its message, not the backtrace and advice that follow it.
+/// After a panic of Rust's, or when there was no memory, that is the message, not the backtrace and
+/// advice that follow it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LastWords {
     words: Option<String>,
@@ -39,6 +40,7 @@ impl LastWords {
             _ if plain.starts_with("thread '") && plain.contains(" panicked at ") => {
                 Panicking::Announced
             }
+            _ if plain.starts_with("memory allocation of ") => Panicking::Reported,
             _ => Panicking::No,
         };
         self.words = Some(plain.trim_start().chars().take(WORDS_CHARS_MAX).collect());
@@ -51,7 +53,8 @@ impl LastWords {
 }
 
 fn belongs_to_panic(line: &str) -> bool {
-    [" ", "note: ", "stack backtrace:"].iter().any(|beginning| line.starts_with(beginning))
+    const BEGINNINGS: [&str; 4] = [" ", "note: ", "stack backtrace:", "skipping backtrace "];
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
 }
 
 #[cfg(test)]

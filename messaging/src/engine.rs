@@ -25,8 +25,11 @@ use std::task::Waker;
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{HeldPacket, Packets, Progress, Protocol, Taken};
 
+mod numbers;
 mod run;
 mod sort;
+
+pub(crate) use numbers::{Numbered, Numbers};
 
 /// The messages of one rank.
 pub struct Engine {
@@ -39,6 +42,8 @@ pub struct Engine {
     /// Set by whoever leaves something to be done in `state`, so that a poll that finds no packet
     /// need not look there.
     pending: AtomicBool,
+    /// True if a fetch-and-add is under way that nobody blocks for, or is wanted.
+    counting: AtomicBool,
     pool: Pool,
     /// Messages that have come, and those that had to wait at their ports. Whoever sorts a packet
     /// counts, and nobody else sorts meanwhile.
@@ -107,6 +112,7 @@ impl Engine {
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pending: AtomicBool::new(false),
+                counting: AtomicBool::new(false),
                 pool: Pool::new(packets.has_threads()),
                 received: AtomicU64::new(0),
                 queued: AtomicU64::new(0),
@@ -282,7 +288,9 @@ impl Engine {
     /// True if nothing is to be done but to wait for packets.
     #[inline]
     fn is_idle(&self) -> bool {
-        !self.pending.load(Ordering::Acquire) && !self.tasks.has_any()
+        !self.pending.load(Ordering::Acquire)
+            && !self.counting.load(Ordering::Acquire)
+            && !self.tasks.has_any()
     }
 
     /// True if something was left to be done in `state`.
@@ -335,7 +343,9 @@ impl Engine {
     /// Those of [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
         self.watch(|engine| {
-            let owes_nothing = engine.state.enter().owed.is_empty();
+            let state = engine.state.enter();
+            let owes_nothing = state.owed.is_empty() && state.numbers.is_idle();
+            drop(state);
             Ok(owes_nothing && engine.packets.is_flushed())
         })
     }
@@ -370,8 +380,9 @@ impl Engine {
         self.caches_handles.store(false, Ordering::Relaxed);
         state.forget_engine();
         let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
+        let numbers = std::mem::take(&mut state.numbers);
         drop(state);
-        drop((wakers, hooks));
+        drop((wakers, hooks, numbers));
         arrived::forget();
         cached::forget();
     }

@@ -17,9 +17,11 @@
 //!
 //! # What a broadcast costs
 //! One fetch-and-add, one multicast of the message with 16 more bytes, and for the sender's own
-//! turn one copy of its bytes. Acknowledgements travel in broadcasts: one number tells all senders
-//! at once. So if all members broadcast there are next to no other messages; if a single one does,
-//! each other sends it one for every half window, which is one for every 32 that it received.
+//! turn one copy of its bytes. A sender that does not wait ([`Order::begin`]) has one fetch-and-add
+//! for all that it has begun since the last. Acknowledgements travel in broadcasts: one number
+//! tells all senders at once. So if all members broadcast there are next to no other messages; if a
+//! single one does, each other sends it one for every half window, which is one for every 32 that
+//! it received.
 //!
 //! # Flow control
 //! Panda had none for multicast. Here a sender has an [`OrderWindow`] of broadcasts under way that
@@ -237,17 +239,22 @@ impl Order {
         if self.0.handler_runs_here() {
             return Err(Error::WaitsForItself(self.0.name().into()));
         }
-        self.begin(parts)?.wait()
-    }
-
-    /// Does what [`Self::broadcast_and_wait`] does, but the caller waits when it likes, or awaits:
-    /// returns once the message is sent.
-    ///
-    /// # Errors
-    /// Those of [`Self::broadcast`].
-    pub fn begin(&self, parts: &(impl Parts + ?Sized)) -> Result<Completion<u64>> {
         let (completer, completion) = Completion::new(self.0.engine());
         self.0.broadcast(parts, Some(completer))?;
+        completion.wait()
+    }
+
+    /// Does what [`Self::broadcast_and_wait`] does, but the caller waits when it likes, or awaits.
+    /// Blocks only as long as a window of broadcasts has not been consumed. The message has been
+    /// copied when this returns; if its number is another host's to give, it is sent once that has
+    /// come and somebody has polled, or this rank was interrupted. One number after the other: what
+    /// a thread begins, or broadcasts later, is in the order in which it did.
+    ///
+    /// # Errors
+    /// Those of [`Self::broadcast`]. What goes wrong later the completion tells.
+    pub fn begin(&self, parts: &(impl Parts + ?Sized)) -> Result<Completion<u64>> {
+        let (completer, completion) = Completion::new(self.0.engine());
+        self.0.begin(parts, completer)?;
         Ok(completion)
     }
 

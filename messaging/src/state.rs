@@ -4,7 +4,7 @@ use crate::announced::{Announced, Found, Run, Taker, Work};
 use crate::arrived::{Arrived, Body, Spares};
 use crate::arriving::Arrivals;
 use crate::by_rank::ByRank;
-use crate::engine::{Engine, Statistics};
+use crate::engine::{Engine, Numbers, Statistics};
 use crate::error::Error;
 use crate::format::port_number;
 use crate::handler::{Handler, Model};
@@ -43,6 +43,8 @@ pub(crate) struct State {
     deferred: Vec<usize>,
     /// Control packets that found no frame to leave in.
     pub owed: Owed,
+    /// Those who want numbers of variables.
+    pub numbers: Numbers,
     /// Reason why this rank cannot go on.
     pub failure: Option<Error>,
     /// Faults of handlers, each for the program to hear once.
@@ -215,6 +217,7 @@ impl State {
             asking: 0,
             deferred: Vec::new(),
             owed: Owed::default(),
+            numbers: Numbers::default(),
             failure: None,
             incidents: VecDeque::new(),
             statistics: Statistics::default(),

@@ -172,10 +172,11 @@ impl<B: Copy> Ni<B> {
 
     /// The acknowledgement timer has run out, once more.
     pub(crate) fn count_expiration(&mut self, out: &mut impl Actions<B>) {
+        if !self.settings.preset.is_optimistic() {
+            return;
+        }
         self.retransmission.expirations += 1;
-        if self.retransmission.expirations < self.settings.pupa.refresh_every
-            || !self.settings.preset.is_optimistic()
-        {
+        if self.retransmission.expirations < self.settings.pupa.refresh_every {
             return;
         }
         self.retransmission.expirations = 0;

@@ -11,6 +11,7 @@
 //! demand (`windows`), credits come from the receiver's pool as `owed`, and go back to it from
 //! there or from `held`.
 
+use crate::tally::Tally;
 use std::collections::VecDeque;
 
 /// The credits that this NI holds for sending to one peer, and the packets that wait for one.
@@ -19,6 +20,16 @@ pub struct Outgoing<D> {
     held: u16,
     window: u16,
     blocked: VecDeque<D>,
+    tally: Spending,
+}
+
+/// Counts of what became of the credits for one peer: what [`Outgoing`] holds, told in another way.
+#[derive(Debug, Clone, Copy, Default, Hash)]
+pub(crate) struct Spending {
+    /// Spent on packets, or handed back.
+    pub spent: Tally,
+    /// Brought by packets of the peer.
+    pub returned: Tally,
 }
 
 impl<D> Outgoing<D> {
@@ -29,7 +40,7 @@ impl<D> Outgoing<D> {
 
     /// `held` credits of the `window` that there may be some time.
     pub fn with(held: u16, window: u16) -> Self {
-        Outgoing { held, window, blocked: VecDeque::new() }
+        Outgoing { held, window, blocked: VecDeque::new(), tally: Spending::default() }
     }
 
     /// Spends a credit, if there is one.
@@ -42,6 +53,7 @@ impl<D> Outgoing<D> {
         }
         debug_assert!(self.blocked.is_empty(), "a packet waits beside an unspent credit");
         self.held -= 1;
+        self.tally.spent.add(1);
         true
     }
 
@@ -60,6 +72,7 @@ impl<D> Outgoing<D> {
         match self.held.checked_add(credits) {
             Some(held) if held <= self.window => {
                 self.held = held;
+                self.tally.returned.add(credits);
                 Ok(())
             }
             _ => Err(TooManyCredits),
@@ -83,6 +96,7 @@ impl<D> Outgoing<D> {
     #[cold]
     pub fn refuse(&mut self, credits: u16) {
         self.held -= credits;
+        self.tally.returned.take(credits);
     }
 
     /// Spends a credit on the packet that has waited longest, if there are both.
@@ -92,6 +106,7 @@ impl<D> Outgoing<D> {
             return None;
         }
         self.held -= 1;
+        self.tally.spent.add(1);
         self.blocked.pop_front()
     }
 
@@ -107,6 +122,11 @@ impl<D> Outgoing<D> {
         self.blocked.iter().any(matches)
     }
 
+    /// Packets that wait for a credit and `match`.
+    pub fn count_blocked(&self, matches: impl Fn(&D) -> bool) -> usize {
+        self.blocked.iter().filter(|packet| matches(packet)).count()
+    }
+
     /// True if no credit of the `first` was ever spent, or all are back.
     pub fn is_fresh(&self, first: u16) -> bool {
         self.held == first && self.blocked.is_empty()
@@ -117,6 +137,7 @@ impl<D> Outgoing<D> {
     pub fn hand_back(&mut self, most: u16) -> u16 {
         let credits = self.held.min(most);
         self.held -= credits;
+        self.tally.spent.add(credits);
         credits
     }
 
@@ -139,6 +160,11 @@ impl<D> Outgoing<D> {
     pub fn blocked(&self) -> usize {
         self.blocked.len()
     }
+
+    /// Counts for checks.
+    pub(crate) fn tally(&self) -> Spending {
+        self.tally
+    }
 }
 
 /// A peer returned more credits than it was ever sent packets.
@@ -152,12 +178,23 @@ pub struct Incoming {
     owed: u16,
     window: u16,
     refresh: u16,
+    tally: Filling,
+}
+
+/// Counts of what became of the buffers for one peer: what [`Incoming`] says, told in another way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Filling {
+    /// Packets that filled a buffer.
+    pub filled: Tally,
+    /// Those of them that left it: whoever frees the buffer counts them.
+    pub freed: Tally,
 }
 
 impl Incoming {
     /// All buffers free; credits go back explicitly once half a window of them is owed.
     pub fn new(window: u16) -> Self {
-        Incoming { buffered: 0, owed: 0, window, refresh: window.div_ceil(2) }
+        let (refresh, tally) = (window.div_ceil(2), Filling::default());
+        Incoming { buffered: 0, owed: 0, window, refresh, tally }
     }
 
     /// True if a buffer is free: else the peer has no credit for a data packet.
@@ -175,7 +212,7 @@ impl Incoming {
         if !self.has_room() {
             return Err(WindowExceeded);
         }
-        self.buffered += 1;
+        self.take_room();
         Ok(())
     }
 
@@ -183,6 +220,14 @@ impl Incoming {
     #[inline(always)]
     pub fn take_room(&mut self) {
         self.buffered += 1;
+        self.tally.filled.add(1);
+    }
+
+    /// Counts a buffer that is free again, before [any](Self::release) [of](Self::vacate)
+    /// [those](Self::vacate_until_due) says whose credit that is.
+    #[inline(always)]
+    pub(crate) fn count_freed(&mut self) {
+        self.tally.freed.add(1);
     }
 
     /// A data packet has filled a buffer that [was free](Self::has_room), and the buffer is free
@@ -268,6 +313,11 @@ impl Incoming {
     /// Credits to be returned.
     pub fn owed(&self) -> u16 {
         self.owed
+    }
+
+    /// Counts for checks.
+    pub(crate) fn tally(&self) -> Filling {
+        self.tally
     }
 }
 

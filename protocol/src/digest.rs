@@ -25,6 +25,7 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
             now,
             pool,
             counters: _,
+            checks: _,
             #[cfg(feature = "planted")]
                 planted: _,
         } = self;

@@ -85,7 +85,9 @@ impl<B: Copy> Ni<B> {
             return;
         }
         if !self.release_channel(request.tree, out) {
-            self.peers[from].incoming.vacate();
+            let incoming = &mut self.peers[from].incoming;
+            incoming.count_freed();
+            incoming.vacate();
         }
         let mut header = Header::new(Tag::FaReply, self.local, tree, 0);
         header.credits = self.peers[from].incoming.collect();

@@ -1,7 +1,18 @@
 //! The invariants: one name, one function, one fact each (`ARCHITECTURE.md` lists them).
 //!
 //! Each function panics with the name of the invariant and the values that break it. Tests call
-//! them after every step; the code calls those that are cheap where the state changes.
+//! them after every step; the code calls those that are cheap where the state changes. What one
+//! rank sees of an invariant, of itself and one peer, is in `local`: those forms return what is
+//! broken, and end the job with it.
+
+mod local;
+
+pub use local::Broken;
+pub(crate) use local::{
+    BuffersHere, ChannelHere, CreditsHere, NumbersHere, i1_buffers_here, i1_credits_here,
+    i2_window_here, i3_none_overtaken, i3_numbers_here, i4_buffers_counted, i5_none_waits_here,
+    i7_channel_here,
+};
 
 use std::collections::BTreeSet;
 use weft_wire::{Rank, Tag, TreeId};

@@ -18,7 +18,7 @@
 //! | `silence` | peers that are not heard of | |
 //! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
-//! | [`invariants`] | what must always hold, one function each | |
+//! | [`invariants`], `checks` | what must always hold, a function each; what one NI sees of it | |
 //!
 //! Keeps I1 (credit conservation), I2 (careful), I3 (order), I4 (one owner), I5 (control never
 //! blocks), I7 (recovery), I8 (exactly once) and I9 (bounded); see `ARCHITECTURE.md`.
@@ -27,6 +27,7 @@
 
 mod actions;
 mod asking;
+mod checks;
 mod counters;
 pub mod credit;
 mod digest;
@@ -47,6 +48,7 @@ mod sequence;
 mod settings;
 mod silence;
 mod slab;
+mod tally;
 mod timer;
 pub mod tree;
 mod unicast;
@@ -57,6 +59,7 @@ mod windows;
 pub use actions::{Actions, Body, Deferred, Delivery};
 pub use counters::Counters;
 pub use fetch_add::VARIABLES;
+pub use invariants::Broken;
 pub use ni::Ni;
 #[cfg(feature = "planted")]
 pub use planted::Bug;

@@ -1,6 +1,7 @@
 //! The state of one NI, and the events that change it.
 
 use crate::actions::Sharing;
+use crate::checks::Checks;
 use crate::credit::{TooManyCredits, WindowExceeded};
 use crate::early::Early;
 use crate::fetch_add::{self, Fetching, VARIABLES};
@@ -39,6 +40,7 @@ pub struct Ni<B> {
     /// The pool of receive buffers, if windows follow demand.
     pub(crate) pool: Option<Box<Pool>>,
     pub(crate) counters: Counters,
+    pub(crate) checks: Checks,
     #[cfg(feature = "planted")]
     pub(crate) planted: Option<(Bug, u32)>,
 }
@@ -81,6 +83,7 @@ impl<B: Copy> Ni<B> {
                 .adaptive
                 .map(|adaptive| Box::new(Pool::new(&adaptive, settings.window_packets))),
             counters: Counters::default(),
+            checks: Checks::new(&settings),
             #[cfg(feature = "planted")]
             planted: None,
         }
@@ -293,8 +296,12 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Counts of what this NI has done so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        let plain = self.checks.plain_packets();
+        let Counters { packets_received, packets_delivered, .. } = self.counters;
+        let (packets_received, packets_delivered) =
+            (packets_received + plain, packets_delivered + plain);
+        Counters { packets_received, packets_delivered, ..self.counters }
     }
 
     /// This NI's rank.
@@ -544,16 +551,8 @@ impl<B: Copy> Ni<B> {
         }
         if self.peers[parent].flow.is_some() {
             self.vacate_pool(parent, out);
-        } else if self.is_recovering() {
-            self.free_while_recovering(parent, tree, out);
-        } else {
-            self.return_credit(parent, out);
-        }
-    }
-
-    #[cold]
-    fn free_while_recovering(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
-        if !self.release_channel(tree, out) {
+        } else if !self.is_recovering() || !self.release_channel(tree, out) {
+            self.peers[parent].incoming.count_freed();
             self.return_credit(parent, out);
         }
     }

@@ -16,11 +16,12 @@
 //! channel is in use in the tree, it clears the channel, and the credit follows with the packet
 //! that came on the channel.
 
+use crate::invariants::{Broken, ChannelHere, i7_channel_here};
 use crate::planted::Bug;
 use crate::settings::Recovery;
 use crate::timer::Nanoseconds;
 use crate::{Actions, Body, Ni, Violation};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// State of one NI about recoveries.
@@ -48,6 +49,25 @@ struct Participation {
 }
 
 impl Recoveries {
+    /// I7 as far as one NI sees it: a channel has one buffer here, and is in use exactly while that
+    /// is, or while children have not cleared their part, each of which has been sent one packet.
+    /// That it does not lead back is for its owner to see to.
+    pub fn check(&self, local: Rank) -> Result<(), Broken> {
+        for (&owner, part) in &self.channels {
+            let packets = self.trees.values().flatten().filter(|&&on| on == owner).count();
+            let below: BTreeSet<Rank> = part.below.iter().copied().collect();
+            i7_channel_here(&ChannelHere {
+                owner,
+                is_own: owner == local,
+                packets,
+                held: part.held,
+                children: part.below.len(),
+                distinct: below.len(),
+            })?;
+        }
+        Ok(())
+    }
+
     fn next_blocked(&self, waited_since: Nanoseconds) -> Option<Rank> {
         let expired = |(_, since): &(&Rank, &Nanoseconds)| **since <= waited_since;
         let after = self.last.map_or(Rank(0), |last| Rank(last.0 + 1));
@@ -172,6 +192,7 @@ impl<B: Copy> Ni<B> {
 
     /// Notes that a buffer that a packet of `tree` filled is free. True if that clears a channel
     /// here: then no credit goes back for it.
+    #[cold]
     pub(crate) fn release_channel(&mut self, tree: TreeId, out: &mut impl Actions<B>) -> bool {
         let Some(owners) = self.recoveries.trees.get_mut(&tree) else { return false };
         let owner = owners.pop_front();

@@ -12,12 +12,14 @@
 //! ```
 //! Numbers wrap around; a window is far smaller than half their range.
 
+use crate::invariants::NumbersHere;
 use crate::ni::Departure;
 use crate::round_trip::RoundTrip;
 use crate::settings::Settings;
 use crate::silence::Hearing;
 use crate::timer::Nanoseconds;
 use std::collections::VecDeque;
+use weft_wire::Rank;
 
 /// Both directions between this NI and one peer.
 #[derive(Debug, Clone, Hash)]
@@ -26,6 +28,22 @@ pub(crate) struct Flow<B> {
     pub receiving: Receiving,
     /// Times at which the two heard of each other last.
     pub hearing: Hearing,
+}
+
+impl<B: Copy> Flow<B> {
+    /// Numbers for checks.
+    pub fn numbers(&self, peer: Rank) -> NumbersHere {
+        let Flow { sending, receiving, .. } = self;
+        NumbersHere {
+            peer,
+            oldest: sending.oldest(),
+            accepted: later(sending.accepted, sending.oldest()),
+            next: sending.next,
+            acknowledged: receiving.acknowledged,
+            acknowledgeable: receiving.acknowledgeable(),
+            expected: receiving.expected,
+        }
+    }
 }
 
 impl<B> Flow<B> {

@@ -40,6 +40,9 @@ pub struct Settings {
     /// If given, peers with whom this rank has exchanged packets that may be lost are heard of
     /// regularly, or are lost themselves.
     pub silence: Option<Silence>,
+    /// True if the invariants that one NI can see by itself are checked at all peers after each
+    /// packet that arrives; else at one peer now and then.
+    pub checks_all: bool,
 }
 
 /// Windows that follow demand (careful-protocols 7): a few receive buffers for each sender, and a
@@ -186,6 +189,7 @@ impl Settings {
             acknowledge_after: 200_000,
             pupa: Pupa::new(ranks, buffers),
             silence: None,
+            checks_all: false,
         }
     }
 }

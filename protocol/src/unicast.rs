@@ -77,7 +77,7 @@ impl<B: Copy> Ni<B> {
     /// from a peer whose packets have no numbers: [`Self::received`] in fewer steps. It is in no
     /// buffer. `look` says whether the host is done with it; else the host has it from here on, and
     /// ends it with [`Self::released_plain`]. If the answer says so, [`Self::settle`] must follow
-    /// at once.
+    /// at once; and then, in any case, [`Self::count_plain`].
     ///
     /// # Errors
     /// [`Violation`] if the peer had no credit for it, or returns too many. Nobody has looked then.
@@ -99,8 +99,6 @@ impl<B: Copy> Ni<B> {
             outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
             is_unblocked = outgoing.blocked() > 0;
         }
-        self.counters.packets_received += 1;
-        self.counters.packets_delivered += 1;
         self.counters.bytes_received += u64::from(size);
         let is_done = look();
         let is_freed = is_done && is_static;
@@ -131,7 +129,12 @@ impl<B: Copy> Ni<B> {
     #[inline(always)]
     pub fn released_plain(&mut self, from: Rank) -> Looked {
         let is_static = self.pool.is_none() && !self.is_recovering();
-        let is_unsettled = !is_static || self.peers[from].incoming.vacate_until_due();
+        let mut is_unsettled = true;
+        if is_static {
+            let incoming = &mut self.peers[from].incoming;
+            incoming.count_freed();
+            is_unsettled = incoming.vacate_until_due();
+        }
         Looked { is_done: true, is_unsettled, is_freed: is_static }
     }
 }

@@ -131,7 +131,7 @@ impl From<weft_region::Error> for Failure {
             Error::Unknown(_) | Error::Deleted(_) => Status::NoRegion,
             Error::Memory(_) => Status::NoMemory,
             Error::Disagreement { .. } => Status::Disagreement,
-            Error::Packet(_) | Error::Breach { .. } => Status::Protocol,
+            Error::Packet(_) | Error::Breach { .. } | Error::Invariant { .. } => Status::Protocol,
         };
         Failure::new(status, error.to_string())
     }
@@ -170,7 +170,7 @@ fn of_packets(error: &weft_endpoint::Error) -> Status {
     use weft_endpoint::Error;
     match error {
         Error::RankLost(_) => Status::RankLost,
-        Error::BadFrame(_) | Error::Violation(_) => Status::Protocol,
+        Error::BadFrame(_) | Error::Violation(_) | Error::Invariant(_) => Status::Protocol,
         Error::PoolExhausted { .. } => Status::NoPackets,
         Error::TooLong { .. } => Status::TooLong,
         Error::NoSuchRank { .. } => Status::NoSuchRank,

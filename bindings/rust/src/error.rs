@@ -41,7 +41,7 @@ pub enum Error {
         error: postcard::Error,
     },
     /// The system refused something.
-    #[error("cannot start: {0}")]
+    #[error("cannot start: {0}{advice}", advice = weft_launch::advice(.0))]
     System(#[from] std::io::Error),
 }
 

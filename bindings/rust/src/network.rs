@@ -85,6 +85,7 @@ pub(crate) fn settings(
         // What near ranks have room for, whatever the network has.
         window_packets: here.window_packets,
         silence: Some(options.silence),
+        checks_all: options.checks_all,
         shape: options.shape.unwrap_or(if one_frame { Shape::Flat } else { usual.shape }),
         ..usual
     })

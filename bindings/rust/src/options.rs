@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use std::time::Duration;
 use weft_endpoint::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
-use weft_launch::{LOSS_GRACE, Membership};
+use weft_launch::{LOSS_GRACE, Membership, is_wanted};
 
 /// A job's options, as far as given.
 pub(crate) struct Options {
@@ -19,6 +19,8 @@ pub(crate) struct Options {
     pub loss_grace: Duration,
     /// The network loses nothing, says who started the job.
     pub lossless: bool,
+    /// All invariants are checked after each packet.
+    pub checks_all: bool,
     /// Everything travels over the network, even within a host.
     pub all_far: bool,
 }
@@ -42,6 +44,7 @@ impl Options {
             silence: silence_ms.map_or_else(Silence::default, lost_after),
             loss_grace: grace_ms.map_or(LOSS_GRACE, Duration::from_millis),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
+            checks_all: given("check").map_or(Ok(false), |value| wants("check", value))?,
             all_far: given("link").is_some_and(|link| link == "udp"),
         })
     }
@@ -64,6 +67,11 @@ impl Options {
     pub fn refuse_preset(&self, preset: Preset, what: &str) -> Error {
         Error::Option { name: "preset", value: preset.to_string(), what: what.into() }
     }
+}
+
+/// True if an option that is on or off is on, as the command and the environment say it.
+fn wants(name: &'static str, value: &str) -> Result<bool> {
+    is_wanted(value).map_err(|what| Error::Option { name, value: value.into(), what })
 }
 
 fn read<T: std::str::FromStr>(name: &'static str, value: Option<&String>) -> Result<Option<T>>

@@ -7,13 +7,16 @@ use crate::options::Options;
 use crate::weft::Outcome;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use weft_endpoint::{Loss, Node, Packets, Rank, Shape, WatchThread};
 use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::{Link, Part};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::Mixed;
+
+/// Time that the news of a lost rank may be behind what follows from the loss.
+const NEWS_TAKE: Duration = Duration::from_millis(100);
 
 /// Reason why shared memory runs careful presets only.
 const NOTHING_IS_LOST: &str = "shared memory loses nothing, so nothing is ever sent again there; \
@@ -62,6 +65,7 @@ impl Session {
             preset,
             // A multicast is written once for all readers: nobody needs to forward it.
             shape: options.shape.unwrap_or(Shape::Flat),
+            checks_all: options.checks_all,
             ..weft_endpoint::Settings::new(settings.ranks, settings.window_packets)
         };
         let node = Node::new(rank, protocol, link, options.wait_policy(settings.ranks));
@@ -139,10 +143,18 @@ impl Backend for Session {
     }
 
     /// Ends this process: that a rank was lost, and not what followed from it, is what the launcher
-    /// has to say.
+    /// has to say. A rank may see what follows before it is told: another that was told has closed
+    /// its buffers.
     fn end_if_lost(&self) {
-        if let Some(loss) = self.packets.loss() {
-            end_as_victim(self.membership.as_deref(), loss);
+        let until = Instant::now() + NEWS_TAKE;
+        loop {
+            if let Some(loss) = self.packets.loss() {
+                end_as_victim(self.membership.as_deref(), loss);
+            }
+            if self.packets.size() == 1 || Instant::now() >= until {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }

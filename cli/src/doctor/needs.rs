@@ -16,14 +16,9 @@ use rustix::net::{
 };
 use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, pidfd_open};
 use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
-use weft_launch::MAX_RANKS;
+use weft_launch::{MAX_RANKS, ranks_within};
 
 use super::Finding;
-
-/// Descriptors that the launcher holds for each rank: its end, its socket, two pipes, its segment.
-const DESCRIPTORS_PER_RANK: u64 = 5;
-/// Descriptors that launcher and ranks hold besides.
-const DESCRIPTORS_BESIDES: u64 = 32;
 
 /// Everything that can be looked at by itself.
 pub(super) fn of_shm() -> Vec<Finding> {
@@ -137,14 +132,14 @@ fn proc_files() -> Finding {
 
 fn open_files() -> Finding {
     const NAME: &str = "open files";
-    let Some(limit) = getrlimit(Resource::Nofile).current else {
+    // The launcher raises the soft limit itself.
+    let Some(limit) = getrlimit(Resource::Nofile).maximum else {
         return Finding::ok(NAME, format!("no limit: enough for {MAX_RANKS} ranks"));
     };
-    let ranks = limit.saturating_sub(DESCRIPTORS_BESIDES) / DESCRIPTORS_PER_RANK;
     let advice = "raise the limit: ulimit -n 1024";
-    match ranks {
+    match ranks_within(limit) {
         0..2 => Finding::problem(NAME, format!("limit {limit}: too low for any job"), advice),
-        _ if ranks < MAX_RANKS.into() => Finding {
+        ranks if ranks < MAX_RANKS.into() => Finding {
             advice: Some(advice.into()),
             ..Finding::ok(NAME, format!("limit {limit}: enough for {ranks} ranks of {MAX_RANKS}"))
         },

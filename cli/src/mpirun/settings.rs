@@ -25,7 +25,10 @@ pub const VARIABLES: [(&str, &str); 2] =
 pub const PRELOAD: &str = "LD_PRELOAD";
 
 /// Variable that asks for encryption between hosts.
-const ENCRYPT: &str = "WEFT_ENCRYPT";
+pub const ENCRYPT: &str = "WEFT_ENCRYPT";
+
+/// Variable that asks for all checks of invariants.
+pub const CHECK: &str = "WEFT_CHECK";
 
 /// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and
 /// where they run.
@@ -86,11 +89,11 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Has ranks encrypt packets to those of other hosts.
-    pub fn encrypt(&mut self, stack: Stack) {
-        self.variables.push((ENCRYPT, "1".into()));
+    /// Tells ranks of all hosts, by this variable, to do what it names.
+    pub fn ask_for(&mut self, variable: &'static str, stack: Stack) {
+        self.variables.push((variable, "1".into()));
         if stack == Stack::OpenMpi {
-            self.export(ENCRYPT);
+            self.export(variable);
         }
     }
 

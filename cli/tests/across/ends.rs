@@ -61,16 +61,15 @@ impl<'a> Traces<'a> {
         Traces { cluster, link, folder, shared_memory, sockets }
     }
 
-    fn command(&self, mode: &str) -> Command {
+    fn testee(&self, mode: &str) -> Command {
         // Times are judged with the usual silence.
         let silence = if runs_asked().is_some() { "--silence 0.8" } else { "--silence 2" };
         let words = format!("{HOSTS} --link {} {silence}", self.link);
-        self.command_with(&words, &format!("weft-testee {mode}"))
+        self.command(common::command(self.cluster, &words, &format!("weft-testee {mode}")))
     }
 
-    /// The command that starts a job with these words, which leaves its traces here.
-    pub fn command_with(&self, words: &str, program: &str) -> Command {
-        let mut command = common::command(self.cluster, words, program);
+    /// The command that starts a job, which leaves its traces here.
+    pub fn command(&self, mut command: Command) -> Command {
         command.env("TMPDIR", self.folder.path()).current_dir(self.folder.path());
         command
     }
@@ -89,16 +88,23 @@ impl<'a> Traces<'a> {
 
     /// Waits until these processes have ended, and those that they have started; returns how long
     /// after `since` that was. A process that ends loses its environment before its sockets.
-    pub fn wait(&self, mut left: Vec<(Pid, OwnedFd)>, since: Instant, what: &str) -> Duration {
-        while !left.is_empty() {
-            for (process, end) in &left {
-                let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
-                let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
-                assert_eq!(ended, 1, "{what}: {process} lives on, {}", name_of(*process));
-            }
-            left = self.processes();
-        }
+    pub fn wait(&self, known: &[(Pid, OwnedFd)], since: Instant, what: &str) -> Duration {
+        self.wait_for(known, |_| true, what);
         since.elapsed()
+    }
+
+    /// Waits until those of these processes have ended that are meant, and of those that they have
+    /// started.
+    pub fn wait_for(&self, known: &[(Pid, OwnedFd)], is_meant: impl Fn(Pid) -> bool, what: &str) {
+        let meant = |all: Vec<_>| -> Vec<(Pid, OwnedFd)> {
+            all.into_iter().filter(|(process, _)| is_meant(*process)).collect()
+        };
+        known.iter().filter(|(process, _)| is_meant(*process)).for_each(|one| await_end(one, what));
+        let mut left = meant(self.processes());
+        while !left.is_empty() {
+            left.iter().for_each(|one| await_end(one, what));
+            left = meant(self.processes());
+        }
     }
 
     pub fn check(&self, what: &str) {
@@ -108,6 +114,12 @@ impl<'a> Traces<'a> {
         assert_eq!(sockets_of(self.cluster), self.sockets, "{what}: sockets");
         common::no_program_remains(self.cluster);
     }
+}
+
+fn await_end((process, end): &(Pid, OwnedFd), what: &str) {
+    let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+    let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
+    assert_eq!(ended, 1, "{what}: {process} lives on, {}", name_of(*process));
 }
 
 fn all_processes() -> Vec<(Pid, OwnedFd)> {
@@ -168,7 +180,7 @@ fn try_end(cluster: &Cluster, link: &str, end: End, run: u32) -> Duration {
         End::Error => "fail",
         _ => "",
     };
-    let mut job = Running::start_this(traces.command(mode), 4);
+    let mut job = Running::start_this(traces.testee(mode), 4);
     let (victim, mut processes) = (run as usize % 4, traces.processes());
     let start = Instant::now();
     match end {
@@ -189,7 +201,7 @@ fn try_end(cluster: &Cluster, link: &str, end: End, run: u32) -> Duration {
     let mut errors = String::new();
     job.errors.read_to_string(&mut errors).unwrap();
     let status = job.launcher.wait().unwrap();
-    let stayed = traces.wait(processes, start, &what);
+    let stayed = traces.wait(&processes, start, &what);
     match end {
         End::Success => assert_eq!(status.code(), Some(0), "{what}: {errors}"),
         End::Error => assert_eq!(status.code(), Some(3), "{what}: {errors}"),

@@ -1,25 +1,37 @@
-//! Any process of a job is killed at any moment, be it the launcher, an agent or a rank: everybody
-//! else ends, one line says who was lost, and nothing is left.
+//! Any process of a job is killed at any moment, be it the launcher, an agent, a process manager or
+//! a rank: everybody else learns of it and ends, one line says who was lost, and nothing is left.
 //!
-//! A seed fixes the link, the program, the moment and the victim. `WEFT_KILLS` says how many seeds
-//! are tried, from `WEFT_FIRST_KILL` on.
+//! A seed fixes the starter, the link, the program, the moment and the victim. `WEFT_KILLS` says
+//! how many seeds are tried, from `WEFT_FIRST_KILL` on.
+
+#[path = "kills/jobs.rs"]
+mod jobs;
+#[path = "kills/times.rs"]
+mod times;
 
 use super::ends::{Traces, kill, name_of};
 use super::*;
-use std::fs;
-use std::io::Read;
-use std::process::Stdio;
+use jobs::{Job, Jobs};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::time::Instant;
+use times::{Times, now};
 
 /// Kills in `make test`.
 const KILLS: u64 = 200;
-/// Programs: in the middle of messages, collective operations, misses of regions, and at the end.
-const PROGRAMS: [&str; 4] = ["weft-testee", "weft-testee collect", "water", "weft-testee end"];
-/// Latest moment at which somebody is killed, after the launcher was started.
-const LATEST_US: u64 = 150_000;
+/// Names of processes of Weft's, and of ranks on it.
+const OURS: [&str; 4] = ["weft", "weft-testee", "water", "transfers"];
+/// Names of process managers and their helpers.
+const MANAGERS: [&str; 4] = ["mpiexec.hydra", "hydra_pmi_proxy", "orterun", "orted"];
+/// Variables in which a rank is told its number, by its starter.
+const RANKS: [&str; 3] = ["WEFT_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"];
 
 /// Numbers that follow from a seed.
-struct Draw(u64);
+pub struct Draw(u64);
 
 impl Draw {
     fn below(&mut self, bound: u64) -> u64 {
@@ -30,24 +42,21 @@ impl Draw {
 }
 
 /// Kills one process of a job, and says what was left behind, if anything was.
-fn kill_one(cluster: &Cluster, seed: u64) {
+fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
     let mut draw = Draw(seed);
-    // Hosts take their time: most jobs are on one.
-    let link = ["shm", "shm", "shm", "shm", "udp", "udp", "xdp"][draw.below(7) as usize];
-    let program = PROGRAMS[draw.below(4) as usize];
-    let words = match link {
-        "shm" => "-n 4".to_owned(),
-        link => format!("--hosts a:2,b:2 --silence 5 --link {link}"),
-    };
-    let traces = Traces::before(cluster, link);
-    let mut command = traces.command_with(&words, program);
-    let mut launcher = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let job = Job::drawn(&mut draw);
+    let traces = Traces::before(cluster, job.link);
+    let mut command = traces.command(jobs.command(&job));
+    // Files, which nobody has to read for their writers to go on.
+    let [out, errors] = [(); 2].map(|()| tempfile::tempfile().unwrap());
+    command.stdout(out.try_clone().unwrap()).stderr(errors.try_clone().unwrap());
+    let mut launcher = command.spawn().unwrap();
     // The moment is what this is about.
-    std::thread::sleep(Duration::from_micros(draw.below(LATEST_US)));
+    std::thread::sleep(Duration::from_micros(draw.below(job.starter.latest_us())));
     let mut processes = traces.processes();
-    processes.retain(|(process, _)| is_ours(*process));
-    let killed = Instant::now();
-    let mut what = format!("kill {seed}: {program} over {link}, nobody");
+    processes.retain(|(process, _)| may_be_killed(*process));
+    let (killed, at) = (Instant::now(), now());
+    let mut what = format!("kill {seed}: {}, nobody", job.text());
     let (rank, is_launcher);
     if processes.is_empty() {
         // It has not begun, or is over.
@@ -57,37 +66,79 @@ fn kill_one(cluster: &Cluster, seed: u64) {
         let (process, exit) = &processes[draw.below(processes.len() as u64) as usize];
         is_launcher = process.as_raw_nonzero().get() == launcher.id().cast_signed();
         rank = rank_of(*process);
-        what = format!("kill {seed}: {program} over {link}, {rank:?}, {}", name_of(*process));
+        what = format!("kill {seed}: {}, {rank:?}, {}", job.text(), name_of(*process));
         kill(exit);
     }
     // Whoever was started meanwhile.
     processes.extend(traces.processes());
-    let mut errors = String::new();
-    launcher.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-    let status = launcher.wait().unwrap();
-    traces.wait(processes, killed, &what);
-    assert!(errors.lines().count() <= 1, "{what}: one clear line, not: {errors}");
-    if !status.success() && !is_launcher {
-        assert_eq!(errors.lines().count(), 1, "{what}: {status}, and not a word");
-        let is_named = rank.is_none_or(|rank| errors.contains(&format!("rank {rank} ")));
-        assert!(is_named, "{what}: {errors}");
+    if job.starter.is_foreign() {
+        traces.wait_for(&processes, is_ours, &what);
+        end_managers(&traces.processes(), rank.is_some(), &what);
     }
+    let gone = traces.wait(&processes, killed, &what);
+    let status = launcher.wait().unwrap();
+    let [out, errors] = [out, errors].map(text_of);
+    if !status.success() && !is_launcher && !job.starter.is_foreign() {
+        check_what_was_said(rank, &errors, &what);
+    }
+    let is_kill = !what.ends_with(", nobody");
+    assert!(is_kill || matches!(status.code(), None | Some(0)), "{what}: {status}, {errors}");
+    times.add(&job, at, gone, &out, &what);
     traces.check(&what);
 }
 
-/// True unless a process is a remote shell, which may end while its agent goes on.
-fn is_ours(process: rustix::process::Pid) -> bool {
+/// Ends process managers whose ranks are gone. Hydra's stay when a proxy of theirs was killed, and
+/// now and then when a rank was, which is said then.
+fn end_managers(managers: &[(Pid, OwnedFd)], was_rank: bool, what: &str) {
+    let limit = Timespec { tv_sec: if was_rank { 5 } else { 0 }, tv_nsec: 0 };
+    for (process, exit) in managers {
+        let ended = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&limit)).unwrap() == 1;
+        if !ended && was_rank {
+            println!("{what}: {process} had to be killed, {}", name_of(*process));
+        }
+        kill(exit);
+    }
+}
+
+/// Judges the words of a job that failed while its launcher lived. Those under process managers are
+/// not judged here: managers end who would name the rank, ranks that have not joined each say what
+/// the manager told them, and hydra says nothing now and then. `managers.rs` judges their words.
+fn check_what_was_said(rank: Option<u16>, errors: &str, what: &str) {
+    assert_eq!(errors.lines().count(), 1, "{what}: one clear line, not: {errors}");
+    let is_named = rank.is_none_or(|rank| errors.contains(&format!("rank {rank} ")));
+    assert!(is_named, "{what}: {errors}");
+}
+
+fn text_of(mut file: File) -> String {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// True unless the job goes on without this process: a remote shell, or a question of
+/// `weft mpirun`'s to what it then does not take.
+fn may_be_killed(process: Pid) -> bool {
+    is_ours(process)
+        || MANAGERS.contains(&&*file_of(process)) && !name_of(process).contains("--version")
+}
+
+fn is_ours(process: Pid) -> bool {
+    OURS.contains(&&*file_of(process))
+}
+
+/// Name of the file that a process executes.
+fn file_of(process: Pid) -> String {
     let file = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with("weft") || name == "water"
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The rank that a process is, if it is one and no longer on its way to be one.
-fn rank_of(process: rustix::process::Pid) -> Option<u16> {
+fn rank_of(process: Pid) -> Option<u16> {
     let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-    let mut all = environment.split(|byte| *byte == 0);
-    let value = all.find_map(|one| one.strip_prefix(b"WEFT_RANK="))?;
-    std::str::from_utf8(value).ok()?.parse().ok()
+    let text = String::from_utf8_lossy(&environment);
+    let mut all = text.split('\0').filter_map(|one| one.split_once('='));
+    all.find(|(name, _)| RANKS.contains(name))?.1.parse().ok()
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -99,5 +150,8 @@ fn nothing_is_left_whoever_is_killed_whenever() {
     let Some(two) = cluster(2) else { return };
     let (first, count) =
         (number("WEFT_FIRST_KILL").unwrap_or(1), number("WEFT_KILLS").unwrap_or(KILLS));
-    (first..first + count).for_each(|seed| kill_one(&two, seed));
+    let (jobs, mut times) = (Jobs::on(&two), Times::default());
+    (first..first + count).for_each(|seed| kill_one(&two, &jobs, seed, &mut times));
+    let told = times.print();
+    assert!(count < KILLS || told.iter().all(|told| *told > 0), "nobody was told of anybody");
 }

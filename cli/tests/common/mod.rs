@@ -1,5 +1,7 @@
 //! Jobs of `weft run` on hosts that are network namespaces.
 
+pub mod mpi;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
@@ -26,7 +28,8 @@ pub fn command(cluster: &Cluster, words: &str, program: &str) -> Command {
     command.env("WEFT_RSH", cluster.remote_shell()).stdin(Stdio::null());
     let mut program = program.split_whitespace();
     command.arg("run").args(words.split_whitespace());
-    if !words.contains("--silence") {
+    let is_network = ["--hosts", "--link"].iter().any(|option| words.contains(option));
+    if is_network && !words.contains("--silence") {
         command.args(["--silence", "10"]);
     }
     command.arg("--");
@@ -44,6 +47,19 @@ pub fn hydra(cluster: &Cluster, per_host: usize, ranks: usize, program: &str) ->
     command.args(["-ppn", &per_host.to_string(), "-n", &ranks.to_string()]);
     let mut program = program.split_whitespace();
     command.arg(built(program.next().unwrap())).args(program).stdin(Stdio::null());
+    command
+}
+
+/// A command as it is given there, where the first host is.
+pub fn on_first_host(cluster: &Cluster, there: &Command) -> Command {
+    let mut command = cluster.host(0).command(there.get_program());
+    command.args(there.get_args()).stdin(Stdio::null());
+    for (name, value) in there.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     command
 }
 

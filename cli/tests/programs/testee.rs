@@ -3,7 +3,9 @@
 //! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
 //! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given
 //! `checked` all send messages and check what they get, given `collect` they have collective
-//! operations for ever; given `stopped`, rank 1 of two stops itself, and rank 0 leaves.
+//! operations for ever, given `put` they put and get; given `greedy` rank 1 asks for more memory
+//! than there is, given `grow` for much; given `stopped`, rank 1 of two stops itself, and rank 0
+//! leaves.
 
 #![forbid(unsafe_code)]
 
@@ -13,8 +15,11 @@ mod checked;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::time::{ClockId, clock_gettime};
+use weft::Rights;
 use weft::prelude::*;
 
 fn main() -> ExitCode {
@@ -39,7 +44,10 @@ fn main() -> ExitCode {
             Some("end") => return weft.barrier(),
             Some("checked") => return checked::run(&weft),
             Some("misspelt") => return send_to_a_misspelt_port(&weft),
-            Some("collect") => return collect(&weft),
+            Some("collect") => return tell(&weft, collect(&weft)),
+            Some("put") => return tell(&weft, put(&weft)),
+            Some("greedy") => return allocate(&weft, isize::MAX as usize),
+            Some("grow") => return allocate(&weft, 1 << 30),
             Some("fail") => {
                 weft.barrier()?;
                 if weft.rank() == 1 {
@@ -54,11 +62,17 @@ fn main() -> ExitCode {
             2 => weft.mailbox("silence")?.receive().map(drop).map_err(weft::Error::from),
             _ => compute(),
         };
-        if let Err(error) = &ended {
-            println!("rank {} heard: {error}", weft.rank());
-        }
-        ended
+        tell(&weft, ended)
     })
+}
+
+/// Says what a rank has heard, and when by the clock that all processes of a machine share.
+fn tell(weft: &Weft, ended: weft::Result<()>) -> weft::Result<()> {
+    let now = Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default();
+    if let Err(error) = &ended {
+        println!("rank {} heard: {error}, at {} ns", weft.rank(), now.as_nanos());
+    }
+    ended
 }
 
 /// Each rank spells the name of the port in its own way, and the first sends one message.
@@ -127,7 +141,7 @@ fn leave_one_that_is_stopped() -> weft::Result<()> {
         std::thread::yield_now();
     }
     packets.packet()?.unicast(Rank(1))?;
-    job.leave_beside_others(std::time::Duration::from_millis(100))?;
+    job.leave_beside_others(Duration::from_millis(100))?;
     println!("rank 0 has left");
     let process = Pid::from_raw(process).expect("a process");
     kill_process(process, Signal::CONT).expect("it is there");
@@ -155,6 +169,33 @@ fn collect(weft: &Weft) -> weft::Result<()> {
         weft.barrier()?;
     }
     Ok(())
+}
+
+/// Puts bytes into a buffer of the next rank, some of them by a copy into its memory, reads them
+/// there, and waits until the last rank has put as many here, for ever.
+fn put(weft: &Weft) -> weft::Result<()> {
+    const BYTES: usize = 64 << 10;
+    let (rank, ranks, packets) = (weft.rank().0, weft.size() as u16, weft.packets());
+    let [last, next] = [ranks - 1, 1].map(|step| Rank((rank + step) % ranks));
+    let mut notifications = packets.notifications();
+    let _buffer = packets.offer("ring", last, BYTES, Rights::BOTH, &notifications)?;
+    let mut ring = packets.connect("ring", next)?;
+    let mut read = [0; 100];
+    for number in 0.. {
+        let bytes = vec![1; 1 + number as usize * 997 % BYTES];
+        ring.put_notify(BYTES - bytes.len(), &bytes, number)?;
+        ring.get(BYTES - read.len(), &mut read)?;
+        notifications.wait()?;
+    }
+    Ok(())
+}
+
+/// Rank 1 fills so much memory, while the others wait for it.
+fn allocate(weft: &Weft, bytes: usize) -> weft::Result<()> {
+    if weft.rank() == 1 {
+        std::hint::black_box(vec![1u8; bytes]);
+    }
+    weft.barrier()
 }
 
 /// Never calls Weft again.

@@ -375,3 +375,6 @@ fn areas_that_cannot_be_are_refused() {
     assert!(!fits(65536 - 8, 2), "too many");
     assert!(!fits(usize::MAX - 7, 2) && !fits(0, usize::MAX), "more than can be counted");
 }
+
+#[cfg(loom)]
+mod loom_checks;

@@ -71,3 +71,6 @@ fn the_owner_cannot_enter_twice() {
     let _inside = lock.enter();
     let _again = lock.enter();
 }
+
+#[cfg(loom)]
+mod loom_checks;

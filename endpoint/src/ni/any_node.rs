@@ -117,6 +117,8 @@ pub struct Statistics {
 
 /// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
 pub(crate) trait AnyNode: Send + Sync {
+    /// True if all invariants are checked after each packet.
+    fn checks_all(&self) -> bool;
     /// A handle to this node that knows its link.
     fn endpoint(self: Arc<Self>) -> Endpoint;
     /// This rank.
@@ -225,6 +227,11 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// Those of [`Self::poll`].
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
+    /// Does what [`Self::fetch_and_add`] does, for [`Self::take_fetched`] to give the answer.
+    /// False, and nothing is done, if another one is under way.
+    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool;
+    /// The answer to [`Self::begin_fetch_and_add`], once. Does not poll.
+    fn take_fetched(&self) -> Option<u64>;
     /// Counters in shared memory, if the link has them.
     fn words(&self) -> Option<&Arc<dyn SharedWords>>;
     /// Memory that other ranks of the host can map, if the link has any.

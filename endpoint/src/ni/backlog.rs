@@ -82,12 +82,19 @@ pub(crate) fn most_in_link_memory(window: u32, frames: usize, ranks: usize) -> u
     (window / 2).min(frames as u32).max(1)
 }
 
-/// I14: of one sender there wait for one system what is copied out at most, and a window.
+/// I14: of one sender there wait for one system what is copied out at most, and a window. A host
+/// that has buffers of its own, which cost senders no credit, has these in place of the windows.
 ///
 /// # Panics
 /// If there are more.
-pub(crate) fn i14_bounded_backlog(packets: usize, senders: usize, window: usize) {
-    let most = (MOST_WINDOWS as usize + 1) * window * senders;
+pub(crate) fn i14_bounded_backlog(
+    packets: usize,
+    senders: usize,
+    window: usize,
+    host_frames: Option<usize>,
+) {
+    let copied = MOST_WINDOWS as usize * window * senders;
+    let most = copied + host_frames.unwrap_or(window * senders);
     assert!(packets <= most, "I14: {packets} packets wait for a system, more than {most}");
 }
 

@@ -30,8 +30,6 @@ pub(crate) struct OffloadedNi {
     pub requests: VecDeque<Request>,
     /// Transmissions among them.
     transmissions: usize,
-    /// True if a fetch-and-add on a variable of this rank's own is on its way.
-    looping: bool,
     /// Packets for the host that wait for a host buffer.
     waiting: VecDeque<PacketCopy>,
     /// Packets that are being copied, with their payloads at the host.
@@ -226,7 +224,6 @@ impl<L: Link> Inner<L> {
             Request::FetchAdd { home, variable, amount }
                 if home == self.ni.local() && self.link.control_program().loops_back =>
             {
-                self.offloaded.looping = true;
                 self.loop_back(Tag::FaRequest, [u64::from(variable), amount]);
             }
             Request::FetchAdd { home, variable, amount } => {
@@ -261,7 +258,6 @@ impl<L: Link> Inner<L> {
     /// Handles such a packet, which has returned.
     pub fn receive_looped(&mut self, tag: Tag, words: [u64; 2]) {
         if tag == Tag::FaReply {
-            self.offloaded.looping = false;
             self.fetched = Some(words[0]);
             return;
         }
@@ -271,11 +267,6 @@ impl<L: Link> Inner<L> {
         ni.fetch_and_add(local, variable, amount, &mut out);
         let value = self.fetched.take().unwrap_or_default();
         self.loop_back(Tag::FaReply, [value, 0]);
-    }
-
-    /// True if a fetch-and-add of this rank is outstanding.
-    pub fn is_fetching(&self) -> bool {
-        self.ni.is_fetching() || (L::SEPARATE_NI && self.offloaded.looping)
     }
 
     /// Shows the host the packet whose copy, the oldest, is complete.

@@ -4,6 +4,7 @@ use crate::ni::arrival::{Arrival, NO_BUFFER};
 use crate::ni::backlog::Gates;
 use crate::ni::copies::Copies;
 use crate::ni::engine::{OffloadedNi, PacketCopy, Request, payload_of};
+use crate::ni::fetch_add::Fetching;
 use crate::ni::lossy::Coalescing;
 use crate::ni::systems::Systems;
 use crate::{Error, Result};
@@ -45,6 +46,10 @@ pub(crate) struct Inner<L> {
     pub drained: Arc<AtomicU64>,
     /// The answer to the outstanding fetch-and-add.
     pub fetched: Option<u64>,
+    /// Caller that it is for.
+    pub fetching: Fetching,
+    /// The answer to one that nobody blocks for, until it is taken.
+    pub split_answer: Option<u64>,
     /// Frames that the client has allocated and not launched.
     pub held: usize,
     pub drained_polls: u64,
@@ -151,6 +156,8 @@ impl<L: Link> Inner<L> {
             is_busy: Arc::new(AtomicBool::new(true)),
             drained: Arc::new(AtomicU64::new(0)),
             fetched: None,
+            fetching: Fetching::Nobody,
+            split_answer: None,
             held: 0,
             drained_polls: 0,
             patience,
@@ -438,6 +445,9 @@ impl<L: Link> Inner<L> {
                 self.link.free(buffer);
             }
             return Err(violation.into());
+        }
+        if self.ni.is_check_due() {
+            self.ni.check_invariants()?;
         }
         Ok(true)
     }

@@ -26,9 +26,6 @@ use weft_wire::{GroupId, Protocol, Rank};
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
 pub const USER_VARIABLES: u16 = VARIABLES / 2;
 
-/// Bytes of a fetch-and-add packet: two words, or one beside a hole.
-const FETCH_ADD_BYTES: u16 = 16;
-
 /// A rank's network interface over a link of type `L`.
 pub struct Node<L: Link> {
     pub(crate) inner: Biased<Inner<L>>,
@@ -39,7 +36,7 @@ pub struct Node<L: Link> {
     pub(crate) glance: Arc<L::Glance>,
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
-    words: Option<Arc<dyn SharedWords>>,
+    pub(crate) words: Option<Arc<dyn SharedWords>>,
     shared_memory: Option<Arc<dyn SharedMemory>>,
     cross_memory: Option<Arc<dyn CrossMemory>>,
     capabilities: Capabilities,
@@ -47,6 +44,7 @@ pub struct Node<L: Link> {
     local: Rank,
     ranks: usize,
     window_packets: usize,
+    checks_all: bool,
     pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
     /// True if a packet is in an upcall, or held by a system that sorts it. Set inside the lock, so
@@ -94,6 +92,7 @@ impl<L: Link> Node<L> {
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
+            checks_all: settings.checks_all,
             timer_fallback: TimerFallback::default(),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
@@ -124,7 +123,7 @@ impl<L: Link> Node<L> {
     pub fn statistics(&self) -> Statistics {
         let inner = self.inner.enter();
         Statistics {
-            protocol: *inner.ni.counters(),
+            protocol: inner.ni.counters(),
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
             interrupts: self.interrupts.taken(),
             sleeps: self.sleeps.load(Ordering::Relaxed),
@@ -295,6 +294,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn window_packets(&self) -> usize {
         self.window_packets
+    }
+
+    fn checks_all(&self) -> bool {
+        self.checks_all
     }
 
     fn set_upcall(&self, protocol: Protocol, upcall: Upcall) {
@@ -479,33 +482,20 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
-        if let Some(words) = &self.words {
-            return Ok(words.fetch_add(home, variable, amount));
+        match &self.words {
+            Some(words) => Ok(words.fetch_add(home, variable, amount)),
+            None => self.fetch_and_add_by_packet(home, variable, amount),
         }
-        self.clock.charge(Work::Allocate);
-        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
-        let mut asked = false;
-        let mut value = None;
-        self.wait(&mut || {
-            let mut inner = self.inner.enter();
-            self.tell_time(&mut inner);
-            if !asked && !inner.is_fetching() && inner.fetched.is_none() {
-                inner.fetch_and_add(home, variable, amount);
-                asked = true;
-            }
-            if asked && let Some(answer) = inner.fetched.take() {
-                value = Some(answer);
-                return Ok(Step::Done);
-            }
-            let at_ni = L::SEPARATE_NI && !inner.protocol_at_host();
-            drop(inner);
-            let progress = self.drain()?;
-            if at_ni {
-                self.clock.charge(Work::PollNi);
-            }
-            Ok(Step::of(progress))
-        })?;
-        Ok(value.unwrap_or_default())
+    }
+
+    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool {
+        self.begin_split_fetch(home, variable, amount)
+    }
+
+    fn take_fetched(&self) -> Option<u64> {
+        let mut inner = self.inner.enter();
+        inner.may_fetch();
+        inner.split_answer.take()
     }
 
     fn words(&self) -> Option<&Arc<dyn SharedWords>> {

@@ -137,7 +137,8 @@ impl<L: Link> Inner<L> {
         self.systems.waiting |= bit(protocol);
         self.is_busy.store(true, Ordering::Relaxed);
         if from != self.ni.local() {
-            i14_bounded_backlog(packets, ranks, window as usize);
+            let host_frames = L::SEPARATE_NI.then(|| self.link.capabilities().host_frames);
+            i14_bounded_backlog(packets, ranks, window as usize, host_frames);
         }
     }
 
@@ -242,12 +243,24 @@ impl<L: Link> Inner<L> {
                 if looked.is_unsettled {
                     self.settle(source, looked);
                 }
+                if self.ni.count_plain() {
+                    self.check_invariants();
+                }
                 Some(looked.is_done)
             }
             Err(violation) => {
                 self.fail_with(violation.into());
                 None
             }
+        }
+    }
+
+    /// Checks what must hold between two packets. What does not is found by the next call.
+    #[cold]
+    #[inline(never)]
+    fn check_invariants(&mut self) {
+        if let Err(broken) = self.ni.check_invariants() {
+            self.fail_with(broken.into());
         }
     }
 

@@ -14,6 +14,11 @@ use weft_wire::place::{Kind, PlaceHeader, Refusal};
 
 /// Offers of one rank that may wait here to be taken.
 pub(crate) const OFFERS_WAITING: usize = 4096;
+/// Replies that are owed to one rank, at most: who asks for more, and takes none, gets no more.
+pub(crate) const REPLIES_OWED: usize = 1 << 16;
+/// Refusals among them, at most: of many one is as good as all, and answers to gets are to have
+/// room.
+const REFUSALS_OWED: usize = 1 << 12;
 /// Longest name of a buffer, in bytes.
 pub(crate) const NAME_BYTES: usize = 128;
 
@@ -38,7 +43,9 @@ pub(crate) struct State {
     pub gets: BTreeMap<u32, PendingGet>,
     pub last_get: u32,
     /// Packets to be sent once there are frames for them, and their receivers.
-    pub owed: VecDeque<(Rank, Owed)>,
+    owed: VecDeque<(Rank, Owed)>,
+    /// Number of those that are replies, by receiver.
+    replies: BTreeMap<Rank, usize>,
     /// Number of packets that were refused.
     pub refusals: u64,
     /// Last refusal of a put of this rank into a landing.
@@ -84,6 +91,17 @@ pub(crate) enum Owed {
     Header(PlaceHeader),
     /// The answer to this get.
     Answer(PlaceHeader),
+}
+
+impl Owed {
+    /// Largest number of packets owed to a rank with which it is owed another such; `None` if it
+    /// asked for nothing.
+    fn limit(&self) -> Option<usize> {
+        match self {
+            Owed::Answer(_) => Some(REPLIES_OWED),
+            Owed::Header(header) => (header.kind == Kind::Refused).then_some(REFUSALS_OWED),
+        }
+    }
 }
 
 /// A get under way.
@@ -212,6 +230,37 @@ impl State {
         Ok(())
     }
 
+    /// Notes a packet to be sent, unless `to` is owed too many replies.
+    pub fn owe(&mut self, to: Rank, owed: Owed) {
+        if let Some(limit) = owed.limit() {
+            let replies = self.replies.entry(to).or_default();
+            if *replies >= limit {
+                return;
+            }
+            *replies += 1;
+        }
+        self.owed.push_back((to, owed));
+    }
+
+    /// Takes the packet that was owed first.
+    pub fn take_owed(&mut self) -> Option<(Rank, Owed)> {
+        let (to, owed) = self.owed.pop_front()?;
+        if owed.limit().is_some()
+            && let Some(replies) = self.replies.get_mut(&to)
+        {
+            *replies -= 1;
+        }
+        Some((to, owed))
+    }
+
+    /// Gives back what was taken and could not be sent: it is the first again.
+    pub fn put_back_owed(&mut self, to: Rank, owed: Owed) {
+        if owed.limit().is_some() {
+            *self.replies.entry(to).or_default() += 1;
+        }
+        self.owed.push_front((to, owed));
+    }
+
     /// Takes the oldest offer that `from` has made under `name`.
     pub fn take_offer(&mut self, from: Rank, name: &str) -> Option<Offer> {
         let key = (from, name.into());
@@ -297,3 +346,6 @@ fn post(queue: &Arc<Queue>, notification: Notification) -> FollowUp {
         Posted::Full => FollowUp::Store(Arc::clone(queue), notification),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,7 +125,7 @@ impl<B> Table<B> {
         let inside = at.checked_add(length).is_some_and(|end| end <= admitted.bytes);
         // The bytes that the notification names were all put before it, or with it.
         let whole = header.kind != Kind::PutNotify
-            || (header.length as usize >= size && at + size >= header.length as usize);
+            || (size..=at.saturating_add(size)).contains(&(header.length as usize));
         match () {
             () if !admitted.open => Err(Refusal::NoConnection),
             () if !right => Err(Refusal::Rights),

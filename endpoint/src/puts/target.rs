@@ -87,7 +87,7 @@ fn follow_up(
 impl Packets {
     /// Sends `owed` to another rank, at once or as soon as there is a packet for it.
     pub(crate) fn owe(&self, to: Rank, owed: Owed) {
-        self.puts.state.enter().owed.push_back((to, owed));
+        self.puts.state.enter().owe(to, owed);
         self.pay();
     }
 
@@ -96,13 +96,13 @@ impl Packets {
     pub(crate) fn pay(&self) {
         while let Some((to, owed)) = {
             let mut state = self.puts.state.enter();
-            let next = state.owed.pop_front();
+            let next = state.take_owed();
             self.set_owing(OWED_BY_PUTS, next.is_some());
             next
         } {
             // An exhausted pool is an error where the program sends, not here.
             let Ok(Some(packet)) = self.try_packet() else {
-                self.puts.state.enter().owed.push_front((to, owed));
+                self.puts.state.enter().put_back_owed(to, owed);
                 return;
             };
             if self.say(packet, to, owed).is_err() {

@@ -28,12 +28,13 @@ use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
 use crate::crew::{Access, Crew, Part, Pipes};
 use crate::job::Event;
+use crate::limits::allow_descriptors;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent};
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
 use crate::program::{find_program, own_directory};
 use crate::signals::Signals;
-use crate::spec::{Binding, JobSpec, LaunchError};
+use crate::spec::{Binding, JobSpec, LaunchError, advice};
 use crate::wait::{Waited, wait_for};
 
 mod uplink;
@@ -100,6 +101,7 @@ fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
     let signals = Signals::collect()?;
     uplink.send(&ready()?);
     let ToAgent::Begin(begin) = uplink.next()? else { return Err(out_of_order()) };
+    allow_descriptors(begin.settings.ranks.into());
     let prepared = prepare(&begin)?;
     let (mut attachment, state) = attach(&begin)?;
     let Sockets { meeting, address, ranks: own, group } = prepared.sockets;
@@ -213,7 +215,8 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
         .map_err(LaunchError::from)?;
     let sockets = Sockets::bind(begin).map_err(|error| {
-        AgentError::Refused(format!("cannot bind a socket to {}: {error}", begin.address))
+        let address = begin.address;
+        AgentError::Refused(format!("cannot bind a socket to {address}: {error}{}", advice(&error)))
     })?;
     Ok(Prepared { spec, program, sockets })
 }

@@ -15,6 +15,7 @@ use super::start::{Started, Stop, start};
 use super::{BEAT, FLUSH_LIMIT, LOOK};
 use crate::clock::Clock;
 use crate::job::{Action, Event, Job, KILL_LIMIT};
+use crate::limits::allow_descriptors;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
@@ -42,6 +43,9 @@ pub fn run_on_hosts(
     hosts: &HostsSpec,
     announce: impl FnOnce(&Layout),
 ) -> Result<Outcome, LaunchError> {
+    if spec.dedicated {
+        allow_descriptors(hosts.hosts.len());
+    }
     let signals = spec.dedicated.then(Signals::collect).transpose()?;
     let started = match start(spec, hosts, signals, announce) {
         Ok(started) => started,

@@ -152,15 +152,15 @@ impl Card {
     }
 }
 
-/// True if this value of `WEFT_ENCRYPT` asks for encryption.
+/// True if this value of a variable such as `WEFT_ENCRYPT` asks for what it names.
 ///
 /// # Errors
 /// Values that it may have instead.
-pub fn wants_encryption(value: &str) -> Result<bool, String> {
+pub fn is_wanted(value: &str) -> Result<bool, String> {
     match value {
         "1" | "true" => Ok(true),
         "0" | "false" | "" => Ok(false),
-        _ => Err(format!("{value:?} is neither 1, to encrypt, nor 0")),
+        _ => Err(format!("{value:?} is neither 1, for yes, nor 0")),
     }
 }
 
@@ -168,7 +168,7 @@ pub fn wants_encryption(value: &str) -> Result<bool, String> {
 fn protection() -> io::Result<Option<Protection>> {
     let Ok(given) = env::var(ENCRYPT) else { return Ok(None) };
     let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{ENCRYPT}: {what}"));
-    let wanted = wants_encryption(&given).map_err(wrong)?;
+    let wanted = is_wanted(&given).map_err(wrong)?;
     Ok(Some(if wanted { Protection::Encrypted } else { Protection::Tagged }))
 }
 

@@ -533,20 +533,20 @@ fn put_ending(bytes: &mut Vec<u8>, ending: Ending) {
     let (kind, number) = match ending {
         Ending::Exited(status) => (0, status),
         Ending::Killed(signal) => (1, signal),
+        Ending::OutOfMemory => (2, 0),
     };
     bytes.push(kind);
     bytes.extend(number.to_le_bytes());
 }
 
 fn take_ending(body: &mut Body<'_>) -> Result<Ending, BadMessage> {
-    let killed = body.flag()?;
-    let number = body.u32()?.cast_signed();
     // What the system gives; a status or signal outside would end in another's number.
-    let limits = if killed { 1..=127 } else { 0..=255 };
-    if !limits.contains(&number) {
-        return Err(BadMessage::Range("ending"));
+    match (body.u8()?, body.u32()?.cast_signed()) {
+        (0, status @ 0..=255) => Ok(Ending::Exited(status)),
+        (1, signal @ 1..=127) => Ok(Ending::Killed(signal)),
+        (2, 0) => Ok(Ending::OutOfMemory),
+        _ => Err(BadMessage::Range("ending")),
     }
-    Ok(if killed { Ending::Killed(number) } else { Ending::Exited(number) })
 }
 
 fn take_rank(body: &mut Body<'_>) -> Result<Rank, BadMessage> {

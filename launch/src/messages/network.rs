@@ -68,7 +68,8 @@ impl Ethernet {
 
     pub(crate) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
         let interfaces = take_interfaces(body)?;
-        let port = postcard::from_bytes(body.bytes()?).map_err(|_| BadMessage::Range("port"))?;
+        let port = postcard::from_bytes(body.bytes()?).ok();
+        let port = port.filter(PortPlan::is_sound).ok_or(BadMessage::Range("port"))?;
         Ok(Ethernet { interfaces, port })
     }
 }

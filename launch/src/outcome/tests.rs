@@ -25,6 +25,25 @@ fn a_killed_rank_is_named_with_its_last_words() {
 }
 
 #[test]
+fn memory_that_cannot_be_had_is_a_reason() {
+    let outcome = failed(2, Fault::OutOfMemory, None);
+    assert_eq!(
+        outcome.to_string(),
+        "rank 2 of 2 (pid 1234, host h) was killed by signal 9 (SIGKILL) when memory was full, the \
+         machine's or what the job's cgroup may have: allow it more, or run fewer ranks here; the \
+         other rank ended"
+    );
+    assert_eq!(outcome.status(), 137);
+    let outcome = failed(2, Fault::Killed { signal: 7 }, None);
+    assert_eq!(
+        outcome.to_string(),
+        "rank 2 of 2 (pid 1234, host h) was killed by signal 7 (SIGBUS), as when memory that it has \
+         mapped cannot be had: memory or a disk is full, or a file became shorter; the other rank ended"
+    );
+    assert_eq!(outcome.status(), 135);
+}
+
+#[test]
 fn an_exit_status_is_passed_on() {
     let outcome = failed(3, Fault::Exited { status: 3 }, None);
     let line = "rank 2 of 3 (pid 1234, host h) exited with status 3; the other 2 ranks ended";

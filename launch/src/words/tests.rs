@@ -61,3 +61,14 @@ fn of_a_panic_the_message_is_kept() {
         [&panic[..], &["note: that was caught\n", "going on\n", "  indented\n"]].concat();
     assert_eq!(last_of(&survived), "indented");
 }
+
+#[test]
+fn of_an_allocation_that_failed_the_message_is_kept() {
+    let failed = "memory allocation of 1572864 bytes failed";
+    for traces in [
+        ["stack backtrace:\n", "   0: alloc::alloc\n", "note: Some details are omitted\n"],
+        ["\n", "skipping backtrace printing to avoid potential recursion\n", "\n"],
+    ] {
+        assert_eq!(last_of(&[&[failed], &traces[..]].concat()), failed);
+    }
+}

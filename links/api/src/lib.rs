@@ -20,6 +20,7 @@
 //! | [`Gather`] | gather lists: bytes in pieces, put together where a packet leaves from |
 //! | [`memory`] | memory beside frames, which peers access without a packet |
 //! | [`ni`] | NI half of the protocols, where it runs apart from the host |
+//! | [`sync`] | atomics and fences of threads that share memory, which loom can check |
 //! | [`wrap`] | faults, capture and counters around any link |
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ pub mod clock;
 mod gather;
 pub mod memory;
 pub mod ni;
+pub mod sync;
 pub mod wrap;
 
 pub use gather::{Gather, copy_short};
@@ -37,7 +39,7 @@ use bell::Bells;
 use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use sync::AtomicU64;
 use weft_wire::{Header, Protocol, Rank};
 
 /// Number of a frame in link memory, outgoing or received. It is valid until [`Link::free`]. No

@@ -117,6 +117,10 @@ pub fn receive(
     if arrived.bytes == 0 {
         return Err(ReceiveError::Closed);
     }
+    if arrived.flags.contains(ReturnFlags::CTRUNC) && descriptors.len() < DESCRIPTORS_MAX {
+        // There was room for more, but this process may open no more.
+        return Err(ReceiveError::System(Errno::MFILE));
+    }
     if arrived.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
         return Err(ReceiveError::Long);
     }

@@ -11,15 +11,14 @@
 //! before the barrier, and a sender that writes after it sees the change. So senders need no
 //! barrier of their own (DESIGN 6: the sleeper pays).
 
+use crate::control::Control;
+use crate::futex;
 use crate::memory::View;
 use crate::rings::Rings;
-use crate::segment::{Control, Segment};
-use rustix::thread::futex;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::sync::{AtomicU32, Ordering, Scope, light_fence};
 use weft_wire::Rank;
 
 /// Largest number of hot rings, which are polled.
@@ -37,21 +36,6 @@ const QUIET_ARRIVALS: u64 = 256;
 /// Bit of `armed`, beside those of the bells: the host sleeps because no frame is free.
 const FRAME_WANTED: u32 = 1 << 2;
 
-/// Makes all cores that run ranks pass a barrier. Ranks register for it when they attach.
-pub(crate) fn barrier_on_all_cores() {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
-        // This one is slow (it waits for every core to schedule), and always there.
-        let _ = membarrier(MembarrierCommand::Global);
-    }
-}
-
-/// Registers this process for the barriers of other ranks.
-pub(crate) fn register_for_barriers() -> io::Result<()> {
-    use rustix::thread::{MembarrierCommand, membarrier};
-    Ok(membarrier(MembarrierCommand::RegisterGlobalExpedited)?)
-}
-
 /// Doorbell of a receiver: its control words, as a sender uses them.
 pub(crate) struct Doorbell {
     control: Control,
@@ -59,9 +43,9 @@ pub(crate) struct Doorbell {
 }
 
 impl Doorbell {
-    /// Returns the doorbell of the owner of `segment`, which `own` presses.
-    pub fn new(segment: &Segment, own: Rank) -> Self {
-        Doorbell { control: segment.control(), own_bit: 1 << own.index() }
+    /// Returns the doorbell of the owner of `control`, which `own` presses.
+    pub fn new(control: Control, own: Rank) -> Self {
+        Doorbell { control, own_bit: 1 << own.index() }
     }
 
     /// Notifies the receiver of a written slot, if it wants that. Costs two loads of one line that
@@ -70,9 +54,11 @@ impl Doorbell {
     pub fn press(&self) {
         // The compiler must keep these loads behind the store to the slot. The receiver's barrier
         // does so for the processor.
-        compiler_fence(Ordering::SeqCst);
+        light_fence();
         if self.control.cold.load(Ordering::Relaxed) & self.own_bit != 0 {
             self.control.attention.fetch_or(self.own_bit, Ordering::SeqCst);
+            // And the load of what is armed behind the announcement.
+            light_fence();
         }
         if self.control.armed.load(Ordering::Relaxed) != 0 {
             self.wake_any();
@@ -82,7 +68,7 @@ impl Doorbell {
     /// Wakes the owner of a frame that was released, if it sleeps for want of one.
     #[inline]
     pub fn wake_for_frame(&self) {
-        compiler_fence(Ordering::SeqCst);
+        light_fence();
         if self.control.armed.load(Ordering::Relaxed) & FRAME_WANTED != 0 {
             self.wake(Waiter::Host);
         }
@@ -139,14 +125,13 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub fn new(segment: &Segment, own: Rank, ranks: usize, rings: Arc<Rings>) -> Self {
-        let control = segment.control();
+    pub fn new(control: Control, own: Rank, ranks: usize, rings: Arc<Rings>) -> Self {
         let peers = (0..ranks).filter(|&peer| peer != own.index());
         if ranks <= HOT + 1 {
             peers.enumerate().for_each(|(at, peer)| rings.set_hot(at, peer));
         } else {
             control.cold.store(u64::MAX, Ordering::SeqCst);
-            barrier_on_all_cores();
+            Scope::Host.heavy_fence();
         }
         // Peers may have written before this rank armed anything: poll every ring once.
         let all = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 };
@@ -270,7 +255,7 @@ impl Listener {
             let Some(victim) = self.rings.hot().nth(found) else { return };
             at = found;
             self.control.cold.fetch_or(1 << victim, Ordering::SeqCst);
-            barrier_on_all_cores();
+            Scope::Host.heavy_fence();
             self.rings.set_announced(self.rings.announced() | 1 << victim);
         }
         self.control.cold.fetch_and(!(1 << peer), Ordering::SeqCst);
@@ -305,7 +290,7 @@ impl Listener {
         let frames = if starved && waiter == Waiter::Host { FRAME_WANTED } else { 0 };
         let ticket = Ticket(self.control.bells[bell_index(waiter)].load(Ordering::SeqCst));
         self.control.armed.fetch_or(bell_bit(waiter) | frames, Ordering::SeqCst);
-        barrier_on_all_cores();
+        Scope::Host.heavy_fence();
         if self.has_any() {
             self.disarm(waiter);
             return None;
@@ -323,20 +308,14 @@ impl Listener {
 pub(crate) struct OwnBells(Control);
 
 impl OwnBells {
-    pub fn new(segment: &Segment) -> Self {
-        OwnBells(segment.control())
+    pub fn new(control: Control) -> Self {
+        OwnBells(control)
     }
 }
 
 impl Bells for OwnBells {
     fn wait(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
-        let limit = rustix::fs::Timespec {
-            tv_sec: limit.as_secs() as i64,
-            tv_nsec: i64::from(limit.subsec_nanos()),
-        };
-        let bell = &self.0.bells[bell_index(waiter)];
-        // Woken, timed out, interrupted, or rung before: the caller polls again in every case.
-        let _ = futex::wait(bell, futex::Flags::empty(), ticket.0, Some(&limit));
+        futex::wait(&self.0.bells[bell_index(waiter)], ticket.0, limit);
     }
 
     fn ticket(&self, waiter: Waiter) -> Ticket {
@@ -379,7 +358,7 @@ fn ring(bells: &View<AtomicU32>, waiter: Waiter) {
     let bell = &bells[bell_index(waiter)];
     bell.fetch_add(1, Ordering::SeqCst);
     // Wakes all threads of the rank that wait there: each waits for something else.
-    let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+    futex::wake_all(bell);
 }
 
 fn bell_index(waiter: Waiter) -> usize {
@@ -392,3 +371,7 @@ fn bell_index(waiter: Waiter) -> usize {
 fn bell_bit(waiter: Waiter) -> u32 {
     1 << bell_index(waiter)
 }
+
+#[cfg(test)]
+#[cfg(loom)]
+mod tests;

@@ -26,21 +26,29 @@
 //! | `exported` | memory of this rank that a peer writes itself |
 //! | `cross_memory`, `process` | copies by the kernel out of other ranks' processes (`unsafe`) |
 //! | `rings` | rings to a rank, at which any thread may glance |
-//! | `doorbell` | rings to be polled, and sleepers to be woken |
+//! | `control`, `doorbell`, `futex` | rings to be polled, and sleepers to be woken |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `supervisor` | access of the launcher to all segments |
 
 #![deny(unsafe_code)]
+#![cfg_attr(loom, allow(dead_code, reason = "the link is not built"))]
 
-mod atomics;
+mod control;
+mod doorbell;
+mod futex;
+#[cfg(not(loom))]
+pub mod memory;
+#[cfg(loom)]
+#[path = "memory/model.rs"]
+pub mod memory;
 mod prefetch;
 pub mod ring;
+mod rings;
 
-// Under loom only the ring is built. It alone is checked against all orders of its accesses.
+// Under loom only what is above is built: rings and doorbells, which are checked against all orders
+// of their accesses.
 #[cfg(not(loom))]
 mod cross_memory;
-#[cfg(not(loom))]
-mod doorbell;
 #[cfg(not(loom))]
 mod exported;
 #[cfg(not(loom))]
@@ -48,13 +56,9 @@ mod inbox;
 #[cfg(not(loom))]
 mod link;
 #[cfg(not(loom))]
-pub mod memory;
-#[cfg(not(loom))]
 mod pool;
 #[cfg(not(loom))]
 mod process;
-#[cfg(not(loom))]
-mod rings;
 #[cfg(not(loom))]
 pub mod segment;
 #[cfg(not(loom))]

@@ -1,7 +1,7 @@
 //! Implementation of [`Link`] by shared memory.
 
 use crate::cross_memory::Processes;
-use crate::doorbell::{Doorbell, Listener, OwnBells, register_for_barriers};
+use crate::doorbell::{Doorbell, Listener, OwnBells};
 use crate::exported::ExportedMemory;
 use crate::inbox::Inbox;
 use crate::memory::{Cursor, Frames, View};
@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
 use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::sync::Scope;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, Payload, Plain, Received,
     ReceivedPlain, SharedWords,
@@ -130,7 +131,7 @@ impl Shm {
             let what = format!("{} segments for {own:?} of {ranks}", files.len());
             return Err(AttachError::Settings(what));
         }
-        register_for_barriers().map_err(AttachError::Barrier)?;
+        Scope::Host.register().map_err(AttachError::Barrier)?;
         let segments: Arc<[Segment]> = files
             .iter()
             .enumerate()
@@ -144,7 +145,7 @@ impl Shm {
         let peers = (0..settings.ranks)
             .map(|peer| Peer {
                 outgoing: Producer::new(own_segment.ring(Rank(peer))),
-                doorbell: Doorbell::new(&segments[usize::from(peer)], own),
+                doorbell: Doorbell::new(segments[usize::from(peer)].control(), own),
                 frames: segments[usize::from(peer)].frames(),
                 releases: segments[usize::from(peer)].releases(),
             })
@@ -167,7 +168,7 @@ impl Shm {
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
             inbox: Inbox::new(),
-            listener: Listener::new(own_segment, own, ranks, Arc::clone(&rings)),
+            listener: Listener::new(own_segment.control(), own, ranks, Arc::clone(&rings)),
             rings,
             peers,
             processes: Arc::new(Processes::new(own, &segments)),
@@ -422,7 +423,7 @@ impl Link for Shm {
     }
 
     fn bells(&self) -> Arc<dyn Bells> {
-        Arc::new(OwnBells::new(&self.segments[self.own.index()]))
+        Arc::new(OwnBells::new(self.segments[self.own.index()].control()))
     }
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
@@ -445,7 +446,7 @@ impl Link for Shm {
         Some(Arc::new(Words {
             words: self.segments.iter().map(Segment::words).collect(),
             arenas: self.segments.iter().map(Segment::arena).collect(),
-            doorbells: self.segments.iter().map(|s| Doorbell::new(s, self.own)).collect(),
+            doorbells: self.segments.iter().map(|s| Doorbell::new(s.control(), self.own)).collect(),
         }))
     }
 }

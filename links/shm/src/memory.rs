@@ -6,11 +6,18 @@
 //! pointers, whose use is proven where they are used, and so are the user bytes of slots.
 #![allow(unsafe_code)]
 
+#[cfg(not(any(miri, tsan)))]
+mod file;
+#[cfg(any(miri, tsan))]
+#[path = "memory/one_process.rs"]
+mod file;
+
+pub(crate) use file::create;
+
 use crate::ring::{self, INLINE_WORDS, Slot};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -37,32 +44,8 @@ impl Mapping {
     /// An error of `mmap`, or `InvalidInput` if the file is shorter than `part` or may still
     /// shrink.
     pub fn new(file: &OwnedFd, part: Range<usize>, writable: bool) -> io::Result<Self> {
-        let sealed = rustix::fs::fcntl_get_seals(file.as_fd())?;
-        let length = rustix::fs::fstat(file)?.st_size as usize;
-        if !sealed.contains(rustix::fs::SealFlags::SHRINK) || length < part.end {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the segment is too short, or not sealed against shrinking",
-            ));
-        }
-        let protection = match writable {
-            true => ProtFlags::READ | ProtFlags::WRITE,
-            false => ProtFlags::READ,
-        };
-        // SAFETY: a new mapping at an address of the kernel's choice aliases no Rust object.
-        let start = unsafe {
-            mmap(
-                std::ptr::null_mut(),
-                part.len(),
-                protection,
-                MapFlags::SHARED,
-                file,
-                part.start as u64,
-            )?
-        };
-        let start = NonNull::new(start.cast())
-            .ok_or_else(|| io::Error::other("the kernel mapped address 0"))?;
-        Ok(Mapping { start, length: part.len() })
+        let (start, length) = (file::map(file, part.clone(), writable)?, part.len());
+        Ok(Mapping { start, length })
     }
 
     /// Address of byte `offset`. `length` bytes from there must be inside.
@@ -76,9 +59,8 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: views hold an `Arc` to this mapping, so none is left; frames given out as raw
-        // pointers end with the link, which holds one too. Unmapping cannot fail for a range that
-        // mmap returned.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+        // pointers end with the link, which holds one too.
+        unsafe { file::unmap(self.start, self.length) };
     }
 }
 
@@ -148,6 +130,13 @@ impl<T: Shareable> View<T> {
     }
 }
 
+impl<T> Clone for View<T> {
+    fn clone(&self) -> Self {
+        let View { start, count, ref _mapping, _of } = *self;
+        View { start, count, _mapping: Arc::clone(_mapping), _of }
+    }
+}
+
 impl<T: Shareable> Deref for View<T> {
     type Target = [T];
 
@@ -209,6 +198,12 @@ impl ring::Cursor for Cursor {
 
 /// View of one `T` inside a mapping, which it keeps alive.
 pub struct Word<T>(View<T>);
+
+impl<T> Clone for Word<T> {
+    fn clone(&self) -> Self {
+        Word(self.0.clone())
+    }
+}
 
 impl<T: Shareable> Word<T> {
     /// Returns a view of the value at byte `offset` of `mapping`.

@@ -5,11 +5,11 @@
 /// The intrinsic for it is of no use: for the oldest x86-64 it becomes a prefetch for reading.
 #[inline(always)]
 pub fn for_writing<T>(line: *const T) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a hint; it neither reads nor writes memory, nor touches the stack or the flags.
     unsafe {
         std::arch::asm!("prefetchw [{line}]", line = in(reg) line, options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = line;
 }

@@ -12,11 +12,12 @@
 //! find room too (invariant I5). A receiver returns at most `W` credits before it gets new packets
 //! for them, in packets of at least half a window each, and answers one fetch-and-add at a time.
 
-use crate::atomics::{AtomicU64, Ordering, gather_words, store_words};
+use crate::memory::{gather_words, store_words};
 use crate::prefetch;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 use weft_link::Gather;
+use weft_link::sync::{AtomicU64, Ordering};
 use weft_wire::{Header, Rank, compact};
 
 /// Number of words of a slot.

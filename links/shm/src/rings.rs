@@ -3,10 +3,10 @@
 //! Any thread may glance at them at any time ([`Glance::is_idle`]), without the lock around the
 //! link. The answer is what was true a moment ago.
 
+use crate::control::Control;
 use crate::doorbell::HOT;
 use crate::memory::Cursor;
 use crate::ring::Consumer;
-use crate::segment::Control;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 use weft_link::Glance;
 

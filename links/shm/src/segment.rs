@@ -1,12 +1,12 @@
 //! Layout of a segment, its creation, and its mapping by a rank or the launcher.
 
-use crate::memory::{Cursor, Frames, Mapping, View, Word};
+use crate::control::Control;
+use crate::memory::{self, Cursor, Frames, Mapping, View, Word};
 use crate::ring::SLOT_BYTES;
-use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 use weft_wire::Rank;
 
 /// Largest number of ranks of one host: each has a bit of a word, and a byte of a line.
@@ -114,10 +114,7 @@ pub fn create_segments(settings: &Settings) -> io::Result<Vec<OwnedFd>> {
 /// An error of the kernel, or `InvalidInput` with the description from [`Settings::check`].
 pub fn create_segment(settings: &Settings) -> io::Result<OwnedFd> {
     check(settings)?;
-    let file = memfd_create("weft-segment", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    ftruncate(&file, settings.segment_bytes() as u64)?;
-    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    Ok(file)
+    memory::create("weft-segment", settings.segment_bytes())
 }
 
 fn check(settings: &Settings) -> io::Result<()> {
@@ -204,18 +201,4 @@ pub(crate) struct ProcessIdentity {
     pub token: View<AtomicU64>,
     /// Ranks from whose processes this one has fetched, a bit each.
     pub fetched_from: View<AtomicU64>,
-}
-
-/// Control words, by which ranks notify one another outside the rings.
-pub(crate) struct Control {
-    /// Bells: futexes that count how often each was rung.
-    pub bells: View<AtomicU32>,
-    /// Bells that are armed, a bit each, and a bit for the want of a frame.
-    pub armed: Word<AtomicU32>,
-    /// Senders whose rings are not polled, a bit each. They announce what they write.
-    pub cold: Word<AtomicU64>,
-    /// Announcements of such senders, a bit each.
-    pub attention: Word<AtomicU64>,
-    /// Rank that the job lost: its number + 1, and the cause above bit 32.
-    pub loss: Word<AtomicU64>,
 }

@@ -87,6 +87,7 @@ fn announcements_of_ranks_that_do_not_exist_are_passed_over() {
 }
 
 #[test]
+#[cfg_attr(tsan, ignore = "memory of one process is not sealed")]
 fn segments_that_could_vanish_are_refused() {
     let settings = Settings::new(2);
     let segments = create_segments(&settings).unwrap();

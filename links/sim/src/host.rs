@@ -48,16 +48,18 @@ impl Processor {
     }
 
     /// Suspends the program until the scheduler resumes it, and stops it if it has to.
-    fn suspend(&self, state: MutexGuard<'_, State>) {
+    fn suspend<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         drop(state);
         coroutine::suspend();
-        self.stop_if_told();
+        self.stop_if_told(self.shared.lock())
     }
 
-    fn stop_if_told(&self) {
-        if self.has_to_stop(&self.shared.lock()) && !std::thread::panicking() {
+    fn stop_if_told<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        if self.has_to_stop(&state) && !std::thread::panicking() {
+            drop(state);
             std::panic::resume_unwind(Box::new(Stopped));
         }
+        state
     }
 
     fn has_to_stop(&self, state: &State) -> bool {
@@ -71,27 +73,27 @@ impl Processor {
     }
 
     /// Lets everything happen that happens before this rank's time.
-    fn synchronise(&self, mut state: MutexGuard<'_, State>) {
+    fn synchronise<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let parts = state.rank(self.rank);
         let (time, epoch) = (parts.local, parts.epoch);
         if state.is_idle_until(time) {
             state.now = state.now.max(time);
-            return;
+            return state;
         }
         state.rank(self.rank).waiting = Waiting::Sync;
         state.schedule(time, Event::Resume(self.rank, epoch));
-        self.suspend(state);
+        self.suspend(state)
     }
 
     /// Computes for `time`, and takes interrupts meanwhile, as a signal handler would.
-    fn compute(&self, time: Nanoseconds) {
+    fn compute<'a>(&'a self, mut state: MutexGuard<'a, State>, time: Nanoseconds) {
         let mut left = time;
         loop {
-            let mut state = self.shared.lock();
             let parts = state.rank(self.rank);
             if parts.interrupted && !parts.in_interrupt {
                 drop(state);
                 self.take_interrupt();
+                state = self.shared.lock();
                 continue;
             }
             if left == 0 {
@@ -106,8 +108,7 @@ impl Processor {
             }
             state.rank(self.rank).waiting = Waiting::Computing;
             state.schedule(end, Event::Resume(self.rank, epoch));
-            self.suspend(state);
-            let mut state = self.shared.lock();
+            state = self.suspend(state);
             let parts = state.rank(self.rank);
             left = (end + std::mem::take(&mut parts.delayed)).saturating_sub(parts.local);
         }
@@ -124,7 +125,7 @@ impl Processor {
         if let Some(end) = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns)) {
             state.schedule(end, Event::TimeUp(self.rank, epoch));
         }
-        self.suspend(state);
+        drop(self.suspend(state));
     }
 
     fn take_interrupt(&self) {
@@ -152,7 +153,8 @@ impl Processor {
     }
 
     fn slowed(&self, state: &State, time: f64) -> Nanoseconds {
-        (time * state.ranks[self.rank.index()].slowness).round() as Nanoseconds
+        // Rounded; by `f64::round` that is a call.
+        (time * state.ranks[self.rank.index()].slowness + 0.5) as Nanoseconds
     }
 
     pub(crate) fn cost(&self, state: &State, work: Work) -> Nanoseconds {
@@ -186,10 +188,14 @@ fn cost(host: &Host, work: Work) -> f64 {
 /// is little beside computations that are worth measuring.
 impl Processor {
     /// The program runs from here on.
+    #[inline]
     pub(crate) fn start_watch(&self) {
-        if !self.measured || !coroutine::is_inside() {
-            return;
+        if self.measured && coroutine::is_inside() {
+            self.note_start();
         }
+    }
+
+    fn note_start(&self) {
         let mut state = self.shared.lock();
         if state.at_ni.is_none() {
             state.rank(self.rank).running_since = Some(Instant::now());
@@ -198,10 +204,14 @@ impl Processor {
 
     /// It has run until here. Interrupts are taken meanwhile only if it declares `work` itself:
     /// elsewhere it may be in the middle of what an interrupt would have to wait for.
+    #[inline]
     fn charge_run_time(&self, work: Work) {
-        if !self.measured {
-            return;
+        if self.measured {
+            self.charge_measured(work);
         }
+    }
+
+    fn charge_measured(&self, work: Work) {
         let mut state = self.shared.lock();
         let Some(since) = state.rank(self.rank).running_since.take() else { return };
         let ran = since.elapsed();
@@ -211,8 +221,7 @@ impl Processor {
             state.progress_at = state.progress_at.max(state.time_of(self.rank) + cost);
         }
         if matches!(work, Work::Operations(_)) && self.can_wait() {
-            drop(state);
-            self.compute(cost);
+            self.compute(state, cost);
         } else {
             state.rank(self.rank).local += cost;
         }
@@ -221,9 +230,8 @@ impl Processor {
     fn charge_declared(&self, work: Work) {
         let mut state = self.shared.lock();
         if self.has_to_stop(&state) {
-            drop(state);
             if self.can_wait() {
-                self.stop_if_told();
+                drop(self.stop_if_told(state));
             }
             return;
         }
@@ -240,16 +248,13 @@ impl Processor {
             state = self.wait_for_bus(state, bytes, cost);
         }
         match work {
-            Work::Operations(_) => {
-                drop(state);
-                self.compute(cost);
-            }
+            Work::Operations(_) => self.compute(state, cost),
             Work::Poll | Work::PollNi | Work::Reinject { .. } => {
                 let parts = state.rank(self.rank);
                 parts.local += cost;
                 // Whoever looks needs no interrupt.
                 parts.interrupted = false;
-                self.synchronise(state);
+                drop(self.synchronise(state));
             }
             Work::Copy { .. } if state.machine.bus_part > 0.0 => {
                 self.copy_beside_arrivals(state, cost);
@@ -261,8 +266,7 @@ impl Processor {
     /// Copies for `cost`, and for as long as the packets that the bus brings meanwhile have the
     /// memory.
     fn copy_beside_arrivals(&self, state: MutexGuard<'_, State>, cost: Nanoseconds) {
-        self.synchronise(state);
-        let mut state = self.shared.lock();
+        let mut state = self.synchronise(state);
         let part = state.machine.bus_part;
         let brought = |parts: &Parts| {
             parts.bus_brought.saturating_sub(parts.bus_free.saturating_sub(parts.local))
@@ -271,8 +275,7 @@ impl Processor {
         let (mut left, mut waited) = (cost, 0);
         while left > 0 {
             state.rank(self.rank).local += left;
-            self.synchronise(state);
-            state = self.shared.lock();
+            state = self.synchronise(state);
             let meanwhile = brought(state.rank(self.rank)).saturating_sub(before);
             left = ((meanwhile as f64 * part) as Nanoseconds).saturating_sub(waited);
             waited += left;
@@ -292,8 +295,7 @@ impl Processor {
         if length == 0 || state.machine.ni.at_host {
             return state;
         }
-        self.synchronise(state);
-        let mut state = self.shared.lock();
+        let mut state = self.synchronise(state);
         let parts = state.rank(self.rank);
         parts.bus_free = parts.local.max(parts.bus_free) + length;
         parts.local = parts.local.max(parts.bus_free.saturating_sub(cost));

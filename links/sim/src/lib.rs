@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`machine`] | what every step costs |
 //! | `state` | virtual time, the events to come, the parts of every node |
+//! | `agenda` | events to come, by time |
 //! | `network` | the scheduler |
 //! | `coroutine` | stacks for programs (`unsafe`) |
 //! | `host` | a host processor: charging for work, waiting, interrupts |
@@ -30,6 +31,7 @@
 
 #![deny(unsafe_code)]
 
+mod agenda;
 mod coroutine;
 pub mod faults;
 mod frames;

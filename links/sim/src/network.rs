@@ -10,7 +10,7 @@ use crate::trace::{Happened, Observer, Trace, What, in_words};
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
@@ -195,62 +195,79 @@ impl Network {
     /// Runs until all programs have ended and what they sent is where it belongs, or they cannot
     /// end.
     pub fn run(&mut self) -> Ended {
+        let shared = Arc::clone(&self.shared);
+        let mut state = shared.lock();
         loop {
-            let next = {
-                let mut state = self.shared.lock();
-                if self.running == 0 && state.lively == 0 {
-                    return Ended::Finished;
-                }
-                state.next()
-            };
-            match next {
-                Next::Event(event) => self.handle(event),
+            if self.running == 0 && state.lively == 0 {
+                return Ended::Finished;
+            }
+            match state.next() {
+                Next::Event(event) => state = self.handle(event, &shared, state),
                 _ if self.running == 0 => return Ended::Finished,
-                Next::Nothing | Next::NoProgress => return Ended::Stuck(self.stuck()),
+                Next::Nothing | Next::NoProgress => return Ended::Stuck(self.stuck(&state)),
                 Next::Limit => return Ended::Limit,
             }
         }
     }
 
-    fn handle(&mut self, event: Event) {
-        let mut state = self.shared.lock();
+    /// Handles an event. Programs and NIs lock the state for themselves.
+    fn handle<'a>(
+        &mut self,
+        event: Event,
+        shared: &'a Shared,
+        mut state: MutexGuard<'a, State>,
+    ) -> MutexGuard<'a, State> {
         match event {
             Event::Resume(rank, epoch) | Event::TimeUp(rank, epoch) => {
-                if state.wake(rank, epoch) {
-                    drop(state);
-                    self.resume(rank);
+                if !state.wake(rank, epoch) {
+                    return state;
                 }
+                drop(state);
+                self.resume(rank);
+                shared.lock()
             }
             Event::Serve(rank) => {
-                let Some(event) = state.begin_step(rank) else { return };
+                let Some(event) = state.begin_step(rank) else { return state };
                 drop(state);
                 self.step(rank, event);
-                self.shared.lock().end_step(rank);
+                let mut state = shared.lock();
+                state.end_step(rank);
+                state
             }
             Event::Copied(rank) => {
-                if state.begin_copied(rank) {
-                    drop(state);
-                    self.step(rank, NiEvent::Copied);
-                    self.shared.lock().end_copied(rank);
+                if !state.begin_copied(rank) {
+                    return state;
                 }
+                drop(state);
+                self.step(rank, NiEvent::Copied);
+                let mut state = shared.lock();
+                state.end_copied(rank);
+                state
             }
             Event::Crash(rank) => {
                 state.crash(rank);
-                let crashed = state.rank(rank).life == Life::Crashed;
-                drop(state);
-                if crashed {
-                    self.stop(rank);
-                    self.nodes[rank.index()].end = RankEnd::Crashed;
+                if state.rank(rank).life != Life::Crashed {
+                    return state;
                 }
+                drop(state);
+                self.stop(rank);
+                self.nodes[rank.index()].end = RankEnd::Crashed;
+                shared.lock()
             }
-            Event::Announce(loss) => state.announce(loss),
-            wire => drop(state.handle_wire(wire)),
+            Event::Announce(loss) => {
+                state.announce(loss);
+                state
+            }
+            wire => {
+                drop(state.handle_wire(wire));
+                state
+            }
         }
     }
 
     /// Has the NI of `rank` deal with an event. If it panics, the rank is lost.
     fn step(&mut self, rank: Rank, event: NiEvent) {
-        let Some(ni) = self.nodes[rank.index()].ni.clone() else { return };
+        let Some(ni) = &self.nodes[rank.index()].ni else { return };
         let Err(panic) = catch_unwind(AssertUnwindSafe(|| ni.step(event))) else { return };
         let mut state = self.shared.lock();
         state.rank(rank).life = Life::Crashed;
@@ -291,8 +308,7 @@ impl Network {
         while strand.is_suspended() && strand.resume().is_none() {}
     }
 
-    fn stuck(&self) -> Vec<Stuck> {
-        let state = self.shared.lock();
+    fn stuck(&self, state: &State) -> Vec<Stuck> {
         let alive = state.ranks.iter().enumerate().filter(|(_, parts)| parts.life == Life::Alive);
         let stuck = alive.map(|(rank, parts)| Stuck {
             rank: Rank(rank as u16),

@@ -1,12 +1,12 @@
 //! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
 
+use crate::agenda::Agenda;
 use crate::faults::Injector;
 use crate::frames::{Frame, Owner, Slots, Spare};
 use crate::machine::Machine;
 use crate::medium::Token;
 use crate::trace::{Trace, What};
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use weft_link::bell::Loss;
@@ -44,39 +44,6 @@ impl Event {
     /// True if nothing but the passing of time makes it happen.
     fn is_timer(&self) -> bool {
         matches!(self, Event::TimeUp(..) | Event::Deadline(_))
-    }
-}
-
-struct Scheduled {
-    time: Nanoseconds,
-    sequence: u64,
-    event: Event,
-}
-
-impl Scheduled {
-    fn key(&self) -> (Nanoseconds, u64) {
-        (self.time, self.sequence)
-    }
-}
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    /// The earliest is the greatest, because that is what a heap gives first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
     }
 }
 
@@ -214,8 +181,7 @@ pub(crate) struct State {
     /// Token of the medium, where the links are one medium.
     pub token: Token,
     pub now: Nanoseconds,
-    sequence: u64,
-    events: BinaryHeap<Scheduled>,
+    events: Agenda<Event>,
     /// Events under way that are not timers.
     pub lively: usize,
     pub ranks: Vec<Parts>,
@@ -240,8 +206,7 @@ impl State {
             machine,
             token: Token::default(),
             now: 0,
-            sequence: 0,
-            events: BinaryHeap::new(),
+            events: Agenda::default(),
             lively: 0,
             ranks: (0..ranks).map(|_| Parts::new()).collect(),
             at_ni: None,
@@ -267,15 +232,13 @@ impl State {
     }
 
     pub fn schedule(&mut self, time: Nanoseconds, event: Event) {
-        self.sequence += 1;
         self.lively += usize::from(!event.is_timer());
-        let time = time.max(self.now);
-        self.events.push(Scheduled { time, sequence: self.sequence, event });
+        self.events.add(time.max(self.now), event);
     }
 
     /// True if nothing happens up to `time`, that included, and nobody looks at the limits.
     pub fn is_idle_until(&self, time: Nanoseconds) -> bool {
-        self.events.peek().is_none_or(|next| next.time > time) && !self.is_over(time)
+        self.events.earliest().is_none_or(|next| next > time) && !self.is_over(time)
     }
 
     fn is_over(&self, time: Nanoseconds) -> bool {
@@ -284,24 +247,20 @@ impl State {
 
     /// The next event, at whose time it is then.
     pub fn next(&mut self) -> Next {
-        let Some(next) = self.events.peek() else { return Next::Nothing };
-        if next.time > self.limit {
+        let Some(earliest) = self.events.earliest() else { return Next::Nothing };
+        if earliest > self.limit {
             return Next::Limit;
         }
+        let Some((time, event)) = self.events.take() else { return Next::Nothing };
         // The end of a computation is when it was all progress.
-        let computed = matches!(next.event, Event::Resume(rank, _)
+        let computed = matches!(event, Event::Resume(rank, _)
             if self.ranks[rank.index()].waiting == Waiting::Computing);
-        if !computed && self.is_over(next.time) {
+        if !computed && self.is_over(time) {
             return Next::NoProgress;
         }
-        match self.events.pop() {
-            None => Next::Nothing,
-            Some(Scheduled { time, event, .. }) => {
-                self.lively -= usize::from(!event.is_timer());
-                self.now = time;
-                Next::Event(event)
-            }
-        }
+        self.lively -= usize::from(!event.is_timer());
+        self.now = time;
+        Next::Event(event)
     }
 
     /// Rings the bell of a rank's host, which wakes it if it sleeps.

@@ -39,6 +39,26 @@ pub struct XdpSizes {
     pub receive_frames: u32,
 }
 
+/// Sizes of chunks, in bytes, that the kernel takes.
+const CHUNKS: [u32; 2] = [2048, 4096];
+/// Chunks of all ranks together, at most.
+const MOST_CHUNKS: u64 = 1 << 20;
+
+/// True if a frame with a packet of `mtu` bytes fits into a chunk.
+fn holds(chunk_bytes: u32, mtu: usize) -> bool {
+    let most = (ETHERNET_BYTES + VLAN_BYTES).saturating_add(mtu);
+    chunk_bytes as usize - KERNEL_HEADROOM - HEADROOM >= most
+}
+
+impl XdpSizes {
+    /// True if so many ranks can have as many.
+    fn fit(self, ranks: usize) -> bool {
+        let each = u64::from(self.frames) + 3 * u64::from(self.receive_frames);
+        let chunks = (ranks as u64).saturating_mul(each + 256);
+        ranks > 0 && self.frames > 0 && chunks <= MOST_CHUNKS
+    }
+}
+
 /// Numbers of frames of the port by which a host meets others: questions and answers are few, and
 /// are asked again.
 const GREETER: XdpSizes = XdpSizes { frames: 64, receive_frames: 256 };
@@ -75,17 +95,12 @@ impl Layout {
         sizes: XdpSizes,
         greeter: bool,
     ) -> Result<Self, XdpError> {
-        let most = ETHERNET_BYTES + VLAN_BYTES + interface.mtu;
-        let fits = |chunk: &&u32| **chunk as usize - KERNEL_HEADROOM - HEADROOM >= most;
-        let chunk_bytes = [2048, 4096].iter().find(fits).copied();
+        let chunk_bytes = CHUNKS.into_iter().find(|&chunk| holds(chunk, interface.mtu));
         let chunk_bytes = chunk_bytes.ok_or_else(|| XdpError::Mtu {
             interface: interface.name.clone(),
             mtu: interface.mtu,
         })?;
-        const MOST_CHUNKS: u64 = 1 << 20;
-        let each = u64::from(sizes.frames) + 3 * u64::from(sizes.receive_frames);
-        let fits = ranks > 0 && (ranks as u64).saturating_mul(each + 256) <= MOST_CHUNKS;
-        if !fits || sizes.frames == 0 {
+        if !sizes.fit(ranks) {
             let text = format!("{ranks} ranks with {sizes:?} need between 1 and 2^20 frames");
             return Err(XdpError::Sizes(text));
         }
@@ -209,6 +224,18 @@ pub struct PortPlan {
     pub(crate) index: u32,
 }
 
+impl PortPlan {
+    /// True if there may be such a port: for whoever has the numbers from another process. What
+    /// its memory has of them is found out by [`crate::Xdp::attach`].
+    pub fn is_sound(&self) -> bool {
+        let SharedPlan { layout, mtu, .. } = self.shared;
+        CHUNKS.contains(&layout.chunk_bytes)
+            && holds(layout.chunk_bytes, mtu as usize)
+            && layout.sizes.fit(layout.ranks as usize)
+            && self.index < layout.ports()
+    }
+}
+
 /// Sockets that have a queue of an interface, and share memory for frames.
 #[derive(Debug)]
 pub struct Bound {
@@ -300,3 +327,6 @@ impl XdpPort {
         XdpPort { plan, socket, memory }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,7 @@ impl Engine {
         // Before all, so that what is left meanwhile is noted again.
         self.packets.note_owing(false);
         self.pending.store(false, Ordering::Release);
+        self.counting.store(false, Ordering::Release);
         loop {
             let mut state = self.state.enter();
             if let Some(failure) = &state.failure {
@@ -28,9 +29,13 @@ impl Engine {
                 return Err(failure.clone());
             }
             let Some(run) = state.next_ready() else {
-                if !state.owed.is_empty() {
-                    drop(state);
+                let (owes, counts) = (!state.owed.is_empty(), !state.numbers.is_idle());
+                drop(state);
+                if owes {
                     self.pay_owed();
+                }
+                if counts {
+                    self.hand_out_numbers();
                 }
                 break;
             };

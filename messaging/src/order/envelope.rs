@@ -15,7 +15,7 @@ pub(super) struct Envelope {
 pub(super) struct Enveloped<'a, P: ?Sized>(pub [u8; Envelope::SIZE], pub &'a P);
 
 impl Envelope {
-    const SIZE: usize = 16;
+    pub const SIZE: usize = 16;
     const NO_NUMBER: u64 = u64::MAX;
 
     /// Encodes it.

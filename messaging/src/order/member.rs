@@ -1,16 +1,16 @@
 //! One rank's part of an order.
 
 use super::Made;
-use super::envelope::{Envelope, Enveloped};
+use super::envelope::Envelope;
 use super::message::{Content, OrderedMessage};
 use super::sequence::{Disorder, Sequence};
 use super::window::{OrderWindow, Outstanding, Owed};
 use crate::completion::Completer;
 use crate::engine::Engine;
 use crate::message::Message;
-use crate::parts::Parts;
 use crate::port::Port;
 use crate::{Error, Result};
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
@@ -18,6 +18,8 @@ use std::task::Waker;
 use std::thread::ThreadId;
 use weft_endpoint::biased::{Biased, Entered};
 use weft_endpoint::{Group, Rank, Variable};
+
+mod sending;
 
 /// Consumer of an order's messages.
 pub(super) enum Handler {
@@ -67,6 +69,12 @@ struct State {
     sequence: Sequence<Arrived>,
     outstanding: Outstanding,
     owed: Owed,
+    /// Messages that were begun here and have no numbers yet, in order.
+    unnumbered: VecDeque<Unnumbered>,
+    /// Number of them that numbers were asked for.
+    asked: usize,
+    /// True if the engine is to ask for numbers of those behind them.
+    wants: bool,
     /// Numbers that this rank has consumed.
     consumed: u64,
     /// Its handler, if it has one and it is not running.
@@ -96,6 +104,12 @@ pub struct OrderStatistics {
     pub acknowledgements: u64,
     /// Bytes of its own messages that were copied, for their own turn here.
     pub bytes_copied: u64,
+}
+
+/// A message of this rank that waits for its number.
+struct Unnumbered {
+    bytes: Box<[u8]>,
+    completer: Completer<u64>,
 }
 
 /// A message that waits for its turn.
@@ -135,6 +149,9 @@ impl Member {
             sequence: Sequence::new(members.len(), limit),
             outstanding: Outstanding::new(members.len(), window),
             owed: Owed::new(members.len(), window),
+            unnumbered: VecDeque::new(),
+            asked: 0,
+            wants: false,
             consumed: 0,
             handler,
             runner: None,
@@ -185,39 +202,6 @@ impl Member {
     /// True if the calling thread is inside the handler.
     pub fn handler_runs_here(&self) -> bool {
         self.state.enter().runner == Some(this_thread())
-    }
-
-    /// Sends a message to all members; `completer` hears when this one has consumed it.
-    pub fn broadcast(
-        &self,
-        parts: &(impl Parts + ?Sized),
-        completer: Option<Completer<u64>>,
-    ) -> Result<u64> {
-        let own = self.own.ok_or(weft_endpoint::Error::NotAMember)?;
-        let length = parts.total();
-        self.make_room(length as u64)?;
-        // From here on everybody waits for this message, so nothing may stop it.
-        let sent = self.take_number(length as u64).and_then(|(number, envelope)| {
-            if self.members.len() > 1 {
-                self.port().multicast(self.group, &Enveloped(envelope.emit(), parts))?;
-            }
-            Ok(number)
-        });
-        let number = match sent {
-            Ok(number) => number,
-            Err(error) => {
-                self.fail(error.clone());
-                return Err(error);
-            }
-        };
-        let arrived = Arrived {
-            from: Sender { rank: self.engine.packets().rank(), member: own },
-            length,
-            content: Content::Own(self.copy(parts, length), 0),
-            completer,
-        };
-        self.accept(self.state.enter(), number, arrived);
-        Ok(number)
     }
 
     /// The message whose turn it is, of an order without a handler; waits for it.
@@ -282,9 +266,10 @@ impl Member {
             return;
         }
         state.failure = Some(error.clone());
-        let abandoned = state.sequence.abandon();
+        let abandoned = state.sequence.abandon().filter_map(|arrived| arrived.completer);
+        let unnumbered = std::mem::take(&mut state.unnumbered);
         self.wake(state);
-        for completer in abandoned.filter_map(|arrived| arrived.completer) {
+        for completer in abandoned.chain(unnumbered.into_iter().map(|begun| begun.completer)) {
             completer.complete(Err(error.clone()));
         }
     }
@@ -295,59 +280,6 @@ impl Member {
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         waiting.into_iter().for_each(Waker::wake);
-    }
-
-    fn make_room(&self, bytes: u64) -> Result<()> {
-        self.check_loss()?;
-        let mut state = self.state.enter();
-        if let Some(failure) = &state.failure {
-            return Err(failure.clone());
-        }
-        if state.outstanding.reserve(bytes) {
-            return Ok(());
-        }
-        drop(state);
-        if self.made.any_handler_runs_here() {
-            return self.overdraw(bytes);
-        }
-        self.state.enter().statistics.stalled += 1;
-        self.engine.wait(|_, waker| {
-            self.check()?;
-            let mut state = self.state.enter();
-            let reserved = state.outstanding.reserve(bytes);
-            if !reserved {
-                state.waiting.extend(waker.cloned());
-            }
-            Ok(reserved.then_some(()))
-        })
-    }
-
-    fn overdraw(&self, bytes: u64) -> Result<()> {
-        let mut state = self.state.enter();
-        if state.outstanding.messages() >= self.limit {
-            return Err(Error::Overdrawn { order: self.name.clone(), limit: self.limit });
-        }
-        state.outstanding.overdraw(bytes);
-        state.statistics.overdrawn += 1;
-        Ok(())
-    }
-
-    /// A number for a message for which there is room, and the envelope for it.
-    fn take_number(&self, bytes: u64) -> Result<(u64, Envelope)> {
-        let number = self.engine.packets().fetch_and_add(self.variable, 1)?;
-        let mut state = self.state.enter();
-        state.outstanding.number(number, bytes);
-        state.owed.tell_all();
-        state.statistics.sent += 1;
-        state.statistics.bytes_copied += bytes;
-        Ok((number, Envelope { number: Some(number), consumed: state.consumed }))
-    }
-
-    fn copy(&self, parts: &(impl Parts + ?Sized), length: usize) -> Box<[u8]> {
-        let mut copy = Vec::with_capacity(length);
-        parts.for_each(&mut |part| copy.extend_from_slice(part));
-        self.engine.packets().copied(length);
-        copy.into_boxed_slice()
     }
 
     /// The upcall of the order's port.

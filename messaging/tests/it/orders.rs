@@ -7,6 +7,7 @@ use weft_endpoint::Rank;
 use weft_messaging::{
     Barrier, Completion, Disorder, Engine, Error, Mailbox, Order, OrderWindow, Orders, Port,
 };
+use weft_protocol::Preset;
 use weft_threads::Job;
 
 /// A rank with orders and a barrier.
@@ -26,7 +27,12 @@ const WINDOW: OrderWindow = OrderWindow { messages: 4, bytes: 1 << 16 };
 
 /// Runs `program` on every rank; all of them leave together.
 fn run<T: Send>(ranks: u16, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
-    Job::new(ranks).packets(|packets| {
+    run_job(Job::new(ranks), program)
+}
+
+/// Does what [`run`] does, as this job.
+fn run_job<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
+    job.packets(|packets| {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine).unwrap();
         let member = Member { barrier, orders: Orders::with_window(&engine, WINDOW), engine };
@@ -74,6 +80,33 @@ fn whoever_waits_has_seen_its_own_message_and_all_before() {
         member.barrier.wait().unwrap();
         assert!(order.statistics().delivered >= 20);
     });
+}
+
+/// Nothing answers before the sender polls, and it does not while there is room in its window.
+#[test]
+fn what_is_begun_together_has_one_fetch_and_add() {
+    let job = Job::over_udp(2, Preset::default());
+    let served = run_job(job, |member| {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        let order = member.orders.order("begun", move |mut message| {
+            log.lock().unwrap().push(message.read_to_vec().unwrap());
+        });
+        let order = order.unwrap();
+        member.barrier.wait().unwrap();
+        if member.rank() == Rank(1) {
+            let begin = |letter: &[u8; 1]| order.begin(letter).unwrap();
+            let begun: Vec<_> = [b"a", b"b", b"c"].into_iter().map(begin).collect();
+            assert_eq!(order.broadcast(b"d").unwrap(), 3, "it comes after what was begun before");
+            let numbers: Vec<_> = begun.into_iter().map(|begun| begun.wait().unwrap()).collect();
+            assert_eq!(numbers, [0, 1, 2]);
+        }
+        member.engine.poll_until(|| seen.lock().unwrap().len() == 4).unwrap();
+        assert_eq!(seen.lock().unwrap().concat(), b"abcd");
+        member.barrier.wait().unwrap();
+        member.engine.statistics().packets.protocol.fetch_adds_served
+    });
+    assert_eq!(served, [3, 0], "one for the first, one for two, one for the broadcast");
 }
 
 /// One sender and a window of four: each receiver tells it after every second message, and nobody

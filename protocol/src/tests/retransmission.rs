@@ -103,6 +103,17 @@ fn acknowledgements_are_piggybacked_or_sent_at_half_a_window_or_delayed() {
 }
 
 #[test]
+fn timers_may_run_out_for_as_long_as_a_job_runs() {
+    let mut bench = bench(Preset::IrxImc, 0, 4);
+    for number in 0..=u32::from(u16::MAX) {
+        receive(&mut bench, 1, number, 200);
+        let (deadline, _) = bench.ni.next_deadline().unwrap();
+        assert_eq!(bench.advance(deadline), [sent_acknowledge(0, 1, number + 1)]);
+        bench.release_first();
+    }
+}
+
+#[test]
 fn what_stays_unacknowledged_is_sent_again_from_the_oldest_on() {
     let mut bench = bench(Preset::IrxImc, 0, 4);
     bench.unicast(1, 90);

@@ -92,7 +92,7 @@ fn the_counters_tell_what_happened() {
     bench.unicast(1, 101);
     bench.receive_unicast(1, 200, 1);
     bench.release_first();
-    let counters = *bench.ni.counters();
+    let counters = bench.ni.counters();
     assert_eq!((counters.packets_sent, counters.bytes_sent), (2, 2 * u64::from(SIZE)));
     assert_eq!((counters.packets_received, counters.bytes_received), (1, u64::from(SIZE)));
     assert_eq!((counters.packets_delivered, counters.blocked_sends), (1, 1));

@@ -110,7 +110,8 @@ impl Header {
             index: word(8),
             done: word(12),
         };
-        Some((header, rest))
+        // No message has so many fragments that the number of them all does not fit.
+        (header.index < u32::MAX).then_some((header, rest))
     }
 }
 

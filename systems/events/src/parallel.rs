@@ -25,7 +25,7 @@
 //! A result does not depend on how many nodes there are, except for sums of fractions, which are
 //! added node by node.
 
-use crate::{Destination, Events, Flags, Result, Source, Statistics, Status};
+use crate::{Breach, Destination, Events, Flags, Result, Source, Statistics, Status};
 use bytemuck::Pod;
 use std::cell::Cell;
 use std::ops::{Add, Mul, Range, Sub};
@@ -140,7 +140,9 @@ impl Nodes {
             let message: &mut [u8] =
                 bytemuck::cast_slice_mut(&mut values[place(fragment.source())]);
             let begin = fragment.index() as usize * most;
-            message[begin..begin + fragment.len()].copy_from_slice(&fragment);
+            let part = message.get_mut(begin..).and_then(|rest| rest.get_mut(..fragment.len()));
+            let surplus = Breach::Surplus(fragment.source(), event);
+            part.ok_or(surplus)?.copy_from_slice(&fragment);
             if fragment.status() == Status::EventDone {
                 return Ok(());
             }

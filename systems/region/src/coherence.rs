@@ -38,11 +38,11 @@ pub use planted::Planted;
 pub use ranks::Ranks;
 pub use replica::Replica;
 
-use crate::invariants::r5_demands_are_met;
+use crate::invariants::{r3_home_knows_itself, r4_none_asks_twice, r5_demands_are_met};
 use planted::Rules;
 use router::Router;
 use std::collections::BTreeSet;
-use weft_endpoint::Rank;
+use weft_endpoint::{Broken, Rank};
 
 /// Call of a program at a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -201,6 +201,17 @@ impl Region {
         self.deliver_local(&mut router)?;
         r5_demands_are_met(&self.replica);
         Ok(())
+    }
+
+    /// Checks what must hold between two messages, as far as this node sees it: of others it knows
+    /// only at their home.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Broken> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        r3_home_knows_itself(self.home, &self.replica, directory)?;
+        r4_none_asks_twice(directory)
     }
 
     /// True if the bytes of a message of this kind from `from` are waited for, so that they may be

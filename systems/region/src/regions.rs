@@ -61,6 +61,9 @@ struct Node {
     progress: Arc<Progress>,
     /// Accesses until one begins with a poll; threads that count at once may miss some.
     until_poll: AtomicU32,
+    /// Messages until the region of one is checked, and from one of these to the next.
+    until_check: AtomicU32,
+    checked_every: u32,
 }
 
 /// Accesses of which one begins with a poll. A rank that finds here what it needs would otherwise
@@ -69,6 +72,9 @@ struct Node {
 fn accesses_per_poll(packets: &Packets) -> u32 {
     if packets.has_threads() { 64 } else { u32::MAX }
 }
+
+/// Messages between two checks of a region, if it is not after each.
+const CHECKED_EVERY: u32 = 256;
 
 /// Settings of the transport of regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,6 +145,7 @@ impl Regions {
     /// Does what [`Self::open`] does, with other settings than the usual ones.
     pub fn open_with(packets: &Packets, settings: Settings) -> Self {
         let packets = &packets.of(Protocol::REGIONS);
+        let checked_every = if packets.checks_all() { 1 } else { CHECKED_EVERY };
         let node = Arc::new_cyclic(|this: &Weak<Node>| {
             let node = this.clone();
             let progress: Arc<Progress> =
@@ -152,6 +159,8 @@ impl Regions {
                 collectives: Biased::new(Collectives::new(packets)),
                 progress,
                 until_poll: AtomicU32::new(accesses_per_poll(packets)),
+                until_check: AtomicU32::new(checked_every),
+                checked_every,
             }
         });
         let of_upcall = Arc::new(Biased::new(Some(Arc::clone(&node))));
@@ -524,7 +533,22 @@ impl Node {
         drop(state);
         // Whoever waits meets the same error.
         let _ = post.send();
-        handled
+        // Messages are handled one at a time.
+        let left = self.until_check.load(Ordering::Relaxed) - 1;
+        self.until_check.store(left, Ordering::Relaxed);
+        if left > 0 {
+            return handled;
+        }
+        self.until_check.store(self.checked_every, Ordering::Relaxed);
+        handled.and_then(|()| self.check_invariants(region))
+    }
+
+    /// Checks what must hold of a region between two messages.
+    #[cold]
+    #[inline(never)]
+    fn check_invariants(&self, region: RegionId) -> Result<()> {
+        let state = self.state.enter();
+        state.slots.get(region).map_or(Ok(()), |slot| slot.enter().check(region))
     }
 
     fn noticed(&self, from: Rank, region: RegionId, notice: Notice) -> Result<()> {
@@ -532,7 +556,9 @@ impl Node {
             Notice::Map => {
                 let slot = self.slot(region).filter(|_| region.home == self.packets.rank());
                 let known = slot.and_then(|slot| slot.enter().mapped_by_another());
-                self.outbox.notice(from, region, known.unwrap_or(Notice::Unknown));
+                if !self.outbox.answer(from, region, known.unwrap_or(Notice::Unknown)) {
+                    return Err(Error::Packet(from));
+                }
             }
             Notice::Mapped { .. } | Notice::Unknown => {
                 let mut state = self.state.enter();

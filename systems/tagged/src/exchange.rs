@@ -99,7 +99,7 @@ pub struct Exchange<S, D> {
     /// Messages that were claimed, by what their claimers call them.
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
     /// Packets without bytes that wait for room.
-    answers: VecDeque<(Rank, Head)>,
+    answers: VecDeque<Answer>,
     /// Peers with a message that left in part.
     leaving: VecDeque<Rank>,
     /// Sends whose receivers want them.
@@ -109,6 +109,25 @@ pub struct Exchange<S, D> {
     /// True if requests of long messages carry the address of their bytes.
     single_copy: bool,
     events: VecDeque<Event<S, D>>,
+}
+
+/// A packet without bytes that waits for room.
+#[derive(Debug)]
+struct Answer {
+    to: Rank,
+    head: Head,
+    gives: Gives,
+}
+
+/// The right to send more that an answer gives to its receiver: it has that once the answer has
+/// left. Who returns no credits is answered nothing, and so gets to nothing more (I9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Gives {
+    Nothing,
+    /// Another request.
+    Request,
+    /// So much of the window.
+    Window(u64),
 }
 
 /// State about one rank, itself included.
@@ -470,7 +489,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             let known = flow.reported(crate::peer::cost(length));
             debug_assert!(known, "what this rank has sent itself was taken from its window");
         } else if let Some(amount) = flow.consumed(length) {
-            self.answer(source, Packet::Consumed { amount });
+            self.answer(source, Packet::Consumed { amount }, Gives::Window(amount));
         }
     }
 
@@ -478,13 +497,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline]
     fn placed(&mut self, source: Rank, registered: Option<NonZero<u64>>) {
         if let Some(number) = registered {
-            self.answer(source, Packet::Done { number: number.get() });
+            self.answer(source, Packet::Done { number: number.get() }, Gives::Nothing);
         }
     }
 
     #[inline(never)]
-    fn answer(&mut self, to: Rank, packet: Packet<'_>) {
-        self.answers.push_back((to, packet.head()));
+    fn answer(&mut self, to: Rank, packet: Packet<'_>, gives: Gives) {
+        self.answers.push_back(Answer { to, head: packet.head(), gives });
     }
 
     /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
@@ -496,8 +515,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.events.push_back(Event::Received { into, envelope });
             return;
         }
-        let peer = &mut self.peers[source.index()];
-        peer.flow.answers();
+        let peer = &self.peers[source.index()];
         let fetched_from = asked
             .lies_at
             .filter(|_| !peer.is_unfetchable && into.room(0, expected as usize).is_some());
@@ -508,16 +526,16 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.fetching.push_back(key);
         } else {
             let own = key.data().as_ffi();
-            self.answer(source, Packet::Grant { number, own, length: expected });
+            self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
         }
     }
 
     /// Answers that no bytes are wanted.
     fn refuse(&mut self, source: Rank, asked: Asked) {
-        self.peers[source.index()].flow.answers();
-        self.answer(source, Packet::Grant { number: asked.number, own: 0, length: 0 });
+        let grant = Packet::Grant { number: asked.number, own: 0, length: 0 };
+        self.answer(source, grant, Gives::Request);
         if asked.wants_done {
-            self.answer(source, Packet::Done { number: asked.number });
+            self.answer(source, Packet::Done { number: asked.number }, Gives::Nothing);
         }
     }
 }

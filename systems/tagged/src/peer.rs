@@ -33,11 +33,12 @@ pub struct Flow {
     window: u64,
     /// Requests sent that were not answered.
     asked: u32,
-    /// Bytes that the peer has sent eagerly and that are not consumed.
+    /// Bytes that the peer has sent eagerly and that are not consumed, or whose report waits for
+    /// room.
     unconsumed: u64,
-    /// Bytes that are consumed and that the peer has not been told of.
+    /// Bytes that are consumed and of which there is no report.
     consumed: u64,
-    /// Requests of the peer that were not answered.
+    /// Requests of the peer whose answers have not left.
     to_answer: u32,
 }
 
@@ -120,10 +121,19 @@ impl Flow {
         consumed >= REPORT
     }
 
-    /// The amount to report now, if any: it counts as reported.
+    /// The amount to report now, if any: the peer may send so much more once the report
+    /// [has left](Self::has_reported).
     pub fn to_report(&mut self) -> Option<u64> {
-        let is_enough = self.consumed >= REPORT;
-        is_enough.then(|| std::mem::take(&mut self.consumed))
+        if self.consumed < REPORT {
+            return None;
+        }
+        self.unconsumed += self.consumed;
+        Some(std::mem::take(&mut self.consumed))
+    }
+
+    /// A report of so much has left.
+    pub fn has_reported(&mut self, amount: u64) {
+        self.unconsumed -= amount;
     }
 
     /// Counts a request of a message. False if there are too many.
@@ -133,8 +143,8 @@ impl Flow {
         self.to_answer <= MOST_REQUESTS
     }
 
-    /// Counts a request as answered.
-    pub fn answers(&mut self) {
+    /// Counts a request as answered: the answer has left.
+    pub fn has_answered(&mut self) {
         self.to_answer -= 1;
     }
 }

@@ -9,6 +9,7 @@
 //! | `wire`, `messages`, `text` | parsers: parsing ends in a value or an error, and the value's own encoding means the same |
 //! | `simulator` | machine descriptions; packets whose bits flip |
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
+//! | `ways` | pieces of packets, probes of ways, answers, by a member that says anything |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
@@ -36,6 +37,7 @@ mod shm;
 mod simulator;
 mod tagged;
 mod text;
+mod ways;
 mod wire;
 mod wires;
 
@@ -66,6 +68,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("bit-flips", simulator::bit_flips),
     ("places", weft_endpoint::fuzzing::places),
     ("seal", seal::frames),
+    ("ways", ways::frames),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),
     ("nrx-hmc", ni::nrx_hmc),

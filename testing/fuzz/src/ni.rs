@@ -278,7 +278,7 @@ impl Bench {
                 let early = self.note_early(&header);
                 if self.ni_checks_numbers() {
                     let seen = self.settings.preset.reliability() == Reliability::Ni;
-                    self.note_number(&header, before.counters(), seen, early);
+                    self.note_number(&header, &before.counters(), seen, early);
                 }
             }
             Err(violation) => {
@@ -302,7 +302,7 @@ impl Bench {
     /// Notes the number of a packet that was not refused, unless it was dropped.
     fn note_number(&mut self, header: &Header, before: &Counters, seen: bool, early: bool) {
         let dropped = |counters: &Counters| (counters.out_of_sequence, counters.no_buffer);
-        if is_numbered(header.tag) && dropped(self.ni.counters()) == dropped(before) {
+        if is_numbered(header.tag) && dropped(&self.ni.counters()) == dropped(before) {
             self.host.books.accepted(header);
             match (seen, early) {
                 (true, _) => self.host.books.seen(header),
@@ -340,7 +340,7 @@ impl Bench {
         self.tell_time();
         let (header, body) = (deferred.header, deferred.body);
         let (before, actions, books) =
-            (*self.ni.counters(), self.host.actions, self.host.books.clone());
+            (self.ni.counters(), self.host.actions, self.host.books.clone());
         self.host.books.acknowledges(&header);
         match self.ni.host_received(deferred, &mut self.host) {
             Ok(()) if !self.ni_checks_numbers() => {
@@ -350,7 +350,7 @@ impl Bench {
             Ok(()) if is_numbered(header.tag) => self.host.books.reached_host(&header),
             Ok(()) => {}
             Err(violation) => {
-                assert_eq!(*self.ni.counters(), before, "{violation} was counted");
+                assert_eq!(self.ni.counters(), before, "{violation} was counted");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
                 self.host.books = books;
                 self.host.take_back(&body);
@@ -494,6 +494,7 @@ impl Bench {
             i2_promised(promised.map(u64::from).sum(), self.settings.promised_buffers());
         }
         self.host.books.check();
+        self.ni.check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         let channels = self.host.books.channels.owners(self.host.local);
         assert!(self.ni.channels().eq(channels), "I7 recovery: {:?}", self.ni);
         i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());

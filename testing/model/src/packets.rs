@@ -226,9 +226,7 @@ impl Reference {
     /// [`Disagreement`] if this is not what must be shown next; nothing is changed.
     pub fn shows(&mut self, at: Rank, name: Name) -> Result<(), Disagreement> {
         self.judge(at, name)?;
-        *self.shown.entry((name.origin, name.stream, at)).or_default() += 1;
-        self.outstanding -= 1;
-        self.total_shown += 1;
+        self.count(at, name);
         Ok(())
     }
 
@@ -245,15 +243,17 @@ impl Reference {
     ) -> Result<Name, Disagreement> {
         let next = self.next(at, origin, stream);
         if let Some(name) = self.recognise(next, bytes) {
-            return self.shows(at, name).map(|()| name);
+            self.judge_after(next.number, at, name)?;
+            self.count(at, name);
+            return Ok(name);
         }
-        self.judge(at, next)?;
+        self.judge_after(next.number, at, next)?;
         Err(Disagreement::Altered { at, name: next, length: bytes.len() })
     }
 
     /// The bytes of the packet `name`.
     pub fn bytes(&self, name: Name) -> Vec<u8> {
-        payload::bytes(name, self.length(name)).collect()
+        payload::bytes(name, self.length(name))
     }
 
     /// Length of the packet `name` in bytes.
@@ -300,8 +300,19 @@ impl Reference {
         packets.chain(self.counters.missing())
     }
 
+    fn count(&mut self, at: Rank, name: Name) {
+        *self.shown.entry((name.origin, name.stream, at)).or_default() += 1;
+        self.outstanding -= 1;
+        self.total_shown += 1;
+    }
+
     /// Checks that `name` is the next packet of its stream that `at` must be shown.
     fn judge(&self, at: Rank, name: Name) -> Result<(), Disagreement> {
+        self.judge_after(self.next(at, name.origin, name.stream).number, at, name)
+    }
+
+    /// Checks that `name` is packet number `next` of its stream, and that `at` must be shown it.
+    fn judge_after(&self, next: u64, at: Rank, name: Name) -> Result<(), Disagreement> {
         let Name { origin, stream, number } = name;
         if !self.is_reader(at, origin, stream) {
             return Err(Disagreement::Misdelivered { at, name });
@@ -309,7 +320,6 @@ impl Reference {
         if number >= self.sent.get(&(origin, stream)).copied().unwrap_or(0) {
             return Err(Disagreement::Invented { at, name });
         }
-        let next = self.next(at, origin, stream).number;
         match number.cmp(&next) {
             Ordering::Less => Err(Disagreement::Twice { at, name }),
             Ordering::Equal => Ok(()),
@@ -362,8 +372,7 @@ impl Reference {
     }
 
     fn has_bytes(&self, name: Name, bytes: &[u8]) -> bool {
-        bytes.len() == self.length(name)
-            && payload::bytes(name, bytes.len()).eq(bytes.iter().copied())
+        bytes.len() == self.length(name) && payload::begins_with(name, bytes)
     }
 }
 

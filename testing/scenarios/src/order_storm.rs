@@ -107,7 +107,7 @@ impl OrderStorm {
     /// What the orders say.
     ///
     /// # Panics
-    /// If a broadcast that waits comes back too early.
+    /// If a broadcast that waits, or is waited for, comes back too early.
     pub fn run(
         &self,
         engine: &Arc<Engine>,
@@ -127,13 +127,21 @@ impl OrderStorm {
         let parts = numbers.map(part).collect::<Result<Vec<_>, Error>>()?;
         meet()?;
         let mut random = Random::part(self.seed, u64::from(me.0));
+        let mut begun = Vec::new();
         for _ in 0..self.messages {
             for part in parts.iter().filter(mine) {
                 if random.happens(200) {
                     packets.work(random.below(3000));
                 }
-                part.broadcast(PROGRAM, random.happens(100))?;
+                match random.below(1000) {
+                    0..100 => part.broadcast_and_wait(PROGRAM)?,
+                    100..500 => begun.push((part, part.begin(PROGRAM)?)),
+                    _ => part.broadcast(PROGRAM)?,
+                }
             }
+        }
+        for (part, begun) in begun {
+            part.check_seen(begun.wait()?);
         }
         if total > 0 {
             done.wait()?;
@@ -215,20 +223,34 @@ impl Part {
         self.order.wait()
     }
 
-    fn broadcast(&self, line: u8, wait: bool) -> Result<(), Error> {
+    /// The next message of that line, which the judge knows of from here on.
+    fn next(&self, line: u8) -> Vec<u8> {
         let (me, count) = (self.me(), self.sent[usize::from(line)].fetch_add(1, Ordering::Relaxed));
         let message = self.storm.message(self.number, (me, line), count);
         self.judge.sends(self.number, (me, line), count, hash(&message));
-        if !wait {
-            return self.order().broadcast(&message).map(drop);
-        }
-        let number = self.order().broadcast_and_wait(&message)?;
-        let seen = self.judge.seen_by(self.number, me) as u64;
+        message
+    }
+
+    fn broadcast(&self, line: u8) -> Result<(), Error> {
+        self.order().broadcast(&self.next(line)).map(drop)
+    }
+
+    fn broadcast_and_wait(&self, line: u8) -> Result<(), Error> {
+        self.check_seen(self.order().broadcast_and_wait(&self.next(line))?);
+        Ok(())
+    }
+
+    fn begin(&self, line: u8) -> Result<Completion<u64>, Error> {
+        self.order().begin(&self.next(line))
+    }
+
+    /// Checks that this rank has seen its own message of that number.
+    fn check_seen(&self, number: u64) {
+        let (me, seen) = (self.me(), self.judge.seen_by(self.number, self.me()) as u64);
         assert!(
             seen > number,
             "rank {me} has seen {seen} messages, and number {number} is its own"
         );
-        Ok(())
     }
 
     fn handle(&self, mut message: OrderedMessage) {
@@ -249,7 +271,7 @@ impl Part {
         self.judge.sees(self.number, me, (from, line), count, hash(&bytes));
         if line == PROGRAM && self.storm.answerer(self.number, from, count) == Some(me) {
             // A lost rank ends the program as well.
-            let _ = self.broadcast(HANDLER, false);
+            let _ = self.broadcast(HANDLER);
         }
         if self.due.left.fetch_sub(1, Ordering::Relaxed) == 1 {
             let done = self.due.done.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,7 +1,6 @@
 //! Everything at once, from one seed.
 
 use crate::judge::Judge;
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_endpoint::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 use weft_model::packets::{Reference, Stream};
@@ -175,14 +174,13 @@ impl Plan {
         let mut groups = vec![Group::ALL];
         let seen = Arc::new(Mutex::new(Seen::default()));
         self.watch(packets, judge, &seen);
-        let forget = || drop(lock(&seen).kept.drain(..).collect::<Vec<_>>());
+        let forget = || lock(&seen).kept = None;
         for (number, deed) in self.deeds[rank.index()].iter().enumerate() {
             if number == self.late[rank.index()] {
                 for members in &self.groups {
                     groups.push(packets.group(members)?);
                 }
             }
-            // A rank that waits must not keep what others wait for.
             forget();
             if judge.objects() {
                 return Ok(());
@@ -201,7 +199,8 @@ impl Plan {
         })
     }
 
-    /// Shows every packet to the judge, and keeps every seventh for a while.
+    /// Shows every packet to the judge, and keeps every seventh for a while, one at a time: a rank
+    /// that waits for a send buffer must not keep all the buffers that others wait for.
     fn watch(&self, packets: &Packets, judge: &Arc<Judge>, seen: &Arc<Mutex<Seen>>) {
         let (rank, judge, seen) = (packets.rank(), Arc::clone(judge), Arc::clone(seen));
         packets.on_packet(move |packet| {
@@ -213,8 +212,7 @@ impl Plan {
             let mut seen = lock(&seen);
             seen.shown += 1;
             if seen.shown % 7 == 0 {
-                let kept = packet.keep();
-                seen.kept.extend(kept);
+                seen.kept = packet.keep();
             }
         });
     }
@@ -224,7 +222,7 @@ impl Plan {
 #[derive(Default)]
 struct Seen {
     shown: u64,
-    kept: VecDeque<KeptPacket>,
+    kept: Option<KeptPacket>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

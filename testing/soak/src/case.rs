@@ -10,6 +10,7 @@ use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
 };
+use weft_system_storm::SystemStorm;
 use weft_wire::Rank;
 
 /// After everything that stops packets is over, one must reach some host at least this often: the
@@ -19,6 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// No case takes longer than this in virtual time.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// Of so many cases one is a storm of all systems of a rank, which has fewer packets in more time.
+const SYSTEMS_EVERY: u64 = 16;
+/// Ranks of such a case at most.
+const SYSTEM_RANKS: u16 = 8;
+
 /// A storm, and what goes wrong meanwhile.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -26,6 +32,8 @@ pub struct Case {
     pub number: u64,
     /// Storm of the programs.
     pub storm: Storm,
+    /// The storm of all systems that programs run in place of it.
+    pub systems: Option<SystemStorm>,
     /// Preset: the levels that retransmit and forward.
     pub preset: Preset,
     /// The shape of multicast trees.
@@ -55,6 +63,8 @@ pub struct Passed {
     pub sent_again: u64,
     /// Packets shown to programs.
     pub shown: u64,
+    /// Storms of all systems of a rank.
+    pub system_storms: u64,
     /// Recoveries from suspected deadlocks.
     pub recoveries: u64,
     /// Credits that came out of pools, where windows follow demand.
@@ -104,16 +114,27 @@ impl fmt::Display for Case {
         if let Some(SendBuffers { primary_bytes, bytes }) = self.pupa.send_buffers {
             write!(f, ", send buffers of {bytes} bytes beside {primary_bytes}")?;
         }
-        write!(f, ", {} {late}groups; {:?}", storm.groups.len(), self.faults)
+        match self.systems {
+            Some(systems) => write!(f, ", {systems:?}")?,
+            None => write!(f, ", {} {late}groups", storm.groups.len())?,
+        }
+        write!(f, "; {:?}", self.faults)
     }
 }
 
 impl Case {
+    /// True if every NI checks its invariants after each packet.
+    pub fn checks_all(&self) -> bool {
+        self.number.is_multiple_of(3)
+    }
+
     /// The case with this number, of about `packets` packets for programs.
     pub fn numbered(number: u64, packets: u64) -> Self {
         let mut random = Random::part(0x57ea_d1e5, number);
         let preset = *random.choose(&Preset::ALL);
-        let ranks = *random.choose(&[2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64]);
+        let systems = number.is_multiple_of(SYSTEMS_EVERY).then(|| SystemStorm::new(number));
+        let most = systems.map_or(u16::MAX, |_| SYSTEM_RANKS);
+        let ranks = most.min(*random.choose(&[2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64]));
         let recovery = match preset {
             Preset::NrxImc => {
                 let after = Recovery::After(50_000 + random.below(2_000_000));
@@ -128,8 +149,8 @@ impl Case {
         let shape = *random.choose(shapes);
         let window_packets = *random.choose(&[1, 2, 3, 4, 8, 16, 32]);
         let adaptive = adaptive(preset, number, window_packets);
-        let few_buffers = preset.retransmits() && random.happens(250);
         // Fewer buffers than may be needed can deadlock what is forwarded (thesis 8.3.3).
+        let few_buffers = preset.retransmits() && random.happens(250) && systems.is_none();
         let few = 1 + random.below(u64::from(ranks) * u64::from(window_packets)) as usize;
         let receive_buffers = few_buffers.then_some(few);
         let groups = groups(ranks, recovery, &mut random);
@@ -144,6 +165,7 @@ impl Case {
         Case {
             number,
             storm,
+            systems,
             preset,
             shape,
             recovery,
@@ -180,6 +202,7 @@ impl Case {
         let settings = &mut options.settings;
         settings.pupa = self.pupa;
         settings.retransmit_at_least = self.retransmit_at_least;
+        settings.checks_all = self.checks_all();
         Ok(options)
     }
 
@@ -212,14 +235,11 @@ impl Case {
         let simulation = Simulation::new(options).map_err(refused)?;
         prepare(&simulation);
 
-        let plan = Arc::new(self.storm.plan());
-        let programs = Arc::new(plan.judge());
-        let judged = Arc::clone(&programs);
-        let report = simulation.run_packets(move |packets| plan.run(&packets, &judged));
+        let (report, programs) = self.run_programs(simulation);
         let lost = !self.faults.crashes.is_empty() && report.injected.crashes > 0;
         let rules = FrameJudge::verdict(&frames, !lost && report.ended == Ended::Finished);
         let rules = rules.map(|broken| broken.to_string()).or_else(|| crowd(&report, &settings));
-        match objection(&report, &programs.verdict(), rules, lost) {
+        match objection(&report, &programs, rules, lost) {
             Some(what) => {
                 let ranks = (0..self.storm.ranks.min(4)).map(Rank);
                 let told = |rank: Rank| {
@@ -229,8 +249,25 @@ impl Case {
                 let events = if events == 0 { String::new() } else { ranks.map(told).collect() };
                 Err(failed(what, events))
             }
-            None => Ok(passed(&report, &programs.verdict())),
+            None => {
+                let system_storms = u64::from(self.systems.is_some());
+                Ok(Passed { system_storms, ..passed(&report, &programs) })
+            }
         }
+    }
+
+    /// Runs the programs of all ranks, and asks the judge of what they see. Storms of all systems
+    /// judge for themselves, and panic.
+    fn run_programs(&self, simulation: Simulation) -> (Report<()>, Verdict) {
+        if let Some(systems) = self.systems {
+            let report = simulation.run(move |weft| systems.run(&weft));
+            return (report, Verdict::Clean { packets: 0 });
+        }
+        let plan = Arc::new(self.storm.plan());
+        let judge = Arc::new(plan.judge());
+        let judged = Arc::clone(&judge);
+        let report = simulation.run_packets(move |packets| plan.run(&packets, &judged));
+        (report, judge.verdict())
     }
 }
 
@@ -240,14 +277,18 @@ fn objection(
     rules: Option<String>,
     lost: bool,
 ) -> Option<String> {
-    // A panic is its own cause, and what others are told of a lost rank is its consequence.
+    // A panic is its own cause, and so is an invariant that a rank has found broken; what others
+    // are told of a lost rank is its consequence.
     let mut outcomes = (0..).zip(&report.outcomes);
-    let panicked = outcomes.find_map(|(rank, outcome)| match outcome {
+    let cause = outcomes.find_map(|(rank, outcome)| match outcome {
         Outcome::Panicked(what) => Some(format!("rank {rank} panicked: {what}")),
+        Outcome::Failed(what) if what.starts_with("invariant ") => {
+            Some(format!("rank {rank}: {what}"))
+        }
         _ => None,
     });
-    if panicked.is_some() {
-        return panicked;
+    if cause.is_some() {
+        return cause;
     }
     // Then the rules: what breaks them is nearer to the cause than what programs see.
     if rules.is_some() {
@@ -287,6 +328,7 @@ fn passed(report: &Report<()>, verdict: &Verdict) -> Passed {
         packets: report.packets(),
         sent_again: report.retransmissions(),
         shown,
+        system_storms: 0,
         recoveries: report.recoveries(),
         credits_granted: count(|counters| counters.credits_granted),
         credits_taken_back: count(|counters| counters.credits_taken_back),

@@ -89,6 +89,7 @@ impl Totals {
         sum.packets += passed.packets;
         sum.sent_again += passed.sent_again;
         sum.shown += passed.shown;
+        sum.system_storms += passed.system_storms;
         sum.recoveries += passed.recoveries;
         sum.credits_granted += passed.credits_granted;
         sum.credits_taken_back += passed.credits_taken_back;
@@ -114,10 +115,12 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Passed { credits_granted, credits_taken_back, early_packets, .. } = self.sum;
+        let Passed { credits_granted, credits_taken_back, early_packets, system_storms, .. } =
+            self.sum;
         let Passed { packets, sent_again, shown, recoveries, injected, virtual_time, .. } =
             self.sum;
         writeln!(f, "cases                     {:>12}", self.cases)?;
+        writeln!(f, "  storms of all systems   {system_storms:>12}")?;
         writeln!(f, "packets transmitted       {:>12}", packets + sent_again)?;
         writeln!(f, "  of them again           {sent_again:>12}")?;
         writeln!(f, "packets shown to programs {shown:>12}")?;

@@ -91,6 +91,8 @@ pub struct Job {
     /// threads waiting, and for ever without upcall threads: then ranks that compute do not say
     /// that they live.
     pub silence: Option<Silence>,
+    /// True if all invariants are checked after each packet.
+    pub checks_all: bool,
     /// Longest time of the job.
     pub limit: Duration,
     /// Number that fixes what the program does, for who is told that the job has taken too long.
@@ -108,6 +110,7 @@ impl Job {
             interrupt_delay: None,
             tap: None,
             silence: None,
+            checks_all: false,
             limit: TimeLimit::USUAL,
             seed: None,
         }
@@ -261,6 +264,7 @@ impl Job {
                 _ => settings.window_packets,
             },
             silence: self.silence.or(settings.silence.and(self.interrupt_delay).map(|_| PATIENT)),
+            checks_all: self.checks_all,
             ..settings
         }
     }

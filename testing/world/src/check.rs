@@ -102,6 +102,7 @@ impl World {
     }
 
     fn check_host(&self, rank: Rank) {
+        self.nis[rank.index()].check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         let host = &self.hosts[rank.index()];
         i9_bounded("a host", host.delivered() + host.kept(), self.host_bound());
         // One entry for every buffer with several needs: each is a receive or a send buffer.

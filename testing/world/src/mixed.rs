@@ -194,7 +194,7 @@ impl Mixed {
     }
 
     /// Counters of the NI of `rank`.
-    pub fn counters(&self, rank: Rank) -> &Counters {
+    pub fn counters(&self, rank: Rank) -> Counters {
         self.nis[rank.index()].counters()
     }
 
@@ -404,6 +404,7 @@ impl Mixed {
         for (end, ni) in self.ends.iter().zip(&self.nis) {
             i9_bounded("a host", end.delivered.len(), self.buffers());
             i9_bounded("shared buffers", ni.shared_buffers(), self.buffers());
+            ni.check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         }
     }
 

@@ -475,5 +475,8 @@ fn receive_short(
     if looked.is_unsettled {
         ni.settle(source, looked, out);
     }
+    if ni.count_plain() {
+        ni.check_invariants().unwrap_or_else(|broken| panic!("{broken}"));
+    }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Words that do not belong in a source: crashes, notes to self, somebody's folders.
+//! Words that do not belong in a source: crashes, clocks that are set, notes to self, somebody's
+//! folders.
 
 use super::finding::Finding;
 use super::lexer::{is_word, line_of, words};
@@ -10,9 +11,14 @@ const MARKS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX
 /// First folders of paths of people and machines.
 const MACHINES: [&str; 3] = [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
+/// Names of clocks that people and time servers set, in Rust and C.
+const SET_CLOCKS: [&str; 5] =
+    ["SystemTime", "Realtime", "RealtimeCoarse", "CLOCK_REALTIME", "gettimeofday"];
+
 /// Applies the rules to every file.
 pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     check_unwraps(tree, findings);
+    check_clocks(tree, findings);
     check_marks(tree, findings);
     check_machine_paths(tree, findings);
     check_openings(tree, findings);
@@ -28,6 +34,28 @@ fn check_unwraps(tree: &Tree, findings: &mut Vec<Finding>) {
             reason:
                 "an error has a type and a message; what cannot fail says why with expect".into(),
         }));
+    }
+}
+
+fn check_clocks(tree: &Tree, findings: &mut Vec<Finding>) {
+    let rust = tree.sources.iter().map(|source| (&source.path, &*source.split.code));
+    let is_c = |path: &str| [".c", ".h"].iter().any(|ending| path.ends_with(ending));
+    let c = tree.files.iter().filter(|file| is_c(&file.path));
+    let c = c.map(|file| (&file.path, &*file.text));
+    for (path, code) in rust.chain(c) {
+        for clock in SET_CLOCKS {
+            findings.extend(words(code, clock).map(|at| {
+                Finding {
+                    path: path.clone(),
+                    line: line_of(code, at),
+                    rule: "clocks",
+                    what: format!("{clock}, a clock that may jump"),
+                    reason:
+                        "limits and pauses are measured by the monotonic clock, which nobody sets"
+                            .into(),
+                }
+            }));
+        }
     }
 }
 

@@ -36,14 +36,16 @@ fn mpich_is_told_in_the_environment() {
 }
 
 #[test]
-fn ranks_are_told_to_encrypt() {
-    for (stack, exported) in [(Stack::OpenMpi, true), (Stack::Mpich, false)] {
+fn ranks_are_told_to_encrypt_and_to_check() {
+    let told = |stack| {
         let mut settings = Settings::default();
-        settings.encrypt(stack);
-        let told = settings.to_string();
-        let expected = if exported { "WEFT_ENCRYPT=1 -x WEFT_ENCRYPT" } else { "WEFT_ENCRYPT=1" };
-        assert_eq!(told, expected);
-    }
+        settings.ask_for(ENCRYPT, stack);
+        settings.ask_for(CHECK, stack);
+        settings.to_string()
+    };
+    assert_eq!(told(Stack::Mpich), "WEFT_ENCRYPT=1 WEFT_CHECK=1");
+    let exported = "WEFT_ENCRYPT=1 WEFT_CHECK=1 -x WEFT_ENCRYPT -x WEFT_CHECK";
+    assert_eq!(told(Stack::OpenMpi), exported);
 }
 
 #[test]

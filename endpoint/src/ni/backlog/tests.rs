@@ -45,7 +45,14 @@ fn a_sender_that_was_not_stopped_is_not_told_to_go_on() {
 #[test]
 #[should_panic(expected = "I14")]
 fn more_than_was_promised_breaks_i14() {
-    i14_bounded_backlog(2 * 9 * 8 + 1, 2, 8);
+    i14_bounded_backlog(2 * 9 * 8 + 1, 2, 8, None);
+}
+
+#[test]
+#[should_panic(expected = "I14")]
+fn more_than_a_host_has_buffers_for_breaks_i14() {
+    i14_bounded_backlog(2 * 8 * 8 + 50, 2, 8, Some(50));
+    i14_bounded_backlog(2 * 8 * 8 + 51, 2, 8, Some(50));
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn a_notification_names_bytes_that_were_put() {
         (90, 101, 10, Err(Refusal::Malformed)),
         (90, 9, 10, Err(Refusal::Malformed)),
         (0, 0, 0, Ok(0)),
+        (u64::MAX, 1, 1, Err(Refusal::Bounds)),
     ] {
         let notify = header(Kind::PutNotify, connection, offset, length);
         assert_eq!(admit(&mut table, 1, notify, size), outcome, "{offset} {length} {size}");

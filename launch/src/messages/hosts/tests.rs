@@ -36,7 +36,8 @@ fn any_begin() -> impl Strategy<Value = Begin> {
 }
 
 fn any_ending() -> impl Strategy<Value = Ending> {
-    prop_oneof![(0..256i32).prop_map(Ending::Exited), (1..128i32).prop_map(Ending::Killed)]
+    let killed = (1..128i32).prop_map(Ending::Killed);
+    prop_oneof![(0..256i32).prop_map(Ending::Exited), killed, Just(Ending::OutOfMemory)]
 }
 
 fn any_rank() -> impl Strategy<Value = Rank> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Incoming, Landed, Source};
+use crate::Incoming;
 use weft_link::{Payload, Received};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, TreeId};
@@ -182,24 +182,7 @@ struct End {
     outgoing: Outgoing<Box<[u8]>>,
     incoming: Incoming<Box<[u8]>>,
     seals: Seals,
-    arrived: Wire,
-}
-
-#[derive(Default)]
-struct Wire(VecDeque<Box<[u8]>>);
-
-impl Source<Box<[u8]>> for Wire {
-    fn look(
-        &mut self,
-        _: &mut Vec<Box<[u8]>>,
-        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
-    ) -> bool {
-        arrived.extend(self.0.drain(..).map(|frame| {
-            let end = frame.len();
-            (frame, Landed { start: 0, end, datagram_bytes: end })
-        }));
-        !arrived.is_empty()
-    }
+    arrived: VecDeque<Box<[u8]>>,
 }
 
 impl End {
@@ -208,7 +191,7 @@ impl End {
             outgoing: Outgoing::new(RANKS.into(), 64, 0..1472, 0),
             incoming: Incoming::new(8, Vec::new()),
             seals: seals(own),
-            arrived: Wire::default(),
+            arrived: VecDeque::new(),
         }
     }
 
@@ -217,7 +200,7 @@ impl End {
         self.outgoing.seal(&mut self.seals);
         while let Some(datagram) = self.outgoing.pop() {
             if datagram.end() <= takes {
-                to.arrived.0.push_back(datagram.place[..datagram.end()].into());
+                to.arrived.push_back(datagram.place[..datagram.end()].into());
             }
         }
     }

@@ -1,41 +1,22 @@
 use super::*;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
+use crate::memory::{Cursor, View};
 use weft_wire::{Rank, Tag, TreeId};
 
-/// Cursor over slots of the heap.
-struct HeapCursor {
-    slots: Arc<[Slot]>,
-    at: AtomicUsize,
+#[cfg(not(loom))]
+fn slots(count: usize) -> View<Slot> {
+    use crate::memory;
+    let bytes = count * SLOT_BYTES;
+    let file = memory::create("ring", bytes).unwrap();
+    View::new(&memory::Mapping::new(&file, 0..bytes, true).unwrap().into(), 0, count)
 }
 
-impl Cursor for HeapCursor {
-    fn current(&self) -> &Slot {
-        &self.slots[self.at.load(Relaxed)]
-    }
-
-    fn previous(&self) -> &Slot {
-        &self.slots[(self.at.load(Relaxed) + self.slots.len() - 1) % self.slots.len()]
-    }
-
-    fn ahead(&self, slots: usize) -> *const Slot {
-        self.slots.as_ptr().wrapping_add(self.at.load(Relaxed) + slots)
-    }
-
-    fn advance(&self) -> bool {
-        let next = (self.at.load(Relaxed) + 1) % self.slots.len();
-        self.at.store(next, Relaxed);
-        next == 0
-    }
-}
-
-fn first(slots: &Arc<[Slot]>) -> HeapCursor {
-    HeapCursor { slots: Arc::clone(slots), at: AtomicUsize::new(0) }
-}
-
-fn slots(count: usize) -> Arc<[Slot]> {
+#[cfg(loom)]
+fn slots(count: usize) -> View<Slot> {
     (0..count).map(|_| Slot::new()).collect()
+}
+
+fn first(slots: &View<Slot>) -> Cursor {
+    Cursor::new(slots.clone())
 }
 
 /// Header with `number` as its size.
@@ -113,15 +94,15 @@ mod model {
     }
 }
 
-/// `RUSTFLAGS="--cfg loom" cargo test -p weft-link-shm --lib --release ring`
 #[cfg(loom)]
 mod loom_checks {
     use super::*;
     use loom::thread;
+    use weft_link::sync::model;
 
     #[test]
     fn a_slot_is_seen_whole_or_not_at_all() {
-        loom::model(|| {
+        model(|| {
             let slots = slots(2);
             let mut producer = Producer::new(first(&slots));
             let consumer = Consumer::new(first(&slots));
@@ -150,7 +131,7 @@ mod loom_checks {
     /// a ring in the other direction, on a ring that is reused at once.
     #[test]
     fn a_slot_is_reused_after_its_credit_came_back() {
-        loom::model(|| {
+        model(|| {
             let (there, back) = (slots(1), slots(1));
             let (mut send, receive) = (Producer::new(first(&there)), Consumer::new(first(&there)));
             let (mut give, take) = (Producer::new(first(&back)), Consumer::new(first(&back)));

@@ -10,6 +10,7 @@ use rustix::net::xdp::{
     XdpUmemRegFlags,
 };
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
+use rustix::process::{Resource, getrlimit};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -163,9 +164,14 @@ impl XdpHost {
     /// Memory that cannot shrink, so that whoever maps it can always touch it.
     fn make_memory(&self, layout: &Layout) -> Result<OwnedFd, XdpError> {
         let make = || -> rustix::io::Result<OwnedFd> {
+            let bytes = layout.bytes() as u64;
+            if getrlimit(Resource::Fsize).current.is_some_and(|most| most < bytes) {
+                // Who exceeds it is killed before anything can be said.
+                return Err(Errno::FBIG);
+            }
             let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
             let memory = rustix::fs::memfd_create("weft-xdp", flags)?;
-            rustix::fs::ftruncate(&memory, layout.bytes() as u64)?;
+            rustix::fs::ftruncate(&memory, bytes)?;
             rustix::fs::fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW)?;
             Ok(memory)
         };

@@ -194,6 +194,50 @@ fn ranks_of_a_host_share_an_interface() {
     assert_eq!(receive(&mut links[3]).header, control(1, 0), "what its ring held is still there");
 }
 
+/// A rank that is stopped while it gives chunks back holds a lock of its host, which is the first
+/// word of the memory that they share.
+#[test]
+fn a_lock_that_nobody_lets_go_holds_up_arrivals_and_no_call() {
+    if !available() {
+        return;
+    }
+    let cluster = cluster();
+    let (mut hosts, mut ports, mut memory) = (Vec::new(), Vec::new(), None);
+    for (number, ranks) in [&[Rank(0)][..], &[Rank(1), Rank(2)]].into_iter().enumerate() {
+        let mut attached = attach(cluster.host(number), XdpOptions::default()).unwrap();
+        for port in open(cluster.host(number), &mut attached, JOB, ranks) {
+            let (plan, [socket, shared]) = port.into_parts();
+            memory = Some(shared.try_clone().unwrap());
+            ports.push(XdpPort::from_parts(plan, [socket, shared]));
+        }
+        hosts.push(attached);
+    }
+    let memory = memory.unwrap();
+    let set_lock = |held: u32| rustix::io::pwrite(&memory, &held.to_ne_bytes(), 0).unwrap();
+    let mut links = links(ports, 4);
+    let send = |links: &mut [Xdp], number| send_control(links, 0, 1 + number % 2, number);
+    let look = |links: &mut [Xdp]| {
+        std::thread::yield_now();
+        links[1..].iter_mut().any(|link| link.receive().unwrap().is_some())
+    };
+    set_lock(1);
+    let arrives = |links: &mut [Xdp], number| {
+        send(links, number);
+        (0..100).any(|_| look(links))
+    };
+    let arrived = (0..1000).filter(|number| arrives(&mut links, *number)).count();
+    assert!((1..1000).contains(&arrived), "{arrived} frames, which as many chunks were for");
+    assert!(!arrives(&mut links, 0), "no call waits, and nothing arrives");
+    set_lock(0);
+    // The next looks give the chunks back.
+    (0..10).for_each(|_| _ = look(&mut links));
+    for number in 0..1000 {
+        send(&mut links, number);
+        let arrived = receive(&mut links[usize::from(1 + number % 2)]);
+        assert_eq!(arrived.header, control(0, number));
+    }
+}
+
 #[test]
 fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
     if !available() {

@@ -11,7 +11,7 @@ fn a_header_is_read_as_it_was_written() {
                 asks: bit(8),
                 frames: 515,
                 done: 7,
-                ..Header::new(kind, 70_000, u32::MAX)
+                ..Header::new(kind, 70_000, u32::MAX - 1)
             };
             let mut bytes = header.encode().to_vec();
             bytes.extend([1, 2, 3]);
@@ -29,4 +29,6 @@ fn what_no_node_writes_is_no_header() {
     bytes[0] = 0;
     bytes[1] = 16;
     assert_eq!(Header::decode(&bytes), None);
+    let last = Header::new(Kind::Fragment, 0, u32::MAX);
+    assert_eq!(Header::decode(&last.encode()), None, "there are no more numbers after it");
 }

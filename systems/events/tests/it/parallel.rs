@@ -1,8 +1,8 @@
 //! Grids on several nodes, and Jacobi's method on them beside the same on one.
 
-use weft_endpoint::Packets;
+use weft_endpoint::{Packets, Rank};
 use weft_events::parallel::{Grid, Nodes};
-use weft_events::{Events, Result, Settings};
+use weft_events::{Destination, Events, Flags, Result, Settings};
 use weft_protocol::Preset;
 use weft_simulator::{Options, Simulation};
 use weft_threads::Job;
@@ -75,6 +75,24 @@ fn rows_of_several_fragments_come_whole() {
     // Packets over UDP hold less than 9,000 bytes, the rows 16,000.
     let job = Job::over_udp(3, Preset::IrxImc);
     check(job.packets(|packets| solve(&packets, Settings::default(), 2000)), 2000);
+}
+
+#[test]
+fn a_fragment_beyond_its_message_is_its_senders_breach() {
+    let said = Job::new(2).packets(|packets| {
+        let events = Events::open(&packets, Settings::default()).unwrap();
+        if packets.rank() == Rank(0) {
+            let nodes = Nodes::new(events);
+            return nodes.grid(2, 1, |_, _| 1.0).sum().map_err(|error| error.to_string());
+        }
+        // A value takes one fragment.
+        for last in [false, true] {
+            events.send(Destination::Everyone, 0, &[0; 8], Flags { last, ..Flags::CROWD }).unwrap();
+        }
+        Ok(0.0)
+    });
+    let wanted = "rank 1 sent more in event 0 than the event has";
+    assert!(said[0].as_ref().is_err_and(|error| error.starts_with(wanted)), "{said:?}");
 }
 
 #[test]

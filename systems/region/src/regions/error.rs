@@ -2,7 +2,7 @@
 
 use crate::RegionId;
 use crate::coherence::{Breach, Misuse};
-use weft_endpoint::Rank;
+use weft_endpoint::{Broken, Rank};
 
 /// Reason why a region cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -46,6 +46,14 @@ pub enum Error {
         region: RegionId,
         /// Violation.
         what: Breach,
+    },
+    /// An invariant does not hold at this node.
+    #[error("{region}: {broken}")]
+    Invariant {
+        /// Of which region.
+        region: RegionId,
+        /// The invariant.
+        broken: Box<Broken>,
     },
     /// Two ranks are in different operations of all ranks; neither can go on.
     #[error(

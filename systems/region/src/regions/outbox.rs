@@ -31,6 +31,10 @@ pub(super) struct Outbox {
     heaps: Biased<BTreeMap<Rank, Far>>,
 }
 
+/// Answers that wait for packets to one rank, at most: one for each of its threads, which wait for
+/// them.
+const MOST_ANSWERS: usize = 4096;
+
 #[derive(Default)]
 struct Queue {
     frames: VecDeque<Outgoing>,
@@ -134,6 +138,16 @@ impl Outbox {
 
     pub(super) fn notice(&self, to: Rank, region: RegionId, notice: Notice) {
         self.packet(to, notice.emit(region));
+    }
+
+    /// Answers a question of `to`. False if too many answers to it wait for packets (I9).
+    pub(super) fn answer(&self, to: Rank, region: RegionId, notice: Notice) -> bool {
+        let is_answer = |frame: &&Outgoing| matches!(frame, Outgoing { to: To::One(one), what: What::Packet(_) } if *one == to);
+        if self.queue.enter().frames.iter().filter(is_answer).count() >= MOST_ANSWERS {
+            return false;
+        }
+        self.notice(to, region, notice);
+        true
     }
 
     /// A packet of these bytes.

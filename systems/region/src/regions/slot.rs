@@ -172,6 +172,12 @@ impl Slot {
         let told = self.machine.receive(from, message, &mut hands);
         told.map_err(|what| Error::Breach { from, region: id, what })
     }
+
+    /// Checks what must hold of the region between two messages.
+    pub fn check(&self, region: RegionId) -> Result<()> {
+        let checked = self.machine.check_invariants();
+        checked.map_err(|broken| Error::Invariant { region, broken: Box::new(broken) })
+    }
 }
 
 impl Here {

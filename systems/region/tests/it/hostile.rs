@@ -80,6 +80,32 @@ fn who_lies_about_what_it_has_put_is_named() {
     }
 }
 
+/// Its questions would be answered for ever, if it takes no answers and goes on asking.
+#[test]
+fn who_asks_and_takes_no_answers_is_named() {
+    let gate = Gate::default();
+    let unknown = RegionId { home: Rank(0), index: 0 };
+    Job::new(2).packets(|packets| {
+        if packets.rank() == Rank(0) {
+            let regions = Regions::open(&packets);
+            let refused = loop {
+                if let Err(error) = regions.poll() {
+                    break error;
+                }
+            };
+            assert!(matches!(refused, Error::Packet(Rank(1))), "{refused}");
+        } else {
+            let packets = packets.of(Protocol::REGIONS);
+            for _ in 0..6000 {
+                let mut packet = packets.packet().unwrap();
+                packet.put(&Notice::Map.emit(unknown)).unwrap();
+                packet.unicast(Rank(0)).unwrap();
+            }
+        }
+        gate.pass(&packets);
+    });
+}
+
 fn victim(packets: &Packets, lie: Lie) {
     let settings = Settings { data: DataWay::Puts, ..Settings::default() };
     let regions = Regions::open_with(packets, settings);

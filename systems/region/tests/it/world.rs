@@ -304,6 +304,8 @@ impl World {
             invariants::r1_single_writer(&copies);
             invariants::r2_one_version(&copies);
             nodes.clone().for_each(|node| invariants::r5_demands_are_met(here(node).replica()));
+            let checked = |node| here(node).check_invariants();
+            nodes.clone().try_for_each(checked).unwrap_or_else(|broken| panic!("{broken}"));
             let directory = nodes.filter_map(|node| here(node).directory()).next();
             let directory = directory.expect("a home");
             invariants::r3_home_knows(&copies, directory);

@@ -1,8 +1,10 @@
 //! Packets of other ranks.
 
-use super::{Arriving, Asked, Event, Exchange, Peer, Receive, Stored, Target, Until};
+use super::{
+    Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Receive, Stored, Target, Until,
+};
 use super::{kind_index, receive_key, send_key};
-use crate::format::{Head, Packet, Whole, parse, parse_whole};
+use crate::format::{Packet, Whole, parse, parse_whole};
 use crate::matching::Envelope;
 use crate::network::{Receiver, Sink, Source};
 use crate::peer::Flow;
@@ -204,7 +206,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         match asked {
             None => self.consumed(source, envelope.length),
             Some(Asked { number, wants_done, .. }) if wants_done || fetched_from.is_some() => {
-                self.answer(source, Packet::Done { number });
+                // What was fetched had no other answer.
+                let gives = if fetched_from.is_some() { Gives::Request } else { Gives::Nothing };
+                self.answer(source, Packet::Done { number }, gives);
             }
             Some(_) => {}
         }
@@ -305,12 +309,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 /// Tells the sender of an expected message what it may have to hear.
 #[inline(never)]
 fn answer_expected(
-    answers: &mut VecDeque<(Rank, Head)>,
+    answers: &mut VecDeque<Answer>,
     to: Rank,
     flow: &mut Flow,
     registered: Option<NonZero<u64>>,
 ) {
-    let report = flow.to_report().map(|amount| Packet::Consumed { amount });
-    let done = registered.map(|number| Packet::Done { number: number.get() });
-    answers.extend(report.into_iter().chain(done).map(|packet| (to, packet.head())));
+    let report = flow.to_report();
+    let report = report.map(|amount| (Packet::Consumed { amount }, Gives::Window(amount)));
+    let done = registered.map(|number| (Packet::Done { number: number.get() }, Gives::Nothing));
+    let both = report.into_iter().chain(done);
+    answers.extend(both.map(|(packet, gives)| Answer { to, head: packet.head(), gives }));
 }

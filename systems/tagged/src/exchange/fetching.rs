@@ -5,7 +5,7 @@
 //! be fetched, at any place of them, is granted in the ordinary way from the first byte on, and
 //! nothing is fetched from that peer again.
 
-use super::{Exchange, ReceiveKey};
+use super::{Exchange, Gives, ReceiveKey};
 use crate::format::Packet;
 use crate::network::{Network, Sink, Source};
 use slotmap::Key;
@@ -55,7 +55,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.peers[from.index()].is_unfetchable = true;
         if let Some(asked) = receive.asked {
             let own = key.data().as_ffi();
-            self.answer(from, Packet::Grant { number: asked.number, own, length });
+            let grant = Packet::Grant { number: asked.number, own, length };
+            self.answer(from, grant, Gives::Request);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Packets to other ranks.
 
-use super::{Event, Exchange, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy};
+use super::{
+    Answer, Event, Exchange, Gives, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy,
+};
 use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Sink, Source, lies_at};
@@ -258,11 +260,17 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
         let mut any = self.fetch(network);
-        while let Some((to, head)) = self.answers.front() {
-            if !network.send::<S>(*to, head.bytes(), None)? {
+        while let Some(&Answer { to, ref head, gives }) = self.answers.front() {
+            if !network.send::<S>(to, head.bytes(), None)? {
                 return Ok(any);
             }
             self.answers.pop_front();
+            let flow = &mut self.peers[to.index()].flow;
+            match gives {
+                Gives::Nothing => {}
+                Gives::Request => flow.has_answered(),
+                Gives::Window(amount) => flow.has_reported(amount),
+            }
             any = true;
         }
         for _ in 0..self.leaving.len() {

@@ -451,6 +451,34 @@ fn a_cancelled_receive_gets_nothing() {
     assert_eq!(world.ranks[1].close(0).len(), 1);
 }
 
+/// All that a peer sends is received at once, and answered; but it returns no credits, so that no
+/// answer leaves.
+#[test]
+fn who_takes_no_answers_gets_no_further() {
+    let envelope =
+        Envelope { kind: Kind::Tagged, source: to(0, 0).to, tag: 1, data: None, length: 0 };
+    let registered = NonZero::new(1);
+    let whole = Packet::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
+    let request = Packet::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
+    let floods = [
+        (whole, WINDOW / cost(0), "a message that there was no window for"),
+        (request, MOST_REQUESTS.into(), "more requests than it may have"),
+    ];
+    for (packet, most, said) in floods {
+        let mut world = World::pair();
+        let refused = (0..=most as usize).find_map(|number| {
+            world.receive(1, from(0, 1), number, 0);
+            let given = world.give(1, Rank(0), packet.head().bytes());
+            world.tell(1);
+            given.err().map(|error| (number as u64, error))
+        });
+        let (taken, error) = refused.expect("it gets further and further");
+        assert_eq!(taken, most);
+        assert!(matches!(error, Error::Violation { from: Rank(0), what } if what == said));
+        assert_eq!(world.received.len() as u64, taken, "what was taken was received");
+    }
+}
+
 #[test]
 fn what_no_peer_sends_changes_nothing() {
     let head = |parsed: Packet<'_>| parsed.head().bytes().to_vec();

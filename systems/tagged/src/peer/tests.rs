@@ -28,6 +28,7 @@ fn what_a_sender_may_send_its_receiver_takes_for_ever() {
             // The receiver consumes the oldest, of which it does not matter here which they are.
             kept -= 1;
             if let Some(report) = receiver.consumed(length) {
+                receiver.has_reported(report);
                 assert!(sender.reported(report));
             }
             if kept == 0 {
@@ -55,6 +56,23 @@ fn a_peer_that_exceeds_its_window_is_noticed() {
     assert!(!Flow::default().received_eager(u64::MAX));
 }
 
+/// Else a peer that returns no credits would be owed more and more.
+#[test]
+fn what_is_consumed_counts_until_the_report_has_left() {
+    let mut flow = Flow::default();
+    let mut left = WINDOW / cost(0);
+    let mut reported = 0;
+    while left > 0 {
+        assert!(flow.received_eager(0));
+        reported += flow.consumed(0).unwrap_or(0);
+        left -= 1;
+    }
+    assert_eq!(reported, WINDOW);
+    assert_eq!(flow.may_consume(0), None);
+    flow.has_reported(REPORT);
+    assert_eq!(flow.may_consume(0), Some(cost(0)));
+}
+
 #[test]
 fn a_peer_cannot_report_what_it_never_got() {
     let mut flow = Flow::default();
@@ -76,4 +94,7 @@ fn requests_are_bounded_at_both_ends() {
     assert!(!receiver.received_request());
     sender.was_answered();
     assert!(sender.may_ask());
+    receiver.has_answered();
+    receiver.has_answered();
+    assert!(receiver.received_request());
 }

@@ -14,9 +14,20 @@ pub fn length(name: Name, most: usize) -> usize {
 }
 
 /// The first `length` bytes of the packet `name`.
-pub fn bytes(name: Name, length: usize) -> impl Iterator<Item = u8> {
+pub fn bytes(name: Name, length: usize) -> Vec<u8> {
+    let mut bytes: Vec<u8> = words(name).take(length.div_ceil(8)).flatten().collect();
+    bytes.truncate(length);
+    bytes
+}
+
+/// True if the packet `name` begins with `bytes`.
+pub fn begins_with(name: Name, bytes: &[u8]) -> bool {
+    bytes.chunks(8).zip(words(name)).all(|(chunk, word)| *chunk == word[..chunk.len()])
+}
+
+fn words(name: Name) -> impl Iterator<Item = [u8; 8]> {
     let seed = seed(name);
-    (0..).flat_map(move |word: u64| mixed(seed.wrapping_add(word)).to_le_bytes()).take(length)
+    (0..).map(move |word: u64| mixed(seed.wrapping_add(word)).to_le_bytes())
 }
 
 fn seed(Name { origin, stream, number }: Name) -> u64 {

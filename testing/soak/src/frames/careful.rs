@@ -14,6 +14,8 @@ pub(super) struct Careful {
     buffers: u64,
     adaptive: bool,
     pairs: Vec<Pair>,
+    /// Credits that all senders of each rank have, or that are on their way.
+    promised: Vec<u64>,
     /// Data packets that reached each rank's NI, and its host.
     hosts: Vec<(u64, u64)>,
 }
@@ -56,6 +58,7 @@ impl Careful {
             buffers,
             adaptive,
             pairs: vec![Pair::default(); pairs],
+            promised: vec![(ranks as u64 - 1) * u64::from(first); ranks],
             hosts: vec![(0, 0); ranks],
         }
     }
@@ -82,22 +85,14 @@ impl Careful {
         if credits == 0 {
             return Ok(());
         }
-        let (first, window, adaptive) = (self.first, self.window, self.adaptive);
-        let back = self.pair(to, from);
-        back.given += u64::from(credits);
-        let Pair { given, arrived, .. } = *back;
-        let rights = back.rights(first);
-        if (given > arrived && !adaptive) || rights > u64::from(window) {
+        let back = self.change(to, from, |pair| pair.given += u64::from(credits));
+        let (Pair { given, arrived, .. }, rights) = (back, back.rights(self.first));
+        if (given > arrived && !self.adaptive) || rights > u64::from(self.window) {
             return Err(Broken::Credits { from, to, given, packets: arrived });
         }
-        if adaptive {
-            let senders = (0..self.ranks).filter(|&sender| sender != from.index());
-            let pairs = senders.map(|sender| &self.pairs[sender * self.ranks + from.index()]);
-            let promised = pairs.map(|pair| pair.rights(first)).sum();
-            let buffers = self.buffers;
-            if promised > buffers {
-                return Err(Broken::Promised { at: from, promised, buffers });
-            }
+        let (promised, buffers) = (self.promised[from.index()], self.buffers);
+        if self.adaptive && promised > buffers {
+            return Err(Broken::Promised { at: from, promised, buffers });
         }
         Ok(())
     }
@@ -105,10 +100,14 @@ impl Careful {
     pub fn received(&mut self, at: Rank, from: Rank, header: &Header) {
         match header.tag {
             Tag::Recall => {}
-            Tag::Return => self.pair(from, at).regained += u64::from(header.credits),
+            Tag::Return => {
+                self.change(from, at, |pair| pair.regained += u64::from(header.credits));
+            }
             _ => self.pair(at, from).returned += u64::from(header.credits),
         }
-        self.pair(from, at).arrived += u64::from(costs_a_credit(header));
+        if costs_a_credit(header) {
+            self.change(from, at, |pair| pair.arrived += 1);
+        }
         self.hosts[at.index()].0 += u64::from(is_for_the_host(header));
     }
 
@@ -135,6 +134,20 @@ impl Careful {
         let (sender, receiver) = (lost / self.ranks, lost % self.ranks);
         let kept = self.pairs[lost].arrived.saturating_sub(self.pairs[lost].given);
         Some(Broken::CreditsLost { from: Rank(receiver as u16), to: Rank(sender as u16), kept })
+    }
+
+    /// Changes what is known of a pair, and what its receiver has promised with it.
+    fn change(&mut self, sender: Rank, receiver: Rank, what: impl FnOnce(&mut Pair)) -> Pair {
+        let first = self.first;
+        let pair = self.pair(sender, receiver);
+        let before = pair.rights(first);
+        what(pair);
+        let changed = *pair;
+        if sender != receiver {
+            let promised = &mut self.promised[receiver.index()];
+            *promised = *promised + changed.rights(first) - before;
+        }
+        changed
     }
 
     fn pair(&mut self, sender: Rank, receiver: Rank) -> &mut Pair {

@@ -41,8 +41,14 @@ fn windows_that_follow_demand() {
 
 #[test]
 fn a_case_is_the_same_every_time() {
-    for number in [3, 5, 8] {
+    for number in [3, 5, 8, 16] {
         let hash = || Case::numbered(number, 3_000).run().unwrap().trace_hash;
         assert_eq!(hash(), hash());
     }
+}
+
+/// Ranks kept both of their host buffers while they waited for send buffers, and stood still.
+#[test]
+fn ranks_that_wait_for_send_buffers_go_on_taking_packets() {
+    Case::numbered(18_957, 20_000).run().unwrap();
 }

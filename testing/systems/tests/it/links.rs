@@ -43,11 +43,13 @@ fn connect(packets: Packets) -> (Weft, Interrupt) {
     (weft, place.interrupt().unwrap())
 }
 
-/// Runs the storm of a seed on `job`; half of the jobs have upcall threads.
+/// Runs the storm of a seed on `job`; half of the jobs have upcall threads, and a third check all
+/// invariants after each packet.
 fn assert_right(job: Job, seed: u64) {
     let interrupted = Random::part(seed, 1).happens(500);
     let interrupt_delay = interrupted.then_some(Duration::from_micros(50));
-    let job = Job { interrupt_delay, seed: Some(seed), limit: LIMIT, ..job };
+    let checks_all = seed.is_multiple_of(3);
+    let job = Job { interrupt_delay, checks_all, seed: Some(seed), limit: LIMIT, ..job };
     job.run(connect, |weft| {
         SystemStorm::new(seed).run(&weft).unwrap();
         weft.leave().unwrap();

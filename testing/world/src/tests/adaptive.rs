@@ -134,7 +134,7 @@ fn credits_change_hands() {
     let phase = |from: u16| sends_of(1 + from % 5, 12);
     let sends: Vec<Step> = (0..30).flat_map(phase).collect();
     run(&mut world, &sends, seeded(7)).expect("no multicasts");
-    let counted = *world.ni(Rank(0)).counters();
+    let counted = world.ni(Rank(0)).counters();
     assert!(counted.credits_granted > counted.credits_taken_back, "some are out");
     assert!(counted.recalls > 0 && counted.credits_taken_back > 0, "{counted:?}");
 }

@@ -132,7 +132,7 @@ fn a_run_is_a_function_of_its_choices() {
     let counters = || {
         let mut world = world(6, 2, Shape::Binomial);
         run(&mut world, &sends.repeat(5), in_order(&order)).expect("no deadlock");
-        let counters = world.ranks().map(|rank| *world.ni(rank).counters()).collect::<Vec<_>>();
+        let counters = world.ranks().map(|rank| world.ni(rank).counters()).collect::<Vec<_>>();
         (world.steps(), counters)
     };
     assert_eq!(counters(), counters());

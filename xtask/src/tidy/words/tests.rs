@@ -18,6 +18,22 @@ fn unwrap_in_tests_is_not() {
 }
 
 #[test]
+fn clocks_that_may_jump_are_found_in_rust_and_in_c() {
+    for clock in SET_CLOCKS {
+        let code = format!("// Not {clock}:\nnow = {clock};\n");
+        let expected = format!("a.rs:2: {clock}, a clock that may jump");
+        assert_eq!(found(&[("a.rs", &code)], check), [expected]);
+        let only = format!("now = {clock};\n");
+        for path in ["src/tests/b.rs", "a.c", "a.h"] {
+            let expected = format!("{path}:1: {clock}, a clock that may jump");
+            assert_eq!(found(&[(path, &only)], check), [expected]);
+        }
+    }
+    let monotonic = "now = clock_gettime(ClockId::Monotonic); Instant::now()";
+    assert_eq!(found(&[("a.rs", monotonic), ("a.c", monotonic)], check), [""; 0]);
+}
+
+#[test]
 fn marks_of_unfinished_work_are_found_in_comments() {
     for mark in MARKS {
         let source =

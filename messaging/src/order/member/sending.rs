@@ -1,0 +1,173 @@
+//! Broadcasts of this rank: room for them, their numbers, and their way to the others.
+
+use super::*;
+use crate::engine::Numbered;
+use crate::format;
+use crate::order::envelope::Enveloped;
+use crate::parts::Parts;
+
+impl Member {
+    /// Sends a message to all members; `completer` hears when this one has consumed it.
+    pub fn broadcast(
+        &self,
+        parts: &(impl Parts + ?Sized),
+        completer: Option<Completer<u64>>,
+    ) -> Result<u64> {
+        let own = self.own()?;
+        self.make_room(parts.total() as u64)?;
+        self.wait_for_unnumbered()?;
+        // From here on everybody waits for this message, so nothing may stop it.
+        let number = self.engine.packets().fetch_and_add(self.variable, 1).map_err(Error::from);
+        let sent = number.and_then(|number| self.send(number, parts).map(|()| number));
+        let number = sent.inspect_err(|error| self.fail(error.clone()))?;
+        self.accept_own(own, number, self.copy(parts), completer);
+        Ok(number)
+    }
+
+    /// Does what [`Self::broadcast`] does, without waiting for a number where that takes a packet
+    /// there and one back: those of all messages that were begun meanwhile are asked for at once.
+    pub fn begin(&self, parts: &(impl Parts + ?Sized), completer: Completer<u64>) -> Result<()> {
+        if self.numbers_are_near() || !self.fits_a_packet(parts.total()) {
+            return self.broadcast(parts, Some(completer)).map(drop);
+        }
+        self.own()?;
+        self.make_room(parts.total() as u64)?;
+        let bytes = self.copy(parts);
+        let mut state = self.state.enter();
+        state.unnumbered.push_back(Unnumbered { bytes, completer });
+        let is_told = std::mem::replace(&mut state.wants, true);
+        drop(state);
+        if !is_told && let Some(member) = self.this.upgrade() {
+            self.engine.want_numbers(member);
+        }
+        Ok(())
+    }
+
+    /// This rank's place among the members.
+    fn own(&self) -> Result<usize> {
+        self.own.ok_or(Error::Packet(weft_endpoint::Error::NotAMember))
+    }
+
+    /// True if a number costs no packet.
+    fn numbers_are_near(&self) -> bool {
+        let packets = self.engine.packets();
+        self.variable.home == packets.rank() || packets.shared_words().is_some()
+    }
+
+    fn fits_a_packet(&self, length: usize) -> bool {
+        Envelope::SIZE + format::SIZE + length <= self.engine.packets().max_payload()
+    }
+
+    /// Blocks until what was begun here has its numbers: what comes after it has later ones. Who is
+    /// inside of a handler or a task may be what they wait for, and what it sends has no order with
+    /// what the program has begun.
+    fn wait_for_unnumbered(&self) -> Result<()> {
+        let has_none = self.state.enter().unnumbered.is_empty();
+        if has_none || self.engine.state.enter().is_handling() {
+            return Ok(());
+        }
+        self.engine.watch(|_| {
+            self.check()?;
+            Ok(self.state.enter().unnumbered.is_empty())
+        })
+    }
+
+    /// Sends a message that has a number, for which there is room, to the others.
+    fn send(&self, number: u64, parts: &(impl Parts + ?Sized)) -> Result<()> {
+        let mut state = self.state.enter();
+        state.outstanding.number(number, parts.total() as u64);
+        state.owed.tell_all();
+        state.statistics.sent += 1;
+        let envelope = Envelope { number: Some(number), consumed: state.consumed };
+        drop(state);
+        if self.members.len() == 1 {
+            return Ok(());
+        }
+        self.port().multicast(self.group, &Enveloped(envelope.emit(), parts))
+    }
+
+    /// This rank's own message has been sent, and comes here, too.
+    fn accept_own(
+        &self,
+        member: usize,
+        number: u64,
+        bytes: Box<[u8]>,
+        completer: Option<Completer<u64>>,
+    ) {
+        let from = Sender { rank: self.engine.packets().rank(), member };
+        let (length, content) = (bytes.len(), Content::Own(bytes, 0));
+        let arrived = Arrived { from, length, content, completer };
+        self.accept(self.state.enter(), number, arrived);
+    }
+
+    fn make_room(&self, bytes: u64) -> Result<()> {
+        self.check_loss()?;
+        let mut state = self.state.enter();
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
+        }
+        if state.outstanding.reserve(bytes) {
+            return Ok(());
+        }
+        drop(state);
+        if self.made.any_handler_runs_here() {
+            return self.overdraw(bytes);
+        }
+        self.state.enter().statistics.stalled += 1;
+        self.engine.wait(|_, waker| {
+            self.check()?;
+            let mut state = self.state.enter();
+            let reserved = state.outstanding.reserve(bytes);
+            if !reserved {
+                state.waiting.extend(waker.cloned());
+            }
+            Ok(reserved.then_some(()))
+        })
+    }
+
+    fn overdraw(&self, bytes: u64) -> Result<()> {
+        let mut state = self.state.enter();
+        if state.outstanding.messages() >= self.limit {
+            return Err(Error::Overdrawn { order: self.name.clone(), limit: self.limit });
+        }
+        state.outstanding.overdraw(bytes);
+        state.statistics.overdrawn += 1;
+        Ok(())
+    }
+
+    /// A copy of a message for this rank itself.
+    fn copy(&self, parts: &(impl Parts + ?Sized)) -> Box<[u8]> {
+        let length = parts.total();
+        let mut copy = Vec::with_capacity(length);
+        parts.for_each(&mut |part| copy.extend_from_slice(part));
+        self.engine.packets().copied(length);
+        self.state.enter().statistics.bytes_copied += length as u64;
+        copy.into_boxed_slice()
+    }
+}
+
+impl Numbered for Member {
+    fn wanted(&self) -> (Variable, u64) {
+        let mut state = self.state.enter();
+        state.wants = false;
+        state.asked = state.unnumbered.len();
+        (self.variable, state.asked as u64)
+    }
+
+    fn number(&self, first: u64) {
+        let Some(own) = self.own else { return };
+        let asked = std::mem::take(&mut self.state.enter().asked) as u64;
+        for number in first..first + asked {
+            let next = self.state.enter().unnumbered.pop_front();
+            // Nothing is left of an order that has failed.
+            let Some(Unnumbered { bytes, completer }) = next else { return };
+            match self.send(number, &*bytes) {
+                Ok(()) => self.accept_own(own, number, bytes, Some(completer)),
+                Err(error) => {
+                    self.fail(error.clone());
+                    completer.complete(Err(error));
+                }
+            }
+        }
+    }
+}
