@@ -55,13 +55,16 @@ pub fn launch<I: AsRef<OsStr>>(arguments: impl IntoIterator<Item = I>) -> Finish
     finish(testee().arg("launch").args(arguments))
 }
 
-/// Has what is started from here on heed Ctrl-C, even if whoever started the tests has them ignore
-/// it, as shells do with jobs in the background: what has a handler is set back for a new program.
-fn heed_interrupts() {
+/// Has what is started from here on heed Ctrl-C and the like, even if whoever started the tests has
+/// them ignore it, as shells do with jobs in the background, and `nohup`: what has a handler is set
+/// back for a new program.
+fn heed_signals() {
     static ALWAYS: LazyLock<()> = LazyLock::new(|| {
         let always = Arc::new(AtomicBool::new(true));
-        let signal = Signal::INT.as_raw();
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, always).unwrap();
+        for signal in [Signal::INT, Signal::QUIT, Signal::HUP].map(Signal::as_raw) {
+            let always = Arc::clone(&always);
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, always).unwrap();
+        }
     });
     *ALWAYS;
 }
@@ -104,7 +107,7 @@ impl Running {
 
     /// Starts a launcher, and waits until `count` processes have named themselves.
     pub fn start_command(command: &mut Command, count: usize) -> Self {
-        heed_interrupts();
+        heed_signals();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap();
         let mut out = BufReader::new(launcher.stdout.take().unwrap());

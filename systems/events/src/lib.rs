@@ -16,6 +16,7 @@
 //! | `settings` | which protocol, how many buffers |
 //! | `events` | [`Events`]: an endpoint on the packet layer |
 //! | [`invariants`] | what always holds |
+//! | [`fuzzing`] | fuzz target for frames of peers |
 //! | [`parallel`] | arrays distributed over the nodes: element by element, shifts, reductions |
 //!
 //! **On what it stands.** The paper's protocols own an adaptor with 128 receive buffers, which
@@ -38,6 +39,8 @@ mod careful;
 mod endpoint;
 mod events;
 mod frame;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod invariants;
 mod ledger;
 pub mod parallel;

@@ -13,6 +13,7 @@
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
+//! | `weft_events::fuzzing` | a node of events, by peers that say anything |
 //! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
 //! | `collectives` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
@@ -84,6 +85,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("tagged", tagged::messages),
     ("remote-packet", remote::packet),
     ("remote", remote::accesses),
+    ("events", weft_events::fuzzing::frames),
     ("collective-packet", collectives::packet),
     ("collectives", collectives::operations),
 ];
