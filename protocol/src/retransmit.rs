@@ -121,6 +121,7 @@ impl<B: Copy> Ni<B> {
             let verdict = self.check_numbers(header)?;
             if verdict != SequenceVerdict::Next {
                 self.out_of_sequence(header, verdict, body, BufferOf::Link, out);
+                tell_acknowledgement(header, out);
                 return Ok(());
             }
             if let (Tag::Mcast, Body::Buffer(buffer)) = (header.tag, body)
@@ -144,19 +145,16 @@ impl<B: Copy> Ni<B> {
         Ok(())
     }
 
-    /// The next packet of its sender, for a host, and early. The host gets what it acknowledges
-    /// now, and the packet once the NI can forward it.
+    /// The next packet of its sender, and early: its host gets it once the NI can forward it.
     fn received_early(&mut self, header: &Header, buffer: B, out: &mut impl Actions<B>) {
         let (from, body) = (header.source, Body::Buffer(buffer));
+        tell_acknowledgement(header, out);
         if self.is_too_early(header) {
             return self.refuse(header, body, BufferOf::Link, out);
         }
         self.accept_number(from, EARLY);
         self.fill_pool(from, &body);
         self.keep_early(Early { header: *header, buffer, creditor: from, for_host: true });
-        let tells = Header::new(Tag::Acknowledge, from, TreeId::unicast(from), 0);
-        let tells = Header { acknowledgement: header.acknowledgement, ..tells };
-        out.defer(Deferred::raw(tells, Body::Empty));
         self.acknowledge_soon(from, out);
     }
 
@@ -588,9 +586,15 @@ impl<B: Copy> Ni<B> {
     }
 }
 
+/// The host, which retransmits, hears what a packet acknowledges that its NI drops or keeps.
+fn tell_acknowledgement<B>(header: &Header, out: &mut impl Actions<B>) {
+    let tells = Header::new(Tag::Acknowledge, header.source, TreeId::unicast(header.source), 0);
+    let tells = Header { acknowledgement: header.acknowledgement, ..tells };
+    out.defer(Deferred::raw(tells, Body::Empty));
+}
+
 /// True if packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add
-/// is: nobody would ask again. The answer to a fetch-and-add is: nobody would ask again. So is a
-/// farewell: who missed it would take its sender for lost.
+/// is: nobody would ask again. So is a farewell: who missed it would take its sender for lost.
 fn is_numbered(tag: Tag) -> bool {
     tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
 }

@@ -73,7 +73,12 @@ fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
     processes.extend(traces.processes());
     if job.starter.is_foreign() {
         traces.wait_for(&processes, is_ours, &what);
-        end_managers(&traces.processes(), rank.is_some(), &what);
+        // A remote shell may start a manager meanwhile.
+        let mut managers = traces.processes();
+        while !managers.is_empty() {
+            end_managers(&managers, rank.is_some(), &what);
+            managers = traces.processes();
+        }
     }
     let gone = traces.wait(&processes, killed, &what);
     let status = launcher.wait().unwrap();

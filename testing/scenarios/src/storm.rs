@@ -211,7 +211,7 @@ impl Plan {
             judge.ask(|reference| reference.shows_bytes(rank, packet.source(), stream, &packet));
             let mut seen = lock(&seen);
             seen.shown += 1;
-            if seen.shown % 7 == 0 {
+            if seen.shown % 7 == 0 && seen.kept.is_none() {
                 seen.kept = packet.keep();
             }
         });

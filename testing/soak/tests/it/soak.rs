@@ -52,3 +52,9 @@ fn a_case_is_the_same_every_time() {
 fn ranks_that_wait_for_send_buffers_go_on_taking_packets() {
     Case::numbered(18_957, 20_000).run().unwrap();
 }
+
+/// NIs dropped packets that came too early, and what they acknowledged: `hrx-imc` stood still.
+#[test]
+fn acknowledgements_in_packets_that_an_ni_drops_are_heard() {
+    Case::numbered(19_484, 20_000).run().unwrap();
+}
