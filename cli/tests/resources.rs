@@ -164,7 +164,7 @@ impl Cgroup {
     fn of_memory(bytes: u64) -> Option<Self> {
         let made = Self::try_of_memory(bytes);
         if made.is_none() {
-            eprintln!("skipped: no cgroup that limits memory can be made here (it takes root)");
+            eprintln!("SKIPPED, because no cgroup that limits memory can be made here");
         }
         made
     }

@@ -96,15 +96,12 @@ impl<'a> Traces<'a> {
     /// Waits until those of these processes have ended that are meant, and of those that they have
     /// started.
     pub fn wait_for(&self, known: &[(Pid, OwnedFd)], is_meant: impl Fn(Pid) -> bool, what: &str) {
-        let meant = |all: Vec<_>| -> Vec<(Pid, OwnedFd)> {
-            all.into_iter().filter(|(process, _)| is_meant(*process)).collect()
+        let await_meant = |all: &[(Pid, OwnedFd)]| {
+            let meant = all.iter().filter(|(process, _)| is_meant(*process));
+            meant.map(|one| await_end(one, what)).count() > 0
         };
-        known.iter().filter(|(process, _)| is_meant(*process)).for_each(|one| await_end(one, what));
-        let mut left = meant(self.processes());
-        while !left.is_empty() {
-            left.iter().for_each(|one| await_end(one, what));
-            left = meant(self.processes());
-        }
+        await_meant(known);
+        while await_meant(&self.processes()) {}
     }
 
     pub fn check(&self, what: &str) {
@@ -116,10 +113,15 @@ impl<'a> Traces<'a> {
     }
 }
 
-fn await_end((process, end): &(Pid, OwnedFd), what: &str) {
-    let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
-    let ended = poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap();
-    assert_eq!(ended, 1, "{what}: {process} lives on, {}", name_of(*process));
+/// Waits for the end of a process, whose descriptor this is.
+pub fn await_end((process, end): &(Pid, OwnedFd), what: &str) {
+    assert!(ends_within(end, 10), "{what}: {process} lives on, {}", name_of(*process));
+}
+
+/// True if the process has ended before so many seconds are over.
+pub fn ends_within(end: &OwnedFd, seconds: i64) -> bool {
+    let limit = Timespec { tv_sec: seconds, tv_nsec: 0 };
+    poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap() == 1
 }
 
 fn all_processes() -> Vec<(Pid, OwnedFd)> {

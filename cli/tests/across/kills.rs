@@ -9,10 +9,9 @@ mod jobs;
 #[path = "kills/times.rs"]
 mod times;
 
-use super::ends::{Traces, kill, name_of};
+use super::ends::{Traces, await_end, ends_within, kill, name_of};
 use super::*;
 use jobs::{Job, Jobs};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Pid;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -74,9 +73,10 @@ fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
     if job.starter.is_foreign() {
         traces.wait_for(&processes, is_ours, &what);
         // A remote shell may start a manager meanwhile.
+        let seconds = if rank.is_some() { 5 } else { 0 };
         let mut managers = traces.processes();
         while !managers.is_empty() {
-            end_managers(&managers, rank.is_some(), &what);
+            end_managers(&managers, seconds, &what);
             managers = traces.processes();
         }
     }
@@ -92,16 +92,16 @@ fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
     traces.check(&what);
 }
 
-/// Ends process managers whose ranks are gone. Hydra's stay when a proxy of theirs was killed, and
-/// now and then when a rank was, which is said then.
-fn end_managers(managers: &[(Pid, OwnedFd)], was_rank: bool, what: &str) {
-    let limit = Timespec { tv_sec: if was_rank { 5 } else { 0 }, tv_nsec: 0 };
-    for (process, exit) in managers {
-        let ended = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&limit)).unwrap() == 1;
-        if !ended && was_rank {
+/// Ends process managers whose ranks are gone, after so many seconds. Hydra's stay when a proxy of
+/// theirs was killed, and now and then when a rank was, which is said then.
+fn end_managers(managers: &[(Pid, OwnedFd)], seconds: i64, what: &str) {
+    for manager in managers {
+        let (process, end) = manager;
+        if !ends_within(end, seconds) && seconds > 0 {
             println!("{what}: {process} had to be killed, {}", name_of(*process));
         }
-        kill(exit);
+        kill(end);
+        await_end(manager, what);
     }
 }
 
