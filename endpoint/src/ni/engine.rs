@@ -28,8 +28,8 @@ use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 pub(crate) struct OffloadedNi {
     /// Requests of the host to the NI, oldest first.
     pub requests: VecDeque<Request>,
-    /// Transmissions among them.
-    transmissions: usize,
+    /// Transmissions and frees among them, behind which all later ones have to queue.
+    in_order: usize,
     /// Packets for the host that wait for a host buffer.
     waiting: VecDeque<PacketCopy>,
     /// Packets that are being copied, with their payloads at the host.
@@ -84,6 +84,12 @@ pub(crate) enum Request {
     Admit,
 }
 
+impl Request {
+    fn is_in_order(&self) -> bool {
+        matches!(self, Request::Transmit { .. } | Request::Free(_))
+    }
+}
+
 /// A packet on its way to the host.
 pub(crate) enum PacketCopy {
     Delivery(Delivery<Buffer>),
@@ -116,7 +122,7 @@ impl OffloadedNi {
     }
 
     pub fn request<L: Link>(&mut self, request: Request, link: &mut L) {
-        self.transmissions += usize::from(matches!(request, Request::Transmit { .. }));
+        self.in_order += usize::from(request.is_in_order());
         // A packet of the host's own protocol was not launched by the program.
         let work = match &request {
             Request::Transmit { header, .. } if !header.tag.is_data() => {
@@ -128,9 +134,10 @@ impl OffloadedNi {
         link.notify_ni(work);
     }
 
-    /// Frees a buffer, after whatever the NI still has to transmit for the host.
+    /// Frees a buffer, after whatever the NI still has to transmit for the host: that may be its
+    /// contents.
     pub fn free<L: Link>(&mut self, buffer: Buffer, link: &mut L) {
-        if self.transmissions > 0 {
+        if self.in_order > 0 {
             self.request(Request::Free(buffer), link);
             return;
         }
@@ -146,8 +153,8 @@ impl OffloadedNi {
     }
 
     /// Transmits a packet, after those that the host has queued: packets leave in the order in
-    /// which they were numbered, and no acknowledgement may overtake the forward that it waited
-    /// for.
+    /// which they were numbered, no acknowledgement may overtake the forward that it waited for,
+    /// and no credit the buffer that it stands for (I2).
     pub fn transmit<L: Link>(
         &mut self,
         to: Rank,
@@ -156,7 +163,7 @@ impl OffloadedNi {
         side: Side,
         link: &mut L,
     ) {
-        if side == Side::Host || self.transmissions > 0 {
+        if side == Side::Host || self.in_order > 0 {
             self.request(Request::Transmit { to, header: *header, payload }, link);
         } else {
             link.transmit(to, header, payload);
@@ -212,6 +219,7 @@ impl<L: Link> Inner<L> {
 
     fn serve_request(&mut self) -> Result<()> {
         let Some(request) = self.offloaded.requests.pop_front() else { return Ok(()) };
+        self.offloaded.in_order -= usize::from(request.is_in_order());
         match request {
             Request::Unicast { tree, to, frame, size } => {
                 let (ni, mut out) = self.split(Side::Ni);
@@ -231,7 +239,6 @@ impl<L: Link> Inner<L> {
                 ni.fetch_and_add(home, variable, amount, &mut out);
             }
             Request::Transmit { to, header, payload } => {
-                self.offloaded.transmissions -= 1;
                 self.link.transmit(to, &header, payload);
             }
             Request::Free(buffer) => {

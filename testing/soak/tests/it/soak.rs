@@ -58,3 +58,10 @@ fn ranks_that_wait_for_send_buffers_go_on_taking_packets() {
 fn acknowledgements_in_packets_that_an_ni_drops_are_heard() {
     Case::numbered(19_484, 20_000).run().unwrap();
 }
+
+/// An NI returned a credit while the buffer that it stood for waited to be freed: `nrx-hmc` had a
+/// packet more than receive buffers.
+#[test]
+fn credits_leave_after_the_buffers_that_they_stand_for() {
+    Case::numbered(19_756, 20_000).run().unwrap();
+}
