@@ -4,7 +4,8 @@ use crate::coroutine;
 use crate::machine::{Host, per_byte};
 use crate::state::{Event, Life, Parts, Shared, State, Waiting};
 use crate::trace::What;
-use std::sync::{Arc, MutexGuard};
+use std::cell::RefMut;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
@@ -48,13 +49,13 @@ impl Processor {
     }
 
     /// Suspends the program until the scheduler resumes it, and stops it if it has to.
-    fn suspend<'a>(&'a self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn suspend<'a>(&'a self, state: RefMut<'a, State>) -> RefMut<'a, State> {
         drop(state);
         coroutine::suspend();
-        self.stop_if_told(self.shared.lock())
+        self.stop_if_told(self.shared.borrow())
     }
 
-    fn stop_if_told<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn stop_if_told<'a>(&self, state: RefMut<'a, State>) -> RefMut<'a, State> {
         if self.has_to_stop(&state) && !std::thread::panicking() {
             drop(state);
             std::panic::resume_unwind(Box::new(Stopped));
@@ -73,7 +74,7 @@ impl Processor {
     }
 
     /// Lets everything happen that happens before this rank's time.
-    fn synchronise<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn synchronise<'a>(&'a self, mut state: RefMut<'a, State>) -> RefMut<'a, State> {
         let parts = state.rank(self.rank);
         let (time, epoch) = (parts.local, parts.epoch);
         if state.is_idle_until(time) {
@@ -86,14 +87,14 @@ impl Processor {
     }
 
     /// Computes for `time`, and takes interrupts meanwhile, as a signal handler would.
-    fn compute<'a>(&'a self, mut state: MutexGuard<'a, State>, time: Nanoseconds) {
+    fn compute<'a>(&'a self, mut state: RefMut<'a, State>, time: Nanoseconds) {
         let mut left = time;
         loop {
             let parts = state.rank(self.rank);
             if parts.interrupted && !parts.in_interrupt {
                 drop(state);
                 self.take_interrupt();
-                state = self.shared.lock();
+                state = self.shared.borrow();
                 continue;
             }
             if left == 0 {
@@ -115,7 +116,7 @@ impl Processor {
     }
 
     fn sleep(&self, waiter: Waiter, ticket: Ticket, limit: Duration) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         let parts = state.rank(self.rank);
         if waiter != Waiter::Host || parts.rings != ticket.0 || !self.can_wait() {
             return;
@@ -129,7 +130,7 @@ impl Processor {
     }
 
     fn take_interrupt(&self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         let cost = self.slowed(&state, state.machine.host.interrupt_ns as f64);
         let parts = state.rank(self.rank);
         parts.interrupted = false;
@@ -145,10 +146,10 @@ impl Processor {
             self.charge_run_time(Work::Poll);
             self.lock_interrupt().get_or_insert(interrupt);
         }
-        self.shared.lock().rank(self.rank).in_interrupt = false;
+        self.shared.borrow().rank(self.rank).in_interrupt = false;
     }
 
-    fn lock_interrupt(&self) -> MutexGuard<'_, Option<Interrupt>> {
+    fn lock_interrupt(&self) -> std::sync::MutexGuard<'_, Option<Interrupt>> {
         self.interrupt.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -196,7 +197,7 @@ impl Processor {
     }
 
     fn note_start(&self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         if state.at_ni.is_none() {
             state.rank(self.rank).running_since = Some(Instant::now());
         }
@@ -212,7 +213,7 @@ impl Processor {
     }
 
     fn charge_measured(&self, work: Work) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         let Some(since) = state.rank(self.rank).running_since.take() else { return };
         let ran = since.elapsed();
         let times = state.machine.host.measured_times;
@@ -228,7 +229,7 @@ impl Processor {
     }
 
     fn charge_declared(&self, work: Work) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         if self.has_to_stop(&state) {
             if self.can_wait() {
                 drop(self.stop_if_told(state));
@@ -265,7 +266,7 @@ impl Processor {
 
     /// Copies for `cost`, and for as long as the packets that the bus brings meanwhile have the
     /// memory.
-    fn copy_beside_arrivals(&self, state: MutexGuard<'_, State>, cost: Nanoseconds) {
+    fn copy_beside_arrivals(&self, state: RefMut<'_, State>, cost: Nanoseconds) {
         let mut state = self.synchronise(state);
         let part = state.machine.bus_part;
         let brought = |parts: &Parts| {
@@ -287,10 +288,10 @@ impl Processor {
     /// besides within `cost`.
     fn wait_for_bus<'a>(
         &'a self,
-        state: MutexGuard<'a, State>,
+        state: RefMut<'a, State>,
         bytes: u16,
         cost: Nanoseconds,
-    ) -> MutexGuard<'a, State> {
+    ) -> RefMut<'a, State> {
         let length = per_byte(state.machine.bus.ns_per_byte, bytes.into());
         if length == 0 || state.machine.ni.at_host {
             return state;
@@ -306,7 +307,7 @@ impl Processor {
 impl Clock for Processor {
     fn now(&self) -> Nanoseconds {
         self.charge_run_time(Work::Poll);
-        let now = self.shared.lock().time_of(self.rank);
+        let now = self.shared.borrow().time_of(self.rank);
         self.start_watch();
         now
     }
@@ -328,12 +329,12 @@ impl Bells for Processor {
     }
 
     fn ticket(&self, _: Waiter) -> Ticket {
-        Ticket(self.shared.lock().rank(self.rank).rings)
+        Ticket(self.shared.borrow().rank(self.rank).rings)
     }
 
     fn ring(&self, waiter: Waiter) {
         if waiter == Waiter::Host {
-            let mut state = self.shared.lock();
+            let mut state = self.shared.borrow();
             let time = state.time_of(self.rank);
             let time = state.rank(self.rank).shown_at.unwrap_or(time);
             state.ring(self.rank, time);
@@ -341,7 +342,7 @@ impl Bells for Processor {
     }
 
     fn loss(&self) -> Option<Loss> {
-        let state = self.shared.lock();
+        let state = self.shared.borrow();
         if self.has_to_stop(&state) {
             // For destructors of a program that is being unwound: nothing is worth waiting for.
             return Some(Loss { rank: self.rank, cause: Cause::Misbehaved });
@@ -350,6 +351,6 @@ impl Bells for Processor {
     }
 
     fn announce(&self, loss: Loss) {
-        self.shared.lock().announce(loss);
+        self.shared.borrow().announce(loss);
     }
 }

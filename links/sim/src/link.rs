@@ -7,8 +7,9 @@ use crate::machine::per_byte;
 use crate::medium::Carriage;
 use crate::state::{Event, Shared, State};
 use crate::trace::What;
+use std::cell::RefMut;
 use std::ptr::NonNull;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::{ControlProgram, NiEvent};
@@ -27,7 +28,7 @@ pub struct Sim {
 
 impl Sim {
     pub(crate) fn new(host: Processor) -> Self {
-        let state = host.shared.lock();
+        let state = host.shared.borrow();
         let pools = state.machine.pools;
         let reliable = state.injector.is_reliable();
         drop(state);
@@ -50,8 +51,8 @@ impl Sim {
         self.host.rank
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.host.shared.lock()
+    fn state(&self) -> RefMut<'_, State> {
+        self.host.shared.borrow()
     }
 
     /// Without an NI and a scheduler, lets time pass until `enough`.
@@ -59,7 +60,7 @@ impl Sim {
         if coroutine::is_inside() {
             return;
         }
-        let mut state = self.lock();
+        let mut state = self.state();
         while !state.rank(self.host.rank).has_ni && !enough(&mut state) && state.pass_time() {}
     }
 }
@@ -219,7 +220,7 @@ impl Link for Sim {
     fn alloc(&mut self) -> Option<Buffer> {
         let frames = self.capabilities.frames;
         self.pump(|state| state.rank(self.rank()).slots.count(Owner::Send) < frames);
-        let mut state = self.lock();
+        let mut state = self.state();
         let state = &mut *state;
         let parts = &mut state.ranks[self.rank().index()];
         if parts.slots.count(Owner::Send) >= frames {
@@ -231,17 +232,17 @@ impl Link for Sim {
     }
 
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
-        self.lock().rank(self.rank()).slots.start(buffer)
+        self.state().rank(self.rank()).slots.start(buffer)
     }
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
-        self.lock().transmit(self.rank(), to, header, payload);
+        self.state().transmit(self.rank(), to, header, payload);
     }
 
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         let rank = self.rank();
         self.pump(|state| !state.rank(rank).arrived.is_empty());
-        let mut state = self.lock();
+        let mut state = self.state();
         let (ni, at_ni) = (state.machine.ni, state.at_ni == Some(rank));
         let parts = state.rank(rank);
         let Some(frame) = parts.arrived.pop_front() else { return Ok(None) };
@@ -266,11 +267,11 @@ impl Link for Sim {
     fn has_arrivals(&mut self) -> bool {
         let rank = self.rank();
         self.pump(|state| !state.rank(rank).arrived.is_empty());
-        !self.lock().rank(rank).arrived.is_empty()
+        !self.state().rank(rank).arrived.is_empty()
     }
 
     fn detach(&mut self, buffer: Buffer, _: u16) -> Buffer {
-        self.lock().rank(self.rank()).slots.keep(buffer);
+        self.state().rank(self.rank()).slots.keep(buffer);
         buffer
     }
 
@@ -280,7 +281,7 @@ impl Link for Sim {
 
     fn free(&mut self, buffer: Buffer) {
         let rank = self.rank();
-        let mut state = self.lock();
+        let mut state = self.state();
         let now = state.time_of(rank);
         let parts = state.rank(rank);
         let busy_until = parts.slots.busy_until(buffer);
@@ -302,7 +303,7 @@ impl Link for Sim {
     }
 
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
-        let mut state = self.lock();
+        let mut state = self.state();
         let parts = state.rank(self.rank());
         if !parts.has_ni && !parts.arrived.is_empty() {
             return None;
@@ -312,15 +313,15 @@ impl Link for Sim {
     }
 
     fn disarm(&mut self, _: Waiter) {
-        self.lock().rank(self.rank()).armed = false;
+        self.state().rank(self.rank()).armed = false;
     }
 
     fn control_program(&self) -> ControlProgram {
-        ControlProgram { loops_back: self.lock().machine.ni.loops_back }
+        ControlProgram { loops_back: self.state().machine.ni.loops_back }
     }
 
     fn notify_ni(&mut self, work: Option<Work>) {
-        let mut state = self.lock();
+        let mut state = self.state();
         if let Some(work) = work {
             let cost = self.host.cost(&state, work);
             state.rank(self.rank()).local = state.time_of(self.rank()) + cost;
@@ -330,15 +331,15 @@ impl Link for Sim {
     }
 
     fn copy_to_host(&mut self, payload: Payload, size: u16) -> Option<Payload> {
-        self.lock().copy_to_host(self.rank(), payload, size)
+        self.state().copy_to_host(self.rank(), payload, size)
     }
 
     fn wake_at(&mut self, deadline: Option<Nanoseconds>) {
-        self.lock().set_deadline(self.rank(), deadline);
+        self.state().set_deadline(self.rank(), deadline);
     }
 
     fn interrupt(&mut self) {
-        self.lock().interrupt(self.rank());
+        self.state().interrupt(self.rank());
     }
 }
 

@@ -7,10 +7,11 @@ use crate::link::{Sim, processor};
 use crate::machine::Machine;
 use crate::state::{Event, Life, Next, Shared, State, Waiting};
 use crate::trace::{Happened, Observer, Trace, What, in_words};
+use std::cell::RefMut;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
@@ -166,7 +167,7 @@ impl Network {
     /// Gives `rank` its NI.
     pub fn attach(&mut self, rank: Rank, ni: Arc<dyn NiHalf>) {
         self.nodes[rank.index()].ni = Some(ni);
-        self.shared.lock().rank(rank).has_ni = true;
+        self.shared.borrow().rank(rank).has_ni = true;
     }
 
     /// Gives `rank` its program, which begins at time 0 and returns whether it ended well.
@@ -181,13 +182,13 @@ impl Network {
         node.strand = Some(Strand::new(stack, move || {
             processor.start_watch();
             if !program() {
-                shared.lock().lose(Loss { rank, cause: Cause::Exited(1) });
+                shared.borrow().lose(Loss { rank, cause: Cause::Exited(1) });
                 // The scheduler sees it when the strand has ended.
-                shared.lock().rank(rank).failed = true;
+                shared.borrow().rank(rank).failed = true;
             }
         }));
         self.running += 1;
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         state.rank(rank).life = Life::Alive;
         state.schedule(0, Event::Resume(rank, 0));
     }
@@ -196,7 +197,7 @@ impl Network {
     /// end.
     pub fn run(&mut self) -> Ended {
         let shared = Arc::clone(&self.shared);
-        let mut state = shared.lock();
+        let mut state = shared.borrow();
         loop {
             if self.running == 0 && state.lively == 0 {
                 return Ended::Finished;
@@ -215,8 +216,8 @@ impl Network {
         &mut self,
         event: Event,
         shared: &'a Shared,
-        mut state: MutexGuard<'a, State>,
-    ) -> MutexGuard<'a, State> {
+        mut state: RefMut<'a, State>,
+    ) -> RefMut<'a, State> {
         match event {
             Event::Resume(rank, epoch) | Event::TimeUp(rank, epoch) => {
                 if !state.wake(rank, epoch) {
@@ -224,13 +225,13 @@ impl Network {
                 }
                 drop(state);
                 self.resume(rank);
-                shared.lock()
+                shared.borrow()
             }
             Event::Serve(rank) => {
                 let Some(event) = state.begin_step(rank) else { return state };
                 drop(state);
                 self.step(rank, event);
-                let mut state = shared.lock();
+                let mut state = shared.borrow();
                 state.end_step(rank);
                 state
             }
@@ -240,7 +241,7 @@ impl Network {
                 }
                 drop(state);
                 self.step(rank, NiEvent::Copied);
-                let mut state = shared.lock();
+                let mut state = shared.borrow();
                 state.end_copied(rank);
                 state
             }
@@ -252,7 +253,7 @@ impl Network {
                 drop(state);
                 self.stop(rank);
                 self.nodes[rank.index()].end = RankEnd::Crashed;
-                shared.lock()
+                shared.borrow()
             }
             Event::Announce(loss) => {
                 state.announce(loss);
@@ -269,7 +270,7 @@ impl Network {
     fn step(&mut self, rank: Rank, event: NiEvent) {
         let Some(ni) = &self.nodes[rank.index()].ni else { return };
         let Err(panic) = catch_unwind(AssertUnwindSafe(|| ni.step(event))) else { return };
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         state.rank(rank).life = Life::Crashed;
         state.lose(Loss { rank, cause: Cause::Misbehaved });
         drop(state);
@@ -283,7 +284,7 @@ impl Network {
         let Some(outcome) = strand.resume() else { return };
         node.strand = None;
         self.running -= 1;
-        let mut state = self.shared.lock();
+        let mut state = self.shared.borrow();
         let time = state.time_of(rank);
         state.trace.note(time, rank, What::Ended, None);
         let parts = state.rank(rank);
@@ -330,7 +331,7 @@ impl Network {
 
     /// The virtual time: that of the latest event, or of the host that is farthest.
     pub fn now(&self) -> Duration {
-        let state = self.shared.lock();
+        let state = self.shared.borrow();
         let latest = state.ranks.iter().map(|parts| parts.local).max().unwrap_or(0);
         Duration::from_nanos(latest.max(state.now))
     }
@@ -338,28 +339,28 @@ impl Network {
     /// A number that stands for everything that happened, and how many events that was. The same
     /// setup and programs give the same on any machine.
     pub fn trace_hash(&self) -> (u64, u64) {
-        self.shared.lock().trace.hash()
+        self.shared.borrow().trace.hash()
     }
 
     /// The last events of `rank`, oldest first, as many as [`Setup::keep_events`] says.
     pub fn last_events(&self, rank: Rank) -> Vec<Happened> {
-        self.shared.lock().trace.last(rank)
+        self.shared.borrow().trace.last(rank)
     }
 
     /// The most receive buffers of its NI that `rank` had in use at a time.
     pub fn most_received(&self, rank: Rank) -> usize {
-        self.shared.lock().rank(rank).most_received
+        self.shared.borrow().rank(rank).most_received
     }
 
     /// The faults that were injected.
     pub fn injected(&self) -> Injected {
-        self.shared.lock().injector.injected
+        self.shared.borrow().injector.injected
     }
 }
 
 impl Drop for Network {
     fn drop(&mut self) {
-        self.shared.lock().stopping = true;
+        self.shared.borrow().stopping = true;
         for rank in 0..self.nodes.len() as u16 {
             self.stop(Rank(rank));
         }

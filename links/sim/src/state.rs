@@ -6,8 +6,9 @@ use crate::frames::{Frame, Owner, Slots, Spare};
 use crate::machine::Machine;
 use crate::medium::Token;
 use crate::trace::{Trace, What};
+use fragile::Fragile;
+use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use weft_link::bell::Loss;
 use weft_link::clock::Nanoseconds;
@@ -460,16 +461,16 @@ impl State {
     }
 }
 
-/// The state, shared by the links and clocks of all ranks. One thread runs all of them, so that the
-/// lock is always free; it makes links movable, as links have to be.
-pub(crate) struct Shared(Mutex<State>);
+/// The state, shared by the links and clocks of all ranks. One thread runs all of them, the one
+/// that made it; links may be moved elsewhere, as links have to be, but not be used there.
+pub(crate) struct Shared(Fragile<RefCell<State>>);
 
 impl Shared {
     pub fn new(state: State) -> Self {
-        Shared(Mutex::new(state))
+        Shared(Fragile::new(RefCell::new(state)))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn borrow(&self) -> RefMut<'_, State> {
+        self.0.get().borrow_mut()
     }
 }

@@ -59,7 +59,7 @@ pub struct Happened {
 }
 
 /// Sees everything as it happens.
-pub trait Observer: Send {
+pub trait Observer {
     /// This happened.
     fn see(&mut self, happened: &Happened);
 }

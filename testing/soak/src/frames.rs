@@ -20,7 +20,8 @@ mod numbered;
 use careful::Careful;
 use channels::Channels;
 use numbered::Numbered;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 use weft_protocol::Settings;
 use weft_protocol::tree::Group;
@@ -184,14 +185,14 @@ pub struct FrameJudge {
 }
 
 /// Shows a judge what happens.
-pub struct Watching(Arc<Mutex<FrameJudge>>);
+pub struct Watching(Rc<RefCell<FrameJudge>>);
 
 impl FrameJudge {
     /// A judge of a run with these settings, in which nothing keeps packets from arriving any more
     /// once `healed` has passed; something must arrive every `patience` then.
-    pub fn new(settings: &Settings, healed: Duration, patience: Duration) -> Arc<Mutex<Self>> {
+    pub fn new(settings: &Settings, healed: Duration, patience: Duration) -> Rc<RefCell<Self>> {
         let everyone = Group::everyone(settings.ranks, settings.shape);
-        Arc::new(Mutex::new(FrameJudge {
+        Rc::new(RefCell::new(FrameJudge {
             careful: Careful::new(settings),
             numbered: Numbered::new(settings, everyone),
             channels: Channels::default(),
@@ -204,14 +205,14 @@ impl FrameJudge {
     }
 
     /// Observer that shows it everything.
-    pub fn watching(judge: &Arc<Mutex<Self>>) -> Box<dyn Observer> {
-        Box::new(Watching(Arc::clone(judge)))
+    pub fn watching(judge: &Rc<RefCell<Self>>) -> Box<dyn Observer> {
+        Box::new(Watching(Rc::clone(judge)))
     }
 
     /// The first rule that was broken; in the end, if `complete`, also what should have happened by
     /// then. A run in which ranks were lost is not complete.
-    pub fn verdict(judge: &Arc<Mutex<Self>>, complete: bool) -> Option<Broken> {
-        let mut judge = lock(judge);
+    pub fn verdict(judge: &Rc<RefCell<Self>>, complete: bool) -> Option<Broken> {
+        let mut judge = judge.borrow_mut();
         if judge.first.is_none() && complete {
             let broken = match judge.numbers {
                 true => None,
@@ -274,12 +275,8 @@ impl FrameJudge {
 
 impl Observer for Watching {
     fn see(&mut self, happened: &Happened) {
-        lock(&self.0).see(happened);
+        self.0.borrow_mut().see(happened);
     }
-}
-
-fn lock(judge: &Mutex<FrameJudge>) -> MutexGuard<'_, FrameJudge> {
-    judge.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// True if frames of this kind have numbers, where frames have.
