@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Purposes of derived keys; each other use of the secret has one of its own ([`Secret::derive`]).
 const FRAMES: &str = "Weft, frames between two ranks, version 2";
-const DIGESTS: &str = "Weft, digests of the contents of a job's frames, version 1";
+const DIGESTS: &str = "Weft, digests of the contents of a job's frames, version 2";
 
 /// Secret of a job: known to its ranks and to nobody else. Hides itself, and wipes its bytes when
 /// it is dropped; so do the keys made of it. Messages in which it travels to other processes, and
