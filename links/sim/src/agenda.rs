@@ -50,13 +50,20 @@ impl<T> Agenda<T> {
     /// If `time` is before that of the entry taken last.
     #[inline]
     pub fn add(&mut self, time: Nanoseconds, entry: T) {
+        self.put((time, entry));
+    }
+
+    // As a whole, so that it is moved as a whole and not field by field.
+    #[inline]
+    fn put(&mut self, entry: (Nanoseconds, T)) {
+        let time = entry.0;
         assert!(time >= self.latest, "an event of the past");
         let digit = ((time ^ self.latest) | 1).ilog2() / DIGIT;
         let value = (time >> (digit * DIGIT)) as usize % VALUES;
         let digit = digit as usize;
         let bucket = &mut self.buckets[digit * VALUES + value];
         bucket.earliest = bucket.earliest.min(time);
-        bucket.entries.push_back((time, entry));
+        bucket.entries.push_back(entry);
         self.filled[digit] |= 1 << value;
         self.digits |= 1 << digit;
     }
@@ -68,14 +75,17 @@ impl<T> Agenda<T> {
     }
 
     /// Takes the next entry, and its time.
+    #[inline]
     pub fn take(&mut self) -> Option<(Nanoseconds, T)> {
-        let (digit, value) = self.first()?;
-        let bucket = &mut self.buckets[digit * VALUES + value];
+        let (mut digit, mut value) = self.first()?;
+        let bucket = &self.buckets[digit * VALUES + value];
         self.latest = bucket.earliest;
         if digit > 0 && bucket.entries.len() > 1 {
             self.spread(digit, value);
-            return self.take();
+            // Those of the earliest time are in the first bucket of the lowest digit now.
+            (digit, value) = (0, self.latest as usize % VALUES);
         }
+        let bucket = &mut self.buckets[digit * VALUES + value];
         let next = bucket.entries.pop_front();
         if bucket.entries.is_empty() {
             self.empty(digit, value);
@@ -92,11 +102,12 @@ impl<T> Agenda<T> {
     }
 
     /// Sorts a bucket into those before it, now that the latest time is the earliest in it.
+    #[inline(never)]
     fn spread(&mut self, digit: usize, value: usize) {
         let at = digit * VALUES + value;
         let mut entries = std::mem::take(&mut self.buckets[at].entries);
         self.empty(digit, value);
-        entries.drain(..).for_each(|(time, entry)| self.add(time, entry));
+        entries.drain(..).for_each(|entry| self.put(entry));
         // Its memory is used again.
         self.buckets[at].entries = entries;
     }
