@@ -247,6 +247,8 @@ impl State {
     }
 
     /// The next event, at whose time it is then.
+    // Inlined, so that it is not copied in parts to be read as a whole.
+    #[inline(always)]
     pub fn next(&mut self) -> Next {
         let Some(earliest) = self.events.earliest() else { return Next::Nothing };
         if earliest > self.limit {
