@@ -23,6 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::net::SendFlags;
+use weft_link::bell::Loss;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
 use weft_pmi::Exchange;
 use weft_seal::{Protection, Secret};
@@ -210,8 +211,12 @@ impl Managed {
     }
 
     /// This rank gives up because another was lost, which the thread that watches has said, or is
-    /// about to say: it is given the time. A loss on another host it does not see.
-    pub fn give_up(&self, words: &str) {
+    /// about to say: it is given the time. What only the network makes known it does not see.
+    pub fn give_up(&self, loss: Loss, words: &str) {
+        let is_here = self.shared.peers.iter().any(|peer| peer.rank == loss.rank);
+        if !is_here && loss.cause.is_seen_by_its_host() {
+            return; // A rank there has said it.
+        }
         let noticed = self.shared.noticed.lock().unwrap_or_else(PoisonError::into_inner);
         let waited =
             self.shared.on_notice.wait_timeout_while(noticed, NOTICE_LIMIT, |noticed| !*noticed);

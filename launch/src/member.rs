@@ -9,6 +9,7 @@ use std::thread;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Signal, getpid, kill_process};
+use weft_link::bell::Loss;
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
@@ -223,17 +224,17 @@ impl Membership {
         }
     }
 
-    /// Tells the launcher why this rank gives up, in one line: its last words.
-    ///
-    /// A rank that gives up because it lost another one exits with [`PEER_LOST`] after this.
+    /// Tells the launcher that this rank gives up because it lost another one, in one line: its
+    /// last words. It exits with [`PEER_LOST`] after this.
     ///
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
-    pub fn report(&self, words: &str) -> Result<(), JoinError> {
+    pub fn report_loss(&self, loss: Loss) -> Result<(), JoinError> {
+        let words = format!("rank {} {}", loss.rank, loss.cause);
         match &self.launcher {
-            Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words.to_owned())),
+            Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words)),
             Launcher::Manager(place) => {
-                place.give_up(words);
+                place.give_up(loss, &words);
                 Ok(())
             }
         }

@@ -23,6 +23,10 @@ pub trait Actions<B> {
     fn unreachable(&mut self, peer: Rank) {
         let _ = peer;
     }
+    /// A peer says that `rank` has ended, for the cause with this number. Said once.
+    fn lost(&mut self, rank: Rank, cause: u32) {
+        let _ = (rank, cause);
+    }
     /// A packet with `size` user bytes does not get to `peer`, however often it is sent, though
     /// short ones do. Said once of each peer.
     fn mtu_exceeded(&mut self, peer: Rank, size: u16) {

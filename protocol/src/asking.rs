@@ -17,7 +17,7 @@
 
 use crate::ni::Departure;
 use crate::timer::{Nanoseconds, Timer};
-use crate::{Actions, Body, Ni};
+use crate::{Actions, Body, Deferred, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Number of times that a peer that does not acknowledge is asked in the time that it may be
@@ -203,4 +203,11 @@ impl<B: Copy> Ni<B> {
         sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
     }
+}
+
+/// The host, which retransmits, hears what a packet acknowledges that its NI drops or keeps.
+pub(crate) fn tell_acknowledgement<B>(header: &Header, out: &mut impl Actions<B>) {
+    let tells = Header::new(Tag::Acknowledge, header.source, TreeId::unicast(header.source), 0);
+    let tells = Header { acknowledgement: header.acknowledgement, ..tells };
+    out.defer(Deferred::raw(tells, Body::Empty));
 }

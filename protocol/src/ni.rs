@@ -363,7 +363,7 @@ impl<B: Copy> Ni<B> {
                 | (Tag::FaReply, Body::Fetched(_))
                 | (Tag::Credit | Tag::ChannelClear, Body::Empty)
                 | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, Body::Empty)
-                | (Tag::Recall | Tag::Return, Body::Empty)
+                | (Tag::Recall | Tag::Return | Tag::Lost, Body::Empty)
         );
         if !right_body {
             return Err(Violation::Body(from, header.tag));
@@ -385,8 +385,11 @@ impl<B: Copy> Ni<B> {
             Tag::ChannelClear | Tag::Credit if numbered => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
-            Tag::Acknowledge | Tag::Nack | Tag::Farewell if !numbered => {
+            Tag::Acknowledge | Tag::Nack | Tag::Farewell | Tag::Lost if !numbered => {
                 return Err(Violation::Unsupported(from, header.tag));
+            }
+            Tag::Lost if !self.is_told_of(header.tree) => {
+                return Err(Violation::Tree(from, header.tree));
             }
             Tag::Recall | Tag::Return if self.pool.is_none() => {
                 return Err(Violation::Unsupported(from, header.tag));

@@ -14,7 +14,7 @@
 //!
 //! What is the host's comes to it through [`Actions::defer`] and [`Ni::host_received`].
 
-use crate::asking::Why;
+use crate::asking::{Why, tell_acknowledgement};
 use crate::early::Early;
 use crate::ni::Departure;
 use crate::planted::Bug;
@@ -44,6 +44,8 @@ pub(crate) struct Retransmission {
     pub expirations: u16,
     /// This rank has said farewell.
     pub leaving: bool,
+    /// A peer has said that a rank was lost.
+    pub told_of_loss: bool,
     /// No timer of any peer runs out before this; they are looked through when it has passed.
     earliest: Option<(Nanoseconds, Timer)>,
 }
@@ -79,6 +81,7 @@ impl<B: Copy> Ni<B> {
             }
             (Tag::Acknowledge, _) => {}
             (Tag::Nack, _) => self.missed(header, out),
+            (Tag::Lost, _) => self.hear_of_loss(header, out),
             (_, SequenceVerdict::Next)
                 if buffer == BufferOf::Link && !self.has_buffer(from, &body)
                     || self.is_too_early(header) =>
@@ -584,13 +587,6 @@ impl<B: Copy> Ni<B> {
             None => unreachable!("what is numbered has a flow"),
         }
     }
-}
-
-/// The host, which retransmits, hears what a packet acknowledges that its NI drops or keeps.
-fn tell_acknowledgement<B>(header: &Header, out: &mut impl Actions<B>) {
-    let tells = Header::new(Tag::Acknowledge, header.source, TreeId::unicast(header.source), 0);
-    let tells = Header { acknowledgement: header.acknowledgement, ..tells };
-    out.defer(Deferred::raw(tells, Body::Empty));
 }
 
 /// True if packets of this kind are numbered, and sent again if lost. The answer to a fetch-and-add

@@ -10,14 +10,19 @@
 //! is expected of it from there on, not even that it acknowledges anything. The last
 //! acknowledgement of all may always be lost, and its sender be gone (the two generals): so who has
 //! said farewell, and has had everything else acknowledged, takes silence for the answer.
+//!
+//! Silence takes long. Who sees sooner that a rank has ended, because it shares its host, tells all
+//! others, before it ends itself. That is not acknowledged: it is said a few times, and
+//! who misses it all the same waits for the silence.
 
 use crate::asking::Why;
 use crate::ni::Departure;
 use crate::peers::Peer;
+use crate::sequence::Flow;
 use crate::settings::Silence;
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Ni};
-use weft_wire::{Channel, Rank, Tag, TreeId};
+use weft_wire::{Channel, Header, Rank, Tag, TreeId};
 
 /// Times at which two peers heard of each other.
 #[derive(Debug, Clone, Default, Hash)]
@@ -89,6 +94,40 @@ impl<B: Copy> Ni<B> {
         for peer in met {
             self.credit_send(peer, farewell.clone(), Channel::NONE, out);
         }
+    }
+
+    /// Tells all peers that `lost` has ended, and the number of the cause: those never met, too,
+    /// since they may wait for others that were. To be called by who has
+    /// not [heard of it](Self::was_told_of_loss) from one of them.
+    pub fn tell_loss(&mut self, lost: Rank, cause: u32, out: &mut impl Actions<B>) {
+        let is_told = |rank: Rank, flow: &Flow<B>| {
+            rank != lost && rank != self.local && !flow.hearing.lost && !flow.hearing.gone
+        };
+        let told = self.flows().filter(|&(rank, flow)| is_told(rank, flow));
+        for peer in told.map(|(rank, _)| rank).collect::<Vec<_>>() {
+            let mut header = Header::new(Tag::Lost, self.local, TreeId::unicast(lost), 0);
+            self.piggyback(peer, &mut header);
+            header.sequence = cause;
+            out.transmit(peer, &header, &Body::Empty);
+        }
+    }
+
+    /// A peer says that a rank has ended. The first to say so is believed.
+    pub(crate) fn hear_of_loss(&mut self, header: &Header, out: &mut impl Actions<B>) {
+        if !std::mem::replace(&mut self.retransmission.told_of_loss, true) {
+            out.lost(header.tree.root, header.sequence);
+        }
+    }
+
+    /// True if a peer has said that a rank has ended.
+    pub fn was_told_of_loss(&self) -> bool {
+        self.retransmission.told_of_loss
+    }
+
+    /// True for the unicast tree of another rank, whose loss a peer may tell.
+    pub(crate) fn is_told_of(&self, tree: TreeId) -> bool {
+        let lost = tree.root;
+        tree.is_unicast_of(lost) && lost != self.local && lost.0 < self.settings.ranks
     }
 
     /// `peer` ends, in good order.
@@ -232,8 +271,12 @@ impl<B: Copy> Ni<B> {
 
     /// The peers of whom something is expected.
     fn met(&self) -> impl Iterator<Item = Rank> + '_ {
-        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
-        flows.filter(|(_, flow)| flow.hearing.is_expected()).map(|(rank, _)| rank)
+        self.flows().filter(|(_, flow)| flow.hearing.is_expected()).map(|(rank, _)| rank)
+    }
+
+    /// The peers on a network.
+    fn flows(&self) -> impl Iterator<Item = (Rank, &Flow<B>)> + '_ {
+        self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_deref()?)))
     }
 }
 

@@ -28,6 +28,9 @@ pub enum Tag {
     Recall = 10,
     /// The answer: credits handed back, possibly none.
     Return = 11,
+    /// Another rank was lost: that of `tree`, for the cause in `sequence`. Who survives it on its
+    /// host knows first, and tells the others.
+    Lost = 12,
 }
 
 impl Tag {
@@ -56,6 +59,7 @@ impl TryFrom<u8> for Tag {
             9 => Tag::Farewell,
             10 => Tag::Recall,
             11 => Tag::Return,
+            12 => Tag::Lost,
             _ => return Err(Malformed::Tag(byte)),
         })
     }

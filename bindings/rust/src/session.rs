@@ -162,7 +162,7 @@ impl Backend for Session {
 fn end_as_victim(membership: Option<&Membership>, loss: Loss) {
     if let Some(member) = membership {
         // If the launcher is gone too there is nobody to tell.
-        let _ = member.report(&format!("rank {} {}", loss.rank, loss.cause));
+        let _ = member.report_loss(loss);
     }
     std::process::exit(PEER_LOST.into());
 }

@@ -135,6 +135,12 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     }
 
     #[cold]
+    fn lost(&mut self, rank: Rank, cause: u32) {
+        let cause = Cause::from_bits(cause).unwrap_or(Cause::Ended);
+        self.link.bells().announce(Loss { rank, cause });
+    }
+
+    #[cold]
     fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
         let cause = Cause::MtuExceeded { bytes: size };
         self.link.bells().announce(Loss { rank: peer, cause });

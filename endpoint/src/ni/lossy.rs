@@ -14,7 +14,7 @@ use crate::{AnyNode, Result};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
-use weft_link::bell::{Ticket, Waiter};
+use weft_link::bell::{Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::{Link, PathMtu};
 use weft_protocol::{Body, Settings};
@@ -29,6 +29,8 @@ const LONGEST_WAIT: Nanoseconds = 100_000;
 const GRACE: Nanoseconds = 250_000;
 /// Period in which a link looks after its paths; half that of heartbeats, if that is less.
 const TEND_EVERY: Nanoseconds = 100_000_000;
+/// Copies of the news of a loss, which nobody acknowledges, in a datagram each.
+const TOLD_TIMES: usize = 3;
 /// Time without any arrival after which a rank that ends gives up, if peers may not keep silent for
 /// longer.
 const PATIENCE: Nanoseconds = 1_000_000_000;
@@ -329,6 +331,28 @@ impl<L: Link> Node<L> {
         if any {
             // The arrival that would have woken it is no longer in the link.
             self.nudge();
+        }
+    }
+
+    /// Tells the ranks of other hosts of a loss that this host has seen: their process manager may
+    /// be late, or never tell them. What the network itself makes known each of them finds out.
+    #[cold]
+    pub(crate) fn tell_loss(&self, loss: Loss) {
+        if !L::LOSSY
+            || !loss.cause.is_seen_by_its_host()
+            || self.has_told.swap(true, Ordering::Relaxed)
+        {
+            return;
+        }
+        for _ in 0..TOLD_TIMES {
+            let mut inner = self.inner.enter();
+            if inner.ni.was_told_of_loss() {
+                return;
+            }
+            self.tell_time(&mut inner);
+            let (ni, mut out) = inner.split(Side::Host);
+            ni.tell_loss(loss.rank, loss.cause.to_bits(), &mut out);
+            self.exit_and_flush(inner);
         }
     }
 

@@ -66,6 +66,8 @@ pub struct Node<L: Link> {
     pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
     closed: AtomicBool,
+    /// True once others were told of a loss, or need not be.
+    pub(crate) has_told: AtomicBool,
     /// Error for which a poll failed last.
     pub(crate) trouble: Mutex<Option<Error>>,
 }
@@ -105,6 +107,7 @@ impl<L: Link> Node<L> {
             packets_processed: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            has_told: AtomicBool::new(false),
             trouble: Mutex::new(None),
         }
     }
@@ -149,7 +152,10 @@ impl<L: Link> Node<L> {
     pub(crate) fn check_loss(&self) -> Result<()> {
         match self.bells.loss() {
             None => Ok(()),
-            Some(loss) => Err(Error::RankLost(loss)),
+            Some(loss) => {
+                self.tell_loss(loss);
+                Err(Error::RankLost(loss))
+            }
         }
     }
 

@@ -125,6 +125,7 @@ impl<L: Link> Watch<L> {
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
         while !self.node.is_closed() {
             if let Some(loss) = self.bells.loss() {
+                self.node.tell_loss(loss);
                 // Even if no thread waits in the node, one may wait for a future that only a poll
                 // there ends.
                 self.node.interrupts.run(&mut interrupt);

@@ -96,6 +96,39 @@ fn all_survivors_learn_of_a_rank_that_is_cut_off() {
     }
 }
 
+/// The process manager may be late to tell them, or never do.
+#[test]
+fn who_is_told_of_a_loss_by_its_host_tells_the_others_at_once() {
+    for preset in [Preset::IrxImc, Preset::HrxHmc, Preset::Pupa] {
+        let (tap, met) = (Tap::new(), AtomicUsize::new(0));
+        let (ready, told) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let loss = Loss { rank: Rank(2), cause: Cause::Killed(9) };
+        // Nobody is lost because it is silent.
+        let silence = Silence { lost_after: u64::MAX / 4, ..SILENCE };
+        Job { silence: Some(silence), ..watched(preset, tap) }.packets(|packets| {
+            meet(&packets, &met);
+            ready.fetch_add(1, Ordering::SeqCst);
+            match packets.rank() {
+                Rank(0) => {
+                    assert_eq!(packets.poll_until(|| false), Err(Error::RankLost(loss)));
+                    told.store(true, Ordering::SeqCst);
+                }
+                // It computes: its upcall thread tells the others.
+                Rank(1) => {
+                    compute_until(|| ready.load(Ordering::SeqCst) == usize::from(RANKS));
+                    tap.announce(Rank(1), loss);
+                    compute_until(|| told.load(Ordering::SeqCst));
+                }
+                // It lives, and nobody says so to it. It must not wait for their farewells.
+                _ => {
+                    packets.poll_until(|| told.load(Ordering::SeqCst)).unwrap();
+                    tap.announce(Rank(2), Loss { rank: Rank(1), ..loss });
+                }
+            }
+        });
+    }
+}
+
 #[test]
 fn a_link_that_returns_in_time_has_lost_nothing() {
     for preset in [Preset::IrxHmc, Preset::HrxImc, Preset::Pupa] {

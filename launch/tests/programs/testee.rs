@@ -252,7 +252,7 @@ fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
         yield_now();
     };
     println!("heard that rank {} {}", loss.rank, loss.cause);
-    membership.report("lost a rank").unwrap();
+    membership.report_loss(loss).unwrap();
     exit(PEER_LOST.into());
 }
 

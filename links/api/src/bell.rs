@@ -83,6 +83,12 @@ impl Cause {
         }
     }
 
+    /// True if who shares a host with the rank learns of it at once; false if the network makes it
+    /// known, to each that uses it.
+    pub fn is_seen_by_its_host(self) -> bool {
+        !matches!(self, Cause::Unreachable(_) | Cause::MtuExceeded { .. })
+    }
+
     /// The cause that [`Self::to_bits`] made.
     pub fn from_bits(bits: u32) -> Option<Self> {
         match bits >> 8 {

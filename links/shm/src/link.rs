@@ -194,7 +194,8 @@ impl Shm {
             | Tag::Nack
             | Tag::Farewell
             | Tag::Recall
-            | Tag::Return => Payload::Empty,
+            | Tag::Return
+            | Tag::Lost => Payload::Empty,
             Tag::FaRequest | Tag::FaReply => Payload::Words([slot.word(0), slot.word(1)]),
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match kind {
                 payload_kind::INLINE if usize::from(header.size) <= INLINE_BYTES => {

@@ -181,6 +181,7 @@ fn kind(header: &Header) -> &'static str {
         Tag::Ucast => "a unicast packet",
         Tag::Mcast => "a multicast packet",
         Tag::Farewell => "a farewell",
+        Tag::Lost => "the news of a loss",
         Tag::FaRequest => "a fetch-and-add request",
         Tag::FaReply => "a fetch-and-add reply",
         Tag::ChannelClear => "a channel-clear packet",

@@ -239,3 +239,41 @@ fn nobody_is_accused_of_a_narrow_way_for_a_short_packet_or_one_that_has_come_or_
         assert!(!did.iter().any(accused), "{size}, {says:?}");
     }
 }
+
+/// The news that rank 2 was lost, from rank 1, for the cause with number 777.
+fn news() -> weft_wire::Header {
+    let tree = TreeId::unicast(Rank(2));
+    weft_wire::Header { tag: Tag::Lost, tree, sequence: 777, ..acknowledge_nothing(1) }
+}
+
+#[test]
+fn a_loss_is_told_to_all_but_the_lost() {
+    let mut bench = bench(Preset::IrxImc);
+    let header = weft_wire::Header { source: Rank(0), ..news() };
+    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, Body::Empty)]);
+    bench.receive(ucast(1, 0), Body::Buffer(200));
+    bench.unicast(2, 90);
+    let header = weft_wire::Header { acknowledgement: 1, ..header };
+    assert_eq!(bench.tell_loss(2, 777), [Did::Transmit(Rank(1), header, Body::Empty)]);
+}
+
+#[test]
+fn the_first_news_of_a_loss_is_believed() {
+    for preset in [Preset::IrxImc, Preset::Pupa, Preset::HrxHmc, Preset::HrxImc] {
+        let mut bench = bench(preset);
+        assert!(!bench.ni.was_told_of_loss());
+        assert_eq!(hears(&mut bench, news(), Body::Empty), [Did::Lost(Rank(2), 777)]);
+        assert!(bench.ni.was_told_of_loss());
+        assert_eq!(hears(&mut bench, news(), Body::Empty), [], "{preset}: it comes several times");
+    }
+}
+
+#[test]
+fn nobody_is_told_of_its_own_loss_or_of_that_of_nobody() {
+    for tree in [0, 3].map(|rank| TreeId::unicast(Rank(rank))) {
+        let mut bench = bench(Preset::IrxImc);
+        let header = weft_wire::Header { tree, ..news() };
+        let violation = crate::Violation::Tree(Rank(1), tree);
+        assert_eq!(bench.try_receive(header, Body::Empty), Err(violation));
+    }
+}

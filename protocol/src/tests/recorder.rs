@@ -17,6 +17,7 @@ pub enum Did {
     Free(u64),
     Fetched(u64),
     Unreachable(Rank),
+    Lost(Rank, u32),
     MtuExceeded(Rank, u16),
 }
 
@@ -55,6 +56,10 @@ impl Actions<u64> for Recorder {
 
     fn unreachable(&mut self, peer: Rank) {
         self.did.push(Did::Unreachable(peer));
+    }
+
+    fn lost(&mut self, rank: Rank, cause: u32) {
+        self.did.push(Did::Lost(rank, cause));
     }
 
     fn mtu_exceeded(&mut self, peer: Rank, size: u16) {
@@ -110,6 +115,11 @@ impl Bench {
 
     pub fn disconnect(&mut self) -> Vec<Did> {
         self.ni.disconnect(&mut self.out);
+        self.did()
+    }
+
+    pub fn tell_loss(&mut self, lost: u16, cause: u32) -> Vec<Did> {
+        self.ni.tell_loss(Rank(lost), cause, &mut self.out);
         self.did()
     }
 

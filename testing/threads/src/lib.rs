@@ -232,6 +232,9 @@ impl Job {
     }
 
     fn rank<L: Link>(self, rank: Rank, link: L, body: Body) {
+        if let Some(tap) = self.tap {
+            tap.attached(rank, link.bells());
+        }
         let settings = self.settings(link.capabilities());
         let policy = WaitPolicy::for_ranks(usize::from(settings.ranks), 2);
         let node = Arc::new(Node::new(rank, settings, link, policy));

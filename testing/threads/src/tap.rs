@@ -2,9 +2,11 @@
 
 use crate::wire::lock;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use weft_adversary::{Attack, Kept};
+use weft_link::bell::{Bells, Loss};
 use weft_udp::Counters;
 use weft_wire::Rank;
 
@@ -12,7 +14,7 @@ use weft_wire::Rank;
 const KEPT: usize = 64;
 
 /// The network of one job, as others get at it. Ranks above 63 cannot be cut off.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Tap {
     cut: AtomicU64,
     pub(crate) passed: AtomicU64,
@@ -22,6 +24,13 @@ pub struct Tap {
     kept: Mutex<VecDeque<Kept>>,
     attacks: [AtomicU64; Attack::ALL.len()],
     counters: Mutex<Vec<Counters>>,
+    bells: Mutex<Vec<(Rank, Arc<dyn Bells>)>>,
+}
+
+impl std::fmt::Debug for Tap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tap").finish_non_exhaustive()
+    }
 }
 
 impl Tap {
@@ -38,6 +47,12 @@ impl Tap {
     /// All can be reached again.
     pub fn mend(&self) {
         self.cut.store(0, Relaxed);
+    }
+
+    /// Announces a loss to `rank` alone, as its host does.
+    pub fn announce(&self, rank: Rank, loss: Loss) {
+        let all = lock(&self.bells);
+        all.iter().filter(|(own, _)| *own == rank).for_each(|(_, bells)| bells.announce(loss));
     }
 
     /// Datagrams that ranks have sent so far.
@@ -86,6 +101,10 @@ impl Tap {
 
     pub(crate) fn attacked(&self, kind: Attack) {
         self.attacks[kind as usize].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn attached(&self, rank: Rank, bells: Arc<dyn Bells>) {
+        lock(&self.bells).push((rank, bells));
     }
 
     pub(crate) fn detached(&self, counters: Counters) {

@@ -15,7 +15,7 @@ proptest! {
     #[test]
     fn any_words_parse_or_are_refused(words in any::<[u64; 2]>()) {
         let tag = (words[0] >> 32) as u8 & 0x0f;
-        prop_assert_eq!(parse(words, Rank(0)).is_ok(), (1..=11).contains(&tag));
+        prop_assert_eq!(parse(words, Rank(0)).is_ok(), (1..=12).contains(&tag));
     }
 
     #[test]

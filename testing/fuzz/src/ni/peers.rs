@@ -38,7 +38,10 @@ impl Bench {
                 (*script.choose(&[Tag::Credit, Tag::Recall, Tag::Return])?, Body::Empty)
             }
             10 if self.is_careful() => (Tag::Credit, Body::Empty),
-            10 => (*script.choose(&[Tag::Acknowledge, Tag::Nack, Tag::Farewell])?, Body::Empty),
+            10 => {
+                const CONTROL: [Tag; 4] = [Tag::Acknowledge, Tag::Nack, Tag::Farewell, Tag::Lost];
+                (*script.choose(&CONTROL)?, Body::Empty)
+            }
             _ if !self.host.books.channels.below.is_empty() && script.ratio(3, 4)? => {
                 let below: Vec<_> = self.host.books.channels.below.iter().copied().collect();
                 let (child, owner) = *script.choose(&below)?;
