@@ -56,6 +56,7 @@ pub fn run_on_hosts(
         }
     };
     let mut conductor = Conductor::new(spec, started)?;
+    conductor.catch_up();
     while !conductor.job.is_over() {
         conductor.step()?;
     }
@@ -114,6 +115,13 @@ impl<'a> Conductor<'a> {
             signals,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
+    }
+
+    /// Takes in what agents said, and that they ended, when others were still listened to: nothing
+    /// more may come that would tell.
+    fn catch_up(&mut self) {
+        (0..self.remotes.len()).for_each(|number| self.hear(number));
+        self.act();
     }
 
     /// Waits for something to happen, and attends to all that has.
@@ -345,3 +353,6 @@ impl<'a> Conductor<'a> {
         (remote.processes.get(index).copied().unwrap_or_default(), remote.name.clone())
     }
 }
+
+#[cfg(test)]
+mod tests;

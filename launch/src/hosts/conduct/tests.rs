@@ -1,0 +1,50 @@
+use super::*;
+
+use std::ffi::OsString;
+use std::net::Ipv4Addr;
+
+use weft_link_shm::Settings;
+
+use crate::Mtu;
+use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, Layout, RemoteShell};
+use weft_seal::Protection;
+
+/// A host with one rank whose agent ends at once, which the start of the job has read, and left.
+fn started() -> Started {
+    let mut spec = HostsSpec::new(Vec::new());
+    let arguments = ["-c", "exit 3"].map(OsString::from).to_vec();
+    spec.remote_shell = RemoteShell { program: "sh".into(), arguments };
+    let mut remotes = Remotes::default();
+    remotes.push(Remote::start("elsewhere", &spec).unwrap());
+    remotes[0].count = 1;
+    while let Some(from) = remotes[0].stream.readable() {
+        wait_for(&[((), from.as_fd(), PollFlags::IN)], None).unwrap();
+        remotes[0].stream.read_some().unwrap();
+    }
+    let host = HostLayout {
+        name: "elsewhere".into(),
+        first: 0,
+        ranks: 1,
+        cores: 1,
+        interface: String::new(),
+        address: Ipv4Addr::LOCALHOST.into(),
+    };
+    let layout = Layout {
+        hosts: vec![host],
+        between: Between::Nothing,
+        copies: Copies::Ranks(None),
+        mtu: Mtu::USUAL,
+        protection: Protection::default(),
+    };
+    Started { layout, remotes, signals: None }
+}
+
+#[test]
+fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
+    let settings = Settings { ranks: 1, window_packets: 4, frame_bytes: 1024, frames: 4 };
+    let spec = JobSpec::new(settings, "program");
+    let mut conductor = Conductor::new(&spec, started()).unwrap();
+    conductor.catch_up();
+    assert!(conductor.remotes[0].is_lost);
+    assert!(conductor.job.is_over(), "all its ranks were there");
+}
