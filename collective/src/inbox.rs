@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The limit of early bytes where there is none.
-pub const UNLIMITED: usize = usize::MAX;
-
 /// A packet that has arrived, while whoever took it from the network looks at it.
 pub trait Arrived {
     /// The packet, kept.
@@ -103,7 +100,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
     /// member and step were kept before.
     ///
     /// # Errors
-    /// More than `limit` bytes of a member and step, if they are not [`UNLIMITED`].
+    /// More than `limit` bytes of a member and step.
     pub fn store<P: Arrived<Kept = K>>(
         &mut self,
         (member, step): (usize, u8),
@@ -117,7 +114,7 @@ impl<K: AsRef<[u8]>> Inbox<K> {
         let new = || Early { pieces: VecDeque::new(), length: 0, kept: 0 };
         let early = self.transfers.entry((member, step)).or_insert_with(new);
         let is_more = !early.pieces.is_empty() && length == 0;
-        if limit != UNLIMITED && (is_more || early.length + length > limit) {
+        if is_more || early.length + length > limit {
             return Err("more of a collective operation than it may send unasked");
         }
         early.length += length;

@@ -129,6 +129,8 @@ struct Outgoing {
     to: To,
     step: u8,
     span: Span,
+    /// Bytes of the rounds before.
+    before: usize,
     /// Bytes that have left.
     sent: usize,
 }
@@ -241,9 +243,11 @@ impl<K: AsRef<[u8]>> Run<K> {
     ) -> Result<Stage, Failure<X::Error>> {
         loop {
             match self.steps.front().copied() {
-                Some(Step::Send(to, step, span)) => self.begin_send(to, step, span),
-                Some(Step::Receive(from, step, span)) => {
-                    self.begin_receive(memory, from, step, span)
+                Some(Step::Send(to, step, span, before)) => {
+                    self.begin_send(Outgoing { to, step, span, before, sent: 0 });
+                }
+                Some(Step::Receive(from, step, span, before)) => {
+                    self.begin_receive(memory, (from, step), span, before);
                 }
                 Some(Step::Copy(from, to)) => self.copy(memory, from, to),
                 Some(Step::Combine(..)) => return Ok(Stage::Combine),
@@ -347,29 +351,35 @@ impl<K: AsRef<[u8]>> Run<K> {
         self.broken.or_else(more)
     }
 
-    fn begin_send(&mut self, to: To, step: u8, span: Span) {
+    fn begin_send(&mut self, transfer: Outgoing) {
         let (me, size) = (self.members.me(), self.members.size());
-        let all = match to {
+        let all = match transfer.to {
             To::Others if self.members.group().is_none() => 1..size,
             _ => 0..0,
         };
         for distance in all.clone() {
             let to = To::Member((me + distance) % size);
-            self.outgoing.push_back(Outgoing { to, step, span, sent: 0 });
+            self.outgoing.push_back(Outgoing { to, ..transfer });
         }
         if all.is_empty() {
-            self.outgoing.push_back(Outgoing { to, step, span, sent: 0 });
+            self.outgoing.push_back(transfer);
         }
     }
 
-    fn begin_receive(&mut self, memory: &mut impl Memory, from: usize, step: u8, span: Span) {
+    fn begin_receive(
+        &mut self,
+        memory: &mut impl Memory,
+        (from, step): (usize, u8),
+        span: Span,
+        before: usize,
+    ) {
         if let Area::Block(block) = span.area
             && self.blocks.len() <= block
         {
             self.blocks.resize_with(self.members.size(), Vec::new);
         }
         self.incoming.push(Incoming { from, step, span, received: 0 });
-        if span.length > EAGER_BYTES && span.length != Span::ANNOUNCED {
+        if span.length != Span::ANNOUNCED && before + span.length > EAGER_BYTES {
             self.to_tell.push_back((from, step));
         }
         self.place_early(memory, self.incoming.len() - 1);
@@ -484,18 +494,28 @@ impl<K: AsRef<[u8]>> Run<K> {
                 it.sent += span.length;
                 ended = it.sent == it.span.length;
             }
-            if !ended {
-                self.outgoing.push_back(it);
+            match ended {
+                true => self.forget_ready(&it),
+                false => self.outgoing.push_back(it),
             }
         }
         Ok(())
+    }
+
+    /// A transfer has left. Its receivers say again that they are ready for the next round, and
+    /// none does before all of this one has come.
+    fn forget_ready(&mut self, it: &Outgoing) {
+        self.ready.retain(|&(member, step)| match it.to {
+            To::Member(to) => (member, step) != (to, it.step),
+            To::Others => step != it.step,
+        });
     }
 
     /// Bytes that may leave now: those that have not left yet, as far as their receivers store them
     /// or are ready. `None` if receivers have to say first that they are ready.
     fn allowed(&self, it: &Outgoing) -> Option<usize> {
         let left = it.span.length - it.sent;
-        if it.span.length <= EAGER_BYTES {
+        if it.before + it.span.length <= EAGER_BYTES {
             return Some(left);
         }
         let is_ready = match it.to {
@@ -507,7 +527,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         };
         match is_ready {
             true => Some(left),
-            false => EAGER_BYTES.checked_sub(it.sent).filter(|&bytes| bytes > 0),
+            false => EAGER_BYTES.checked_sub(it.before + it.sent).filter(|&bytes| bytes > 0),
         }
     }
 }

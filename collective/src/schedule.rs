@@ -145,10 +145,10 @@ pub enum To {
 /// One step of a schedule. Sends and receives begin in order, and go on at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Sends a transfer.
-    Send(To, u8, Span),
-    /// Receives the next transfer of a member.
-    Receive(usize, u8, Span),
+    /// Sends a transfer, or a round of one of which so many bytes were in the rounds before.
+    Send(To, u8, Span, usize),
+    /// Receives the next transfer of a member, or a round of one.
+    Receive(usize, u8, Span, usize),
     /// Waits until all that was begun has left and come.
     Wait,
     /// Combines a contribution with a later one, in place of that block.
@@ -200,17 +200,21 @@ pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> Vec
 
 impl Plan<'_> {
     fn send(&mut self, to: usize, step: u8, from: Span) {
-        self.steps.push_back(Step::Send(To::Member(to), step, from));
+        self.steps.push_back(Step::Send(To::Member(to), step, from, 0));
     }
 
     fn send_to_all(&mut self, step: u8, from: Span) {
+        self.send_round(To::Others, step, from, 0);
+    }
+
+    fn send_round(&mut self, to: To, step: u8, from: Span, before: usize) {
         if self.size > 1 {
-            self.steps.push_back(Step::Send(To::Others, step, from));
+            self.steps.push_back(Step::Send(to, step, from, before));
         }
     }
 
     fn receive(&mut self, from: usize, step: u8, into: Span) {
-        self.steps.push_back(Step::Receive(from, step, into));
+        self.steps.push_back(Step::Receive(from, step, into, 0));
     }
 
     fn wait(&mut self) {
@@ -419,12 +423,15 @@ impl Plan<'_> {
         let rounds = rounds(lengths.max().unwrap_or(0), limit);
         for round in 0..rounds {
             for from in self.others() {
-                if let Some(part) = part(into(from), round, limit) {
-                    self.receive(from, DOWN, Span::new(Area::Result, part));
+                let all = into(from);
+                if let Some(part) = part(all.clone(), round, limit) {
+                    let (before, part) = (part.start - all.start, Span::new(Area::Result, part));
+                    self.steps.push_back(Step::Receive(from, DOWN, part, before));
                 }
             }
             if let Some(part) = part(mine.clone(), round, limit) {
-                self.send_to_all(DOWN, Span::new(area, part));
+                let before = part.start - mine.start;
+                self.send_round(To::Others, DOWN, Span::new(area, part), before);
             }
             self.wait();
         }
@@ -442,10 +449,12 @@ impl Plan<'_> {
             let limit = if at_once { usize::MAX } else { limit };
             for round in 0..rounds(of(to).len().max(length), limit) {
                 if let Some(part) = part(at..at + length, round, limit) {
-                    self.receive(from, ACROSS, Span::new(area, part));
+                    let (before, part) = (part.start - at, Span::new(area, part));
+                    self.steps.push_back(Step::Receive(from, ACROSS, part, before));
                 }
                 if let Some(part) = part(of(to), round, limit) {
-                    self.send(to, ACROSS, Span::new(Area::Mine, part));
+                    let (before, part) = (part.start - of(to).start, Span::new(Area::Mine, part));
+                    self.send_round(To::Member(to), ACROSS, part, before);
                 }
                 if !at_once {
                     self.wait();

@@ -2,7 +2,7 @@
 //! came early.
 
 use crate::format::{self, DECLARATION, Header, Kind};
-use crate::inbox::{Arrived, Inbox, UNLIMITED};
+use crate::inbox::{Arrived, Inbox};
 use crate::members::Members;
 use crate::run::{Failure, Job, Memory, Run, Stage, Transport};
 use crate::schedule::{Call, Tuning};
@@ -62,8 +62,6 @@ pub struct Teams<M, K> {
     tuning: Tuning,
     /// Packets of a member that may be kept, for which it has no credit meanwhile.
     keeps: usize,
-    /// True if what comes early of a transfer is bounded.
-    bounded: bool,
     teams: BTreeMap<TeamId, Team<M, K>>,
     unopened: usize,
     named: u32,
@@ -169,14 +167,12 @@ impl<M, K> Team<M, K> {
 
 impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. What comes
-    /// early of a transfer is stored; if that is `bounded`, up to
-    /// [`EAGER_BYTES`](crate::EAGER_BYTES).
-    pub fn new(rank: Rank, tuning: Tuning, keeps: usize, bounded: bool) -> Self {
+    /// early of a transfer is stored, up to [`EAGER_BYTES`](crate::EAGER_BYTES).
+    pub fn new(rank: Rank, tuning: Tuning, keeps: usize) -> Self {
         Teams {
             rank,
             tuning,
             keeps,
-            bounded,
             teams: BTreeMap::new(),
             unopened: 0,
             named: 0,
@@ -453,7 +449,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
     ) -> Result<Progress, Refused> {
         const NONE: Refused = Refused::Violation("a packet of a collective operation that is none");
         let (header, data) = Header::parse(packet.bytes()).ok_or(NONE)?;
-        let (id, me, early) = (header.team, self.rank, (self.bounded, self.keeps));
+        let (id, me, keeps) = (header.team, self.rank, self.keeps);
         let team = match self.teams.contains_key(&id) {
             true => self.teams.entry(id).or_default(),
             false => self.unopened(id)?,
@@ -468,12 +464,12 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         if header.kind == Kind::Abort {
             return Ok(Progress::Aborted(id, Abort::parse(data).ok_or(NONE)?));
         }
-        team.arrive((me, from, place), &header, packet, early)
+        team.arrive((me, from, place), &header, packet, keeps)
     }
 
     /// A team that is not open here: who has opened it may be ahead.
     fn unopened(&mut self, id: TeamId) -> Result<&mut Team<M, K>, Refused> {
-        if self.unopened >= MOST_UNOPENED && self.bounded {
+        if self.unopened >= MOST_UNOPENED {
             const MORE: &str = "parts of collective operations of more teams than there may be";
             return Err(Refused::Violation(MORE));
         }
@@ -488,7 +484,7 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
         (me, from, place): (Rank, Rank, usize),
         header: &Header,
         packet: impl Arrived<Kept = K>,
-        (bounded, keeps): (bool, usize),
+        keeps: usize,
     ) -> Result<Progress, Refused> {
         let (number, theirs) = (header.number, header.signature);
         let disagree =
@@ -515,7 +511,6 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
             return if distance < 0 { disagree((me, heard.1)) } else { Ok(Progress::None) };
         }
         let limit = match &slot.task {
-            _ if !bounded => UNLIMITED,
             // It may have said that it is ready.
             Task::Running { .. } => EAGER_BYTES.max(theirs.bytes as usize),
             _ => EAGER_BYTES,

@@ -66,8 +66,7 @@ fn all_operations_of_all_roots_on_all_sizes() {
             let mut random = Random::new((size * 10 + kind) as u64);
             let (groups, payload) = (kind % 2 == 0, [64, 300][size % 2]);
             let room = 1 + random.below(6) as usize;
-            let setting =
-                Setting { ranks: size, tuning, payload, room, groups, bounded: kind != 2 };
+            let setting = Setting { ranks: size, tuning, payload, room, groups };
             let (id, members) = team_of(size);
             let mut teams = [Actors::new(id, members, calls, 1 + random.below(4) as usize)];
             run(&mut World::new(setting), &mut teams, &mut random);
@@ -85,18 +84,10 @@ fn long_operations_wait_until_their_receivers_are_ready() {
                 Call { operation, root: size / 2, count: count / size * size, size: 2 }
             });
             let mut random = Random::new(size as u64);
-            let setting = Setting {
-                ranks: size,
-                tuning,
-                payload: 9000,
-                room: 4,
-                groups: kind == 0,
-                bounded: true,
-            };
+            let setting =
+                Setting { ranks: size, tuning, payload: 9000, room: 4, groups: kind == 0 };
             let (id, members) = team_of(size);
             let mut teams = [Actors::new(id, members, calls.to_vec(), 2)];
-            // Rounds have no bound of their own: who is further on may be so by several.
-            let setting = Setting { bounded: kind != 0, ..setting };
             run(&mut World::new(setting), &mut teams, &mut random);
         }
     }
@@ -110,7 +101,7 @@ fn operations_that_are_far_ahead_wait_for_fences() {
         let (id, members) = team_of(size);
         let (tuning, mut random) = (tunings()[size % 2], Random::new(size as u64));
         let (payload, room) = (100, 300);
-        let setting = Setting { ranks: size, tuning, payload, room, groups: true, bounded: true };
+        let setting = Setting { ranks: size, tuning, payload, room, groups: true };
         let mut teams = [Actors::new(id, members, vec![broadcast; 400], 400)];
         run(&mut World::new(setting), &mut teams, &mut random);
     }
@@ -132,7 +123,7 @@ proptest! {
         let ranks = 1 + random.below(9) as usize;
         let tuning = tunings()[random.below(2) as usize];
         let (payload, room) = ([70, 1000, 9000][random.below(3) as usize], 1 + random.below(6) as usize);
-        let setting = Setting { ranks, tuning, payload, room, groups: false, bounded: true };
+        let setting = Setting { ranks, tuning, payload, room, groups: false };
         let mut teams: Vec<Actors> = (0..3).map(|count| {
             let mut members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
             for place in (1..ranks).rev() {

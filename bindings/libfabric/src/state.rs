@@ -81,7 +81,7 @@ impl State {
         State {
             exchange,
             remote,
-            collectives: Teams::new(rank, collectives::TUNING, keeps, true),
+            collectives: Teams::new(rank, collectives::TUNING, keeps),
             arenas: BTreeMap::new(),
             areas: Areas::default(),
             led: BTreeMap::new(),

@@ -12,8 +12,7 @@ fn world(ranks: usize) -> World {
 
 fn world_with(ranks: usize, tuning: Tuning) -> World {
     let (payload, room) = (70_000, usize::MAX);
-    let mut world =
-        World::new(Setting { ranks, tuning, payload, room, groups: false, bounded: true });
+    let mut world = World::new(Setting { ranks, tuning, payload, room, groups: false });
     let members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
     (0..ranks).for_each(|at| world.open(at, ALL, &members));
     world

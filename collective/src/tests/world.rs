@@ -176,7 +176,6 @@ pub struct Setting {
     pub room: usize,
     /// True if teams have multicast groups.
     pub groups: bool,
-    pub bounded: bool,
 }
 
 pub struct World {
@@ -189,7 +188,7 @@ pub struct World {
 
 impl World {
     pub fn new(setting: Setting) -> Self {
-        let teams = |rank| Teams::new(Rank(rank as u16), setting.tuning, 2, setting.bounded);
+        let teams = |rank| Teams::new(Rank(rank as u16), setting.tuning, 2);
         World {
             ranks: (0..setting.ranks).map(teams).collect(),
             wires: vec![vec![VecDeque::new(); setting.ranks]; setting.ranks],

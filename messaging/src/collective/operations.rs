@@ -12,7 +12,7 @@ use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
 use weft_collective::{
     Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
-    Signature, Stage, Teams, Transport, Tuning,
+    Signature, Stage, Teams, Transport, Tuning, teams::MOST_UNOPENED,
 };
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{Group, Packets, Rank};
@@ -21,6 +21,12 @@ pub(super) use weft_collective::TeamId;
 
 /// All-reduces of more bytes share the combining out among all members.
 const SHARED_OUT_BYTES: usize = 32 << 10;
+
+/// Teams that a rank creates at most without knowing that all others have created the first of
+/// them: what comes for teams that are not open yet is stored (I9).
+const TEAMS_AHEAD: u32 = MOST_UNOPENED as u32 / 2;
+/// The team of all ranks, in which they wait for one another's teams.
+const CREATORS: TeamId = TeamId { leader: Rank(0), count: u32::MAX };
 
 /// A team that was opened: its name, its members, and its arena if it has one.
 pub(super) type Opened = (TeamId, Arc<Members>, Option<Arena>);
@@ -127,7 +133,9 @@ impl Operations {
             round_packets: at_once,
             synchronous_broadcasts: false,
         };
-        let teams = Teams::new(packets.rank(), tuning, usize::MAX, false);
+        let mut teams = Teams::new(packets.rank(), tuning, usize::MAX);
+        let all = Members::all(packets.size(), packets.rank());
+        teams.open(CREATORS, all).map_err(|from| Error::Stray { from })?;
         let operations = Arc::new(Operations {
             engine: Arc::clone(engine),
             port: OnceLock::new(),
@@ -152,6 +160,17 @@ impl Operations {
     /// Port of the packets of operations. Messages wait for a port that is still being made.
     fn port(&self) -> Result<&Port> {
         self.port.get().ok_or(Error::Abandoned)
+    }
+
+    /// Waits until all ranks have created about as many teams as this one.
+    ///
+    /// # Errors
+    /// Those of a barrier.
+    pub fn keep_pace(self: &Arc<Self>) -> Result<()> {
+        if !self.state.enter().created.is_multiple_of(TEAMS_AHEAD) {
+            return Ok(());
+        }
+        self.begin(CREATORS, &BARRIER, super::team::barrier_values)?.wait()
     }
 
     /// Opens a new team of `size` members whose first is `leader`, with an arena if ranks share

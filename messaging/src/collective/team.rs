@@ -55,12 +55,14 @@ impl Team {
     }
 
     /// The team of `members`, in this order; `None` if this rank is not one of them. All ranks of
-    /// the job make the same teams in the same order, with multicast groups among them.
+    /// the job make the same teams in the same order, with multicast groups among them. Each 32nd
+    /// team is made once all ranks make it; the others wait for nobody.
     ///
     /// # Errors
-    /// Those of [`weft_endpoint::Packets::group`].
+    /// Those of [`weft_endpoint::Packets::group`]; a lost rank.
     pub fn part(&self, members: &[Rank]) -> Result<Option<Self>> {
         let operations = &self.shared.operations;
+        operations.keep_pace()?;
         let packets = operations.engine().packets();
         let group = packets.group(members)?;
         let first = (members[0], members.len());

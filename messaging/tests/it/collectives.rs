@@ -163,6 +163,35 @@ fn teams_may_be_many() {
     });
 }
 
+/// One rank makes its teams late: others are ahead by as many as they may be, not by all.
+#[test]
+fn teams_that_are_not_made_yet_are_bounded() {
+    for job in kinds_of_job(3) {
+        let made = AtomicU64::new(0);
+        run(job, |team, engine| {
+            if team.rank() == 2 {
+                // What comes for teams that are not open here is taken, and stored.
+                while made.load(Ordering::SeqCst) < 2 * 31 {
+                    engine.progress().unwrap();
+                }
+                for _ in 0..10_000 {
+                    engine.progress().unwrap();
+                }
+            }
+            let mut teams = Vec::new();
+            for number in 0..200_u64 {
+                let part = team.part(&[0, 1, 2].map(Rank)).unwrap().unwrap();
+                teams.push(part.begin_gather(2, vec![number]).unwrap());
+                made.fetch_add(1, Ordering::SeqCst);
+            }
+            for (number, pending) in (0..).zip(teams) {
+                let all = pending.wait().unwrap();
+                assert_eq!(all, (team.rank() == 2).then(|| vec![vec![number]; 3]));
+            }
+        });
+    }
+}
+
 #[test]
 fn operations_that_overlap_end_in_any_order() {
     for job in kinds_of_job(4) {

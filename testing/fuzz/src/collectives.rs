@@ -60,7 +60,7 @@ pub fn operations(data: &[u8]) {
     // Bytes behind the last step: broadcasts wait for all, as those of regions do.
     let synchronous_broadcasts = !data.len().is_multiple_of(8);
     let tuning = Tuning { synchronous_broadcasts, ..TUNING };
-    let mut collectives: Collectives<Bytes, Vec<u8>> = Teams::new(Rank(0), tuning, 2, true);
+    let mut collectives: Collectives<Bytes, Vec<u8>> = Teams::new(Rank(0), tuning, 2);
     let mut begun = [0_u32; 2];
     let mut wires = Wires::new(4096);
     for step in data.chunks_exact(8) {

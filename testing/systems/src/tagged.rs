@@ -227,7 +227,7 @@ impl State {
         // Where ranks can read each other's memory, half of them lend it.
         exchange.set_single_copy(rank.0.is_multiple_of(2));
         let keeps = packets.in_flight() / 8;
-        let mut teams = Collectives::new(rank, collectives::TUNING, keeps, true);
+        let mut teams = Collectives::new(rank, collectives::TUNING, keeps);
         let members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
         let opened = collectives::open(&mut teams, ALL, &members, (rank, ranks))?;
         assert!(opened, "the first team can be opened");

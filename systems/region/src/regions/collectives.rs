@@ -93,7 +93,7 @@ impl Regions {
 
 impl Collectives {
     pub(super) fn new(packets: &Packets) -> Self {
-        let mut teams = Teams::new(packets.rank(), TUNING, 0, true);
+        let mut teams = Teams::new(packets.rank(), TUNING, 0);
         // Nothing has come yet that could be a stranger's.
         let _ = teams.open(TEAM, Members::all(packets.size(), packets.rank()));
         Collectives { teams, is_busy: false, resumes: false }

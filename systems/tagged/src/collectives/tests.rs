@@ -35,7 +35,7 @@ struct World {
 
 impl World {
     fn new(ranks: usize, payload: usize, room: usize) -> Self {
-        let one = |rank| Teams::new(Rank(rank as u16), TUNING, 2, true);
+        let one = |rank| Teams::new(Rank(rank as u16), TUNING, 2);
         let mut world =
             World { ranks: (0..ranks).map(one).collect(), net: Net::new(ranks, payload, room) };
         let members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
