@@ -91,6 +91,28 @@ fn ranks_of_hydra_that_encrypt() {
     assert_eq!(text.matches("hold 1400 bytes").count(), 4, "{text}");
 }
 
+/// The clock of a host tells the time since it was started, which no other host knows.
+#[test]
+fn hosts_whose_clocks_have_nothing_in_common() {
+    let Some(two) = cluster(2) else { return };
+    let days = 11 * 24 * 3600;
+    let shell = format!(
+        "unshare --time --monotonic {days} --boottime {days} {}",
+        two.remote_shell().display()
+    );
+    for link in ["udp", "xdp"] {
+        for (program, right) in [
+            (ASP, "verified against Dijkstra"),
+            ("water --molecules 40 --steps 3 --verify", "verified against one rank"),
+        ] {
+            let words = format!("--link {link} --hosts a:2,b:2");
+            let mut command = common::command(&two, &words, program);
+            let text = text(&command.env("WEFT_RSH", &shell).output().unwrap());
+            assert!(text.contains(right), "{link}: {text}");
+        }
+    }
+}
+
 #[test]
 fn asp_on_one_host_whose_ranks_share_nothing() {
     let Some(two) = cluster(2) else { return };
