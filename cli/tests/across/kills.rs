@@ -121,9 +121,14 @@ fn text_of(mut file: File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// True unless the job goes on without this process: a remote shell, or a question of
-/// `weft mpirun`'s to what it then does not take.
+/// True unless the job goes on without this process, or waits for it for ever: a remote shell,
+/// Hydra's child that is about to become one, or a question of `weft mpirun`'s to what it then does
+/// not take.
 fn may_be_killed(process: Pid) -> bool {
+    let is_hydra = |process: Pid| file_of(process) == "mpiexec.hydra";
+    if is_hydra(process) && common::parent_if_known(process).is_some_and(is_hydra) {
+        return false;
+    }
     is_ours(process)
         || MANAGERS.contains(&&*file_of(process)) && !name_of(process).contains("--version")
 }

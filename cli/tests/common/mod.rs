@@ -198,9 +198,14 @@ pub fn assert_one_line(errors: &str, words: &[&str]) {
 
 /// The agent of a host, which is the parent of its ranks.
 pub fn parent_of(process: Pid) -> Pid {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap();
-    let (_, after_name) = stat.rsplit_once(") ").unwrap();
-    Pid::from_raw(after_name.split_whitespace().nth(1).unwrap().parse().unwrap()).unwrap()
+    parent_if_known(process).unwrap()
+}
+
+/// The parent of a process; `None` if that is gone.
+pub fn parent_if_known(process: Pid) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    Pid::from_raw(after_name.split_whitespace().nth(1)?.parse().ok()?)
 }
 
 /// True if there is an XDP program on the host's interface.
