@@ -276,6 +276,7 @@ impl Packets {
 
     /// Sets the upcall, which is called once for each arriving packet, and replaces the one before.
     /// One that panics is called no more; its packet is recycled, and later ones wait for another.
+    /// One that has a clone of these packets keeps them until it is replaced.
     ///
     /// Upcalls run one at a time: in whatever thread polls, or on the upcall thread if none does.
     /// They may send, but must not wait for other packets: those arrive after they return. Nor may
