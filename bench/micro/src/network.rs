@@ -27,7 +27,7 @@ const SIZE_MAX: usize = 64 << 20;
 
 /// The silence after which the other end is lost: longer than processors of machines that are
 /// shared stand still, and nobody waits here for a host that is gone.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 
 /// The wire between the hosts that are made here over which bare AF_XDP is measured.
 const FLOOR_INTERFACE: &str = "floor0";

@@ -4,6 +4,7 @@
 use super::raw::take;
 use super::side::Side;
 use super::{End, bind_thread_to_core};
+use crate::network::SILENCE;
 use anyhow::Result;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -137,7 +138,10 @@ fn rank<L: Link, T>(
 }
 
 fn node<L: Link>(rank: Rank, link: L) -> Result<(Packets, WatchThread)> {
-    let settings = network_settings(2, Preset::Pupa, link.capabilities(), false);
+    let mut settings = network_settings(2, Preset::Pupa, link.capabilities(), false);
+    if let Some(silence) = &mut settings.silence {
+        silence.lost_after = SILENCE.as_nanos() as u64;
+    }
     let node = Arc::new(Node::new(rank, settings, link, WaitPolicy::for_ranks(2, 2)));
     let packets = Packets::new(Arc::clone(&node));
     let polled = packets.clone();
