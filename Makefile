@@ -210,7 +210,7 @@ miri:
 
 tsan:
 	@./setup tsan
-	$(TSAN) --package weft-link-shm --package weft-endpoint --package weft-collective -- --skip puts::a_heap
+	$(TSAN) --lib --tests --package weft-link-shm --package weft-endpoint --package weft-collective -- --skip puts::a_heap
 
 # What is new goes into target/fuzz-corpus; docs/internals/fuzzing.md says what to do with it.
 fuzz:
