@@ -63,6 +63,9 @@ pub enum Kind {
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
     Coexist,
+    /// On Ethernet: the first messages after both ends have computed, and all that the kernel does
+    /// for them
+    AfterPause,
     /// On Ethernet: goodput beside forged, replayed, cut and foreign frames, beside unrelated ones,
     /// and alone
     Hostile,
@@ -85,7 +88,8 @@ impl Kind {
             | Kind::Rate
             | Kind::FetchAdd
             | Kind::Authentication
-            | Kind::Coexist => 8,
+            | Kind::Coexist
+            | Kind::AfterPause => 8,
             Kind::Order | Kind::Region => 64,
             Kind::Events => 4,
             Kind::Hostile => 1400,
@@ -138,6 +142,9 @@ pub struct Spec {
     /// The interface for the floor of AF_XDP; set by the launcher
     #[arg(long, hide = true)]
     pub floor: Option<String>,
+    /// The tracepoint of system calls; set by the launcher
+    #[arg(long, hide = true)]
+    pub tracepoint: Option<u64>,
     /// Protocols of the job
     #[command(flatten)]
     pub protocols: Protocols,
@@ -160,7 +167,8 @@ impl Spec {
     /// True if this is between hosts.
     fn is_on_network(&self) -> bool {
         let on_network = matches!(self.link.as_str(), "udp" | "xdp");
-        self.kind == Kind::Coexist || on_network || self.hosts.are_given()
+        let always = matches!(self.kind, Kind::Coexist | Kind::AfterPause);
+        always || on_network || self.hosts.are_given()
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
@@ -289,6 +297,8 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Events => meeting::in_memory(spec, &arena, events::run),
         Kind::Region => meeting::in_memory(spec, &arena, region::run),
         Kind::Fairness => fairness::rank(spec, "shm"),
-        Kind::Authentication | Kind::Coexist | Kind::Hostile => bail!("these use no arena"),
+        Kind::Authentication | Kind::AfterPause | Kind::Coexist | Kind::Hostile => {
+            bail!("these use no arena")
+        }
     }
 }

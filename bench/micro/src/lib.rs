@@ -13,6 +13,7 @@
 
 #![deny(unsafe_code)]
 
+mod after_pause;
 pub mod arena;
 mod authentication;
 mod bandwidth;
@@ -41,6 +42,7 @@ mod rendezvous;
 mod report;
 mod rpc;
 mod stream;
+mod switches;
 mod upcalls;
 
 pub use launch::{Kind, RANK, Spec, rank, run};

@@ -11,7 +11,8 @@ use crate::pair::sockets::Sockets;
 use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
-use crate::{coexist, events, fairness, meeting, put, region, rendezvous};
+use crate::switches::system_call_tracepoint;
+use crate::{after_pause, coexist, events, fairness, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -103,6 +104,7 @@ fn shape(spec: &Spec) -> Option<Shape> {
 /// Checks that `spec` can be measured between hosts.
 fn check(spec: &Spec) -> Result<()> {
     let apart = [
+        Kind::AfterPause,
         Kind::Coexist,
         Kind::Events,
         Kind::Fairness,
@@ -114,7 +116,7 @@ fn check(spec: &Spec) -> Result<()> {
     .contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events, fairness and coexist"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events, fairness, coexist and after-pause"
         );
     }
     if spec.kind == Kind::Events {
@@ -143,6 +145,10 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     job.arguments.extend(["--link".into(), link(spec).into()]);
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);
+    }
+    let tracepoint = system_call_tracepoint().filter(|_| spec.kind == Kind::AfterPause);
+    if let Some(number) = tracepoint {
+        job.arguments.extend(["--tracepoint".into(), number.to_string().into()]);
     }
     job.mtu = spec.hosts.mtu;
     if spec.hosts.encrypt {
@@ -185,6 +191,7 @@ fn lose(cluster: &Cluster, share: f64) -> Result<()> {
 pub fn rank(spec: &Spec) -> Result<()> {
     let interface = spec.hosts.interface.as_deref();
     match spec.kind {
+        Kind::AfterPause => return after_pause::rank(spec, interface),
         Kind::Coexist => return coexist::rank(spec, interface),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),

@@ -1,5 +1,6 @@
 //! Output of a benchmark.
 
+use crate::switches::Switches;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -29,6 +30,9 @@ pub struct Row {
     /// Processor time of all ranks for a message.
     #[serde(flatten)]
     pub processor: Option<Processor>,
+    /// What the kernel did for all ranks in a turn, if that was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<Switches>,
     /// Floors: the same movement by barer means, in the same run.
     pub floors: Vec<Floor>,
     /// Limit on the median in units of the first floor's, where that is a promise.
@@ -144,6 +148,7 @@ impl Row {
             min: quantile(&sorted, 0.0),
             rounds,
             processor: None,
+            switches: None,
             limit: None,
             floors: floors
                 .into_iter()
@@ -185,6 +190,9 @@ impl Row {
         weft_app_common::say!(
             "  p50 {p50}   p99 {p99}   mean {mean}   min {min}   ({rounds} samples){own}"
         );
+        if let Some(switches) = &self.switches {
+            weft_app_common::say!("  a turn: {}", switches.text());
+        }
         let mut limit = self.limit;
         for floor in &self.floors {
             match floor.p50 {
