@@ -4,7 +4,8 @@
 //! answers, and so on a few times. The same over a spinning TCP connection, in turns. The other end
 //! computes as long as the first does, or waits for the message all the time. Beside the times
 //! stands what the kernel did for both processes meanwhile: each thread that was woken, each that
-//! was taken off its core, each system call.
+//! was taken off its core, each system call. Of TCP's turn that is what Weft's own threads did, of
+//! which some see to what the turn before left behind.
 
 use crate::launch::Spec;
 use crate::network::link;
@@ -27,7 +28,7 @@ const TRIPS: usize = 10;
 /// Limit on the first message, as a ratio to TCP's.
 const LIMIT: Limit = Limit::AtMost(1.5);
 
-/// What the second end does while the first computes.
+/// Occupation of the second end while the first computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Meanwhile {
     Computes,
@@ -68,6 +69,7 @@ pub fn rank(spec: &Spec, interface: Option<&str>) -> Result<()> {
                 turn.take(&mut line, &mut counters, &mut weft)?;
                 turn.take(&mut tcp, &mut counters, &mut beside)?;
             }
+            weft.switches.add(&beside.switches.without_program());
             let counted = turn.of_both(&weft.switches)?;
             if end == End::First {
                 print(spec, (pause, meanwhile), weft, beside, counted.of_a_turn(rounds));

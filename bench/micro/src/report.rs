@@ -30,7 +30,7 @@ pub struct Row {
     /// Processor time of all ranks for a message.
     #[serde(flatten)]
     pub processor: Option<Processor>,
-    /// What the kernel did for all ranks in a turn, if that was counted.
+    /// Wake-ups and system calls of all ranks in a turn, if those were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switches>,
     /// Floors: the same movement by barer means, in the same run.

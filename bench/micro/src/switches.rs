@@ -15,6 +15,9 @@ use std::path::Path;
 /// Folders that the kernel's tracepoints are in, where they are mounted.
 const TRACING: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
+/// Name of the thread that a process begins with.
+const PROGRAM: &str = "program";
+
 /// The number of the tracepoint that each system call passes; `None` where it cannot be had.
 pub fn system_call_tracepoint() -> Option<u64> {
     TRACING.iter().find_map(|folder| {
@@ -46,6 +49,13 @@ impl Switches {
             (None, calls) | (calls, None) => calls,
             (Some(these), Some(those)) => Some(these + those),
         };
+    }
+
+    /// Sleeps of the threads beside the program's.
+    pub fn without_program(&self) -> Switches {
+        let mut sleeps = self.sleeps.clone();
+        sleeps.remove(PROGRAM);
+        Switches { sleeps, ..Switches::default() }
     }
 
     /// Those since `before`.
@@ -155,7 +165,7 @@ fn switches_of(thread: Pid) -> Option<(String, f64, f64)> {
         line.map(str::trim)
     };
     let name = match thread == getpid() {
-        true => "program".to_owned(),
+        true => PROGRAM.to_owned(),
         false => field("Name")?.trim_start_matches("weft-").to_owned(),
     };
     let count = |name| field(name)?.parse().ok();

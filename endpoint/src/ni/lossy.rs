@@ -4,8 +4,9 @@
 //!
 //! A thread that enters the node tells the protocol the time, and flushes the link when it unlocks
 //! the node. A thread that sleeps does so until the next timer at most. While the program computes,
-//! the upcall thread serves the timers, and receives acknowledgements: it is rung if a timer will
-//! run out before it would look by itself.
+//! the upcall thread serves the timers, and receives acknowledgements. It does not wake while the
+//! program is at its packets: who enters the node puts its next look off, by setting the timer that
+//! it sleeps beside (`watch/network.rs`).
 
 use crate::biased::Entered;
 use crate::ni::inner::{Inner, Side};
@@ -14,7 +15,7 @@ use crate::{AnyNode, Result};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
-use weft_link::bell::{Loss, Ticket, Waiter};
+use weft_link::bell::{Loss, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::{Link, PathMtu};
 use weft_protocol::{Body, Settings};
@@ -24,9 +25,6 @@ use weft_wire::Rank;
 const COALESCE_FOR: Nanoseconds = 10_000;
 /// Longest time for which it is, if the program does not, and the upcall thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
-/// Time for which the upcall thread leaves due timers to a program that polls; it does not look
-/// more often.
-const GRACE: Nanoseconds = 250_000;
 /// Period in which a link looks after its paths; half that of heartbeats, if that is less.
 const TEND_EVERY: Nanoseconds = 100_000_000;
 /// Copies of the news of a loss, which nobody acknowledges, in a datagram each.
@@ -39,14 +37,20 @@ const LONGEST_STAY: Nanoseconds = 100_000_000;
 /// ... and longest time for which it does while others go on sending: they know that it has ended.
 const LONGEST_STAY_IN_ALL: Nanoseconds = 1_000_000_000;
 
-/// Timers while no thread polls, and the hint that packets are to be held back.
-#[derive(Default)]
+/// The upcall thread's next look, and the hint that packets are to be held back.
 pub(crate) struct TimerFallback {
     /// True if there is an upcall thread.
     watched: AtomicBool,
-    /// Time at which the upcall thread looks again by itself; 0 while it is awake, or there is
-    /// none.
-    looks_at: AtomicU64,
+    /// Time of the upcall thread's next look; 0 while it is awake, or there is none.
+    pub looks_at: AtomicU64,
+    /// Time from which on whoever enters puts that look off; [`u64::MAX`] while the thread is
+    /// awake, or there is none.
+    pub put_off_from: AtomicU64,
+    /// True if the link has a timer that rings the upcall thread.
+    pub has_timer: AtomicBool,
+    /// Time without the program after which the upcall thread sees to the node: a receiver has to
+    /// acknowledge by then.
+    pub tick: Nanoseconds,
     hint: AtomicU8,
 }
 
@@ -70,13 +74,25 @@ pub(crate) struct Coalescing {
 }
 
 impl TimerFallback {
+    pub fn new(settings: &Settings) -> Self {
+        TimerFallback {
+            watched: AtomicBool::new(false),
+            looks_at: AtomicU64::new(0),
+            put_off_from: AtomicU64::new(u64::MAX),
+            has_timer: AtomicBool::new(false),
+            tick: 2 * settings.acknowledge_after,
+            hint: AtomicU8::new(NO_HINT),
+        }
+    }
+
     /// Records that there is an upcall thread.
     pub fn watched(&self) {
         self.watched.store(true, Ordering::Relaxed);
     }
 
-    /// Records that the upcall thread is awake, and need not be rung.
+    /// Records that the upcall thread is awake, and that there is no look to put off.
     pub fn awake(&self) {
+        self.put_off_from.store(u64::MAX, Ordering::Relaxed);
         self.looks_at.store(0, Ordering::Relaxed);
     }
 
@@ -230,27 +246,29 @@ impl<L: Link> Node<L> {
         {
             return self.exit_and_flush(inner);
         }
-        self.wake_watch_before(inner, since + LONGEST_WAIT, LONGEST_WAIT);
+        if self.timer_fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
+            self.put_off_look(inner, now, 2 * LONGEST_WAIT);
+        }
     }
 
-    /// Rings the upcall thread if it sleeps beyond the next timer.
-    #[inline]
+    /// Puts the upcall thread's look off, if that is due.
+    #[inline(always)]
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
-        let deadline = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
-        self.wake_watch_before(inner, deadline, 2 * GRACE);
+        let now = inner.ni.now();
+        if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed) {
+            self.put_off_look(inner, now, self.timer_fallback.tick);
+        }
     }
 
-    /// Rings the upcall thread if it sleeps for much longer than until `deadline`.
-    #[inline]
-    fn wake_watch_before(
-        &self,
-        inner: Entered<'_, Inner<L>>,
-        deadline: Nanoseconds,
-        grace: Nanoseconds,
-    ) {
-        let looks_at = self.timer_fallback.looks_at.load(Ordering::Relaxed);
-        if looks_at > 0 && deadline.saturating_add(grace) < looks_at {
-            self.timer_fallback.looks_at.store(0, Ordering::Relaxed);
+    /// Has the upcall thread sleep for `time` from now on: the program is here, and sees to its
+    /// packets and timers itself. No arrival wakes that thread until then. It costs a system call
+    /// or two, once in half of `time`.
+    #[cold]
+    fn put_off_look(&self, mut inner: Entered<'_, Inner<L>>, now: Nanoseconds, time: Nanoseconds) {
+        inner.link.disarm(Waiter::Upcall);
+        self.timer_fallback.looks_at.store(now + time, Ordering::Relaxed);
+        self.timer_fallback.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        if !inner.link.ring_upcall_after(Duration::from_nanos(time)) {
             drop(inner);
             self.bells.ring(Waiter::Upcall);
         }
@@ -269,69 +287,28 @@ impl<L: Link> Node<L> {
         Duration::from_nanos(time.saturating_sub(self.clock.now()))
     }
 
-    /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns the
-    /// ticket, and the longest sleep. `None` if packets are there, or the host is inside.
-    pub(crate) fn arm_watch(&self, limit: Duration) -> Option<(Ticket, Duration)> {
-        let mut inner = self.inner.try_enter()?;
-        if !inner.pending.is_empty() {
-            return None;
-        }
-        let ticket = inner.link.arm(Waiter::Upcall)?;
-        // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
-        let limit = limit.min(self.until_alarm());
-        Some((ticket, self.announce_sleep(&inner, limit)))
-    }
-
-    /// Announces that the upcall thread will sleep for `limit`, or until shortly after the next
-    /// timer.
-    fn announce_sleep(&self, inner: &Inner<L>, limit: Duration) -> Duration {
-        if !L::LOSSY {
-            return limit;
-        }
-        let now = self.clock.now();
-        let timer = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
-        let looks_at = (timer.max(now).saturating_add(GRACE))
-            .min(now.saturating_add(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX)));
-        self.timer_fallback.looks_at.store(looks_at, Ordering::Relaxed);
-        Duration::from_nanos(looks_at - now)
-    }
-
-    /// Announces that the upcall thread will not look for `time`, unless it is rung.
-    pub(crate) fn announce_pause(&self, time: Duration) {
-        if L::LOSSY {
-            let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            let looks_at = self.clock.now().saturating_add(time);
-            self.timer_fallback.looks_at.store(looks_at, Ordering::Relaxed);
-        }
-    }
-
-    /// Flushes packets that have been held back for long, while the host goes on.
-    pub(crate) fn send_held(&self) {
-        if !L::LOSSY {
-            return;
-        }
-        let Some(inner) = self.inner.try_enter() else { return };
-        if inner.coalescing.since.is_some_and(|since| self.clock.now() >= since + COALESCE_FOR) {
-            self.exit_and_flush(inner);
-        }
-    }
-
-    /// Serves the protocol on the upcall thread: receives, and runs out timers. No upcall is made.
+    /// Serves the protocol in place of the program: receives, and runs out timers. No upcall is
+    /// made.
     pub(crate) fn serve(&self) {
-        if !L::LOSSY {
-            return;
-        }
         // A host that is inside does the same.
         let Some(mut inner) = self.inner.try_enter() else { return };
-        self.tell_time(&mut inner);
-        // Threads that wait get the failure.
-        let _ = inner.drain();
+        self.serve_inside(&mut inner);
         let any = !inner.pending.is_empty();
-        self.exit_and_flush(inner);
+        drop(inner);
         if any {
             // The arrival that would have woken it is no longer in the link.
             self.nudge();
         }
+    }
+
+    /// Receives first, so that no timer runs out for an acknowledgement that has come.
+    pub(crate) fn serve_inside(&self, inner: &mut Entered<'_, Inner<L>>) {
+        inner.ni.tell_time(self.clock.now());
+        // Threads that wait get the failure.
+        let _ = inner.drain();
+        self.tell_time(inner);
+        inner.coalescing.since = None;
+        inner.link.flush();
     }
 
     /// Tells the ranks of other hosts of a loss that this host has seen: their process manager may
@@ -365,7 +342,9 @@ impl<L: Link> Node<L> {
 
     /// Looks at this node, and leaves arrivals to the upcall thread.
     pub(crate) fn beat(&self) {
-        self.serve();
+        if L::LOSSY {
+            self.serve();
+        }
         if self.try_has_arrivals().unwrap_or(false) {
             self.bells.ring(Waiter::Upcall);
         }

@@ -65,6 +65,8 @@ pub struct Node<L: Link> {
     pub(crate) alarm: AtomicU64,
     pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
+    /// Threads of the program that sleep until something arrives, and look at once when they wake.
+    pub(crate) sleepers: AtomicU32,
     closed: AtomicBool,
     /// True once others were told of a loss, or need not be.
     pub(crate) has_told: AtomicBool,
@@ -95,7 +97,7 @@ impl<L: Link> Node<L> {
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
             checks_all: settings.checks_all,
-            timer_fallback: TimerFallback::default(),
+            timer_fallback: TimerFallback::new(&settings),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
             skipped_polls: AtomicU32::new(0),
@@ -106,6 +108,7 @@ impl<L: Link> Node<L> {
             alarm: AtomicU64::new(u64::MAX),
             packets_processed: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
+            sleepers: AtomicU32::new(0),
             closed: AtomicBool::new(false),
             has_told: AtomicBool::new(false),
             trouble: Mutex::new(None),

@@ -72,7 +72,10 @@ impl<L: Link> Node<L> {
         self.host_waits(true);
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
-            self.bells.wait(Waiter::Host, ticket, self.longest_sleep());
+            let limit = self.longest_sleep();
+            self.sleepers.fetch_add(1, Ordering::SeqCst);
+            self.bells.wait(Waiter::Host, ticket, limit);
+            self.sleepers.fetch_sub(1, Ordering::SeqCst);
         }
         self.host_waits(false);
         self.inner.enter().link.disarm(Waiter::Host);

@@ -3,7 +3,9 @@
 //! A poll costs some ten nanoseconds, a yield to another rank about a microsecond, a wake-up from
 //! sleep 20 to 50 (`docs/internals/performance.md`). So a rank that has a core to itself spins
 //! first; one that shares its core yields at once, because the rank that it waits for may need that
-//! core; and one that has waited for longer than a few wake-ups sleeps. One that shares its core
+//! core; and one that has waited for longer than a few wake-ups sleeps. As long as its yields come
+//! back at once nobody else wants its core, and it goes on for longer: who computes for some
+//! milliseconds and then answers is answered without a wake-up. One that shares its core
 //! and finds something at every look does not wait at all, and yields once in a [`QUANTUM`]:
 //! whoever is to be answered next may be a rank that does not run meanwhile.
 
@@ -37,18 +39,24 @@ pub struct WaitPolicy {
     pub spins: u32,
     /// Time to yield before the first sleep, counted from the last progress.
     pub yield_for: Duration,
+    /// Time to do so while nobody else wants the core.
+    pub yield_alone_for: Duration,
 }
 
 impl WaitPolicy {
     /// Sleeps at once: for ranks whose sleep costs nothing, such as simulated ones.
-    pub const SLEEP: WaitPolicy = WaitPolicy { spins: 0, yield_for: Duration::ZERO };
+    pub const SLEEP: WaitPolicy =
+        WaitPolicy { spins: 0, yield_for: Duration::ZERO, yield_alone_for: Duration::ZERO };
 
     /// The policy for a job with `ranks` ranks on a host with `cores` cores.
     pub fn for_ranks(ranks: usize, cores: usize) -> Self {
         if ranks <= cores {
-            WaitPolicy { spins: 300, yield_for: Duration::from_micros(200) }
+            let yield_for = Duration::from_micros(200);
+            WaitPolicy { spins: 300, yield_for, yield_alone_for: YIELD_ALONE_FOR }
         } else {
-            WaitPolicy { spins: 0, yield_for: Duration::from_micros(500) }
+            // Those who wait for this one may be asleep, so that its core seems to be its own.
+            let yield_for = Duration::from_micros(500);
+            WaitPolicy { spins: 0, yield_for, yield_alone_for: yield_for }
         }
     }
 }
@@ -61,6 +69,11 @@ enum Pace {
     Yield,
     Sleep,
 }
+
+/// Time for which a rank with a core to itself yields before it sleeps.
+const YIELD_ALONE_FOR: Duration = Duration::from_millis(5);
+/// Longest time between two yields, a look at the network included, that nobody else had the core.
+const LONGEST_ALONE: Duration = Duration::from_micros(50);
 
 /// Spins without a pause: an arrival within a microsecond is seen at once.
 const SPINS_AT_ONCE: u32 = 50;
@@ -151,7 +164,7 @@ impl Waits {
         step: &mut Look<'_>,
         sleep: &mut dyn FnMut(&mut Look<'_>) -> Result<Step>,
     ) -> Result<()> {
-        let mut pacer = Pacer { waits: self, idle: 0, since: None };
+        let mut pacer = Pacer::new(self);
         loop {
             let mut found = step()?;
             if found == Step::Idle {
@@ -176,13 +189,26 @@ impl Waits {
 struct Pacer<'a> {
     waits: &'a Waits,
     idle: u32,
-    since: Option<Instant>,
+    /// Yields of this wait, since the last progress.
+    yields: Option<Yields>,
 }
 
-impl Pacer<'_> {
+/// Yields in a row.
+struct Yields {
+    since: Instant,
+    last: Instant,
+    /// True if all of them came back at once.
+    are_alone: bool,
+}
+
+impl<'a> Pacer<'a> {
+    fn new(waits: &'a Waits) -> Self {
+        Pacer { waits, idle: 0, yields: None }
+    }
+
     fn progress(&mut self) {
         self.idle = 0;
-        self.since = None;
+        self.yields = None;
     }
 
     fn idle(&mut self) -> Pace {
@@ -200,9 +226,17 @@ impl Pacer<'_> {
         if policy.yield_for.is_zero() {
             return Pace::Sleep;
         }
-        let now = Instant::now();
-        let since = *self.since.get_or_insert(now);
-        if now - since < policy.yield_for { Pace::Yield } else { Pace::Sleep }
+        self.pace_at(Instant::now())
+    }
+
+    /// The pace of a look, after all spins, that found nothing.
+    fn pace_at(&mut self, now: Instant) -> Pace {
+        let policy = &self.waits.policy;
+        let yields = self.yields.get_or_insert(Yields { since: now, last: now, are_alone: true });
+        yields.are_alone &= now - yields.last <= LONGEST_ALONE;
+        yields.last = now;
+        let limit = if yields.are_alone { policy.yield_alone_for } else { policy.yield_for };
+        if now - yields.since < limit { Pace::Yield } else { Pace::Sleep }
     }
 }
 

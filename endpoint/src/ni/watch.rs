@@ -4,7 +4,9 @@
 //! the host's count of packets processed (thesis 4.4, fig. 4.16). If the host has processed none,
 //! it polls in the host's place: that is the interrupt. While packets keep coming and the host
 //! keeps processing them, it looks ever less often and leaves its bell unarmed, so that senders do
-//! not pay for waking it.
+//! not pay for waking it. On a network it sleeps all that time ([`network`]).
+
+mod network;
 
 use crate::AnyNode;
 use crate::ni::node::Node;
@@ -111,56 +113,46 @@ struct Watch<L: Link> {
     watchdog: Watchdog,
     delay: Duration,
     start: Instant,
-    /// Packets that the host had processed at the last look.
-    seen: u64,
 }
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
         let bells = Arc::clone(node.bells());
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
-        Watch { node, bells, watchdog, delay, start: Instant::now(), seen: 0 }
+        Watch { node, bells, watchdog, delay, start: Instant::now() }
     }
 
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
-        while !self.node.is_closed() {
-            if let Some(loss) = self.bells.loss() {
-                self.node.tell_loss(loss);
-                // Even if no thread waits in the node, one may wait for a future that only a poll
-                // there ends.
-                self.node.interrupts.run(&mut interrupt);
-                lost(loss);
-                return;
-            }
-            if self.is_host_busy() {
-                self.watch_host(&mut interrupt);
-                continue;
-            }
-            if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK) {
-                let slept = Instant::now();
-                if !self.node.has_pending_work() {
-                    self.bells.wait(Waiter::Upcall, ticket, limit);
-                }
-                self.node.timer_fallback.awake();
-                if L::LOSSY && slept.elapsed() >= limit {
-                    // A timer, and no arrival.
-                    self.node.serve();
-                    if self.is_idle() {
-                        continue;
-                    }
-                }
-            }
-            self.watch_host(&mut interrupt);
+        match L::LOSSY {
+            true => self.watch_network(&mut interrupt),
+            false => self.watch_memory(&mut interrupt),
+        }
+        if let Some(loss) = self.bells.loss()
+            && !self.node.is_closed()
+        {
+            self.node.tell_loss(loss);
+            // Even if no thread waits in the node, one may wait for a future that only a poll there
+            // ends.
+            self.node.interrupts.run(&mut interrupt);
+            lost(loss);
         }
     }
 
-    /// True if the host has processed packets since the last look. On a network it may take each
-    /// packet before this thread, which the kernel wakes for it, sees that there was one; so it is
-    /// not armed.
-    fn is_host_busy(&mut self) -> bool {
-        let processed = self.node.host_status().packets_processed;
-        let before = std::mem::replace(&mut self.seen, processed);
-        L::LOSSY && processed != before
+    /// True if there is nothing to watch any more.
+    fn is_over(&self) -> bool {
+        self.node.is_closed() || self.bells.loss().is_some()
+    }
+
+    /// Watches arrivals in shared memory, until it is over.
+    fn watch_memory(&mut self, interrupt: &mut impl FnMut()) {
+        while !self.is_over() {
+            if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK)
+                && !self.node.has_pending_work()
+            {
+                self.bells.wait(Waiter::Upcall, ticket, limit);
+            }
+            self.watch_host(interrupt);
+        }
     }
 
     /// Watches until the host has processed everything and nothing more arrives.
@@ -170,29 +162,21 @@ impl<L: Link> Watch<L> {
         let mut activity = self.node.activity();
         // A program that waits without polling is given no time to poll.
         let mut at_once = self.node.eager.load(Ordering::Relaxed);
-        while !self.node.is_closed() && self.bells.loss().is_none() {
+        while !self.is_over() {
             self.watchdog.arrived(self.now());
             if !std::mem::take(&mut at_once) {
                 self.pause(pause);
             }
             let host = self.node.host_status();
-            let has_processed = host.packets_processed != processed;
-            let has_drained = self.node.activity() != activity;
-            match has_processed {
-                true => self.node.send_held(),
-                false => self.node.serve(),
-            }
             // A host at work gets to its packets by itself: it is not disturbed by a look inside.
             // One that is inside drains the node: that is as good as progress.
-            let waiting = (has_processed && !L::LOSSY) || !self.is_idle();
-            // On a lossy link what is drained may be no more than acknowledgements, and this thread
-            // sends what is held back and sees to what waits.
-            let is_active = if L::LOSSY { has_processed && !waiting } else { has_drained };
+            let waiting = host.packets_processed != processed || !self.is_idle();
+            let is_active = self.node.activity() != activity;
             let delivered = host.packets_processed + u64::from(waiting);
             match self.watchdog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if !is_active => return,
                 Verdict::Cancel | Verdict::Restart if is_active => {
-                    pause = longer::<L>(pause, self.delay, began.elapsed());
+                    pause = longer(pause, self.delay, began.elapsed());
                 }
                 Verdict::Cancel | Verdict::Restart => {}
                 Verdict::Interrupt => {
@@ -213,9 +197,7 @@ impl<L: Link> Watch<L> {
     fn pause(&self, time: Duration) {
         let ticket: Ticket = self.bells.ticket(Waiter::Upcall);
         if !self.node.is_closed() {
-            self.node.announce_pause(time);
             self.bells.wait(Waiter::Upcall, ticket, time);
-            self.node.timer_fallback.awake();
         }
     }
 
@@ -224,10 +206,23 @@ impl<L: Link> Watch<L> {
     }
 }
 
-/// The pause after `pause`, for a host that has been polling for `active`. On a lossy link this
-/// thread has timers to look after when the host stops.
-fn longer<L: Link>(pause: Duration, delay: Duration, active: Duration) -> Duration {
-    let share = if L::LOSSY { Duration::ZERO } else { active / SHARE_OF_ACTIVITY };
+impl<L: Link> Node<L> {
+    /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns the
+    /// ticket, and the longest sleep. `None` if packets are there, or the host is inside.
+    fn arm_watch(&self, limit: Duration) -> Option<(Ticket, Duration)> {
+        let mut inner = self.inner.try_enter()?;
+        if !inner.pending.is_empty() {
+            return None;
+        }
+        let ticket = inner.link.arm(Waiter::Upcall)?;
+        // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
+        Some((ticket, limit.min(self.until_alarm())))
+    }
+}
+
+/// The pause after `pause`, for a host that has been polling for `active`.
+fn longer(pause: Duration, delay: Duration, active: Duration) -> Duration {
+    let share = active / SHARE_OF_ACTIVITY;
     (pause * 2).min((delay * MOST_DELAYS).max(share.min(LONGEST_DELAY)))
 }
 

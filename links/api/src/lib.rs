@@ -31,6 +31,7 @@ mod gather;
 pub mod memory;
 pub mod ni;
 pub mod sync;
+pub mod timer;
 pub mod wrap;
 
 pub use gather::{Gather, copy_short};
@@ -286,6 +287,14 @@ pub trait Link: Send + 'static {
 
     /// Disarms the bell of `waiter`, which is awake.
     fn disarm(&mut self, waiter: bell::Waiter);
+
+    /// Rings the bell of the upcall thread after this time, or not at all if this is called again
+    /// before. It does not wake the thread by itself, so that who is at work can put off what the
+    /// thread was to look at. False if this link cannot.
+    fn ring_upcall_after(&mut self, after: std::time::Duration) -> bool {
+        let _ = after;
+        false
+    }
 
     /// Looks after the paths to other ranks: probes how long packets may be, where that may change.
     /// Called now and then with the time. Returns what is to be told to the user.

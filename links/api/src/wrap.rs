@@ -64,6 +64,9 @@ macro_rules! delegate {
     };
     (@ disarm) => {
         fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
+        fn ring_upcall_after(&mut self, after: std::time::Duration) -> bool {
+            self.inner.ring_upcall_after(after)
+        }
     };
     // Methods that no wrapper changes: frames in memory, sleeping, and where the NI half runs.
     (@ surroundings) => {

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::timer::Timer;
 use weft_wire::Rank;
 
 /// The bells of one rank.
@@ -18,6 +19,8 @@ pub struct DatagramBells {
     socket: Arc<dyn AsFd + Send + Sync>,
     host: Bell,
     watch: Bell,
+    /// Time at which the upcall thread wakes without a ring.
+    timer: Timer,
     congested: AtomicBool,
     loss: AtomicU64,
 }
@@ -82,6 +85,7 @@ impl DatagramBells {
             socket,
             host: Bell::new()?,
             watch: Bell::new()?,
+            timer: Timer::new()?,
             congested: AtomicBool::new(false),
             loss: AtomicU64::new(0),
         })
@@ -120,6 +124,12 @@ impl DatagramBells {
         Some(ticket)
     }
 
+    /// The upcall thread, if it sleeps then, wakes after this time, unless this is called again
+    /// before.
+    pub fn ring_upcall_after(&self, after: Duration) {
+        self.timer.set(after);
+    }
+
     /// From here on an arrival wakes `waiter`, or no longer does.
     pub fn arm(&self, waiter: Waiter, armed: bool) {
         self.bell(waiter).armed.store(armed, Ordering::SeqCst);
@@ -141,15 +151,20 @@ impl Bells for DatagramBells {
             true => PollFlags::IN | PollFlags::OUT,
             false => PollFlags::IN,
         };
+        let timed = if waiter == Waiter::Upcall { PollFlags::IN } else { PollFlags::empty() };
         let mut looks = [
             PollFd::new(&bell.event, PollFlags::IN),
+            PollFd::new(&self.timer, timed),
             PollFd::from_borrowed_fd((*self.socket).as_fd(), wanted),
         ];
-        let looks = if armed { &mut looks[..] } else { &mut looks[..1] };
+        let looks = if armed { &mut looks[..] } else { &mut looks[..2] };
         // Rung, timed out, interrupted, a datagram or room for one: the caller looks in every case.
         let _ = poll(looks, Some(&limit));
-        if armed && !looks[1].revents().is_empty() {
+        if armed && !looks[2].revents().is_empty() {
             bell.armed.store(false, Ordering::SeqCst);
+        }
+        if waiter == Waiter::Upcall {
+            self.timer.take();
         }
         bell.get_up();
     }

@@ -17,11 +17,14 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use weft_link::bell::{Bells, Waiter};
+use weft_link::timer::Timer;
 
 const STACK_BYTES: usize = 128 * 1024;
 const ARRIVAL: u64 = 0;
 const STOP: u64 = 1;
+const TIMER: u64 = 2;
 
 pub(crate) struct Bridge {
     shared: Arc<Shared>,
@@ -33,6 +36,8 @@ struct Shared {
     epoll: OwnedFd,
     /// Readable while something has arrived.
     arrivals: OwnedFd,
+    /// Time at which the upcall thread's bell rings without an arrival.
+    timer: Timer,
     interest: Mutex<Interest>,
     /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
@@ -54,8 +59,10 @@ impl Bridge {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        let timer = Timer::new()?;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         let (interest, listens) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { epoll, arrivals, interest, listens, bells });
+        let shared = Arc::new(Shared { epoll, arrivals, timer, interest, listens, bells });
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weft-arrivals".into());
         let thread = thread.stack_size(STACK_BYTES).spawn(move || watched.ring_on_arrivals())?;
@@ -72,6 +79,11 @@ impl Bridge {
             interest.room = true;
         }
         self.shared.listen(&interest);
+    }
+
+    /// The bell of the upcall thread rings after this time, unless this is called again before.
+    pub fn ring_upcall_after(&self, after: Duration) {
+        self.shared.timer.set(after);
     }
 
     /// Something has arrived, and was taken.
@@ -139,7 +151,7 @@ impl Shared {
     }
 
     fn ring_on_arrivals(&self) {
-        let mut events = Vec::with_capacity(2);
+        let mut events = Vec::with_capacity(3);
         loop {
             events.clear();
             match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
@@ -147,11 +159,16 @@ impl Shared {
                 // Sleepers look by themselves, if late.
                 Err(_) => return,
             }
-            if events.iter().any(|event: &Event| event.data.u64() == STOP) {
+            let has = |what| events.iter().any(|event: &Event| event.data.u64() == what);
+            if has(STOP) {
                 return;
             }
-            if !events.is_empty() {
+            if has(ARRIVAL) {
                 self.ring();
+            }
+            // It may have been set again just now.
+            if has(TIMER) && self.timer.take() {
+                self.bells.ring(Waiter::Upcall);
             }
         }
     }

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{CrossMemory, SharedMemory};
@@ -423,6 +424,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn disarm(&mut self, waiter: Waiter) {
         self.bridge.disarm(waiter);
         self.near.disarm(waiter);
+    }
+
+    fn ring_upcall_after(&mut self, after: Duration) -> bool {
+        self.bridge.ring_upcall_after(after);
+        true
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

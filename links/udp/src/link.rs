@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
@@ -336,6 +337,11 @@ impl Link for Udp {
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
+    }
+
+    fn ring_upcall_after(&mut self, after: Duration) -> bool {
+        self.bells.ring_upcall_after(after);
+        true
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

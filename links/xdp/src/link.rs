@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
@@ -374,6 +375,11 @@ impl Link for Xdp {
 
     fn disarm(&mut self, waiter: Waiter) {
         self.bells.arm(waiter, false);
+    }
+
+    fn ring_upcall_after(&mut self, after: Duration) -> bool {
+        self.bells.ring_upcall_after(after);
+        true
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -13,7 +13,6 @@ use arbitrary::{Result, Unstructured};
 use link::{Scripted, Wire, lock};
 use peers::Peers;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use weft_endpoint::{Node, Packets, Variable, WaitPolicy};
 use weft_messaging::{Engine, Mailbox, Message, Port};
 use weft_protocol::invariants::i9_bounded;
@@ -85,7 +84,7 @@ struct Program {
 impl Program {
     fn start(settings: Settings, wire: &Arc<Mutex<Wire>>) -> Self {
         let link = Scripted::new(wire);
-        let policy = WaitPolicy { spins: 0, yield_for: Duration::ZERO };
+        let policy = WaitPolicy::SLEEP;
         let node = Node::new(Rank(0), settings, link, policy);
         let engine = Engine::new(Packets::new(Arc::new(node)));
         let seen = Arc::clone(wire);

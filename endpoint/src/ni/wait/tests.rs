@@ -1,12 +1,16 @@
 use super::*;
 
-const POLICY: WaitPolicy = WaitPolicy { spins: 300, yield_for: Duration::from_secs(1) };
+const POLICY: WaitPolicy = WaitPolicy {
+    spins: 300,
+    yield_for: Duration::from_secs(1),
+    yield_alone_for: Duration::from_secs(1),
+};
 
 /// Paces of a rank in `count` waits of `looks` fruitless looks each.
 fn paces(count: u32, looks: u32, is_network: bool) -> Vec<Pace> {
     let waits = Waits::new(POLICY, is_network);
     let a_wait = |_| {
-        let mut pacer = Pacer { waits: &waits, idle: 0, since: None };
+        let mut pacer = Pacer::new(&waits);
         (0..looks).map(|_| pacer.idle()).collect::<Vec<_>>()
     };
     (0..count).flat_map(a_wait).collect()
@@ -32,6 +36,28 @@ fn a_long_wait_yields_after_its_spins() {
     let (spins, yields) = paces.split_at(POLICY.spins as usize);
     assert!(spins.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{spins:?}");
     assert_eq!(yields, [Pace::Yield; 2]);
+}
+
+/// Looks in vain until a rank sleeps whose yields come back after `between`, each but the
+/// `slow`-th, which takes a millisecond.
+fn yields_until_sleep(between: Duration, slow: Option<u32>) -> (u32, Duration) {
+    let waits = Waits::new(WaitPolicy::for_ranks(2, 2), false);
+    let (mut pacer, start) = (Pacer::new(&waits), Instant::now());
+    let (mut now, mut yields) = (start, 0);
+    while pacer.pace_at(now) == Pace::Yield {
+        yields += 1;
+        now += if Some(yields) == slow { Duration::from_millis(1) } else { between };
+    }
+    (yields, now - start)
+}
+
+#[test]
+fn a_rank_yields_for_longer_while_nobody_else_wants_its_core() {
+    let at_once = Duration::from_micros(1);
+    assert_eq!(yields_until_sleep(at_once, None).1, YIELD_ALONE_FOR);
+    assert_eq!(yields_until_sleep(at_once, Some(1)), (1, Duration::from_millis(1)));
+    assert_eq!(yields_until_sleep(at_once, Some(2000)).0, 2000);
+    assert_eq!(yields_until_sleep(LONGEST_ALONE * 2, None).1, Duration::from_micros(200));
 }
 
 /// Looks of `core_time` that end its quantum, at these times in microseconds.

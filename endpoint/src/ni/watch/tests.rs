@@ -1,5 +1,4 @@
 use super::*;
-use weft_link_shm::Shm;
 
 const DELAY: Duration = Duration::from_micros(70);
 
@@ -7,7 +6,7 @@ const DELAY: Duration = Duration::from_micros(70);
 fn pauses(active: Duration) -> Vec<Duration> {
     let (mut all, mut elapsed) = (vec![DELAY], DELAY);
     while elapsed < active {
-        let pause = longer::<Shm>(all[all.len() - 1], DELAY, elapsed);
+        let pause = longer(all[all.len() - 1], DELAY, elapsed);
         all.push(pause);
         elapsed += pause;
     }
