@@ -141,6 +141,7 @@ bench:
 	@for link in udp xdp; do $(MEASURED)/weft bench region --link $$link || exit; done
 	@for link in udp xdp; do $(MEASURED)/weft bench fairness --link $$link || exit; done
 	@for link in udp xdp; do $(MEASURED)/weft bench authentication --link $$link || exit; done
+	@for link in udp xdp; do $(MEASURED)/weft bench after-pause --link $$link || exit; done
 	@$(MEASURED)/weft bench coexist --link udp
 	@$(MEASURED)/weft bench coexist --link xdp
 	@$(MEASURED)/weft bench hostile

@@ -23,6 +23,7 @@ Examples:
   weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
   weft bench latency --link xdp                the same past the kernel's network stack
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
+  weft bench after-pause --link udp     the first messages after both ends have computed, and who is woken for them
   weft bench coexist                    beside a TCP stream of 1 Gbit/s on the same interface
   weft bench events -n 4                a message around the ring under the careful and the traditional protocol
   weft bench rate --link udp --preset irx-imc --window 8 --loss 0.01
