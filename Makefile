@@ -53,7 +53,7 @@ COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile meas
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
 	@echo 'make build   build all commands and programs in $(RELEASE)'
-	@echo 'make mpi-apps   build three MPI programs (asp, qr, sor) in target/mpi, and what they need to run on Weft'
+	@echo 'make mpi-apps   build six MPI programs (asp, cg, is, qr, sor, wave) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric, MPICH and mpi4py that others publish; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile); builds in $(MEASURED), as all that measures'
@@ -61,7 +61,7 @@ help:
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links'
+	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links'
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
@@ -145,6 +145,7 @@ bench:
 	@$(MEASURED)/weft bench coexist --link udp
 	@$(MEASURED)/weft bench coexist --link xdp
 	@$(MEASURED)/weft bench hostile
+	@$(MEASURED)/weft bench congestion
 
 # No machine disturbs these: they may be counted beside anything else.
 count:
@@ -187,6 +188,7 @@ soak:
 	$(CARGO) build --locked --release --package weft-libfabric
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
+	$(CARGO) test --locked --release --package weft-launch --test tree -- --ignored --nocapture
 	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-cli --test resources -- stopped --nocapture
 	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test across -- kills:: --nocapture
 	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test middle -- --nocapture

@@ -61,7 +61,6 @@ enum Status {
     Problem,
     /// Not there, and not needed on one host.
     Absent,
-    NotBuilt,
 }
 
 impl Finding {

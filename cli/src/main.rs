@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 
 mod beside;
+mod cores;
 mod doctor;
 mod mpi;
 mod mpirun;

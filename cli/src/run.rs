@@ -1,5 +1,6 @@
 //! `weft run`: a program on some ranks.
 
+mod fabric;
 mod hosts;
 
 use std::ffi::OsString;
@@ -12,9 +13,13 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use weft_launch::{Binding, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, is_wanted};
+use weft_launch::{
+    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, is_wanted,
+};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
+
+use crate::cores::Cores;
 
 /// Run a program on some ranks
 #[derive(Args)]
@@ -26,6 +31,13 @@ pub struct Arguments {
     /// Link that packets take; auto takes the best that works here
     #[arg(long, value_enum, default_value_t = Link::Auto)]
     link: Link,
+    /// Way of long packets between hosts
+    #[arg(long, env = "WEFT_BULK", value_enum, default_value_t = LongPackets::Auto)]
+    bulk: LongPackets,
+    /// Provider of libfabric, for --link fabric [default: the best one with hardware of its own;
+    /// weft doctor lists all]
+    #[arg(long, value_name = "NAME", env = "WEFT_PROVIDER")]
+    provider: Option<String>,
     /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc within a host, pupa
     /// between hosts]
     #[arg(long, value_name = "NAME", value_parser = preset)]
@@ -96,6 +108,7 @@ Examples:
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
   weft run --hosts a,b -n 8 --rsh \"ssh -p 2222\" -- ./my-program    4 each, by another shell
+  weft run --hosts box1,box2 --rsh \"docker exec -i\" -- my-program    in two containers
 
 Rank 0 reads what weft is given on standard input, unless that is a terminal. Ctrl-C ends all
 ranks. The exit status is that of the first rank that failed, 128 + N if signal N ended it, and 0
@@ -103,7 +116,8 @@ if all ranks ended cleanly.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Link {
-    /// shm within a host; between hosts xdp where all of them can, else udp
+    /// shm within a host; between hosts fabric if this one has hardware for it, else xdp where all
+    /// of them can, else udp
     Auto,
     /// Shared memory, on one host
     Shm,
@@ -111,6 +125,18 @@ enum Link {
     Udp,
     /// Ethernet without the kernel's network stack (AF_XDP) between hosts
     Xdp,
+    /// A provider of libfabric between hosts; on one host between all ranks
+    Fabric,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LongPackets {
+    /// TCP connections if all hosts reach one another so, else datagrams
+    Auto,
+    /// TCP connections
+    Tcp,
+    /// Datagrams, as all packets
+    Datagrams,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -155,13 +181,41 @@ fn preset(name: &str) -> std::result::Result<Preset, String> {
 impl Arguments {
     /// True if some ranks reach one another over a network, which may lose packets.
     fn needs_network(&self) -> bool {
-        self.hosts.are_given() || self.link == Link::Udp
+        self.hosts.are_given() || matches!(self.link, Link::Udp | Link::Fabric)
+    }
+
+    /// True if no link between ranks loses packets.
+    fn is_lossless(&self) -> bool {
+        self.lossless || self.link == Link::Fabric
     }
 
     fn preset(&self) -> Preset {
-        let lossy = self.needs_network() && !self.lossless;
+        let lossy = self.needs_network() && !self.is_lossless();
         let usual = if lossy { Preset::Pupa } else { Preset::default() };
         self.preset.unwrap_or(usual)
+    }
+
+    /// Takes the fabric that `find` finds if the link is open: between hosts, and where nothing was
+    /// asked for that only Weft's own links have. Returns the reason.
+    fn take_fabric(&mut self, find: impl FnOnce() -> Option<String>) -> Option<String> {
+        let wants_own = self.lossless
+            || self.mtu.is_some()
+            || self.bulk != LongPackets::Auto
+            || self.provider.is_some()
+            || self.preset.is_some_and(Preset::retransmits);
+        if self.link != Link::Auto || !self.hosts.are_given() || wants_own {
+            return None;
+        }
+        let provider = find()?;
+        let why = format!("{provider}, with hardware of its own");
+        (self.link, self.provider) = (Link::Fabric, Some(provider));
+        Some(why)
+    }
+
+    /// True if long packets go the way of all others. That a TCP connection is lost, nobody would
+    /// notice on a link that loses nothing; a fabric carries long packets itself.
+    fn keeps_to_link(&self) -> bool {
+        self.lossless || self.link == Link::Fabric
     }
 
     /// Checks that the arguments go together.
@@ -181,11 +235,17 @@ impl Arguments {
         if !self.hosts.are_given() && self.ranks.is_some_and(|ranks| ranks > MAX_RANKS) {
             return wrong(&format!("a job on one host has 1 to {MAX_RANKS} ranks"));
         }
+        if self.bulk == LongPackets::Tcp && self.keeps_to_link() {
+            return wrong(
+                "long packets go over TCP beside --link udp and xdp where packets may be lost; leave out --bulk, \
+                 or --lossless or --link fabric",
+            );
+        }
         match (self.needs_network(), preset.retransmits()) {
             (false, true) => wrong(
                 "shared memory loses nothing, so nothing is ever sent again there; take nrx-imc or nrx-hmc",
             ),
-            (true, false) if !self.lossless => wrong(&format!(
+            (true, false) if !self.is_lossless() => wrong(&format!(
                 "a network loses packets, and {preset} never sends one again; take pupa, irx-imc or another \
                  that does, or say --lossless if yours loses none"
             )),
@@ -204,7 +264,8 @@ impl Arguments {
 }
 
 /// Runs the job; the exit code is the job's.
-pub fn run(arguments: Arguments) -> Result<ExitCode> {
+pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
+    let why = arguments.take_fabric(fabric::by_itself);
     arguments.check()?;
     let verbose = arguments.verbose || stderr().is_terminal();
     let cores = available_parallelism()?.get();
@@ -213,13 +274,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let spec = spec(arguments, cores);
     let Some(hosts) = hosts else {
         if verbose {
-            eprintln!("weft: {}", first_line(spec.settings.ranks, cores, link, preset));
+            let line = first_line(spec.settings.ranks, &Cores::look(), link, preset);
+            eprintln!("weft: {line}");
         }
         return Ok(weft_launch::run(&spec)?.exit_code());
     };
+    let fabric = (link == Link::Fabric).then(|| why.as_deref().unwrap_or("asked for"));
     let announce = |layout: &weft_launch::Layout| {
         if verbose {
-            eprintln!("weft: {}", hosts::first_line(layout, preset));
+            eprintln!("weft: {}", hosts::first_line(layout, fabric, preset));
         } else if let Some(fall_back) = hosts::fall_back(layout) {
             eprintln!("weft: {fall_back}");
         }
@@ -229,6 +292,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
 fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let preset = arguments.preset().to_string();
+    let keeps_to_link = arguments.keeps_to_link();
     let needs_network = arguments.needs_network();
     let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
     let mut settings = Settings::new(arguments.ranks.unwrap_or(default_ranks));
@@ -248,14 +312,22 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let limit = Duration::from_secs(arguments.join_limit.into());
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
-    spec.sockets = arguments.link == Link::Udp && !arguments.hosts.are_given();
+    spec.sockets = needs_network && !arguments.hosts.are_given();
     spec.mtu = arguments.mtu;
+    spec.bulk = match arguments.bulk {
+        _ if keeps_to_link => Bulk::Datagrams,
+        LongPackets::Auto => Bulk::Auto,
+        LongPackets::Tcp => Bulk::Tcp,
+        LongPackets::Datagrams => Bulk::Datagrams,
+    };
     if arguments.encrypt {
         spec.protection = Protection::Encrypted;
     }
     let options = [
         ("preset", Some(preset)),
-        ("link", spec.sockets.then(|| "udp".to_owned())),
+        ("all-far", spec.sockets.then(|| "true".to_owned())),
+        ("link", (arguments.link == Link::Fabric).then(|| "fabric".to_owned())),
+        ("provider", arguments.provider),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("check", arguments.check.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
@@ -272,13 +344,20 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec
 }
 
-/// The ranks and their links: `4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks`.
-fn first_line(ranks: u16, cores: usize, link: Link, preset: Preset) -> String {
+/// The ranks and their links, and how they wait if they have no core each: `4 ranks on 1 host, shm
+/// (nrx-imc), 2 cores shared by 4 ranks: waiting yields`.
+fn first_line(ranks: u16, cores: &Cores, link: Link, preset: Preset) -> String {
     let count = usize::from(ranks);
-    let (all_ranks, all_cores) = (many(count, "rank"), many(cores, "core"));
-    let shared = if count > cores { format!(" shared by {all_ranks}") } else { String::new() };
-    let link = if link == Link::Udp { "udp" } else { "shm" };
-    format!("{all_ranks} on 1 host, {link} ({preset}), {all_cores}{shared}")
+    let (all_ranks, all_cores) = (many(count, "rank"), many(cores.count, "core"));
+    let shared =
+        if count > cores.count { format!(" shared by {all_ranks}") } else { String::new() };
+    let waiting = cores.waiting(count).map_or(String::new(), |waiting| format!(": {waiting}"));
+    let link = match link {
+        Link::Udp => "udp",
+        Link::Fabric => "fabric",
+        Link::Auto | Link::Shm | Link::Xdp => "shm",
+    };
+    format!("{all_ranks} on 1 host, {link} ({preset}), {all_cores}{shared}{waiting}")
 }
 
 fn many(count: usize, what: &str) -> String {

@@ -70,7 +70,7 @@ fn jobs_that_encrypt() {
     let Some(three) = cluster(3) else { return };
     let hosts = "--hosts a:1,b:2,c:1 --encrypt";
     let text = run(&three, &format!("-v {hosts}"), "weft-testee payload");
-    let line = "udp between (asked for), encrypted, multicasts copied by ranks (what is encrypted is for one rank), pupa";
+    let line = "udp between (asked for), bulk over TCP, encrypted, multicasts copied by ranks (what is encrypted is for one rank), pupa";
     assert!(text.contains(line), "{text}");
     // 16 bytes are the cipher's.
     assert_eq!(text.matches("hold 1400 bytes").count(), 4, "{text}");

@@ -43,6 +43,7 @@ fn expected(name: &str, ranks: u32) -> String {
             format!("{transfers} transfers, and the ranks have {sum} together, as before\n")
         }
         ("kv", _) => format!("{ranks} replicas of {} pairs are equal; ", 11 + ranks),
+        ("jobs", _) => format!("100 jobs were taken, by {ranks} ranks, and come to 5050\n"),
         ("census", _) => {
             let people: u32 = (1..=ranks).map(|rank| 800 * rank + 28).sum();
             format!("{people} people in {} districts, and all ranks agree\n", 8 * ranks)

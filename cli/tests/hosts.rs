@@ -29,7 +29,7 @@ fn the_first_line_names_hosts_and_links() {
     };
     let first = format!(
         "weft: 3 ranks on 2 hosts (a: 1 on {cores}, eth0 10.77.0.1; b: 2 on {cores}, eth0 10.77.0.2), \
-         shm within hosts, udp between (asked for), pupa"
+         shm within hosts, udp between (asked for), bulk over TCP, pupa"
     );
     let last = "weft: true exited without joining the job: is it a Weft program?";
     assert_eq!(err.lines().collect::<Vec<_>>(), [first.as_str(), last]);
@@ -64,8 +64,8 @@ fn who_copies_multicasts_is_found_out_and_said() {
         assert!(line.ends_with(end), "{line}");
     };
     let v6 = format!("--interface {}", cluster.host(0).ipv6());
-    let udp = "udp between (asked for)";
-    let xdp = "xdp between (native, copying, MTU 1500)";
+    let udp = "udp between (asked for), bulk over TCP";
+    let xdp = "xdp between (generic, copying, MTU 1500), bulk over TCP";
     for (link, between) in [("--link udp", udp), ("--link xdp", xdp), ("", xdp)] {
         let copied = format!("{between}, multicasts copied by Ethernet, pupa");
         ends_with(link, &copied);

@@ -25,6 +25,13 @@ const APPLICATIONS: [(&str, &str); 3] = [
     ("sor", "--rows 90 --columns 77 --iterations 400 --digits 9"),
 ];
 
+/// Problems of which ranks mostly wait for one another.
+const WAITERS: [(&str, &str); 3] = [
+    ("cg", "--rows 40 --columns 31"),
+    ("is", "--keys 3000 --bits 10 --rounds 4"),
+    ("wave", "--length 500 --texts 2 --rows 3"),
+];
+
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -64,6 +71,19 @@ fn applications_find_what_one_rank_finds() {
             found.extend(said.lines().find(|line| line.starts_with(&own)).map(str::to_owned));
         }
         assert!(found.len() == 3 && found.iter().all(|line| *line == found[0]), "{found:?}");
+    }
+}
+
+#[test]
+fn more_ranks_than_cores_that_wait_for_one_another_find_what_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, problem) in WAITERS {
+        let program = application(name, &[], &folder);
+        let mut command = mpirun("-n 5", &folder);
+        let output = command.arg(&program).args(problem.split(' ')).output().unwrap();
+        let said = both(&output);
+        assert!(output.status.success(), "{name}: {said}");
+        assert!(said.contains("\nchecked: "), "{name}: {said}");
     }
 }
 

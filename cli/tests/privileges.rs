@@ -114,7 +114,7 @@ fn remote_shell(installed: &Installed, cluster: &Cluster) -> PathBuf {
     }
     installed.script(
         "rsh",
-        "cd \"${0%/*}\"; echo \"$2\" >$1-words; exec 3<&0; cat <&3 >$1-in & exec cat <$1-out 3<&-",
+        "cd \"${0%/*}\"; host=$1; shift; echo \"$*\" >$host-words; exec 3<&0; cat <&3 >$host-in & exec cat <$host-out 3<&-",
     )
 }
 
@@ -139,7 +139,7 @@ fn a_user_without_privileges_has_xdp_by_weft_net() {
         command
     };
     let said = run(&mut asp("a:1,b:1", "--link auto"));
-    assert!(said.contains("xdp between (native, copying, MTU 1500)"), "{said}");
+    assert!(said.contains("xdp between (generic, copying, MTU 1500)"), "{said}");
     assert!(said.contains("verified against Dijkstra"), "{said}");
     // Network that copies: `weft-net` stays to hold the groups, and goes with the job.
     let said = run(&mut asp("a:1,b:1,c:1", "--link xdp --multicast ethernet"));
@@ -173,7 +173,7 @@ fn what_weft_net_lacks_is_said_and_so_is_that_it_is_not_there() {
         installed.as_member(two.host(0), &installed.program("weft")).arg("doctor").output().unwrap()
     };
     let able = text(&doctor());
-    assert!(able.contains("eth0 (MTU 1500, native"), "{able}");
+    assert!(able.contains("eth0 (MTU 1500, generic"), "{able}");
     let net = installed.program("weft-net");
     succeeds(Command::new("setcap").arg("-r").arg(&net));
     let words = text(&doctor()).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -21,7 +21,7 @@ use weft_netns::{Cluster, Options, available};
 
 /// The protocol number of Weft's frames.
 const ETHERTYPE: u16 = 0x88B5;
-const BETWEEN: &str = "xdp between (native, copying, MTU 1500), ";
+const BETWEEN: &str = "xdp between (generic, copying, MTU 1500), ";
 
 /// `None` where there can be no cluster; the reason was said then.
 fn cluster(options: Options) -> Option<Cluster> {
@@ -51,7 +51,7 @@ fn asp_on_two_hosts() {
 fn asp_that_encrypts() {
     let Some(two) = cluster(Options::default()) else { return };
     let text = common::run(&two, "--hosts a:1,b:2 --encrypt -v", "weft-testee payload");
-    assert!(text.contains("MTU 1500), encrypted, pupa"), "{text}");
+    assert!(text.contains("MTU 1500), bulk over TCP, encrypted, pupa"), "{text}");
     assert_eq!(text.matches("hold 1424 bytes").count(), 3, "{text}");
     asp(&two, "--hosts a:1,b:2 --encrypt", 3);
 }
@@ -118,7 +118,7 @@ fn multicasts_that_the_network_copies() {
 fn the_widest_frames_that_xdp_takes() {
     let Some(two) = cluster(Options { mtu: 3506, ..Options::default() }) else { return };
     let text = asp_is_right(&two, "-v --hosts a:1,b:1 --link xdp", 2);
-    assert!(text.contains("xdp between (native, copying, MTU 3506), "), "{text}");
+    assert!(text.contains("xdp between (generic, copying, MTU 3506), "), "{text}");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub use error::{Error, Result};
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 #[cfg(not(loom))]
 pub use ni::{
-    Inspect, Node, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy, WatchThread,
-    default_interrupt_delay, network_settings,
+    Core, Inspect, Node, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy, WatchThread,
+    default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
 pub use packets::{InterruptsOff, Packets, Progress, Variable};

@@ -15,6 +15,7 @@
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
 //! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `contention` | who else wants the core, by which waits go | |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //! | `interrupts` | when it may not interrupt | 3.7 |
@@ -24,6 +25,7 @@
 mod any_node;
 mod arrival;
 mod backlog;
+mod contention;
 mod copies;
 mod dispatch;
 mod endpoint;
@@ -43,6 +45,8 @@ mod watch;
 pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
 pub use any_node::{Inspect, Statistics, Taken, Upcalls};
 pub(crate) use arrival::Arrival;
+pub use contention::Core;
+pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};

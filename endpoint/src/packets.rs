@@ -1,5 +1,7 @@
 //! A rank's packet interface.
 
+mod interrupts_off;
+
 use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
@@ -13,6 +15,8 @@ use std::time::Duration;
 use weft_link::Capabilities;
 use weft_protocol::VARIABLES;
 use weft_wire::Protocol;
+
+pub use interrupts_off::InterruptsOff;
 
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
 /// thread may use any of them.
@@ -382,6 +386,15 @@ impl Packets {
         self.node.wait_awake(step)
     }
 
+    /// Pause of who polls and does not [wait](Self::wait), after polls in vain; `begins` after the
+    /// first. Yields or sleeps, for 1 ms at most. Returns the number of polls until the next pause.
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    pub fn pause(&self, begins: bool, step: &mut dyn FnMut() -> Result<Step>) -> Result<u32> {
+        self.node.pause(begins, step)
+    }
+
     /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again. Cheap while
     /// none sleeps.
     pub fn nudge(&self) {
@@ -583,17 +596,5 @@ impl Packets {
     /// Counters of what this rank has done so far.
     pub fn statistics(&self) -> Statistics {
         self.node.statistics()
-    }
-}
-
-/// Keeps interrupts off while it lives. Guards may nest.
-#[must_use = "interrupts are on again as soon as the guard is dropped"]
-pub struct InterruptsOff<'a> {
-    node: &'a dyn AnyNode,
-}
-
-impl Drop for InterruptsOff<'_> {
-    fn drop(&mut self) {
-        self.node.interrupts_on();
     }
 }

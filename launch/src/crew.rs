@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -44,24 +44,26 @@ pub(crate) struct Part {
 /// A rank's way to a network.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// Bound to its address.
-    Udp(UdpSocket),
-    /// Of an interface that is ours.
-    Xdp(Ethernet, [OwnedFd; 2]),
+    /// Bound to its address; and what listens there, if there is that.
+    Udp(UdpSocket, Option<TcpListener>),
+    /// Of an interface that is ours; and what listens, if there is that.
+    Xdp(Ethernet, [OwnedFd; 2], Option<TcpListener>),
 }
 
 impl Access {
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        match self {
-            Access::Udp(socket) => vec![socket.as_fd()],
-            Access::Xdp(_, port) => port.iter().map(OwnedFd::as_fd).collect(),
-        }
+        let (mut descriptors, listener): (Vec<_>, _) = match self {
+            Access::Udp(socket, listener) => (vec![socket.as_fd()], listener),
+            Access::Xdp(_, port, listener) => (port.iter().map(OwnedFd::as_fd).collect(), listener),
+        };
+        descriptors.extend(listener.iter().map(TcpListener::as_fd));
+        descriptors
     }
 
     fn ethernet(&self) -> Option<&Ethernet> {
         match self {
-            Access::Udp(_) => None,
-            Access::Xdp(ethernet, _) => Some(ethernet),
+            Access::Udp(..) => None,
+            Access::Xdp(ethernet, ..) => Some(ethernet),
         }
     }
 }
@@ -73,17 +75,38 @@ impl Part {
     }
 }
 
-/// Binds a socket for each of some ranks to an address of this host.
+/// Ports that are tried for one that is free for both kinds of sockets.
+const PORTS_TRIED: usize = 32;
+
+/// Binds a socket for each of some ranks to an address of this host, and has something listen at
+/// the same, if that is wished for.
 pub(crate) fn bind_sockets(
     address: IpAddr,
     count: u16,
-) -> io::Result<Vec<(UdpSocket, SocketAddr)>> {
-    let bind = |_| {
+    listens: bool,
+) -> io::Result<Vec<(Bound, SocketAddr)>> {
+    (0..count).map(|_| bind_socket(address, listens)).collect()
+}
+
+/// A socket, and what listens at its address.
+pub(crate) type Bound = (UdpSocket, Option<TcpListener>);
+
+/// Binds one.
+pub(crate) fn bind_socket(address: IpAddr, listens: bool) -> io::Result<(Bound, SocketAddr)> {
+    // Those that have been tried stay bound, so that another port is tried next.
+    let mut tried = Vec::new();
+    loop {
         let socket = UdpSocket::bind((address, 0))?;
         let bound = socket.local_addr()?;
-        Ok((socket, bound))
-    };
-    (0..count).map(bind).collect()
+        if !listens {
+            return Ok(((socket, None), bound));
+        }
+        match TcpListener::bind(bound) {
+            Ok(listener) => return Ok(((socket, Some(listener)), bound)),
+            Err(_) if tried.len() < PORTS_TRIED => tried.push(socket),
+            Err(_) => return Ok(((socket, None), bound)),
+        }
+    }
 }
 
 /// The ranks of this host. Their processes are killed when this is dropped before they have ended.
@@ -198,7 +221,8 @@ impl<'a> Crew<'a> {
         Ok(if killed && is_memory_full() { Some(Ending::OutOfMemory) } else { ending })
     }
 
-    /// Reaps what ranks have left behind and has ended.
+    /// Reaps what ranks have left behind and has ended. To be called when ranks that have ended
+    /// were collected.
     pub fn reap(&self) {
         if let Some(orphans) = &self.orphans {
             orphans.reap(&self.process_ids().map(u32::cast_signed).collect());

@@ -6,11 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
+use crate::hosts::tree::branches;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
+use crate::managed::facts;
 use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
-use crate::messages::hosts::{FromAgent, ToAgent};
+use crate::messages::hosts::{FromAgent, FromBelow, ToAgent};
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::words::{LastWords, WORDS_CHARS_MAX};
@@ -42,8 +44,8 @@ pub fn to_launcher(data: &[u8]) {
     assert_eq!(message.emit(), data);
 }
 
-/// Messages between ranks that a process manager started: a card and more through its store, and
-/// others over a socket. The first byte says which.
+/// Messages between ranks that a process manager started: cards, facts and more through its store,
+/// and others over a socket. The first byte says which.
 pub fn peers(data: &[u8]) {
     match data.split_first() {
         Some((0, bytes)) => {
@@ -55,6 +57,11 @@ pub fn peers(data: &[u8]) {
             let Ok(record) = Record::parse(bytes) else { return };
             assert_eq!(record.emit(), bytes);
         }
+        Some((3, bytes)) => {
+            let Ok(group) = facts::parse(bytes) else { return };
+            // An address can be written in several ways.
+            assert_eq!(facts::parse(&facts::emit(&group)), Ok(group));
+        }
         Some((_, bytes)) => {
             let Ok(card) = Card::parse(bytes) else { return };
             assert!(cores_of_all([&card].into_iter()) >= 1);
@@ -65,26 +72,54 @@ pub fn peers(data: &[u8]) {
     }
 }
 
-/// Messages that the launcher and the agent of a host read from each other, each behind its length.
-/// The first byte says how many bytes arrive at a time.
+/// Messages that the launcher and the agent of a host read from each other, each behind its length,
+/// also by others between them. The first byte says how many bytes arrive at a time.
 pub fn hosts(data: &[u8]) {
     let Some((&at_a_time, arrived)) = data.split_first() else { return };
     let (mut frames, mut bytes) = (Frames::default(), 0);
     for part in arrived.chunks(usize::from(at_a_time).max(1)) {
         let taken = frames.take_in(part, |message| {
             bytes += 4 + message.len();
-            if let Ok(message) = ToAgent::parse(message) {
-                assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
-            }
-            if let Ok(parsed) = FromAgent::parse(message) {
-                assert_eq!(parsed.emit(), message);
-            }
+            host_message(message);
         });
         if taken.is_err() {
             return;
         }
     }
     assert!(bytes <= arrived.len());
+}
+
+/// A message of a host or for one, which may have another in it.
+fn host_message(bytes: &[u8]) {
+    if let Ok(message) = ToAgent::parse(bytes) {
+        match &message {
+            ToAgent::For(_, enclosed) | ToAgent::ForAll(enclosed) => host_message(enclosed),
+            ToAgent::Subtree(subtree) => {
+                // Each host is behind one connection.
+                let behind = branches(subtree.host, &subtree.hosts);
+                assert_eq!(behind.iter().map(Vec::len).sum::<usize>(), subtree.hosts.len());
+            }
+            _ => {}
+        }
+        assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
+    }
+    let parsed = FromAgent::parse(bytes);
+    if let Ok(parsed) = &parsed {
+        assert_eq!(parsed.emit(), bytes);
+    }
+    // Who passes it on reads less of it, and nothing else in it.
+    match (FromBelow::parse(bytes), parsed) {
+        (Ok(FromBelow::From(host, message)), Ok(parsed)) => {
+            host_message(&message);
+            assert_eq!(parsed, FromAgent::From(host, message));
+        }
+        (Ok(FromBelow::Lost(hosts, why)), parsed) => {
+            assert_eq!(parsed, Ok(FromAgent::Lost(hosts, why)));
+        }
+        (Ok(FromBelow::Beat), parsed) => assert_eq!(parsed, Ok(FromAgent::Beat)),
+        (Err(bad), parsed) => assert_eq!(parsed, Err(bad)),
+        (Ok(FromBelow::Own | FromBelow::From(..)), _) => {}
+    }
 }
 
 /// A list of hosts, and how many ranks they get. The first byte says how many are asked for.

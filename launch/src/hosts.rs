@@ -10,8 +10,8 @@
 //!                                                    takes its interface for AF_XDP
 //!                                           ◄─ Bound
 //!   Meet ─►                                          asks every other host over UDP, and over
-//!                                                    Ethernet; greets all at once, if the
-//!                                                    network is to copy that
+//!                                                    Ethernet; connects to it; greets all at
+//!                                                    once, if the network is to copy that
 //!                                           ◄─ Met
 //!   Go ─►                                            makes a port per rank, if they go over
 //!                                                    Ethernet; starts its ranks
@@ -21,6 +21,10 @@
 //!                                           ◄─ Finished
 //! ```
 //!
+//! From 17 hosts on, or whatever the job says (`tree`), agents start those of others, and messages
+//! pass through them: launcher and agents hold connections alike (`branches`), and who is between
+//! others passes on (`agent`'s relay). `docs/internals/launch.md` has the reasons.
+//!
 //! The state of the job ([`crate::job`]) is the launcher's alone, the same as for one host: agents
 //! pass on events and carry out actions. A host is lost when its connection ends or has been silent
 //! for a second, and its ranks with it; an agent whose connection ends kills its ranks.
@@ -28,20 +32,27 @@
 use std::time::Duration;
 
 pub(crate) mod agent;
+mod branches;
 mod conduct;
 pub(crate) mod ethernet;
 mod layout;
 pub(crate) mod list;
+mod members;
 pub(crate) mod pace;
-mod probe;
+pub(crate) mod probe;
+pub(crate) mod reached;
 mod remote;
 mod sockets;
 mod start;
 pub(crate) mod stream;
+mod tcp;
+pub(crate) mod tree;
 
 pub use crate::messages::hosts::{Candidate, FarLink};
 pub use conduct::run_on_hosts;
-pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast, RemoteShell};
+pub use layout::{
+    Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast, RemoteShell,
+};
 pub use list::{HostWish, parse_hosts};
 pub use probe::candidates;
 

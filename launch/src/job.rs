@@ -223,6 +223,12 @@ impl Job {
         self.ranks.len() as u16
     }
 
+    /// True if the job is ending, and all of these ranks have ended.
+    pub fn is_done_with(&self, mut ranks: impl Iterator<Item = Rank>) -> bool {
+        let has_ended = |rank: Rank| self.ranks[rank.index()].ended.is_some();
+        !matches!(self.phase, Phase::Running) && ranks.all(has_ended)
+    }
+
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
         let ranks = (0u16..).map(Rank).zip(&self.ranks);

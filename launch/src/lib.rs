@@ -48,8 +48,8 @@ mod wait;
 mod words;
 
 pub use hosts::{
-    Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast,
-    RemoteShell, candidates, parse_hosts, run_on_hosts,
+    Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
+    Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
 pub use limits::ranks_within;
 pub use managed::is_wanted;
@@ -60,7 +60,7 @@ pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
-pub use spec::{Binding, JobSpec, LOSS_GRACE, LaunchError, advice};
+pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE, LaunchError, advice};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;

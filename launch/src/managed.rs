@@ -10,13 +10,14 @@
 //! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out
 //! over the process manager's store, too (`ethernet`); else by UDP.
 //!
-//! Cards hold all that every rank knows about the job; rank 0's names it. The secret, which a job
-//! of several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
+//! A rank's card holds what others know of it, most of which the ranks of its host need; what all
+//! need is gathered for them (`facts`). Rank 0's card names the job. The secret, which a job of
+//! several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
 
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{self, Write};
-use std::net::UdpSocket;
+use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,10 @@ use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 use crate::mtu::Mtu;
 
 pub(crate) mod card;
+mod cores;
+mod datagrams;
 mod ethernet;
+pub(crate) mod facts;
 mod meet;
 pub(crate) mod record;
 mod secret;
@@ -48,17 +52,19 @@ mod watch;
 
 use card::Card;
 pub use card::is_wanted;
-use ethernet::{Attempt, Way};
+use ethernet::{Agreed, Attempt, Way};
+use facts::Facts;
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
 use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 6] = [
+const OPTIONS: [(&str, &str); 7] = [
     ("check", "WEFT_CHECK"),
     ("lossless", "WEFT_LOSSLESS"),
     ("preset", "WEFT_PRESET"),
+    ("provider", "WEFT_PROVIDER"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
     ("silence-ms", "WEFT_SILENCE_MS"),
@@ -82,6 +88,8 @@ pub(crate) struct Joined {
     pub socket: Option<UdpSocket>,
     /// This rank's end of the interface, if that is how others are reached.
     pub port: Option<XdpPort>,
+    /// Listens at this rank's address, if long packets go over TCP.
+    pub listener: Option<TcpListener>,
 }
 
 /// The connection to the process manager and to the other ranks of the host.
@@ -128,19 +136,15 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let Some(mut exchange) = weft_pmi::find()? else { return Ok(None) };
     let (own, ranks) = numbers(&*exchange)?;
     let listener = Listener::open()?;
-    let socket = card::bind_socket();
+    let bound = card::bind_socket(card::wants_tcp()?);
+    let (socket, tcp) = bound.map_or((None, None), |(socket, tcp)| (Some(socket), tcp));
     let address = socket.as_ref().and_then(|socket| socket.local_addr().ok());
     let own_key = OwnKey::draw()?;
     let card = Card::of_this_process(listener.name(), address, own_key.public())?;
-    exchange.put("card", &card.emit())?;
-    exchange.fence()?;
-    let cards = (0..ranks.0).map(|rank| {
-        let bytes = exchange.get(rank.into(), "card")?;
-        Ok(Card::parse(&bytes)?)
-    });
-    let cards = cards.collect::<Result<Vec<_>, JoinError>>()?;
-    let spans_hosts = spans_hosts(&cards);
-    let drawn = match spans_hosts && own == Rank(0) {
+    let card = Card { listens: tcp.is_some(), ..card };
+    let mut cards = facts::publish((own, ranks.0), &card, &mut *exchange)?;
+    // Rank 0 knows all cards by now.
+    let drawn = match own == Rank(0) && spans_hosts(cards.values().map(|card| &card.host)) {
         true => Some(own_key.hand_out(&cards, &mut *exchange)?),
         false => None,
     };
@@ -148,19 +152,15 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     // others. One that is about to answer a rank just ended (hydra) takes fright, and says that
     // instead of why.
     exchange.fence()?;
-    let mut network = match (spans_hosts, drawn) {
+    let facts = facts::gather(own, ranks.0, &mut cards, &mut *exchange)?;
+    let job = cards[&Rank(0)].job;
+    let mut network = match (spans_hosts(facts.iter().map(|facts| facts.host)), drawn) {
         (false, _) => None,
-        (true, Some(secret)) => Some(network(&cards, secret)?),
-        (true, None) => Some(network(&cards, own_key.take(own, &cards, &mut *exchange)?)?),
+        (true, Some(secret)) => Some(network(&facts, job, secret)?),
+        (true, None) => Some(network(&facts, job, own_key.take(own, &cards, &mut *exchange)?)?),
     };
     drop(own_key);
-    let far = wish(&cards, network.is_some(), exchange.name())?;
-    let agreed = match &network {
-        Some(network) if far != FarLink::Udp => {
-            ethernet::agree(&Attempt { own, cards: &cards, network, far }, &mut *exchange)?
-        }
-        _ => None,
-    };
+    let agreed = agree(own, &facts, network.as_ref().zip(socket.as_ref()), &mut *exchange)?;
     let here: Vec<Rank> = match &network {
         Some(network) => network.ranks_beside(own).collect(),
         None => (0..ranks.0).map(Rank).collect(),
@@ -169,7 +169,11 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let segment = create_segment(&settings)?;
     let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
     let supervisor = Supervisor::attach(&settings, &segments)?;
-    let options = options(here.iter().map(|rank| &cards[rank.index()]));
+    cores::warn(own, &facts);
+    let mut options = options(cores::own_cores(&facts, &here, &cards));
+    if facts.iter().any(|facts| facts.link == "fabric") {
+        options.insert("link".into(), "fabric".into());
+    }
     let (mut port, mut keepers) = (None, Vec::new());
     if let (Some(network), Some(agreed)) = (&mut network, agreed) {
         network.copied = agreed.copied;
@@ -177,14 +181,35 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         (network.ethernet, port, keepers) = (Some(ethernet), Some(own), all);
     }
     let socket = socket.filter(|_| network.is_some() && port.is_none());
-    let exchange = Mutex::new(exchange);
+    let listener = tcp.filter(|_| network.as_ref().is_some_and(|network| network.bulk));
     let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
+    let exchange = Mutex::new(exchange);
     let shared = Arc::new(Shared { exchange, peers, speaks, left, noticed, on_notice });
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
-    Ok(Some(Joined { place, welcome, segments, socket, port }))
+    Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
+}
+
+/// Agreement of ranks of several hosts on Ethernet; `None` if they reach one another by datagrams,
+/// or need to reach nobody.
+fn agree(
+    own: Rank,
+    facts: &[Facts],
+    way: Option<(&Network, &UdpSocket)>,
+    exchange: &mut dyn Exchange,
+) -> Result<Option<Agreed>, JoinError> {
+    let far = wish(facts, way.is_some(), exchange.name())?;
+    let Some((network, socket)) = way else { return Ok(None) };
+    let agreed = match far {
+        FarLink::Udp => None,
+        _ => ethernet::agree(&Attempt { own, facts, network, far }, exchange)?,
+    };
+    if agreed.is_none() {
+        datagrams::check(own, facts, network, socket, exchange)?;
+    }
+    Ok(agreed)
 }
 
 impl Managed {
@@ -241,44 +266,46 @@ fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
 }
 
 /// The hosts of the ranks, numbered as they first appear.
-fn hosts(cards: &[Card]) -> Vec<u16> {
+fn hosts(facts: &[Facts]) -> Vec<u16> {
     let mut known = BTreeMap::new();
-    let mut number_of = |card: &Card| {
+    let mut number_of = |facts: &Facts| {
         let next = known.len() as u16;
-        *known.entry(card.host.clone()).or_insert(next)
+        *known.entry(facts.host).or_insert(next)
     };
-    cards.iter().map(&mut number_of).collect()
+    facts.iter().map(&mut number_of).collect()
 }
 
 /// True if the ranks are on several hosts.
-fn spans_hosts(cards: &[Card]) -> bool {
-    cards.iter().any(|card| card.host != cards[0].host)
+fn spans_hosts<H: PartialEq>(mut hosts: impl Iterator<Item = H>) -> bool {
+    let first = hosts.next();
+    hosts.any(|host| Some(host) != first)
 }
 
 /// Network between the ranks of several hosts.
-fn network(cards: &[Card], secret: Secret) -> Result<Network, MeetError> {
-    let kind = cards[0].address.map(|address| address.is_ipv6());
-    let address = |(rank, card): (u16, &Card)| {
-        let address = card.address.filter(|address| Some(address.is_ipv6()) == kind);
-        address.ok_or_else(|| MeetError::Address { rank, host: card.node.clone() })
+fn network(all: &[Facts], job: u32, secret: Secret) -> Result<Network, MeetError> {
+    let kind = all[0].address.map(|address| address.is_ipv6());
+    let address = |(rank, facts): (u16, &Facts)| {
+        let address = facts.address.filter(|address| Some(address.is_ipv6()) == kind);
+        address.ok_or_else(|| MeetError::Address { rank, host: facts.node.clone() })
     };
-    let addresses = (0..).zip(cards).map(address).collect::<Result<_, _>>()?;
-    let mtu = cards.iter().map(|card| card.mtu).min().unwrap_or(Mtu::USUAL);
+    let addresses = (0..).zip(all).map(address).collect::<Result<_, _>>()?;
+    let mtu = all.iter().map(|facts| facts.mtu).min().unwrap_or(Mtu::USUAL);
     Ok(Network {
-        job: cards[0].job,
+        job,
         secret,
-        protection: protection(cards)?,
+        protection: protection(all)?,
         mtu,
         addresses,
-        hosts: hosts(cards),
+        hosts: hosts(all),
         ethernet: None,
         copied: false,
+        bulk: all.iter().all(|facts| facts.listens),
     })
 }
 
-/// Protection of packets between hosts: what `WEFT_ENCRYPT` says, on whichever cards it is.
-fn protection(cards: &[Card]) -> Result<Protection, MeetError> {
-    let of = |wanted| (0..).zip(cards).find(|(_, card)| card.protection == Some(wanted));
+/// Protection of packets between hosts: what `WEFT_ENCRYPT` says, for whichever ranks it does.
+fn protection(all: &[Facts]) -> Result<Protection, MeetError> {
+    let of = |wanted| (0..).zip(all).find(|(_, facts)| facts.protection == Some(wanted));
     match (of(Protection::Encrypted), of(Protection::Tagged)) {
         (Some((encrypts, _)), Some((other, _))) => Err(MeetError::Protection { encrypts, other }),
         (Some(_), None) => Ok(Protection::Encrypted),
@@ -286,10 +313,10 @@ fn protection(cards: &[Card]) -> Result<Protection, MeetError> {
     }
 }
 
-/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, on whichever
-/// cards it is.
-fn wish(cards: &[Card], several: bool, manager: &str) -> Result<FarLink, MeetError> {
-    let mut asked = (0..).zip(cards).filter(|(_, card)| !card.link.is_empty());
+/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, for whichever
+/// ranks it does.
+fn wish(all: &[Facts], several: bool, manager: &str) -> Result<FarLink, MeetError> {
+    let mut asked = (0..).zip(all).filter(|(_, facts)| !facts.link.is_empty());
     let Some((rank, first)) = asked.next() else { return Ok(FarLink::Auto) };
     let one = first.link.clone();
     if let Some((other_rank, other)) = asked.find(|(_, other)| other.link != one) {
@@ -298,11 +325,12 @@ fn wish(cards: &[Card], several: bool, manager: &str) -> Result<FarLink, MeetErr
     match (&*one, several) {
         ("auto", _) | ("shm", false) => Ok(FarLink::Auto),
         ("xdp", true) => Ok(FarLink::Xdp),
-        ("udp", true) => Ok(FarLink::Udp),
+        // Ranks tell one another over UDP where on the fabric they are.
+        ("udp" | "fabric", true) => Ok(FarLink::Udp),
         _ => {
             let have = match several {
                 false => "are on one host, and share memory (shm)",
-                true => "are on several hosts, and use xdp or udp between them",
+                true => "are on several hosts, and use xdp, udp or fabric between them",
             };
             Err(MeetError::Link { asked: one, manager: manager.into(), have })
         }
@@ -325,8 +353,8 @@ fn settings(
     Ok(if network { settings.beside_network() } else { settings })
 }
 
-/// The options: what the environment says, and how many cores the ranks of this host share.
-fn options<'a>(cards: impl Iterator<Item = &'a Card>) -> Options {
+/// The options: what the environment says, and how many cores the ranks of this host have.
+fn options(cores: usize) -> Options {
     let mut options = Options::new();
     for (name, variable) in OPTIONS {
         if let Ok(value) = env::var(variable) {
@@ -334,7 +362,7 @@ fn options<'a>(cards: impl Iterator<Item = &'a Card>) -> Options {
         }
     }
     options.entry("silence-ms".into()).or_insert_with(|| SILENCE_MS.to_string());
-    options.insert("cores".into(), card::cores_of_all(cards).to_string());
+    options.insert("cores".into(), cores.to_string());
     options
 }
 

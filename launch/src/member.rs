@@ -1,7 +1,7 @@
 //! The rank's side of start-up: finding the job, joining it, and leaving it.
 
 use std::io;
-use std::net::UdpSocket;
+use std::net::{TcpListener, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Signal, getpid, kill_process};
-use weft_link::bell::Loss;
+use weft_link::bell::{Cause, Loss};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
@@ -72,6 +72,7 @@ pub struct Membership {
     segments: Vec<OwnedFd>,
     socket: Option<UdpSocket>,
     port: Option<XdpPort>,
+    listener: Option<TcpListener>,
 }
 
 /// Launcher that started this process.
@@ -105,9 +106,9 @@ impl Membership {
     /// Finds the place that a process manager gives.
     fn meet() -> Result<Option<Self>, JoinError> {
         let Some(joined) = managed::join()? else { return Ok(None) };
-        let managed::Joined { place, welcome, segments, socket, port } = joined;
+        let managed::Joined { place, welcome, segments, socket, port, listener } = joined;
         let launcher = Launcher::Manager(place);
-        Ok(Some(Membership { launcher, welcome, segments, socket, port }))
+        Ok(Some(Membership { launcher, welcome, segments, socket, port, listener }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -126,13 +127,15 @@ impl Membership {
         let launcher = Launcher::Weft(channel);
         let mut segments = received.descriptors;
         let mut far = segments.split_off(welcome.settings.ranks.into());
+        let bulk = welcome.network.as_ref().is_some_and(|network| network.bulk);
+        let listener = if bulk { far.pop().map(TcpListener::from) } else { None };
         let ethernet = welcome.network.as_ref().and_then(|network| network.ethernet.as_ref());
         let port = ethernet.and_then(|ethernet| {
             let parts = std::mem::take(&mut far).try_into().ok()?;
             Some(XdpPort::from_parts(ethernet.port, parts))
         });
         let socket = far.pop().map(UdpSocket::from);
-        Ok(Membership { launcher, welcome, segments, socket, port })
+        Ok(Membership { launcher, welcome, segments, socket, port, listener })
     }
 
     /// Rank of this process.
@@ -170,6 +173,12 @@ impl Membership {
     /// `None` without a network, on Ethernet, and when it has been taken before.
     pub fn take_socket(&mut self) -> Option<UdpSocket> {
         self.socket.take()
+    }
+
+    /// This rank's listener for TCP connections at its address, close-on-exec. `None` if the job
+    /// has none, and when it has been taken before.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
+        self.listener.take()
     }
 
     /// This rank's way to the network, if that is [`Ethernet`](crate::Ethernet). `None` otherwise,
@@ -224,13 +233,25 @@ impl Membership {
         }
     }
 
+    /// Address at which a rank was not reached, in words, if that is what has happened to it.
+    fn address_of(&self, loss: Loss) -> String {
+        let network = self.network().filter(|network| network.ethernet.is_none());
+        let address = network.and_then(|network| network.addresses.get(loss.rank.index()));
+        match (loss.cause, address) {
+            (Cause::Unreachable(_), Some(address)) => {
+                format!(" ({}, UDP port {})", address.ip(), address.port())
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Tells the launcher that this rank gives up because it lost another one, in one line: its
     /// last words. It exits with [`PEER_LOST`] after this.
     ///
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.
     pub fn report_loss(&self, loss: Loss) -> Result<(), JoinError> {
-        let words = format!("rank {} {}", loss.rank, loss.cause);
+        let words = format!("rank {} {}{}", loss.rank, loss.cause, self.address_of(loss));
         match &self.launcher {
             Launcher::Weft(channel) => tell(channel, &ToLauncher::Report(words)),
             Launcher::Manager(place) => {

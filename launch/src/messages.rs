@@ -29,6 +29,7 @@ use weft_link_shm::{MAX_RANKS, Settings};
 pub(crate) mod bytes;
 pub(crate) mod hosts;
 mod network;
+pub(crate) mod reached;
 
 use bytes::{Body, begin, open, put_text};
 pub(crate) use network::draw_job;
@@ -39,7 +40,7 @@ pub use network::{Ethernet, Network, RANKS_MAX};
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 8;
+pub const VERSION: u16 = 10;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.

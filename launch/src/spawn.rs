@@ -15,7 +15,7 @@ use rustix::process::{
 use weft_wire::Rank;
 
 use crate::channel;
-use crate::messages::{Start, ToRank};
+use crate::messages::{Options, Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
 use crate::outcome::Ending;
 use crate::spec::{Binding, JobSpec};
@@ -68,6 +68,11 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     command.arg(START_RANK).arg(program).args(&spec.arguments);
     command.env("WEFT_RANK", seat.rank.to_string());
     command.env("WEFT_SIZE", seat.size.to_string());
+    if let Some((name, value)) = fabric_environment(&spec.options)
+        && std::env::var_os(name).is_none()
+    {
+        command.env(name, value);
+    }
     if spec.terminal {
         command.env("WEFT_TERMINAL", "1");
     } else {
@@ -83,6 +88,14 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let process = Process { pid, exit, channel: Some(channel), released: false };
     let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
     Ok(Spawned { process, out: out.into(), err: err.into() })
+}
+
+/// Settings of libfabric, which reads them from the environment alone: over TCP its layer of
+/// reliable datagrams sends the link's longest ones in one go, instead of in copied segments. Over
+/// other providers that length is tied to the layer's own buffers.
+fn fabric_environment(options: &Options) -> Option<(&'static str, &'static str)> {
+    let is_tcp = options.get("provider").is_some_and(|name| name == "tcp;ofi_rxm");
+    is_tcp.then_some(("FI_OFI_RXM_EAGER_LIMIT", "65536"))
 }
 
 /// Standard input for rank 0: the launcher's own.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +51,8 @@ pub struct JobSpec {
     /// True if each rank is given a socket of its own, and the job a network, though all ranks are
     /// on one host. Ranks on several hosts always are.
     pub sockets: bool,
+    /// Way of long packets between hosts.
+    pub bulk: Bulk,
     /// Longest packets between hosts; `None` for what the interfaces of all take.
     pub mtu: Option<Mtu>,
     /// Protection of packets between hosts.
@@ -61,6 +63,18 @@ pub struct JobSpec {
     /// True if this process does nothing but run this job. It then passes signals on to the ranks,
     /// and adopts and ends what they leave behind.
     pub dedicated: bool,
+}
+
+/// Way of long packets between hosts, as wished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bulk {
+    /// TCP connections, if hosts reach one another so; else datagrams.
+    #[default]
+    Auto,
+    /// TCP connections.
+    Tcp,
+    /// Datagrams, as all packets.
+    Datagrams,
 }
 
 /// Longest time that survivors of a loss have to notice it through an error and end by themselves,
@@ -85,6 +99,7 @@ impl JobSpec {
             beside: own_directory(),
             starter: PathBuf::from("/proc/self/exe"),
             sockets: false,
+            bulk: Bulk::default(),
             mtu: None,
             protection: Protection::default(),
             silence: crate::hosts::HOST_SILENCE,
@@ -177,20 +192,42 @@ pub enum LaunchError {
         /// Reason, and what to do.
         what: String,
     },
-    /// Two hosts do not reach each other.
+    /// A host does not reach another.
     #[error(
-        "host {from} ({from_address}) does not reach host {to} ({to_address}) over UDP: let UDP through between \
-         them (firewall, routes), or name another network with --interface"
+        "host {from} ({}) does not reach UDP port {} of host {to} ({}){}: let UDP through (firewall, routes), or \
+         name another network with --interface",
+        from_address.ip(),
+        to_address.port(),
+        to_address.ip(),
+        way_back(*from_address, *back)
     )]
     Unreachable {
-        /// The host that asked.
+        /// The host whose packets do not arrive.
         from: String,
         /// Its address.
-        from_address: IpAddr,
-        /// The host that did not answer.
+        from_address: SocketAddr,
+        /// The host where they do not.
         to: String,
         /// Its address.
-        to_address: IpAddr,
+        to_address: SocketAddr,
+        /// True if those of the other arrive, as far as that is known.
+        back: Option<bool>,
+    },
+    /// Packets of a host arrive from another address than its own.
+    #[error(
+        "host {host} ({address}) comes to host {at} as {seen}: something between them translates addresses \
+         (NAT), and ranks reach one another by their own only: put both hosts on one side of it, or name \
+         another network with --interface"
+    )]
+    Translated {
+        /// The host.
+        host: String,
+        /// Its address.
+        address: IpAddr,
+        /// The host where its packets arrive.
+        at: String,
+        /// Their address there.
+        seen: IpAddr,
     },
     /// Short packets get from one host to another, and long ones do not.
     #[error(
@@ -226,6 +263,14 @@ pub enum LaunchError {
     /// The launcher cannot prepare or wait.
     #[error("cannot watch over the ranks: {0}{advice}", advice = advice(.0))]
     Watch(io::Error),
+}
+
+fn way_back(from: SocketAddr, back: Option<bool>) -> String {
+    match back {
+        Some(true) => ", though it is reached from there".into(),
+        Some(false) => format!(", nor the other way round port {}", from.port()),
+        None => String::new(),
+    }
 }
 
 impl From<io::Error> for LaunchError {

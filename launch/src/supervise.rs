@@ -10,7 +10,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
 use crate::clock::Clock;
-use crate::crew::{Access, Crew, Part, bind_sockets};
+use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::limits::allow_descriptors;
 use crate::messages::{Network, draw_job};
@@ -20,7 +20,7 @@ use crate::output::{Kind, Output};
 use crate::program::find_program;
 use crate::signals::Signals;
 use crate::spawn::stdin_of_first;
-use crate::spec::{JobSpec, LaunchError};
+use crate::spec::{Bulk, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
@@ -106,6 +106,7 @@ impl<'a> Supervision<'a> {
         if !ended.is_empty() {
             self.handle(Event::Ended(ended));
         }
+        self.crew.reap();
         self.job.timeout(self.clock.now());
         self.act();
         Ok(())
@@ -139,9 +140,8 @@ impl<'a> Supervision<'a> {
 
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
-            match signal {
-                Signal::CHILD => self.crew.reap(),
-                other => self.handle(Event::Signal(other)),
+            if signal != Signal::CHILD {
+                self.handle(Event::Signal(signal));
             }
         }
     }
@@ -217,8 +217,12 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
     }
     let ranks = spec.settings.ranks;
     let (sockets, addresses): (Vec<_>, _) =
-        bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks)?.into_iter().unzip();
-    let sockets = sockets.into_iter().map(Access::Udp).collect();
+        bind_sockets(Ipv4Addr::LOCALHOST.into(), ranks, spec.bulk != Bulk::Datagrams)?
+            .into_iter()
+            .unzip();
+    let bulk = sockets.iter().all(|(_, listener)| listener.is_some());
+    let access = |(socket, listener): Bound| Access::Udp(socket, listener.filter(|_| bulk));
+    let sockets = sockets.into_iter().map(access).collect();
     let (job, secret) = draw_job()?;
     let hosts = vec![0; ranks.into()];
     let mtu = spec.mtu.unwrap_or(Mtu::USUAL);
@@ -232,6 +236,7 @@ fn network(spec: &JobSpec) -> Result<Option<(Network, Vec<Access>)>, LaunchError
             hosts,
             ethernet: None,
             copied: false,
+            bulk,
         },
         sockets,
     )))

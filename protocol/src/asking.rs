@@ -16,6 +16,8 @@
 //! accepted, and the rest follows from there.
 
 use crate::ni::Departure;
+use crate::sequence::Every;
+use crate::settings::Settings;
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -52,15 +54,17 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> bool {
         self.retransmission.unacknowledged += 1;
-        self.retransmission.taken += self.taken_by(departure);
+        let taken = self.taken_by(departure);
+        self.retransmission.taken += taken;
         if !self.settings.preset.is_optimistic() {
             return false;
         }
-        let (few, pool_few) = (self.settings.pupa.marks().0, self.settings.pupa.pool_marks().0);
-        let (short, every) = (self.retransmission.taken >= pool_few, self.settings.pupa.ask_every);
+        let settings = self.settings;
+        let short = self.retransmission.taken >= settings.pupa.pool_marks().0;
         let sending = &mut self.flow(to).sending;
-        sending.asking |= short || sending.len() >= few;
-        let asks = sending.asks(every);
+        let Asking { from, every, .. } = Asking::of(sending.window(&settings), &settings);
+        sending.asking |= short || sending.len() >= from;
+        let asks = sending.asks(taken, every);
         if short && !std::mem::replace(&mut self.retransmission.short, true) {
             self.ask_others(to, out);
         }
@@ -69,11 +73,12 @@ impl<B: Copy> Ni<B> {
 
     /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
-        let pupa = self.settings.pupa;
-        self.retransmission.short &= self.retransmission.taken > pupa.pool_marks().1;
+        let settings = self.settings;
+        self.retransmission.short &= self.retransmission.taken > settings.pupa.pool_marks().1;
         let short = self.retransmission.short;
         let sending = &mut self.flow(from).sending;
-        sending.asking &= short || sending.len() > pupa.marks().1;
+        let until = Asking::of(sending.window(&settings), &settings).until;
+        sending.asking &= short || sending.len() > until;
     }
 
     /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for
@@ -150,11 +155,12 @@ impl<B: Copy> Ni<B> {
         most: usize,
         out: &mut impl Actions<B>,
     ) -> usize {
+        let settings = self.settings;
         let sending = &mut self.flow(peer).sending;
         let again = sending.take_due(most);
         let Some(last) = again.len().checked_sub(1) else { return 0 };
-        let (asks, every) =
-            (sending.asking || sending.limit.is_some(), self.settings.pupa.ask_every);
+        let asks = sending.asking || sending.limit.is_some();
+        let every = Asking::of(sending.window(&settings), &settings).every.packets;
         self.counters.retransmissions += again.len() as u64;
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {
@@ -202,6 +208,32 @@ impl<B: Copy> Ni<B> {
         let deadline = now + sending.doubled_timeout(&settings).min(most.max(once));
         sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
+    }
+}
+
+/// Packets to one peer from which on it is asked, down to which, and one in how many asks.
+struct Asking {
+    from: usize,
+    until: usize,
+    every: Every,
+}
+
+impl Asking {
+    /// By the water marks; where the network has room for fewer packets, half of these and a
+    /// quarter, so that the window moves before it is full.
+    fn of(window: u16, settings: &Settings) -> Self {
+        let (from, until) = settings.pupa.marks();
+        let packets = settings.pupa.ask_every;
+        let every = Every { packets, buffers: packets.into() };
+        if settings.congestion.is_none() {
+            return Asking { from, until, every };
+        }
+        let (half, quarter) = (usize::from(window / 2), usize::from(window / 4));
+        Asking {
+            from: from.min(half),
+            until: until.min(quarter),
+            every: Every { packets: packets.min(window / 4).max(1), ..every },
+        }
     }
 }
 

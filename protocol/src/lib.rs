@@ -14,6 +14,7 @@
 //! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
 //! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
 //! | `asking`, `room` | pupa: acknowledgements when asked for, credits without limit | Pupa 2.2 |
+//! | `congestion` | fewer packets under way where the network drops some | RFC 5681 |
 //! | `round_trip` | time-outs that follow the network | RFC 6298 |
 //! | `silence` | peers that are not heard of | |
 //! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
@@ -28,6 +29,7 @@
 mod actions;
 mod asking;
 mod checks;
+mod congestion;
 mod counters;
 pub mod credit;
 mod digest;
@@ -57,6 +59,7 @@ pub mod watchdog;
 mod windows;
 
 pub use actions::{Actions, Body, Deferred, Delivery};
+pub use congestion::Congestion;
 pub use counters::Counters;
 pub use fetch_add::VARIABLES;
 pub use invariants::Broken;

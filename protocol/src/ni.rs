@@ -98,8 +98,8 @@ impl<B: Copy> Ni<B> {
     /// If `peer` is no peer, or anything was sent there or came from there.
     pub fn set_lossless(&mut self, peer: Rank) {
         assert!(!self.is_foreign(peer), "{peer:?} is no peer of {:?}", self.local);
-        let floor = self.settings.adaptive.map(|adaptive| adaptive.floor_packets);
-        let fresh = self.peers.get(peer).is_none_or(|peer| peer.is_fresh(floor));
+        let settings = self.settings;
+        let fresh = self.peers.get(peer).is_none_or(|peer| peer.is_fresh(&settings));
         assert!(fresh, "packets have passed between {peer:?} and {:?}", self.local);
         self.peers.set_lossless(peer);
     }
@@ -318,6 +318,17 @@ impl<B: Copy> Ni<B> {
     pub fn outgoing(&self, peer: Rank) -> (u16, usize) {
         let outgoing = self.peers.get(peer).map(|peer| &peer.outgoing);
         outgoing.map_or((self.peers.first_credits(), 0), |out| (out.held(), out.blocked()))
+    }
+
+    /// The credits held for sending to `peer` when none is in use; where packets are numbered, the
+    /// packets that the network takes now.
+    pub fn window(&self, peer: Rank) -> u16 {
+        let flow = self.peers.get(peer).map(|peer| peer.flow.as_deref());
+        match flow {
+            None => self.peers.first_credits(),
+            Some(None) => self.settings.window_packets,
+            Some(Some(flow)) => flow.sending.window(&self.settings),
+        }
     }
 
     /// The receive buffers that packets from `peer` fill, and the credits owed to it.

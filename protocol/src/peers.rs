@@ -31,7 +31,8 @@ pub(crate) struct Peer<B> {
 
 impl<B> Peer<B> {
     /// True if nothing was sent there or came from there.
-    pub fn is_fresh(&self, floor: Option<u16>) -> bool {
+    pub fn is_fresh(&self, settings: &Settings) -> bool {
+        let floor = settings.floor(self.flow.is_some());
         let first = floor.unwrap_or(self.outgoing.window());
         let idle =
             self.outgoing.is_fresh(first) && self.incoming == Incoming::new(self.incoming.window());
@@ -59,25 +60,30 @@ struct Fresh {
     careful_window: u16,
     /// Those that there are to begin with, where windows follow demand.
     floor: Option<u16>,
+    /// Packets that may be under way to begin with, where they are numbered and the network may be
+    /// congested.
+    numbered_floor: Option<u16>,
 }
 
 impl Fresh {
     fn of(settings: &Settings) -> Self {
         let numbered = settings.preset.retransmits();
         let window = if numbered { settings.unacknowledged() } else { settings.window_packets };
-        let floor = settings.adaptive.map(|adaptive| adaptive.floor_packets);
-        Fresh { window, numbered, careful_window: settings.window_packets, floor }
+        let (floor, numbered_floor) = (settings.floor(false), settings.floor(true));
+        let careful_window = settings.window_packets;
+        Fresh { window, numbered, careful_window, floor, numbered_floor }
     }
 
     /// Credits to begin with.
     fn first_credits(self) -> u16 {
-        self.floor.unwrap_or(self.window)
+        let floor = if self.numbered { self.numbered_floor } else { self.floor };
+        floor.unwrap_or(self.window)
     }
 
     fn peer<B>(self) -> Peer<B> {
         Peer {
             outgoing: Outgoing::with(self.first_credits(), self.window),
-            incoming: Incoming::new(self.first_credits()),
+            incoming: Incoming::new(self.floor.unwrap_or(self.window)),
             flow: self.numbered.then(Box::default),
         }
     }

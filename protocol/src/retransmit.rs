@@ -375,6 +375,7 @@ impl<B: Copy> Ni<B> {
         self.retransmission.unacknowledged -= usize::from(news);
         let sending = &mut self.flow(from).sending;
         sending.round_trip.acknowledged(next, now);
+        sending.note_acknowledged(news, &settings);
         for _ in 0..news {
             let departure = self.flow(from).sending.pop();
             let Some(departure) = departure else { break };

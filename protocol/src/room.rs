@@ -103,7 +103,7 @@ impl<B: Copy> Ni<B> {
     pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) {
         let from = header.source;
         let ignored = header.credits > 0 && self.strikes(Bug::IgnoreStop);
-        let (now, window) = (self.now, self.settings.pupa.primary_sends);
+        let (now, settings) = (self.now, self.settings);
         let Some(flow) = &mut self.peers[from].flow else { return };
         let sending = &mut flow.sending;
         if header.acknowledgement != sending.oldest() {
@@ -119,9 +119,14 @@ impl<B: Copy> Ni<B> {
         }
         if header.tag == Tag::Nack {
             sending.misses(header.sequence);
+            if header.credits == 0 {
+                sending.note_lost(&settings);
+            }
         }
         let waits = sending.len() > 0;
-        let (probing, places) = (sending.is_probing(), sending.places(window));
+        let probing = sending.is_probing(&settings);
+        let (places, again) =
+            (sending.places(sending.window(&settings)), sending.room_again(&settings));
         // Whoever answers is not to be suspected of silence, whatever is in the answer. But not all
         // that it says is one: while it says no more than that it lives, what it misses may be
         // lost.
@@ -129,7 +134,7 @@ impl<B: Copy> Ni<B> {
             self.wait_again(from);
         }
         if !probing {
-            self.send_again(from, usize::MAX, out);
+            self.send_again(from, again, out);
         }
         self.peers[from].outgoing.grant(places);
         if self.peers[from].outgoing.blocked() > 0 {

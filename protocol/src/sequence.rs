@@ -12,6 +12,7 @@
 //! ```
 //! Numbers wrap around; a window is far smaller than half their range.
 
+use crate::congestion::CongestionWindow;
 use crate::invariants::NumbersHere;
 use crate::ni::Departure;
 use crate::round_trip::RoundTrip;
@@ -63,16 +64,24 @@ impl<B> Default for Flow<B> {
             attempts: 0,
             round_trip: RoundTrip::default(),
             asking: false,
-            unasked: 0,
+            unasked: None,
             unanswered: 0,
             accepted: 0,
             again: 0,
             resent: 0,
             probe: None,
             limit: None,
+            congestion: CongestionWindow::default(),
         };
         Flow { sending, receiving: Receiving::default(), hearing: Hearing::default() }
     }
+}
+
+/// Number of packets, or of the send buffers that they take, of which one asks.
+#[derive(Debug, Clone, Copy, Default, Hash)]
+pub(crate) struct Every {
+    pub packets: u16,
+    pub buffers: usize,
 }
 
 /// Packets that were sent to the peer and may have to be sent again.
@@ -90,8 +99,8 @@ pub(crate) struct Sending<B> {
     pub round_trip: RoundTrip,
     /// Packets ask for an acknowledgement, one in so many (Pupa 2.2.1).
     pub asking: bool,
-    /// Those that have not, since the last that did.
-    unasked: u16,
+    /// Those that have not, since the last that did; `None` as long as none needs to.
+    unasked: Option<Every>,
     /// Answers to come: what was asked since the last time-out, less what was answered.
     unanswered: u16,
     /// The peer is known to have accepted all before this number, whether or not it acknowledges
@@ -107,6 +116,8 @@ pub(crate) struct Sending<B> {
     probe: Option<u32>,
     /// The first number that the peer has no room for, if it runs out of room (Pupa 2.2.2).
     pub limit: Option<u32>,
+    /// Packets that the network has room for.
+    congestion: CongestionWindow,
 }
 
 /// The wait for an acknowledgement doubles this many times at most while none comes.
@@ -134,6 +145,35 @@ impl<B: Copy> Sending<B> {
             return Ok(ahead as u16);
         }
         if (ahead as i32) < 0 { Ok(0) } else { Err(Unsent) }
+    }
+
+    /// The first `news` packets are acknowledged, and are still here.
+    pub fn note_acknowledged(&mut self, news: u16, settings: &Settings) {
+        let (window, most) = (self.window(settings), settings.unacknowledged());
+        self.congestion.acknowledged(news, self.len(), window, most);
+    }
+
+    /// The network has dropped the first packet that the peer has not accepted.
+    pub fn note_lost(&mut self, settings: &Settings) {
+        let missing = later(self.oldest(), self.accepted);
+        let under_way = self.next.wrapping_sub(missing) as usize;
+        let window = self.window(settings);
+        self.congestion.lost(missing, self.next, under_way, window);
+    }
+
+    /// Packets that may be under way at once, as far as the network is concerned.
+    pub fn window(&self, settings: &Settings) -> u16 {
+        self.congestion.packets(settings.congestion, settings.unacknowledged())
+    }
+
+    /// Number of packets that may be sent again now: the rest of the window, but for those under
+    /// way.
+    pub fn room_again(&self, settings: &Settings) -> usize {
+        let under_way = self.again.wrapping_sub(later(self.oldest(), self.accepted)) as usize;
+        match settings.congestion {
+            None => usize::MAX,
+            Some(_) => usize::from(self.window(settings)).saturating_sub(under_way),
+        }
     }
 
     /// The oldest packet is acknowledged.
@@ -208,11 +248,12 @@ impl<B: Copy> Sending<B> {
 
     /// True if what is to be sent again waits for the answer to a probe. False if the probe
     /// filled the gap, and nothing needs to be sent again if the peer has more than that: what was
-    /// under way arrived after all.
-    pub fn is_probing(&mut self) -> bool {
+    /// under way arrived after all. If it has not, all of that was lost.
+    pub fn is_probing(&mut self, settings: &Settings) -> bool {
         let Some(probe) = self.probe else { return false };
         match later(self.oldest(), self.accepted).wrapping_sub(probe) as i32 {
             ..1 => return true,
+            1 if self.again != self.next => self.note_lost(settings),
             1 => {}
             _ => self.again = self.next,
         }
@@ -251,19 +292,30 @@ impl<B: Copy> Sending<B> {
 
     /// Number of new packets that may leave, of a FIFO of `window`.
     pub fn places(&self, window: u16) -> u16 {
-        let places = window - self.unacknowledged.len() as u16;
+        let places = window.saturating_sub(self.unacknowledged.len() as u16);
         let room = self.limit.map(|limit| (limit.wrapping_sub(self.next) as i32).max(0) as u32);
         room.map_or(places, |room| places.min(u16::try_from(room).unwrap_or(u16::MAX)))
     }
 
-    /// True if the packet that got its number last asks for an acknowledgement, as one in `every`
-    /// does, and the last for which there is room.
-    pub fn asks(&mut self, every: u16) -> bool {
-        let wants = self.asking || self.limit.is_some();
-        self.unasked = if wants { self.unasked.saturating_add(1) } else { every };
-        let asks = wants && (self.unasked >= every || self.limit == Some(self.next));
+    /// True if the packet that got its number last, and takes so many send buffers, asks for an
+    /// acknowledgement. One in `every` packets does, and one in as many buffers, and the last for
+    /// which there is room.
+    pub fn asks(&mut self, buffers: usize, every: Every) -> bool {
+        if !self.asking && self.limit.is_none() {
+            self.unasked = None;
+            return false;
+        }
+        let is_due = match &mut self.unasked {
+            None => true,
+            Some(unasked) => {
+                unasked.packets = unasked.packets.saturating_add(1);
+                unasked.buffers = unasked.buffers.saturating_add(buffers);
+                unasked.packets >= every.packets || unasked.buffers >= every.buffers
+            }
+        };
+        let asks = is_due || self.limit == Some(self.next);
         if asks {
-            self.unasked = 0;
+            self.unasked = Some(Every::default());
             self.has_asked();
         }
         asks

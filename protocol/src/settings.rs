@@ -1,5 +1,6 @@
 //! Settings of the NIs of a job.
 
+use crate::congestion::Congestion;
 use crate::preset::Preset;
 use crate::timer::Nanoseconds;
 use crate::tree::Shape;
@@ -37,6 +38,8 @@ pub struct Settings {
     pub acknowledge_after: Nanoseconds,
     /// Further settings of `pupa`.
     pub pupa: Pupa,
+    /// If given, `pupa` has fewer packets under way where the network drops some.
+    pub congestion: Option<Congestion>,
     /// If given, peers with whom this rank has exchanged packets that may be lost are heard of
     /// regularly, or are lost themselves.
     pub silence: Option<Silence>,
@@ -188,6 +191,7 @@ impl Settings {
             retransmit_at_least: Some(100_000),
             acknowledge_after: 200_000,
             pupa: Pupa::new(ranks, buffers),
+            congestion: None,
             silence: None,
             checks_all: false,
         }
@@ -225,6 +229,16 @@ impl Settings {
     /// Packets to one peer that may be unacknowledged, where packets are numbered.
     pub fn unacknowledged(&self) -> u16 {
         if self.preset.is_optimistic() { self.pupa.primary_sends } else { self.window_packets }
+    }
+
+    /// Credits, or places in the window, that a pair begins with, if they are not all of it. Its
+    /// packets are numbered or not.
+    pub(crate) fn floor(&self, is_numbered: bool) -> Option<u16> {
+        let is_congested = is_numbered && self.preset.is_optimistic();
+        let congestion = self.congestion.filter(|_| is_congested);
+        let first =
+            congestion.map(|congestion| congestion.first_packets.min(self.unacknowledged()));
+        self.adaptive.map(|adaptive| adaptive.floor_packets).or(first)
     }
 
     /// Receive buffers that each sender has for itself, where packets are numbered.
@@ -269,6 +283,7 @@ impl Settings {
             || refresh_every == 0
             || ask_every == 0
             || self.pupa.send_buffers.is_some_and(|buffers| buffers.bytes == 0)
+            || self.congestion.is_some_and(|congestion| congestion.first_packets == 0)
         {
             return Err(Contradiction::NoSends);
         }

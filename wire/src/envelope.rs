@@ -67,6 +67,10 @@ impl Kind {
     pub const PROBE: Kind = Kind(5);
     /// The answer to a probe ([`crate::path::Answer`]).
     pub const ANSWER: Kind = Kind(6);
+    /// Nothing: the last frame of a sender, which ends in good order.
+    pub const GOODBYE: Kind = Kind(7);
+    /// Address of its sender on a fabric, and whether it knows that of the receiver.
+    pub const CARD: Kind = Kind(8);
 }
 
 /// An envelope, parsed.

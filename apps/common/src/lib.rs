@@ -10,7 +10,7 @@
 //!   sent and received;
 //! - [`Progress`] shows how far rank 0 is;
 //! - [`Vector`] is a point in space;
-//! - [`svg`] writes drawings, [`random`] and [`noise`] make input;
+//! - [`svg`] writes drawings and [`chart`] lines on axes, [`random`] and [`noise`] make input;
 //! - [`write_out`] and [`say`] write to standard output, and say what cannot be;
 //! - [`edit_distance`] is how near a misspelt name is to another;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank;
@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+pub mod chart;
 mod coherence;
 mod command;
 mod edits;

@@ -1,4 +1,4 @@
-//! Twelve short programs, one idea each: what `docs/guide` explains.
+//! Thirteen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -16,6 +16,7 @@ mod counter;
 mod heat;
 mod hello;
 mod histogram;
+mod jobs;
 mod kv;
 mod phonebook;
 mod pi;
@@ -29,6 +30,7 @@ pub use counter::counter;
 pub use heat::heat;
 pub use hello::hello;
 pub use histogram::histogram;
+pub use jobs::jobs;
 pub use kv::kv;
 pub use phonebook::phonebook;
 pub use pi::pi;
@@ -59,7 +61,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 12] = [
+pub const ALL: [Example; 13] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -70,6 +72,7 @@ pub const ALL: [Example; 12] = [
     messages("phonebook", "typed calls, errors that are values", phonebook),
     messages("bank", "a handler that calls another rank and waits", bank),
     messages("kv", "a replicated key-value store", kv),
+    messages("jobs", "objects that ranks share, and wait for", jobs),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];

@@ -3,8 +3,8 @@
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
-    authentication, events, fairness, hostile, meeting, network, put, region, rendezvous, rpc,
-    stream, upcalls,
+    authentication, congestion, events, fairness, hostile, meeting, network, put, region,
+    rendezvous, rpc, stream, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
@@ -63,6 +63,8 @@ pub enum Kind {
     Authentication,
     /// On Ethernet: a TCP stream of 1 Gbit/s and messages on one interface, both alone and together
     Coexist,
+    /// On Ethernet: shares of a narrow link, small messages beside a stream, many senders to one
+    Congestion,
     /// On Ethernet: the first messages after both ends have computed, and all that the kernel does
     /// for them
     AfterPause,
@@ -89,6 +91,7 @@ impl Kind {
             | Kind::FetchAdd
             | Kind::Authentication
             | Kind::Coexist
+            | Kind::Congestion
             | Kind::AfterPause => 8,
             Kind::Order | Kind::Region => 64,
             Kind::Events => 4,
@@ -122,8 +125,11 @@ pub struct Spec {
     #[arg(long, default_value_t = 301)]
     pub rounds: usize,
     /// The link to measure; auto is shm unless there are hosts
-    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp", "xdp"])]
+    #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp", "xdp", "fabric"])]
     pub link: String,
+    /// Provider of libfabric, for --link fabric [default: the best one with hardware of its own]
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
@@ -136,6 +142,12 @@ pub struct Spec {
     /// For hostile: frames that adversaries send
     #[arg(long, default_value_t = 1_000_000)]
     pub frames: u64,
+    /// Choices of congestion
+    #[command(flatten)]
+    pub(crate) congestion: congestion::Options,
+    /// Place of a rank of congestion
+    #[command(flatten)]
+    pub(crate) seat: congestion::Seat,
     /// Descriptor at which the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
@@ -166,7 +178,7 @@ impl Spec {
 
     /// True if this is between hosts.
     fn is_on_network(&self) -> bool {
-        let on_network = matches!(self.link.as_str(), "udp" | "xdp");
+        let on_network = matches!(self.link.as_str(), "udp" | "xdp" | "fabric");
         let always = matches!(self.kind, Kind::Coexist | Kind::AfterPause);
         always || on_network || self.hosts.are_given()
     }
@@ -223,6 +235,7 @@ pub const RANK: &str = "rank";
 pub fn run(spec: &Spec) -> Result<Outcome> {
     match spec.kind {
         Kind::Authentication => return authentication::measure_all(spec).map(|()| completed()),
+        Kind::Congestion => return congestion::measure_all(spec).map(|()| completed()),
         Kind::Hostile => return hostile::measure_all(spec).map(|()| completed()),
         _ => {}
     }
@@ -297,8 +310,10 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Events => meeting::in_memory(spec, &arena, events::run),
         Kind::Region => meeting::in_memory(spec, &arena, region::run),
         Kind::Fairness => fairness::rank(spec, "shm"),
-        Kind::Authentication | Kind::AfterPause | Kind::Coexist | Kind::Hostile => {
-            bail!("these use no arena")
-        }
+        Kind::Authentication
+        | Kind::AfterPause
+        | Kind::Coexist
+        | Kind::Congestion
+        | Kind::Hostile => bail!("these use no arena"),
     }
 }

@@ -19,6 +19,7 @@ mod authentication;
 mod bandwidth;
 mod barrier;
 mod coexist;
+mod congestion;
 mod events;
 mod fairness;
 mod fetch_add;

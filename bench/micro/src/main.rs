@@ -25,6 +25,8 @@ Examples:
   weft bench rpc --hosts a,b            between two hosts, reached by ssh
   weft bench after-pause --link udp     the first messages after both ends have computed, and who is woken for them
   weft bench coexist                    beside a TCP stream of 1 Gbit/s on the same interface
+  weft bench congestion --plot incast.svg       who gets how much of a narrow link, and what waits for it
+  weft bench congestion --link xdp --bulk datagrams --part sharing
   weft bench events -n 4                a message around the ring under the careful and the traditional protocol
   weft bench rate --link udp --preset irx-imc --window 8 --loss 0.01
                                         a protocol with so large windows, where packets are lost

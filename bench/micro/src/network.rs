@@ -12,7 +12,7 @@ use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
 use crate::switches::system_call_tracepoint;
-use crate::{after_pause, coexist, events, fairness, meeting, put, region, rendezvous};
+use crate::{after_pause, coexist, congestion, events, fairness, meeting, put, region, rendezvous};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -40,8 +40,8 @@ pub struct Hosts {
     /// Two hosts, as the remote shell knows them [default: two network namespaces on this one]
     #[arg(long, value_name = "A,B")]
     hosts: Option<String>,
-    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
-    /// ConnectTimeout=10]
+    /// The remote shell; it is given a host, in the place of {} if it has that, and a command
+    /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
     rsh: Option<RemoteShell>,
     /// Path of weft on the other hosts [default: where it is on this one]
@@ -84,7 +84,11 @@ impl Hosts {
 
 /// Link that is measured.
 pub(crate) fn link(spec: &Spec) -> &'static str {
-    if spec.link == "xdp" { "xdp" } else { "udp" }
+    match spec.link.as_str() {
+        "xdp" => "xdp",
+        "fabric" => "fabric",
+        _ => "udp",
+    }
 }
 
 /// Shape of a sample of `spec`, if it can be measured between hosts.
@@ -143,6 +147,12 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     let mut job = job(spec)?;
     job.set_silence(SILENCE);
     job.arguments.extend(["--link".into(), link(spec).into()]);
+    if link(spec) == "fabric" {
+        let options = [("link", Some("fabric")), ("provider", spec.provider.as_deref())];
+        let given =
+            options.into_iter().filter_map(|(name, value)| Some((name.into(), value?.into())));
+        job.options.extend(given);
+    }
     if let Some(interface) = &spec.hosts.interface {
         job.arguments.extend(["--interface".into(), interface.into()]);
     }
@@ -193,6 +203,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
     match spec.kind {
         Kind::AfterPause => return after_pause::rank(spec, interface),
         Kind::Coexist => return coexist::rank(spec, interface),
+        Kind::Congestion => return congestion::rank(spec),
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),
         Kind::Rendezvous => return rendezvous::rank(spec, interface),

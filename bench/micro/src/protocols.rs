@@ -2,7 +2,7 @@
 
 use clap::Args;
 use weft_endpoint::{Preset, Shape};
-use weft_launch::JobSpec;
+use weft_launch::{Bulk, JobSpec};
 
 /// Choices of protocols. What is not given is as users get it.
 #[derive(Args, Clone, Debug, Default)]
@@ -20,6 +20,9 @@ pub struct Protocols {
     /// Between namespaces: the network loses nothing, so that careful presets may run
     #[arg(long)]
     lossless: bool,
+    /// Between hosts: the way of long packets [default: auto]
+    #[arg(long, value_parser = ["auto", "tcp", "datagrams"])]
+    bulk: Option<String>,
     /// Between namespaces: this share of Weft's frames is lost on the way, 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
     pub loss: f64,
@@ -31,6 +34,15 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 impl Protocols {
+    /// Way of long packets, if one was asked for.
+    pub fn bulk(&self) -> Option<Bulk> {
+        self.bulk.as_deref().map(|name| match name {
+            "datagrams" => Bulk::Datagrams,
+            "tcp" => Bulk::Tcp,
+            _ => Bulk::Auto,
+        })
+    }
+
     /// Tells the ranks of `job`.
     pub fn choose(&self, job: &mut JobSpec) {
         let options = [
@@ -40,6 +52,12 @@ impl Protocols {
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name.into(), value?)));
         job.options.extend(given);
+        let otherwise = if self.lossless { Bulk::Datagrams } else { Bulk::Auto };
+        job.bulk = match self.bulk() {
+            Some(Bulk::Tcp) if self.lossless => Bulk::Datagrams,
+            Some(Bulk::Auto) | None => otherwise,
+            Some(bulk) => bulk,
+        };
     }
 }
 

@@ -101,7 +101,9 @@ impl From<weft::Error> for Failure {
     fn from(error: weft::Error) -> Self {
         let status = match &error {
             weft::Error::Messaging(error) => of_messages(error),
-            weft::Error::Join(_) | weft::Error::Attach(_) => Status::CannotJoin,
+            weft::Error::Join(_) | weft::Error::Attach(_) | weft::Error::Fabric(_) => {
+                Status::CannotJoin
+            }
             weft::Error::Option { .. } => Status::BadOption,
             weft::Error::System(_) => Status::System,
             weft::Error::Encoding { .. } | weft::Error::Decoding { .. } => Status::Other,

@@ -40,7 +40,14 @@ const OPERATIONS: usize = 1024;
 const BEHIND: usize = 256;
 
 /// Pieces of an `fi_info`, in their places.
-impl Info {
+trait Pieces {
+    fn tx(&self) -> Option<&TxAttr>;
+    fn rx(&self) -> Option<&RxAttr>;
+    fn ep(&self) -> Option<&EpAttr>;
+    fn fabric(&self) -> Option<&FabricAttr>;
+}
+
+impl Pieces for Info {
     fn tx(&self) -> Option<&TxAttr> {
         // SAFETY: a client's or the host's: null, or there as long as the info is.
         unsafe { self.tx_attr.as_ref() }
@@ -64,7 +71,7 @@ impl Info {
 
 /// The attributes of the domain, if there are any.
 pub(crate) fn domain_of(info: &Info) -> Option<&DomainAttr> {
-    // SAFETY: as in `Info::tx`.
+    // SAFETY: as in `Pieces::tx`.
     unsafe { info.domain_attr.as_ref() }
 }
 

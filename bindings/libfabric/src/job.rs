@@ -18,8 +18,6 @@ pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
     u64::try_from(timeout_ms).ok().map(Duration::from_millis)
 }
 
-/// Empty looks after which a rank lets others run, where ranks share cores.
-const LOOKS: u32 = 16;
 /// Longest time for which a rank that leaves has its messages go on.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 /// Longest time for which a rank that leaves waits after that for others to take its packets: one
@@ -44,9 +42,10 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
-    /// True if ranks of this host share cores.
-    crowded: bool,
-    empty_looks: AtomicU32,
+    /// Empty looks before the next pause.
+    looks_left: AtomicU32,
+    /// True if something was found since the last pause.
+    has_found: AtomicBool,
     /// Threads that wait for something. What one of them waits for another one may take from the
     /// network.
     waiting: AtomicUsize,
@@ -113,8 +112,8 @@ impl Job {
                 is_pending: AtomicBool::new(true),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
-                crowded,
-                empty_looks: AtomicU32::new(0),
+                looks_left: AtomicU32::new(0),
+                has_found: AtomicBool::new(true),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,
                 packets,
@@ -265,17 +264,33 @@ impl Job {
     /// Something was there for who looked.
     #[inline(always)]
     pub fn found_something(&self) {
-        self.empty_looks.store(0, Ordering::Relaxed);
+        self.has_found.store(true, Ordering::Relaxed);
         self.nudge_others(0);
     }
 
-    /// Nothing was there for who looked: where ranks share cores, another may have to run first.
+    /// Nothing was there for who looked, and most likely looks again at once: where others want the
+    /// core, one of them may have to run first. Threads that look at once may miss some.
     #[inline(always)]
     pub fn look_in_vain(&self) {
-        if self.crowded && self.empty_looks.fetch_add(1, Ordering::Relaxed) >= LOOKS {
-            self.empty_looks.store(0, Ordering::Relaxed);
-            std::thread::yield_now();
+        match self.looks_left.load(Ordering::Relaxed).checked_sub(1) {
+            Some(left) => self.looks_left.store(left, Ordering::Relaxed),
+            None => self.pause(),
         }
+    }
+
+    /// Pause of a program that has looked in vain. It finds what comes meanwhile, an error too,
+    /// when it looks again.
+    #[cold]
+    fn pause(&self) {
+        let mut step = || {
+            let mut state = self.enter();
+            let any = !matches!(state.progress(&self.packets), Ok(false));
+            self.note_pending(&state);
+            Ok(Step::of(any || state.reports.has_completions()))
+        };
+        let begins = self.has_found.swap(false, Ordering::Relaxed);
+        let looks = self.packets.pause(begins, &mut step).unwrap_or(1);
+        self.looks_left.store(looks - 1, Ordering::Relaxed);
     }
 
     /// Makes progress until `look` finds something, or the time is up. Sleeps in between.

@@ -1,4 +1,4 @@
-/* The layouts of libfabric's headers are those that src/abi/tests.rs has for the provider: the same numbers stand in
+/* The layouts of libfabric's headers are those that src/abi/tests.rs and links/fabric/abi have: the same numbers stand in
  * both. Structures that later versions have made longer are checked up to where the first ones ended. */
 
 #include "weft-coll.h"
@@ -47,11 +47,13 @@ SIZE(fi_cq_tagged_entry, 48);
 SIZE(fi_cq_data_entry, 40);
 SIZE(fi_cq_msg_entry, 24);
 AT(fi_cq_err_entry, prov_errno, 60);
+AT(fi_cq_err_entry, err_data_size, 72);
 AT(fid_fabric, api_version, 32);
 AT(fid_domain, mr, 32);
 AT(fid_ep, collective, 72);
 AT(fid_mr, key, 32);
 AT(fi_ops_fabric, wait_open, 32);
+AT(fi_ops_fabric, trywait, 40);
 AT(fi_ops_fabric, domain2, 48);
 AT(fi_ops_domain, poll_open, 48);
 AT(fi_ops_domain, endpoint2, 88);
@@ -77,6 +79,9 @@ AT(weft_coll, place, 8);
 AT(weft_coll, all_reduce, 80);
 
 _Static_assert(FI_EP_RDM == 3 && FI_AV_MAP == 1 && FI_AV_TABLE == 2 && FI_THREAD_SAFE == 1, "");
+_Static_assert(FI_THREAD_DOMAIN == 3 && FI_SOCKADDR_IN == 2 && FI_SOCKADDR_IN6 == 3 && FI_ADDR_STR == 9 && FI_CQ_FORMAT_MSG == 2, "");
+_Static_assert(FI_MR_LOCAL == 4 && FI_MR_VIRT_ADDR == 16 && FI_MR_ALLOCATED == 32 && FI_MR_PROV_KEY == 64, "");
+_Static_assert(FI_MR_ENDPOINT == 512 && FI_ORDER_SAS == 256 && FI_GETWAIT == 5, "");
 _Static_assert(FI_PROGRESS_MANUAL == 2 && FI_RM_ENABLED == 2 && FI_WAIT_YIELD == 5 && FI_ENABLE == 6, "");
 _Static_assert(FI_WAIT_NONE == 0 && FI_WAIT_UNSPEC == 1 && FI_WAIT_SET == 2 && FI_WAIT_FD == 3, "");
 _Static_assert(FI_GETWAIT == 5 && FI_GETWAITOBJ == 16, "");

@@ -12,6 +12,9 @@ pub enum Error {
     /// The memory of the job could not be attached.
     #[error(transparent)]
     Attach(#[from] weft_link_shm::AttachError),
+    /// No provider of libfabric could be used.
+    #[error("cannot start: {0}")]
+    Fabric(#[from] weft_fabric::FabricError),
     /// An option of the job that makes no sense.
     #[error("option {name} = '{value}' of this job: {what}")]
     Option {

@@ -22,6 +22,7 @@
 
 mod backend;
 mod error;
+mod fabric;
 mod network;
 mod options;
 pub mod service;
@@ -34,16 +35,18 @@ pub use error::{Error, Result};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
 pub use weft::{Outcome, Statistics, Weft, join, run};
+#[doc(hidden)]
+pub use weft_endpoint::quota;
 pub use weft_endpoint::{
     Cause, Connection, Group, KeptPacket, Loss, Notification, NotificationKind, Notifications,
     Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable,
 };
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;
-pub use weft_messaging::rpc::{Call, Client, Request, Service};
+pub use weft_messaging::rpc::{Call, Client, Request, Rpc, Service};
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
-    OrderedMessage, Parts, Port, sync,
+    OrderedMessage, Orders, Parts, Port, sync,
 };
 
 /// Names that most programs use.

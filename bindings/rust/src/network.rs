@@ -1,11 +1,15 @@
 //! A rank's way to those with whom it shares no memory.
 
+use crate::fabric::{self, Plan};
 use crate::options::Options;
 use crate::{Error, Result};
 use std::io;
-use weft_endpoint::{Preset, Settings, Shape, network_settings};
+use std::net::TcpListener;
+use weft_bulk::{Bulk, BulkSettings};
+use weft_endpoint::{Preset, Settings, Shape, Silence, network_settings};
+use weft_fabric::{Fabric, Heartbeats};
 use weft_launch::{Membership, Network};
-use weft_link::Capabilities;
+use weft_link::{Capabilities, Link};
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
 use weft_seal::Keys;
@@ -13,7 +17,9 @@ use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 
 /// Frames to send from where nobody is near.
-const FRAMES: usize = 512;
+pub(crate) const FRAMES: usize = 512;
+/// Frames of long packets to send from.
+const BULK_FRAMES: u32 = 512;
 /// Frames to receive into for all senders together under `pupa`, which gets by with few.
 const MOST_SHARED_FRAMES: usize = 1024;
 
@@ -22,16 +28,20 @@ const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never s
                                 irx-imc or another that does, or say --lossless if yours loses none";
 
 /// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these
-/// with all others.
+/// with all others, with long packets over TCP or without.
 pub(crate) enum NetworkLink {
     Udp(Box<Mixed<Shm, Udp>>),
     Xdp(Box<Mixed<Shm, Xdp>>),
+    BulkUdp(Box<Mixed<Shm, Bulk<Udp>>>),
+    BulkXdp(Box<Mixed<Shm, Bulk<Xdp>>>),
+    Fabric(Box<Mixed<Shm, Fabric>>),
 }
 
 /// Attaches this rank to the memory of its host and to the network.
 pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<NetworkLink> {
     let segments = member.take_segments();
     let (socket, port) = (member.take_socket(), member.take_port());
+    let listener = member.take_listener();
     let ranks_here = member.ranks_here();
     let number = ranks_here.iter().position(|rank| *rank == member.rank());
     let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
@@ -49,10 +59,33 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let group = network.copied.then(|| weft_xdp::group_of(network.job));
         let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
+        if let Some(listener) = listener {
+            let far = Bulk::attach(far, bulk_settings(member, listener, preset)?)?;
+            let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+            return Ok(NetworkLink::BulkXdp(Box::new(link)));
+        }
         let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
         return Ok(NetworkLink::Xdp(Box::new(link)));
     }
     let socket = socket.ok_or_else(|| invalid("this rank was given no way to the network"))?;
+    if options.fabric {
+        let receive_frames = receive_frames(member, preset);
+        let Silence { heartbeat_after, lost_after } = options.silence;
+        let heartbeats = Heartbeats { after: heartbeat_after, lost_after };
+        let plan = Plan {
+            network,
+            rank: member.rank(),
+            near: &near_ranks,
+            receive_frames,
+            // Protocols that send again have their own.
+            heartbeats: (!preset.retransmits()).then_some(heartbeats),
+        };
+        let announce_by = (!preset.retransmits()).then(|| near.bells());
+        let far = fabric::attach(socket, &plan, options.provider.as_deref(), announce_by)?;
+        let arrivals = far.arrivals()?;
+        let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+        return Ok(NetworkLink::Fabric(Box::new(link)));
+    }
     let address = socket.local_addr()?;
     let far = Udp::attach(UdpSettings {
         socket,
@@ -61,12 +94,34 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
         group: network.copied.then(|| group_of(network.job, address.ip())),
-        frames: if near_ranks.fills_far() { FRAMES } else { 0 },
+        frames: if near_ranks.fills_far() && listener.is_none() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;
     let arrivals = far.arrivals()?;
+    if let Some(listener) = listener {
+        let far = Bulk::attach(far, bulk_settings(member, listener, preset)?)?;
+        let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
+        return Ok(NetworkLink::BulkUdp(Box::new(link)));
+    }
     let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
     Ok(NetworkLink::Udp(Box::new(link)))
+}
+
+/// Settings of what sends long packets over TCP.
+fn bulk_settings(
+    member: &Membership,
+    listener: TcpListener,
+    preset: Preset,
+) -> Result<BulkSettings> {
+    let network = network_of(member)?;
+    let (job, own) = (network.job, member.rank());
+    Ok(BulkSettings {
+        listener,
+        peers: network.addresses.clone(),
+        keys: weft_bulk::keys(&network.secret, job, own, network.protection),
+        frames: BULK_FRAMES,
+        receive_frames: receive_frames(member, preset),
+    })
 }
 
 /// Settings of the protocol over a link with these capabilities.
@@ -93,9 +148,10 @@ pub(crate) fn settings(
 
 /// The preset, if it is one for this network.
 fn preset(options: &Options) -> Result<Preset> {
-    let usual = if options.lossless { Preset::default() } else { Preset::Pupa };
+    let lossless = options.lossless || options.fabric;
+    let usual = if lossless { Preset::default() } else { Preset::Pupa };
     let preset = options.preset.unwrap_or(usual);
-    if !preset.retransmits() && !options.lossless {
+    if !preset.retransmits() && !lossless {
         return Err(options.refuse_preset(preset, PACKETS_ARE_LOST));
     }
     Ok(preset)

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
-use weft_endpoint::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay};
+use weft_endpoint::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay, quota};
 use weft_launch::{LOSS_GRACE, Membership, is_wanted};
 
 /// A job's options, as far as given.
@@ -12,6 +12,8 @@ pub(crate) struct Options {
     interrupt_delay: Option<Duration>,
     /// Cores that the job's ranks share on this host.
     cores: usize,
+    /// Each rank has a core to itself, and need not look whether that is so.
+    own_cores: bool,
     /// Times for which peers on a network may keep silent.
     pub silence: Silence,
     /// Longest time that a program has to notice the loss of a rank by itself, through an error,
@@ -23,6 +25,10 @@ pub(crate) struct Options {
     pub checks_all: bool,
     /// Everything travels over the network, even within a host.
     pub all_far: bool,
+    /// The network is a fabric, by libfabric.
+    pub fabric: bool,
+    /// Provider of libfabric, if one was named.
+    pub provider: Option<String>,
 }
 
 impl Options {
@@ -41,11 +47,14 @@ impl Options {
             shape: read("tree", given("tree"))?,
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
+            own_cores: read("own-cores", given("own-cores"))?.unwrap_or_default(),
             silence: silence_ms.map_or_else(Silence::default, lost_after),
             loss_grace: grace_ms.map_or(LOSS_GRACE, Duration::from_millis),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
             checks_all: given("check").map_or(Ok(false), |value| wants("check", value))?,
-            all_far: given("link").is_some_and(|link| link == "udp"),
+            all_far: read("all-far", given("all-far"))?.unwrap_or_default(),
+            fabric: given("link").is_some_and(|link| link == "fabric"),
+            provider: given("provider").cloned(),
         })
     }
 
@@ -55,7 +64,12 @@ impl Options {
     }
 
     pub fn wait_policy(&self, ranks_here: u16) -> WaitPolicy {
-        WaitPolicy::for_ranks(ranks_here.into(), self.cores)
+        let ranks = usize::from(ranks_here);
+        let policy = WaitPolicy::for_ranks(ranks, self.cores);
+        match self.own_cores {
+            true => policy.with_own_cores(),
+            false => policy.within_quota(quota(), ranks, self.cores),
+        }
     }
 
     pub fn interrupt_delay(&self, ranks_here: u16) -> Duration {

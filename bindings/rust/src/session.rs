@@ -77,6 +77,9 @@ impl Session {
         match network::attach(&mut member, options)? {
             NetworkLink::Udp(link) => Session::on_link(member, options, *link),
             NetworkLink::Xdp(link) => Session::on_link(member, options, *link),
+            NetworkLink::BulkUdp(link) => Session::on_link(member, options, *link),
+            NetworkLink::BulkXdp(link) => Session::on_link(member, options, *link),
+            NetworkLink::Fabric(link) => Session::on_link(member, options, *link),
         }
     }
 

@@ -361,8 +361,14 @@ impl Weft {
         Ok(Client::new(&self.job.rpc, name)?)
     }
 
-    /// Remote procedure calls of this rank.
-    pub(crate) fn rpc(&self) -> &Arc<Rpc> {
+    /// Totally-ordered broadcasts of this rank, for the systems that stand on messages, objects
+    /// among them.
+    pub fn orders(&self) -> &Orders {
+        &self.job.orders
+    }
+
+    /// Remote procedure calls of this rank, for the same.
+    pub fn rpc(&self) -> &Arc<Rpc> {
         &self.job.rpc
     }
 

@@ -3,18 +3,28 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use weft_fabric::{FabricError, Found as Provider, Standing, library_version, providers};
 use weft_launch::{Candidate, candidates};
 use weft_link_shm::Settings;
-use weft_xdp::{Interface, permitted, runs_programs};
+use weft_xdp::{Interface, is_pair, permitted, runs_programs};
 
 use super::{Finding, Memory, Status};
 
 /// Advice where no other host can reach this one.
 const BRING_UP: &str = "bring an interface up: ip link set NAME up";
 
+/// Advice where there is no libfabric, or no provider.
+const INSTALL: &str = "install libfabric1, or the one of the network's vendor";
+
+/// Advice where all providers are for ordinary networks.
+const NAME_ONE: &str = "to use one all the same: --link fabric --provider NAME";
+
 /// One host alone cannot find it out.
 const COPIES: &str =
     "whether Ethernet copies multicasts is tried when a job starts on three or more";
+
+/// One host alone cannot find that out either.
+const BULK: &str = "whether long packets go over TCP, between hosts that let it through, too";
 
 /// All links, the default first.
 pub(super) fn all(needs: &[Finding]) -> Vec<Finding> {
@@ -23,7 +33,7 @@ pub(super) fn all(needs: &[Finding]) -> Vec<Finding> {
         shm(needs),
         udp(&found),
         xdp(found.as_deref().unwrap_or_default()),
-        not_built("fabric", "ranks on several hosts, over networks with RDMA"),
+        fabric(library_version().and_then(|version| Ok((version, providers()?)))),
     ]
 }
 
@@ -39,7 +49,7 @@ fn udp(found: &io::Result<Vec<Candidate>>) -> Finding {
                 .iter()
                 .map(|one| format!("{} {} (MTU {})", one.interface, one.address, one.mtu));
             let all = all.collect::<Vec<_>>().join(", ");
-            Finding::ok("udp", format!("{what}: {all}; {COPIES}"))
+            Finding::ok("udp", format!("{what}: {all}; {COPIES}; {BULK}"))
         }
         Err(error) => Finding::problem("udp", error.to_string(), "allow netlink sockets"),
     }
@@ -76,6 +86,7 @@ fn xdp(found: &[Candidate]) -> Finding {
 /// The place where the driver of an interface would run an XDP program.
 fn driver(interface: &Interface) -> &'static str {
     match runs_programs(interface) {
+        _ if is_pair(interface) => "generic: an end of a pair in memory",
         Some(true) => "native: the driver knows XDP",
         Some(false) => "generic: the driver knows no XDP, so that auto takes udp",
         None => "whether its driver knows XDP this kernel does not say",
@@ -99,9 +110,22 @@ fn shm(needs: &[Finding]) -> Finding {
     Finding::problem("shm", detail, "see what it needs, below")
 }
 
-fn not_built(name: &'static str, what: &str) -> Finding {
-    let detail = format!("{what}; not built yet in this version");
-    Finding { name, status: Status::NotBuilt, detail, advice: None }
+/// Providers of libfabric, each with the reason for which it is taken without being named, or not.
+fn fabric(found: Result<(String, Vec<Provider>), FabricError>) -> Finding {
+    let what = "ranks on several hosts, over a provider of libfabric";
+    let (version, all) = match found {
+        Ok(found) => found,
+        Err(error) => return Finding::absent("fabric", format!("{what}; {error}"), INSTALL),
+    };
+    let describe = |one: &Provider| {
+        format!("{} on {} ({})", one.name, one.domains.join(", "), one.standing.why())
+    };
+    let text: Vec<String> = all.iter().map(describe).collect();
+    let detail = format!("{what}, here libfabric {version}: {}", text.join("; "));
+    match all.iter().any(|one| one.standing == Standing::Hardware) {
+        true => Finding::ok("fabric", detail),
+        false => Finding::absent("fabric", detail, NAME_ONE),
+    }
 }
 
 /// Memory of jobs of some sizes with the usual settings.

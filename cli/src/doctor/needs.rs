@@ -4,7 +4,6 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::thread::available_parallelism;
 
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
@@ -19,6 +18,7 @@ use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
 use weft_launch::{MAX_RANKS, ranks_within};
 
 use super::Finding;
+use crate::cores::{Cores, wanting};
 
 /// Everything that can be looked at by itself.
 pub(super) fn of_shm() -> Vec<Finding> {
@@ -154,10 +154,22 @@ fn locked_memory() -> Finding {
 }
 
 fn cores() -> Finding {
-    let count = available_parallelism().map_or(1, std::num::NonZero::get);
-    let detail = match count {
-        1 => "1: more ranks than that take turns".into(),
-        _ => format!("{count}: more ranks than that take turns"),
-    };
-    Finding::ok("cores", detail)
+    of_cores(&Cores::look())
 }
+
+/// Their number, and who else wants them or limits their time.
+fn of_cores(cores: &Cores) -> Finding {
+    let mut detail = format!("{}: more ranks than that take turns", cores.count);
+    let mut advice = None;
+    if cores.others > 0 {
+        detail += &format!("; {} now, and ranks beside them wait by yields", wanting(cores.others));
+    }
+    if let Some(quota) = cores.quota.filter(|quota| *quota < cores.count as f64) {
+        detail += &format!("; a quota of {quota:.1}, and ranks that would use more wait asleep");
+        advice = Some("a rank that waits asleep is woken in 20 to 50 us: raise the quota (cpu.max, docker run --cpus) to one core a rank".into());
+    }
+    Finding { advice, ..Finding::ok("cores", detail) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -88,7 +88,7 @@ fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {
         let status = match status {
             Status::Ok => "ok",
             Status::Problem => "PROBLEM",
-            Status::Absent | Status::NotBuilt => "-",
+            Status::Absent => "-",
         };
         put(text, format_args!("  {status:<8} {name:<21} {detail}\n"));
         if let Some(advice) = advice {

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, Multicast, Protection,
-    RemoteShell, parse_hosts,
+    Between, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets, Multicast,
+    Protection, RemoteShell, parse_hosts,
 };
 use weft_xdp::Mode;
 
@@ -24,13 +24,17 @@ pub struct Hosts {
     /// A file of hosts: a host a line, # begins a comment
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
-    /// The remote shell; it is given a host and a command [default: ssh -o BatchMode=yes -o
-    /// ConnectTimeout=10]
+    /// The remote shell; it is given a host, in the place of {} if it has that, and a command
+    /// [default: ssh -o BatchMode=yes -o ConnectTimeout=10]
     #[arg(long, env = "WEFT_RSH", value_name = "COMMAND")]
     rsh: Option<RemoteShell>,
     /// Path of weft on the other hosts [default: that of weft on this one]
     #[arg(long, value_name = "PATH")]
     remote_weft: Option<OsString>,
+    /// Most connections of this command and of each host's agent: with more hosts, agents start
+    /// those of others by the same remote shell; with 256 this command starts all
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(2..=256))]
+    fan_out: u16,
     /// By which interface, or in the network of which address, hosts reach one another
     #[arg(long, value_name = "NAME|ADDRESS")]
     interface: Option<String>,
@@ -78,7 +82,8 @@ impl Hosts {
         let mut spec = HostsSpec::new(hosts);
         spec.ranks = ranks;
         spec.far = match link {
-            Link::Udp => FarLink::Udp,
+            // Ranks tell one another over UDP where on the fabric they are.
+            Link::Udp | Link::Fabric => FarLink::Udp,
             Link::Xdp => FarLink::Xdp,
             Link::Auto | Link::Shm => FarLink::Auto,
         };
@@ -89,6 +94,7 @@ impl Hosts {
         };
         spec.remote_weft.clone_from(&self.remote_weft);
         spec.interface.clone_from(&self.interface);
+        spec.fan_out = self.fan_out;
         if let Some(shell) = &self.rsh {
             spec.remote_shell = shell.clone();
         }
@@ -103,8 +109,8 @@ impl Hosts {
 /// shm within hosts, xdp between (native, copying, MTU 1500), pupa
 /// ```
 ///
-/// It is one line.
-pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
+/// It is one line. `fabric` is the reason for a fabric between hosts, if there is one.
+pub fn first_line(layout: &Layout, fabric: Option<&str>, preset: impl std::fmt::Display) -> String {
     let hosts: Vec<String> = layout
         .hosts
         .iter()
@@ -114,7 +120,7 @@ pub fn first_line(layout: &Layout, preset: impl std::fmt::Display) -> String {
         })
         .collect();
     let (ranks, count) = (many(layout.ranks().into(), "rank"), many(hosts.len(), "host"));
-    format!("{ranks} on {count} ({}), {}, {preset}", hosts.join("; "), links(layout))
+    format!("{ranks} on {count} ({}), {}, {preset}", hosts.join("; "), links(layout, fabric))
 }
 
 /// That hosts which could have had AF_XDP use UDP, and why: said even where nobody reads the first
@@ -127,12 +133,13 @@ pub fn fall_back(layout: &Layout) -> Option<String> {
 }
 
 /// The link of each pair of ranks, and the reason for it.
-fn links(layout: &Layout) -> String {
-    let between = match &layout.between {
-        Between::Nothing => return "shm".into(),
-        Between::Udp(None) => "udp between (asked for)".into(),
-        Between::Udp(Some(why)) => format!("udp between (no xdp: {why})"),
-        Between::Xdp(modes) => {
+fn links(layout: &Layout, fabric: Option<&str>) -> String {
+    let between = match (fabric, &layout.between) {
+        (Some(why), _) => format!("fabric between ({why})"),
+        (None, Between::Nothing) => return "shm".into(),
+        (None, Between::Udp(None)) => "udp between (asked for)".into(),
+        (None, Between::Udp(Some(why))) => format!("udp between (no xdp: {why})"),
+        (None, Between::Xdp(modes)) => {
             format!("xdp between ({}, MTU {})", all_modes(layout, modes), layout.mtu)
         }
     };
@@ -142,9 +149,14 @@ fn links(layout: &Layout) -> String {
         Copies::Ranks(None) => String::new(),
     };
     let encrypted = if layout.protection == Protection::Encrypted { ", encrypted" } else { "" };
+    let bulk = match &layout.bulk {
+        LongPackets::Tcp => ", bulk over TCP".into(),
+        LongPackets::Datagrams(Some(why)) => format!(", bulk over datagrams ({why})"),
+        LongPackets::Datagrams(None) => String::new(),
+    };
     match layout.hosts.iter().all(|host| host.ranks == 1) {
-        true => format!("{between}{encrypted}{copies}"),
-        false => format!("shm within hosts, {between}{encrypted}{copies}"),
+        true => format!("{between}{bulk}{encrypted}{copies}"),
+        false => format!("shm within hosts, {between}{bulk}{encrypted}{copies}"),
     }
 }
 

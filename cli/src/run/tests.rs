@@ -42,7 +42,7 @@ fn everything_can_be_said() {
 #[test]
 fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     let spec = parse("run -n 2 --link udp true").unwrap();
-    let options = [("link", "udp"), ("preset", "pupa")];
+    let options = [("all-far", "true"), ("preset", "pupa")];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!((spec.sockets, spec.options, spec.mtu), (true, options.into(), None));
     let spec = parse("run --link udp --mtu 1300 true").unwrap();
@@ -128,9 +128,44 @@ fn nonsense_is_refused_with_what_is_allowed() {
 
 #[test]
 fn the_first_line_counts() {
-    let line = |ranks, cores| first_line(ranks, cores, Link::Auto, Preset::NrxImc);
-    assert_eq!(line(4, 2), "4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks");
+    let of = |ranks, cores: Cores| first_line(ranks, &cores, Link::Auto, Preset::NrxImc);
+    let line = |ranks, count| of(ranks, Cores { count, quota: None, others: 0 });
+    let shared = "4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks: waiting yields";
+    assert_eq!(line(4, 2), shared);
     assert_eq!(line(2, 2), "2 ranks on 1 host, shm (nrx-imc), 2 cores");
     assert_eq!(line(1, 1), "1 rank on 1 host, shm (nrx-imc), 1 core");
-    assert_eq!(line(2, 1), "2 ranks on 1 host, shm (nrx-imc), 1 core shared by 2 ranks");
+    assert_eq!(
+        line(2, 1),
+        "2 ranks on 1 host, shm (nrx-imc), 1 core shared by 2 ranks: waiting yields"
+    );
+    assert_eq!(
+        of(2, Cores { count: 2, quota: Some(0.5), others: 0 }),
+        "2 ranks on 1 host, shm (nrx-imc), 2 cores: a quota of 0.5 cores: waiting sleeps soon"
+    );
+}
+
+#[test]
+fn a_fabric_is_taken_by_itself_only_where_nothing_else_was_asked_for() {
+    let take = |words: &str| {
+        let mut line = Line::try_parse_from(words.split(' ')).unwrap();
+        line.arguments.provider = None; // The environment's.
+        let why = line.arguments.take_fabric(|| Some("verbs;ofi_rxm".into()));
+        (why, line.arguments.link == Link::Fabric, line.arguments.preset())
+    };
+    let why = Some("verbs;ofi_rxm, with hardware of its own".to_owned());
+    assert_eq!(take("run --hosts a,b -- asp"), (why, true, Preset::default()));
+    for words in [
+        "run -- asp",
+        "run --hosts a,b --link udp -- asp",
+        "run --hosts a,b --preset pupa -- asp",
+        "run --hosts a,b --mtu 1500 -- asp",
+        "run --hosts a,b --bulk tcp -- asp",
+        "run --hosts a,b --lossless -- asp",
+    ] {
+        let (why, takes, _) = take(words);
+        assert!(why.is_none() && !takes, "{words}");
+    }
+    let mut line = Line::try_parse_from("run --hosts a,b -- asp".split(' ')).unwrap();
+    assert_eq!(line.arguments.take_fabric(|| None), None);
+    assert!(line.arguments.link == Link::Auto);
 }

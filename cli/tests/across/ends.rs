@@ -231,6 +231,9 @@ fn nothing_remains_after(end: End) {
     let Some(two) = cluster(2) else { return };
     let asked = runs_asked();
     let runs = (0..asked.unwrap_or(RUNS)).flat_map(|run| [("udp", run), ("xdp", run)]);
+    // Over a fabric nobody misses a host that lives and is cut off (docs/internals/fabric.md).
+    let fabric = (end != End::Network).then_some(("fabric --provider tcp;ofi_rxm", 0));
+    let runs = runs.chain(fabric);
     let longest = runs.map(|(link, run)| try_end(&two, link, end, run)).max().unwrap_or_default();
     println!("{end:?}: the last process stayed for {longest:?} at most");
     let long_enough = [End::Success, End::Error].contains(&end) || longest < WITHIN;

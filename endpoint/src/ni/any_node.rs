@@ -253,6 +253,11 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Pause of a program that polls ([`crate::Packets::pause`]).
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32>;
     /// True if everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
     /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt

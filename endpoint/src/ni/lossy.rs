@@ -25,6 +25,10 @@ use weft_wire::Rank;
 const COALESCE_FOR: Nanoseconds = 10_000;
 /// Longest time for which it is, if the program does not, and the upcall thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
+/// Longest time by which a program that talks puts the upcall thread's look off, or a tick if that
+/// is longer. A timer that is due after the system's own next one (4 ms at 250 Hz) costs a third of
+/// an earlier one to set, because the hardware's stays as it is.
+const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
 /// Period in which a link looks after its paths; half that of heartbeats, if that is less.
 const TEND_EVERY: Nanoseconds = 100_000_000;
 /// Copies of the news of a loss, which nobody acknowledges, in a datagram each.
@@ -51,6 +55,8 @@ pub(crate) struct TimerFallback {
     /// Time without the program after which the upcall thread sees to the node: a receiver has to
     /// acknowledge by then.
     pub tick: Nanoseconds,
+    /// Time since which the program has talked: that of the first look that it put off.
+    talks_since: AtomicU64,
     hint: AtomicU8,
 }
 
@@ -81,6 +87,7 @@ impl TimerFallback {
             put_off_from: AtomicU64::new(u64::MAX),
             has_timer: AtomicBool::new(false),
             tick: 2 * settings.acknowledge_after,
+            talks_since: AtomicU64::new(0),
             hint: AtomicU8::new(NO_HINT),
         }
     }
@@ -94,6 +101,17 @@ impl TimerFallback {
     pub fn awake(&self) {
         self.put_off_from.store(u64::MAX, Ordering::Relaxed);
         self.looks_at.store(0, Ordering::Relaxed);
+    }
+
+    /// Time by which a program that is at its packets `now` puts the look off. To set a timer costs
+    /// microseconds on a virtual machine, and so it is set the less often the longer a program
+    /// talks: for an eighth of that time, from a [tick](Self::tick) to [`LONGEST_PUT_OFF`].
+    fn put_off_by(&self, now: Nanoseconds) -> Nanoseconds {
+        if self.put_off_from.load(Ordering::Relaxed) == 0 {
+            self.talks_since.store(now, Ordering::Relaxed);
+        }
+        let talks_for = now.saturating_sub(self.talks_since.load(Ordering::Relaxed));
+        (talks_for / 8).clamp(self.tick, LONGEST_PUT_OFF.max(self.tick))
     }
 
     /// Takes the hint that more packets follow at once, or that the next is the last of them.
@@ -256,7 +274,7 @@ impl<L: Link> Node<L> {
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
         if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed) {
-            self.put_off_look(inner, now, self.timer_fallback.tick);
+            self.put_off_look(inner, now, self.timer_fallback.put_off_by(now));
         }
     }
 

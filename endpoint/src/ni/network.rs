@@ -1,13 +1,17 @@
 //! Settings for networks that lose packets.
 
 use weft_link::Capabilities;
-use weft_protocol::{Nanoseconds, Preset, Pupa, Settings, Silence};
+use weft_protocol::{Congestion, Nanoseconds, Preset, Pupa, SendBuffers, Settings, Silence};
 
 /// Most packets that do not ask for an acknowledgement once they should: as many as the kernel
 /// hands over at once.
 const MOST_UNASKED: u16 = 32;
 /// The largest window of the presets that have one: enough for 1 ms at a gigabit a second.
 const MOST_WINDOW: usize = 128;
+
+/// Bytes that wait for acknowledgements at most, in frames for long packets: what is under way on a
+/// fast network, and fits into a processor's cache.
+const MOST_WAITING: usize = 2 << 20;
 
 /// Protocol settings for a job of `ranks` over a link with these capabilities, the same on all
 /// ranks if these are: as many buffers as the link has frames, and peers that fall silent are lost.
@@ -22,7 +26,7 @@ pub fn network_settings(
     capabilities: &Capabilities,
     crowded: bool,
 ) -> Settings {
-    let Capabilities { frames, receive_frames, .. } = *capabilities;
+    let Capabilities { frames, receive_frames, max_payload, .. } = *capabilities;
     let ranks_or_one = usize::from(ranks.max(1));
     let a_peer = receive_frames / (2 * ranks_or_one);
     let window_packets = a_peer.clamp(1, MOST_WINDOW) as u16;
@@ -38,10 +42,23 @@ pub fn network_settings(
         retransmit_after: after,
         retransmit_at_least: Some(at_least),
         acknowledge_after,
-        pupa: Pupa { primary_buffers: primary_buffers as u16, ask_every, ..pupa },
+        pupa: Pupa {
+            primary_buffers: primary_buffers as u16,
+            ask_every,
+            send_buffers: send_buffers(frames, max_payload),
+            ..pupa
+        },
+        congestion: Some(Congestion::default()),
         silence: Some(Silence::default()),
         ..Settings::new(ranks, window_packets)
     }
+}
+
+/// Share of all frames that a packet takes, by its size, where not all can be full at once.
+fn send_buffers(frames: usize, max_payload: usize) -> Option<SendBuffers> {
+    let bytes = MOST_WAITING / frames.max(1);
+    let bytes = u16::try_from(bytes).ok().filter(|bytes| usize::from(*bytes) < max_payload)?;
+    Some(SendBuffers { primary_bytes: 0, bytes: bytes.max(1) })
 }
 
 #[cfg(test)]

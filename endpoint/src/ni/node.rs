@@ -40,7 +40,7 @@ pub struct Node<L: Link> {
     shared_memory: Option<Arc<dyn SharedMemory>>,
     cross_memory: Option<Arc<dyn CrossMemory>>,
     capabilities: Capabilities,
-    waits: Waits,
+    pub(crate) waits: Waits,
     local: Rank,
     ranks: usize,
     window_packets: usize,
@@ -534,11 +534,15 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        self.waits.wait(step, &mut |step| self.sleep(step))
+        self.waits.wait(step, &mut |step| self.sleep(step, Duration::MAX))
     }
 
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
         self.waits.wait(step, &mut |_| Ok(Step::Done))
+    }
+
+    fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32> {
+        self.waits.pause(begins, &mut |limit| self.sleep(step, limit))
     }
 
     fn is_flushed(&self) -> bool {

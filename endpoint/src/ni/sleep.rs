@@ -40,9 +40,9 @@ impl<L: Link> Node<L> {
         self.pending_work.load(Ordering::SeqCst) != 0 || self.until_alarm().is_zero()
     }
 
-    /// Sleeps until something arrives, unless `step` finds something when all is armed. Arrivals
-    /// wake the thread that sleeps, and not the upcall thread (thesis 6.2.2).
-    pub(crate) fn sleep(&self, step: &mut Look<'_>) -> Result<Step> {
+    /// Sleeps until something arrives, or `limit` has passed, unless `step` finds something when
+    /// all is armed. Arrivals wake the thread that sleeps, not the upcall thread (thesis 6.2.2).
+    pub(crate) fn sleep(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step> {
         // Before `step`: a thread that changes what is waited for, and nudges, either does so
         // before `step` looks, or sees that this thread sleeps. An NI apart has its host in one
         // thread.
@@ -50,7 +50,7 @@ impl<L: Link> Node<L> {
         if !L::SEPARATE_NI {
             self.inner.heavy_fence();
         }
-        let slept = self.sleep_armed(step);
+        let slept = self.sleep_armed(step, limit);
         let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
         if !L::SEPARATE_NI && others > 0 {
             // The bell has woken one thread, which has disarmed it for all.
@@ -59,7 +59,7 @@ impl<L: Link> Node<L> {
         slept
     }
 
-    fn sleep_armed(&self, step: &mut Look<'_>) -> Result<Step> {
+    fn sleep_armed(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step> {
         let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else {
             return Ok(Step::Progress);
         };
@@ -72,7 +72,7 @@ impl<L: Link> Node<L> {
         self.host_waits(true);
         if matches!(found, Ok(Step::Idle)) {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
-            let limit = self.longest_sleep();
+            let limit = limit.min(self.longest_sleep());
             self.sleepers.fetch_add(1, Ordering::SeqCst);
             self.bells.wait(Waiter::Host, ticket, limit);
             self.sleepers.fetch_sub(1, Ordering::SeqCst);

@@ -10,8 +10,12 @@
 //! whoever is to be answered next may be a rank that does not run meanwhile.
 
 use crate::Result;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::ni::contention::system::{LimitFiles, fared};
+use crate::ni::contention::{Contention, Core, Fared};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use weft_link::clock::Nanoseconds;
 
 /// Outcome of one look at the thing waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,23 +45,46 @@ pub struct WaitPolicy {
     pub yield_for: Duration,
     /// Time to do so while nobody else wants the core.
     pub yield_alone_for: Duration,
+    /// Knowledge of the core without looking.
+    pub core: Core,
+    /// True if that is all there is to know: nothing is sampled.
+    pub core_is_certain: bool,
 }
 
 impl WaitPolicy {
     /// Sleeps at once: for ranks whose sleep costs nothing, such as simulated ones.
-    pub const SLEEP: WaitPolicy =
-        WaitPolicy { spins: 0, yield_for: Duration::ZERO, yield_alone_for: Duration::ZERO };
+    pub const SLEEP: WaitPolicy = WaitPolicy {
+        spins: 0,
+        yield_for: Duration::ZERO,
+        yield_alone_for: Duration::ZERO,
+        core: Core::Own,
+        core_is_certain: false,
+    };
 
     /// The policy for a job with `ranks` ranks on a host with `cores` cores.
     pub fn for_ranks(ranks: usize, cores: usize) -> Self {
-        if ranks <= cores {
-            let yield_for = Duration::from_micros(200);
-            WaitPolicy { spins: 300, yield_for, yield_alone_for: YIELD_ALONE_FOR }
-        } else {
-            // Those who wait for this one may be asleep, so that its core seems to be its own.
-            let yield_for = Duration::from_micros(500);
-            WaitPolicy { spins: 0, yield_for, yield_alone_for: yield_for }
+        // Those who wait for a rank may be asleep, so that a core that it shares seems its own.
+        let core = if ranks <= cores { Core::Own } else { Core::Shared };
+        WaitPolicy {
+            spins: 300,
+            yield_for: YIELD_FOR,
+            yield_alone_for: YIELD_ALONE_FOR,
+            core,
+            core_is_certain: false,
         }
+    }
+
+    /// Makes it one for ranks of which somebody else knows that each has a core to itself.
+    #[must_use]
+    pub fn with_own_cores(self) -> Self {
+        WaitPolicy { core: Core::Own, core_is_certain: true, ..self }
+    }
+
+    /// Makes it one for ranks that may use so much of the time of these cores, in all.
+    #[must_use]
+    pub fn within_quota(self, quota: Option<f64>, ranks: usize, cores: usize) -> Self {
+        let is_rationed = quota.is_some_and(|quota| quota < ranks.min(cores) as f64);
+        WaitPolicy { core: if is_rationed { Core::Rationed } else { self.core }, ..self }
     }
 }
 
@@ -70,10 +97,32 @@ enum Pace {
     Sleep,
 }
 
-/// Time for which a rank with a core to itself yields before it sleeps.
+/// Time for which a rank with a core to itself yields before it sleeps, if some of its yields did
+/// not come back at once, and for which one that shares its core does.
+const YIELD_FOR: Duration = Duration::from_micros(200);
+const YIELD_ON_SHARED_CORE_FOR: Duration = Duration::from_micros(500);
+/// Time for which a rank yields while all of its yields come back at once.
 const YIELD_ALONE_FOR: Duration = Duration::from_millis(5);
+/// Time before the sleep of a rank whose sleep is better than a yield, because others keep its core
+/// for long, or because it may not use it for long: about what a sleep costs.
+const PATIENCE: Duration = Duration::from_micros(20);
+/// Nanoseconds between two looks at what the system says about the core.
+const OBSERVE_EVERY: Nanoseconds = 5_000_000;
+/// Nanoseconds between them after a look that took long.
+const OBSERVE_AT_ONCE: Nanoseconds = 500_000;
+/// Time between two yields of a program that polls, while nobody else wants its core.
+const PROBE_EVERY: Duration = Duration::from_micros(100);
+/// Longest time between two polls of a program that does nothing else.
+const LONGEST_POLL: Duration = Duration::from_micros(8);
+/// Polls between two pauses of a program that polls, while nobody else wants its core.
+const POLLS_PER_PAUSE: u32 = 256;
+/// Longest sleep of a program that polls, and may wait for something besides packets.
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Longest time between two yields, a look at the network included, that nobody else had the core.
 const LONGEST_ALONE: Duration = Duration::from_micros(50);
+/// Time that may be lost to others all the same, and part of the wait.
+const MOMENT: Duration = Duration::from_micros(150);
+const LOST_SHARE: u32 = 20;
 
 /// Spins without a pause: an arrival within a microsecond is seen at once.
 const SPINS_AT_ONCE: u32 = 50;
@@ -108,14 +157,13 @@ const QUANTUM: Duration = Duration::from_micros(100);
 /// Time that a rank has had its core, which it shares, without a yield or a sleep in any of its
 /// waits. Threads that count at once may miss some.
 pub(crate) struct CoreTime {
-    start: Instant,
     /// Begin of the quantum, in nanoseconds from the start; [`u64::MAX`] if it has not begun.
     began: AtomicU64,
 }
 
 impl CoreTime {
     fn new() -> Self {
-        CoreTime { start: Instant::now(), began: AtomicU64::new(u64::MAX) }
+        CoreTime { began: AtomicU64::new(u64::MAX) }
     }
 
     /// True if the quantum is over, and a new one begins; `now` is the time from the start.
@@ -137,21 +185,48 @@ impl CoreTime {
 /// Waits of one rank.
 pub(crate) struct Waits {
     policy: WaitPolicy,
+    start: Instant,
+    /// The last verdict about its core.
+    core: AtomicU8,
+    monitor: Mutex<Monitor>,
+    /// Time of the next look at what the system says, in nanoseconds from the start, and yields and
+    /// sleeps since the last one.
+    observe_at: AtomicU64,
+    yields: AtomicU32,
+    sleeps: AtomicU32,
     /// On a network.
     spin_count: Option<SpinCount>,
-    /// On a core that it shares.
-    core_time: Option<CoreTime>,
+    core_time: CoreTime,
+    polls: Polls,
+}
+
+/// State that decides about the core.
+struct Monitor {
+    contention: Contention,
+    limits: Option<LimitFiles>,
 }
 
 impl Waits {
     /// Waits by `policy` over links of a network, or others.
     pub fn new(policy: WaitPolicy, is_network: bool) -> Self {
-        let shares_core = policy.spins == 0 && !policy.yield_for.is_zero();
         Waits {
             policy,
+            start: Instant::now(),
+            core: AtomicU8::new(policy.core as u8),
+            monitor: Mutex::new(Monitor { contention: Contention::new(policy.core), limits: None }),
+            observe_at: AtomicU64::new(0),
+            yields: AtomicU32::new(0),
+            sleeps: AtomicU32::new(0),
             spin_count: is_network.then(SpinCount::default),
-            core_time: shares_core.then(CoreTime::new),
+            core_time: CoreTime::new(),
+            polls: Polls::default(),
         }
+    }
+
+    /// The last verdict about the core of this rank.
+    #[inline]
+    pub fn core(&self) -> Core {
+        Core::from_bits(self.core.load(Ordering::Relaxed))
     }
 
     /// Calls `step` until it is done. `sleep` is called to sleep; it must come back when something
@@ -170,12 +245,14 @@ impl Waits {
             if found == Step::Idle {
                 match pacer.idle() {
                     Pace::Spin(pauses) => (0..pauses).for_each(|_| std::hint::spin_loop()),
-                    Pace::Yield => std::thread::yield_now(),
-                    Pace::Sleep => found = sleep(step)?,
+                    Pace::Yield => self.yield_now(),
+                    Pace::Sleep => {
+                        self.count_sleep();
+                        found = sleep(step)?;
+                    }
                 }
-            } else if self.core_time.as_ref().is_some_and(|time| time.is_over(time.start.elapsed()))
-            {
-                std::thread::yield_now();
+            } else if self.core() != Core::Own && self.core_time.is_over(self.start.elapsed()) {
+                self.yield_now();
             }
             match found {
                 Step::Done => return Ok(()),
@@ -184,10 +261,145 @@ impl Waits {
             }
         }
     }
+
+    /// Pause of a program that does not wait in here, but has polled in vain, as often as the last
+    /// pause said; for the first time since it found something, if the wait `begins`. Gives the
+    /// core away as a wait would; `sleep` is called to sleep for so long at most. Returns the
+    /// number of polls until the next pause.
+    ///
+    /// # Errors
+    /// Those of `sleep`.
+    pub fn pause(
+        &self,
+        begins: bool,
+        sleep: &mut dyn FnMut(Duration) -> Result<Step>,
+    ) -> Result<u32> {
+        let now = self.start.elapsed();
+        let pace = self.polls.pace(now, begins, self.core());
+        let after = match pace {
+            Pace::Spin(_) => now,
+            Pace::Yield => {
+                self.yield_now();
+                let after = self.start.elapsed();
+                self.polls.yielded(after);
+                after
+            }
+            Pace::Sleep => {
+                self.count_sleep();
+                sleep(LONGEST_NAP)?;
+                self.start.elapsed()
+            }
+        };
+        let gap = if pace == Pace::Yield { after - now } else { Duration::ZERO };
+        self.observe(after, gap);
+        let polls = if self.core() == Core::Own { POLLS_PER_PAUSE } else { 1 };
+        self.polls.paused(after, polls);
+        Ok(polls)
+    }
+
+    /// Looks at what the system says about the core, if that is due: two looks in vain had this
+    /// time between them.
+    fn observe(&self, now: Duration, gap: Duration) {
+        if self.policy.core_is_certain {
+            return;
+        }
+        let early = if gap >= LONGEST_ALONE { OBSERVE_EVERY - OBSERVE_AT_ONCE } else { 0 };
+        if now.as_nanos() as u64 + early >= self.observe_at.load(Ordering::Relaxed) {
+            self.observe_now(now.as_nanos() as u64);
+        }
+    }
+
+    #[cold]
+    fn observe_now(&self, now: Nanoseconds) {
+        // Another thread that waits does the same.
+        let Ok(mut monitor) = self.monitor.try_lock() else { return };
+        self.observe_at.store(now + OBSERVE_EVERY, Ordering::Relaxed);
+        let Monitor { contention, limits } = &mut *monitor;
+        let yields = self.yields.swap(0, Ordering::Relaxed).into();
+        let sleeps = self.sleeps.swap(0, Ordering::Relaxed).into();
+        if let Some(fared) = fared(now) {
+            contention.fared(now, Fared { yields, sleeps, ..fared });
+        }
+        if contention.wants_limits(now) {
+            let limits = limits.get_or_insert_with(LimitFiles::open);
+            contention.limited(now, limits.sample());
+        }
+        self.core.store(contention.verdict(now) as u8, Ordering::Relaxed);
+    }
+
+    /// Gives the core away. Threads that count at once may miss some.
+    fn yield_now(&self) {
+        self.yields.store(self.yields.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        std::thread::yield_now();
+    }
+
+    fn count_sleep(&self) {
+        self.sleeps.store(self.sleeps.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+/// Polls in vain of a program that polls again and again; times are nanoseconds from the start.
+#[derive(Default)]
+struct Polls {
+    /// Begin of the wait.
+    since: AtomicU64,
+    /// End of the last yield, and of the last pause.
+    yielded: AtomicU64,
+    paused: AtomicU64,
+    /// Polls from that on until the next pause.
+    count: AtomicU32,
+}
+
+impl Polls {
+    /// The next action, after as many polls in vain as the last pause said.
+    fn pace(&self, now: Duration, begins: bool, core: Core) -> Pace {
+        let polls = self.count.load(Ordering::Relaxed);
+        let ago = |time: &AtomicU64| {
+            now.saturating_sub(Duration::from_nanos(time.load(Ordering::Relaxed)))
+        };
+        // Who does other things between its polls is left alone.
+        if begins || ago(&self.paused) > LONGEST_POLL * polls {
+            self.since.store(now.as_nanos() as u64, Ordering::Relaxed);
+        }
+        match core {
+            _ if ago(&self.since) >= patience_of_polls(core) => Pace::Sleep,
+            Core::Own if ago(&self.yielded) < PROBE_EVERY => Pace::Spin(0),
+            Core::Busy => Pace::Spin(0),
+            _ => Pace::Yield,
+        }
+    }
+
+    fn yielded(&self, now: Duration) {
+        self.yielded.store(now.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    fn paused(&self, now: Duration, count: u32) {
+        self.paused.store(now.as_nanos() as u64, Ordering::Relaxed);
+        self.count.store(count, Ordering::Relaxed);
+    }
+}
+
+/// Time of polls in vain before the first sleep. Sleeps are short there, so that there are more of
+/// them, and others that yield as well give the core back at once.
+fn patience_of_polls(core: Core) -> Duration {
+    match core {
+        Core::Own | Core::Shared => YIELD_ALONE_FOR,
+        core => patience(core),
+    }
+}
+
+/// Time of a wait before its first sleep.
+fn patience(core: Core) -> Duration {
+    match core {
+        Core::Own => YIELD_ALONE_FOR,
+        Core::Shared => YIELD_ON_SHARED_CORE_FOR,
+        Core::Busy | Core::Rationed => PATIENCE,
+    }
 }
 
 struct Pacer<'a> {
     waits: &'a Waits,
+    core: Core,
     idle: u32,
     /// Yields of this wait, since the last progress.
     yields: Option<Yields>,
@@ -197,13 +409,21 @@ struct Pacer<'a> {
 struct Yields {
     since: Instant,
     last: Instant,
-    /// True if all of them came back at once.
-    are_alone: bool,
+    /// Time of those that did not come back at once.
+    lost: Duration,
+}
+
+impl Yields {
+    /// True if nobody else wants the core, as far as yields show. An interrupt, or a thread of the
+    /// kernel, takes a moment now and then; whoever computes takes time slices.
+    fn are_alone(&self) -> bool {
+        self.lost <= MOMENT.max((self.last - self.since) / LOST_SHARE)
+    }
 }
 
 impl<'a> Pacer<'a> {
     fn new(waits: &'a Waits) -> Self {
-        Pacer { waits, idle: 0, yields: None }
+        Pacer { waits, core: Core::Own, idle: 0, yields: None }
     }
 
     fn progress(&mut self) {
@@ -212,17 +432,16 @@ impl<'a> Pacer<'a> {
     }
 
     fn idle(&mut self) -> Pace {
-        let Waits { policy, spin_count, core_time } = self.waits;
+        let Waits { policy, spin_count, core_time, .. } = self.waits;
+        self.core = self.waits.core();
         self.idle = self.idle.saturating_add(1);
-        if self.idle <= policy.spins {
+        if self.core == Core::Own && self.idle <= policy.spins {
             if spin_count.as_ref().is_some_and(SpinCount::count_spin) {
                 return Pace::Yield;
             }
             return Pace::Spin(if self.idle < SPINS_AT_ONCE { 0 } else { 16 });
         }
-        if let Some(core_time) = core_time {
-            core_time.end();
-        }
+        core_time.end();
         if policy.yield_for.is_zero() {
             return Pace::Sleep;
         }
@@ -232,11 +451,24 @@ impl<'a> Pacer<'a> {
     /// The pace of a look, after all spins, that found nothing.
     fn pace_at(&mut self, now: Instant) -> Pace {
         let policy = &self.waits.policy;
-        let yields = self.yields.get_or_insert(Yields { since: now, last: now, are_alone: true });
-        yields.are_alone &= now - yields.last <= LONGEST_ALONE;
+        let yields =
+            self.yields.get_or_insert(Yields { since: now, last: now, lost: Duration::ZERO });
+        let gap = now - yields.last;
         yields.last = now;
-        let limit = if yields.are_alone { policy.yield_alone_for } else { policy.yield_for };
-        if now - yields.since < limit { Pace::Yield } else { Pace::Sleep }
+        if gap > LONGEST_ALONE {
+            yields.lost += gap;
+        }
+        self.waits.observe(now - self.waits.start, gap);
+        let limit = match self.core {
+            Core::Own if yields.are_alone() => policy.yield_alone_for,
+            Core::Own => policy.yield_for,
+            core => patience(core),
+        };
+        match now - yields.since < limit {
+            true if self.core == Core::Busy => Pace::Spin(16),
+            true => Pace::Yield,
+            false => Pace::Sleep,
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 mod network;
 
 use crate::AnyNode;
+use crate::ni::contention::Core;
 use crate::ni::node::Node;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,9 +29,12 @@ use weft_protocol::watchdog::{Verdict, Watchdog};
 pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
     match ranks <= cores {
         true => Duration::from_micros(70),
-        false => Duration::from_millis(2),
+        false => DELAY_ON_SHARED_CORES,
     }
 }
+
+/// Shortest delay where others want the rank's core.
+const DELAY_ON_SHARED_CORES: Duration = Duration::from_millis(2);
 
 /// While the host polls, the delay grows up to this many times.
 const MOST_DELAYS: u32 = 8;
@@ -122,6 +126,14 @@ impl<L: Link> Watch<L> {
         Watch { node, bells, watchdog, delay, start: Instant::now() }
     }
 
+    /// Delay of an interrupt, as it is at first.
+    fn delay(&self) -> Duration {
+        match self.node.waits.core() {
+            Core::Own => self.delay,
+            Core::Shared | Core::Busy | Core::Rationed => self.delay.max(DELAY_ON_SHARED_CORES),
+        }
+    }
+
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
         match L::LOSSY {
             true => self.watch_network(&mut interrupt),
@@ -157,7 +169,7 @@ impl<L: Link> Watch<L> {
 
     /// Watches until the host has processed everything and nothing more arrives.
     fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
-        let (mut pause, mut began) = (self.delay, Instant::now());
+        let (mut pause, mut began) = (self.delay(), Instant::now());
         let mut processed = self.node.host_status().packets_processed;
         let mut activity = self.node.activity();
         // A program that waits without polling is given no time to poll.
@@ -176,12 +188,12 @@ impl<L: Link> Watch<L> {
             match self.watchdog.timeout(self.now(), delivered, host) {
                 Verdict::Cancel if !is_active => return,
                 Verdict::Cancel | Verdict::Restart if is_active => {
-                    pause = longer(pause, self.delay, began.elapsed());
+                    pause = longer(pause, self.delay(), began.elapsed());
                 }
                 Verdict::Cancel | Verdict::Restart => {}
                 Verdict::Interrupt => {
                     self.node.interrupts.run(&mut *interrupt);
-                    (pause, began) = (self.delay, Instant::now());
+                    (pause, began) = (self.delay(), Instant::now());
                 }
             }
             processed = self.node.host_status().packets_processed;

@@ -10,6 +10,7 @@ use std::num::NonZero;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
@@ -19,17 +20,17 @@ use rustix::process::Signal;
 use weft_wire::Rank;
 use weft_xdp::XdpError;
 
-use super::ethernet::{Attachment, EthernetProbe, Purpose};
-use super::pace::{Pace, Progress};
+use super::ethernet::{Attachment, Purpose};
 use super::probe::{UdpProbe, candidates};
 use super::sockets::Sockets;
 use super::stream::{Stream, make_nonblocking};
+use super::tcp::TcpProbe;
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
-use crate::crew::{Access, Crew, Part, Pipes};
+use crate::crew::{Access, Bound, Crew, Part, Pipes};
 use crate::job::Event;
 use crate::limits::allow_descriptors;
-use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, Subtree, ToAgent};
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
 use crate::program::{find_program, own_directory};
@@ -37,16 +38,27 @@ use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError, advice};
 use crate::wait::{Waited, wait_for};
 
+mod meet;
+mod relay;
 mod uplink;
 
+use meet::{Agreed, Meet};
+use relay::Relay;
 use uplink::Uplink;
 
-/// Bytes of output that may be under way to the launcher.
-const OUTPUT_WINDOW_BYTES: usize = 256 * 1024;
+/// Bytes of output that may be under way to the launcher from all hosts, which share them; and from
+/// one at least and at most.
+const OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+const WINDOW_BYTES_LEAST: usize = 2 * READ_BYTES;
+const WINDOW_BYTES_MOST: usize = 256 * 1024;
 /// Bytes read from a rank at once.
 const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Reason for an end before the launcher has said anything.
+const NO_INPUT: &str = "the remote shell passes on no standard input there: docker exec, podman exec and kubectl exec \
+                        take -i for that, systemd-run --pipe";
 
 /// Reason why an agent ends before its work is done.
 #[derive(Debug, thiserror::Error)]
@@ -78,14 +90,16 @@ pub(crate) fn run() -> ExitCode {
     let (from, to) =
         (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
     let connected = from.and_then(|from| Stream::new(from, to?));
-    let mut uplink = match connected {
-        Ok(stream) => Uplink::new(stream, LAUNCHER_SILENCE),
+    let mut connection = match connected {
+        Ok(stream) => Connection::new(stream),
         Err(error) => {
             eprintln!("weft: {error}");
             return ExitCode::FAILURE;
         }
     };
-    match serve(&mut uplink) {
+    let served = connection.serve();
+    let Connection { mut uplink, relay, .. } = connection;
+    let status = match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(AgentError::Gone) => ExitCode::FAILURE,
         Err(other) => {
@@ -94,17 +108,60 @@ pub(crate) fn run() -> ExitCode {
             let _ = uplink.stream.flush(FLUSH_LIMIT);
             ExitCode::FAILURE
         }
+    };
+    drop(uplink);
+    // Those below may have more to say; it ends with them, or with the connection to who is above.
+    let relayed = relay.map_or(Ok(()), JoinHandle::join);
+    if relayed.is_ok() { status } else { ExitCode::FAILURE }
+}
+
+/// Connection to the launcher: direct, or by the relay that this process is besides.
+struct Connection {
+    uplink: Uplink,
+    relay: Option<JoinHandle<()>>,
+    /// Hosts behind this one.
+    behind: usize,
+}
+
+impl Connection {
+    fn new(stream: Stream) -> Self {
+        Connection { uplink: Uplink::new(stream, LAUNCHER_SILENCE), relay: None, behind: 0 }
+    }
+
+    fn serve(&mut self) -> Result<(), AgentError> {
+        let signals = Signals::collect()?;
+        self.uplink.send(&ready()?);
+        let mut first = match self.uplink.next() {
+            // If it is the launcher that has gone nobody reads this.
+            Err(AgentError::Gone) => return Err(AgentError::Refused(NO_INPUT.into())),
+            other => other?,
+        };
+        if let ToAgent::Subtree(subtree) = first {
+            self.be_between(&subtree)?;
+            first = self.uplink.next()?;
+        }
+        let ToAgent::Begin(begin) = first else { return Err(out_of_order()) };
+        allow_descriptors(usize::from(begin.settings.ranks) + self.behind);
+        serve(&mut self.uplink, signals, *begin)
+    }
+
+    /// Takes this host's place among others.
+    fn be_between(&mut self, subtree: &Subtree) -> Result<(), AgentError> {
+        self.uplink.is_given_up_after(subtree.silence_above);
+        self.behind = subtree.hosts.len();
+        if !subtree.hosts.is_empty() {
+            allow_descriptors(self.behind);
+            self.relay = Some(Relay::start(&mut self.uplink, subtree)?);
+        }
+        Ok(())
     }
 }
 
-fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
-    let signals = Signals::collect()?;
-    uplink.send(&ready()?);
-    let ToAgent::Begin(begin) = uplink.next()? else { return Err(out_of_order()) };
-    allow_descriptors(begin.settings.ranks.into());
+fn serve(uplink: &mut Uplink, signals: Signals, begin: Begin) -> Result<(), AgentError> {
     let prepared = prepare(&begin)?;
     let (mut attachment, state) = attach(&begin)?;
-    let Sockets { meeting, address, ranks: own, group } = prepared.sockets;
+    let listens = prepared.sockets.listen();
+    let Sockets { meeting: (meeting, listener), address, ranks: own, group } = prepared.sockets;
     let addresses = own.iter().map(|(_, address)| *address).collect();
     uplink.send(&FromAgent::Bound(address, addresses, state));
     let ToAgent::Meet { limit_ms, hosts, ranks, interfaces } = uplink.next()? else {
@@ -119,14 +176,16 @@ fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
         return Err(BadMessage::Range("number of hosts").into());
     }
     let job = (begin.job, begin.secret.clone());
+    let tcp = TcpProbe::new(begin.host, &hosts, listener.filter(|_| listens));
     let meeting = UdpProbe::new(meeting, begin.host, job, hosts, group, begin.mtu)?;
     let greeting = match &mut attachment {
         Some(own) if !interfaces.is_empty() => Some(own.greet(interfaces.clone())?),
         _ => None,
     };
     let needs_udp = begin.far != FarLink::Xdp;
-    let meet = Meet { meeting, greeting, needs_udp };
-    let (over_ethernet, copied) = meet.run(uplink, Duration::from_millis(limit_ms.into()))?;
+    let meet = Meet { meeting, greeting, tcp, needs_udp };
+    let Agreed { over_ethernet, copied, bulk } =
+        meet.run(uplink, Duration::from_millis(limit_ms.into()))?;
     let (hosts, addresses) = ranks.into_iter().unzip();
     let network = Network {
         job: begin.job,
@@ -137,6 +196,7 @@ fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
         hosts,
         ethernet: None,
         copied,
+        bulk,
     };
     let here = network.ranks_beside(Rank(begin.first)).count();
     if here != usize::from(begin.settings.ranks) {
@@ -145,11 +205,14 @@ fn serve(uplink: &mut Uplink) -> Result<(), AgentError> {
     let access = match (over_ethernet, &mut attachment) {
         (false, _) => {
             drop(attachment.take());
-            own.into_iter().map(|(socket, _)| Access::Udp(socket)).collect()
+            let access = |(socket, listener): Bound| Access::Udp(socket, listener.filter(|_| bulk));
+            own.into_iter().map(|(bound, _)| access(bound)).collect()
         }
-        (true, Some(own)) => {
-            let ports = own.open(&interfaces, copied);
-            ports.into_iter().map(|(ethernet, port)| Access::Xdp(ethernet, port)).collect()
+        (true, Some(attachment)) => {
+            let ports = attachment.open(&interfaces, copied).into_iter();
+            let listeners = own.into_iter().map(|((_, listener), _)| listener.filter(|_| bulk));
+            let ways = ports.zip(listeners);
+            ways.map(|((ethernet, port), listener)| Access::Xdp(ethernet, port, listener)).collect()
         }
         (true, None) => return Err(out_of_order()),
     };
@@ -221,77 +284,6 @@ fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     Ok(Prepared { spec, program, sockets })
 }
 
-/// Probes by which this host meets the others.
-struct Meet {
-    meeting: UdpProbe,
-    /// Over Ethernet, if that is tried.
-    greeting: Option<EthernetProbe>,
-    /// True if it matters who answers over UDP.
-    needs_udp: bool,
-}
-
-impl Meet {
-    /// Meets the others, says whom it has not met in time, and answers on until the launcher says
-    /// go. Returns whether that goes over Ethernet, and whether the network copies multicasts.
-    fn run(mut self, uplink: &mut Uplink, limit: Duration) -> Result<(bool, bool), AgentError> {
-        let (mut pace, mut told) = (Pace::new(limit), false);
-        loop {
-            self.take_in();
-            let progress = self.progress();
-            if !told && pace.is_over(progress) {
-                told = true;
-                uplink.send(&self.missed());
-            }
-            if pace.asks_now(progress) {
-                self.ask();
-            }
-            let timeout = pace.wait(progress, told);
-            let ethernet = self.greeting.iter().map(EthernetProbe::arrivals);
-            let arrivals: Vec<_> = ethernet.chain([self.meeting.socket.as_fd()]).collect();
-            uplink.wait(&arrivals, timeout)?;
-            match uplink.take()? {
-                None => {}
-                Some(ToAgent::Go { over_ethernet, copied }) if told => {
-                    return Ok((over_ethernet, copied));
-                }
-                Some(_) => return Err(out_of_order()),
-            }
-        }
-    }
-
-    fn take_in(&mut self) {
-        self.meeting.take_in();
-        self.greeting.iter_mut().for_each(EthernetProbe::take_in);
-    }
-
-    fn ask(&mut self) {
-        self.meeting.ask();
-        self.greeting.iter_mut().for_each(EthernetProbe::ask);
-    }
-
-    fn progress(&self) -> Progress {
-        let (over_udp, greeting) = (self.meeting.progress(), self.greeting.as_ref());
-        let over_ethernet = greeting.map(EthernetProbe::progress);
-        let by_all = |of: fn(Progress) -> bool| {
-            (of(over_udp) || !self.needs_udp) && over_ethernet.is_none_or(of)
-        };
-        Progress {
-            met_all: by_all(|progress| progress.met_all),
-            copies: over_udp.copies || over_ethernet.is_some_and(|progress| progress.copies),
-            heard_all: by_all(|progress| progress.heard_all),
-        }
-    }
-
-    fn missed(&self) -> FromAgent {
-        FromAgent::Met {
-            udp: self.meeting.missed().collect(),
-            ethernet: self.greeting.iter().flat_map(EthernetProbe::missed).collect(),
-            copied: self.meeting.uncopied().collect(),
-            copied_ethernet: self.greeting.iter().flat_map(EthernetProbe::uncopied).collect(),
-        }
-    }
-}
-
 /// Sources of events, to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
@@ -328,6 +320,8 @@ struct Agent<'a> {
     pipes: Vec<Pipe>,
     input: Input,
     under_way_bytes: usize,
+    /// Bytes of output that may be under way.
+    window_bytes: usize,
     clock: Clock,
     beat_at: Duration,
     finishing: bool,
@@ -342,6 +336,9 @@ impl<'a> Agent<'a> {
         part: Part,
     ) -> Result<Self, AgentError> {
         let first = part.first;
+        let hosts = part.network.as_ref().map_or(1, |(network, _)| network.host_count());
+        let window_bytes = OUTPUT_BYTES / usize::from(hosts.max(1));
+        let window_bytes = window_bytes.clamp(WINDOW_BYTES_LEAST, WINDOW_BYTES_MOST);
         let (stdin, to) = match first {
             0 => pipe_with(PipeFlags::CLOEXEC)
                 .map(|(from, to)| (from, Some(to)))
@@ -362,6 +359,7 @@ impl<'a> Agent<'a> {
             pipes,
             input: Input { to, pending: Vec::new() },
             under_way_bytes: 0,
+            window_bytes,
             clock: Clock::start(),
             beat_at: Duration::ZERO,
             finishing: false,
@@ -408,6 +406,7 @@ impl<'a> Agent<'a> {
         while let Some(message) = self.uplink.take()? {
             self.obey(message)?;
         }
+        self.crew.reap();
         self.crew.welcome_again();
         self.beat()
     }
@@ -423,7 +422,7 @@ impl<'a> Agent<'a> {
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
         let channels = self.crew.channels();
         all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
-        if self.under_way_bytes < OUTPUT_WINDOW_BYTES {
+        if self.under_way_bytes < self.window_bytes {
             let open = self.pipes.iter().enumerate();
             let open = open.filter_map(|(number, pipe)| Some((number, pipe.from.as_ref()?)));
             all.extend(open.map(|(n, from)| (Source::Stream(n), from.as_fd(), For::IN)));
@@ -439,7 +438,6 @@ impl<'a> Agent<'a> {
     fn take_signals(&mut self) -> Result<(), AgentError> {
         for signal in self.signals.take() {
             match signal {
-                Signal::CHILD => self.crew.reap(),
                 Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => {
                     return Err(AgentError::Gone);
                 }
@@ -500,7 +498,10 @@ impl<'a> Agent<'a> {
             | ToAgent::Meet { .. }
             | ToAgent::Go { .. }
             | ToAgent::Beat
-            | ToAgent::Pause => return Err(out_of_order()),
+            | ToAgent::Pause
+            | ToAgent::Subtree(_)
+            | ToAgent::For(..)
+            | ToAgent::ForAll(_) => return Err(out_of_order()),
         }
         Ok(())
     }
@@ -559,6 +560,3 @@ impl<'a> Agent<'a> {
 fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> [Pipe; 2] {
     [(Kind::Out, out), (Kind::Err, err)].map(|(kind, from)| Pipe { rank, kind, from: Some(from) })
 }
-
-#[cfg(test)]
-mod tests;

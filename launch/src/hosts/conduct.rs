@@ -9,10 +9,11 @@ use rustix::io::{read, retry_on_intr};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
+use super::LOOK;
+use super::branches::Source as Below;
 use super::layout::{HostsSpec, Layout};
-use super::remote::{Remote, Remotes};
+use super::members::{Member, Members};
 use super::start::{Started, Stop, start};
-use super::{BEAT, FLUSH_LIMIT, LOOK};
 use crate::clock::Clock;
 use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::limits::allow_descriptors;
@@ -67,9 +68,7 @@ pub fn run_on_hosts(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
-    Agent(usize),
-    ToAgent(usize),
-    Complaints(usize),
+    Below(Below),
     Sink(usize),
     Input,
 }
@@ -89,9 +88,7 @@ struct Conductor<'a> {
     spec: &'a JobSpec,
     job: Job,
     clock: Clock,
-    ticked_at: Duration,
-    beat_at: Duration,
-    remotes: Remotes,
+    members: Members,
     output: Output,
     signals: Option<Signals>,
     input: Input,
@@ -99,7 +96,7 @@ struct Conductor<'a> {
 
 impl<'a> Conductor<'a> {
     fn new(spec: &'a JobSpec, started: Started) -> Result<Self, LaunchError> {
-        let Started { layout, remotes, signals } = started;
+        let Started { layout, members, signals } = started;
         let ranks = layout.ranks();
         let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
@@ -108,9 +105,7 @@ impl<'a> Conductor<'a> {
             spec,
             job: Job::new(ranks, spec.join_limit, spec.loss_grace),
             clock: Clock::start(),
-            ticked_at: Duration::ZERO,
-            beat_at: Duration::ZERO,
-            remotes,
+            members,
             output,
             signals,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
@@ -120,7 +115,8 @@ impl<'a> Conductor<'a> {
     /// Takes in what agents said, and that they ended, when others were still listened to: nothing
     /// more may come that would tell.
     fn catch_up(&mut self) {
-        (0..self.remotes.len()).for_each(|number| self.hear(number));
+        self.members.branches.hear_all(self.clock.now());
+        self.hear();
         self.act();
     }
 
@@ -129,6 +125,7 @@ impl<'a> Conductor<'a> {
         self.turn()?;
         self.job.timeout(self.clock.now());
         self.act();
+        self.finish_hosts();
         Ok(())
     }
 
@@ -138,9 +135,7 @@ impl<'a> Conductor<'a> {
         for source in wait_for(&self.sources(), Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals(),
-                Source::Agent(number) => self.hear(number),
-                Source::ToAgent(number) => self.remotes[number].stream.write_some(),
-                Source::Complaints(number) => self.remotes[number].hear_complaints(),
+                Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {
                         self.handle(Event::OutputClosed);
@@ -149,8 +144,9 @@ impl<'a> Conductor<'a> {
                 Source::Input => self.read_input(),
             }
         }
+        self.hear();
         self.acknowledge_output();
-        self.tick();
+        self.members.branches.tick(self.clock.now(), true);
         Ok(())
     }
 
@@ -159,14 +155,8 @@ impl<'a> Conductor<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        for (number, remote) in self.remotes.iter().enumerate().filter(|(_, r)| !r.is_lost) {
-            let from = remote.stream.readable().into_iter();
-            all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
-            let to = remote.stream.writable().into_iter();
-            all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
-            let complaints = remote.complaints.iter();
-            all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
-        }
+        let below = self.members.branches.sources(true);
+        all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         let sinks = self.output.writable();
         all.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), For::OUT)));
         if self.input == Input::Open {
@@ -187,33 +177,31 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Takes in what an agent has said.
-    fn hear(&mut self, number: usize) {
-        let remote = &mut self.remotes[number];
-        remote.silent = Duration::ZERO;
-        let mut wrong = remote.stream.read_some().err().map(|bad| bad.to_string());
-        while wrong.is_none()
-            && let Some(message) = self.remotes[number].take()
-        {
-            wrong = match message {
-                Ok(message) => self.heard(number, message).err(),
-                Err(bad) => Some(bad.to_string()),
-            };
+    /// Takes in what agents have said, and who is gone.
+    fn hear(&mut self) {
+        self.members.sort();
+        for number in 0..self.members.len() {
+            while let Some(message) = self.members[number].said.pop_front() {
+                if let Err(wrong) = self.heard(number as u16, message) {
+                    let why = format!("its agent's message is unusable: {wrong}");
+                    self.members.branches.refuse(number as u16, why);
+                }
+            }
         }
-        let remote = &mut self.remotes[number];
-        if let Some(wrong) = wrong {
-            self.lose(number, format!("its agent's message is unusable: {wrong}"));
-        } else if remote.stream.readable().is_none() && remote.finished.is_none() {
-            let why = remote.explain_end();
-            self.lose(number, why);
+        self.members.sort();
+        while let Some((hosts, why)) = self.members.lost.pop_front() {
+            self.lose(&hosts, why);
         }
     }
 
     /// Takes in one message of an agent, which may speak for its own ranks only.
-    fn heard(&mut self, number: usize, message: FromAgent) -> Result<(), String> {
-        let remote = &mut self.remotes[number];
+    fn heard(&mut self, number: u16, message: FromAgent) -> Result<(), String> {
+        let member = &mut self.members[usize::from(number)];
+        if member.is_lost {
+            return Ok(());
+        }
         let has = |rank: &Rank| {
-            if remote.has(*rank) { Ok(()) } else { Err(format!("rank {rank} is not there")) }
+            if member.has(*rank) { Ok(()) } else { Err(format!("rank {rank} is not there")) }
         };
         match message {
             FromAgent::Event(event) => {
@@ -222,29 +210,33 @@ impl<'a> Conductor<'a> {
             }
             FromAgent::Output(rank, kind, bytes) => {
                 has(&rank)?;
-                remote.owed_bytes += bytes.len() as u32;
+                member.owed_bytes += bytes.len() as u32;
                 self.output.take_in(rank, kind, &bytes);
             }
             FromAgent::InputTaken if number == 0 && self.input == Input::Under => {
                 self.input = Input::Open;
             }
             FromAgent::InputTaken | FromAgent::Beat => {}
-            FromAgent::Finished(stuck) => remote.finished = Some(stuck),
+            FromAgent::Finished(stuck) => member.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
             | FromAgent::Bound(..)
             | FromAgent::Met { .. }
-            | FromAgent::Started(_) => return Err("it is out of order".into()),
+            | FromAgent::Started(_)
+            | FromAgent::From(..)
+            | FromAgent::Lost(..) => return Err("it is out of order".into()),
         }
         Ok(())
     }
 
-    /// A host is gone, and its ranks with it.
-    fn lose(&mut self, number: usize, why: String) {
-        let remote = &mut self.remotes[number];
-        remote.is_lost = true;
-        remote.stream.close();
-        let ranks = remote.ranks().collect();
+    /// Hosts are gone, and their ranks with them.
+    fn lose(&mut self, hosts: &[u16], why: String) {
+        let mut ranks = Vec::new();
+        for host in hosts {
+            let member = &mut self.members[usize::from(*host)];
+            member.is_lost = true;
+            ranks.extend(member.ranks());
+        }
         self.handle(Event::HostLost(ranks, why));
     }
 
@@ -253,35 +245,10 @@ impl<'a> Conductor<'a> {
         if !self.output.has_room() {
             return;
         }
-        for remote in self.remotes.iter_mut().filter(|remote| remote.owed_bytes > 0) {
-            let owed = std::mem::take(&mut remote.owed_bytes);
-            remote.send(&ToAgent::Taken(owed));
-        }
-    }
-
-    /// From time to time: says that the launcher is there, and looks who has not said so for long.
-    fn tick(&mut self) {
-        let elapsed = self.clock.now().saturating_sub(self.ticked_at);
-        if elapsed < LOOK {
-            return;
-        }
-        self.ticked_at = self.clock.now();
-        let beats = self.ticked_at.saturating_sub(self.beat_at) >= BEAT;
-        if beats {
-            self.beat_at = self.ticked_at;
-        }
-        for number in 0..self.remotes.len() {
-            let remote = &mut self.remotes[number];
-            if remote.is_lost || remote.finished.is_some() {
-                continue;
-            }
-            if beats && remote.stream.is_flushed() {
-                remote.send(&ToAgent::Beat);
-            }
-            let limit = self.spec.silence;
-            if remote.has_been_silent(elapsed, limit) {
-                let seconds = limit.as_secs_f64();
-                self.lose(number, format!("nothing has been heard of it for {seconds} s"));
+        for number in 0..self.members.len() {
+            let owed = std::mem::take(&mut self.members[number].owed_bytes);
+            if owed > 0 {
+                self.members.send(number as u16, &ToAgent::Taken(owed));
             }
         }
     }
@@ -291,38 +258,41 @@ impl<'a> Conductor<'a> {
         let count = retry_on_intr(|| read(rustix::stdio::stdin(), &mut bytes)).unwrap_or(0);
         bytes.truncate(count);
         self.input = if count == 0 { Input::Ended } else { Input::Under };
-        self.remotes[0].send(&ToAgent::Input(bytes));
+        self.members.send(0, &ToAgent::Input(bytes));
     }
 
     fn act(&mut self) {
         while let Some(action) = self.job.next_action() {
             match action {
-                Action::Welcome(rank) => self.send(rank, &ToAgent::Welcome(rank)),
-                Action::AnnounceLoss { lost, cause } => {
-                    self.remotes
-                        .iter_mut()
-                        .for_each(|remote| remote.send(&ToAgent::Loss(lost, cause)));
+                Action::Welcome(rank) => {
+                    self.members.send_to_rank(rank, &ToAgent::Welcome(rank));
                 }
-                Action::Signal(rank, signal) => self.send(rank, &ToAgent::Signal(rank, signal)),
+                Action::AnnounceLoss { lost, cause } => {
+                    self.members.branches.send_all(&ToAgent::Loss(lost, cause));
+                }
+                Action::Signal(rank, signal) => {
+                    self.members.send_to_rank(rank, &ToAgent::Signal(rank, signal));
+                }
                 Action::StopSelf => self.stop(),
             }
         }
     }
 
-    fn send(&mut self, rank: Rank, message: &ToAgent) {
-        if let Some(remote) = self.remotes.iter_mut().find(|remote| remote.has(rank)) {
-            remote.send(message);
+    /// Has the agents clean up that a job which is ending needs no more: others may be stuck.
+    fn finish_hosts(&mut self) {
+        for host in 0..self.members.len() {
+            let member = &self.members[host];
+            if !member.is_finishing && !member.is_lost && self.job.is_done_with(member.ranks()) {
+                self.members[host].is_finishing = true;
+                self.members.send(host as u16, &ToAgent::Finish);
+            }
         }
     }
 
     /// Stops until somebody says to continue. Agents are told, so that they do not take it for the
     /// end.
     fn stop(&mut self) {
-        for remote in self.remotes.iter_mut() {
-            remote.send(&ToAgent::Pause);
-            // An agent that does not take it finds the launcher silent, which it bears for a while.
-            let _ = remote.stream.flush(FLUSH_LIMIT);
-        }
+        self.members.branches.send_and_flush(&ToAgent::Pause);
         self.clock.pause(|| {
             // If it cannot be stopped it goes on, which is what it would do next.
             let _ = kill_process(getpid(), Signal::STOP);
@@ -332,12 +302,13 @@ impl<'a> Conductor<'a> {
     /// Has the agents clean up, writes what is left to write, and says how the job came out.
     fn finish(mut self) -> Result<Outcome, LaunchError> {
         let limit = self.clock.now() + KILL_LIMIT + FINISH_LIMIT;
-        self.remotes.iter_mut().for_each(|remote| remote.send(&ToAgent::Finish));
-        let working = |remote: &Remote| !remote.is_lost && remote.finished.is_none();
-        while self.remotes.iter().any(working) && self.clock.now() < limit {
+        // Those that have been told before do not listen any more.
+        self.members.branches.send_all(&ToAgent::Finish);
+        let working = |member: &Member| !member.is_lost && member.finished.is_none();
+        while self.members.iter().any(working) && self.clock.now() < limit {
             self.turn()?;
         }
-        let finished = self.remotes.iter().filter_map(|remote| remote.finished.as_ref());
+        let finished = self.members.iter().filter_map(|member| member.finished.as_ref());
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
@@ -346,11 +317,10 @@ impl<'a> Conductor<'a> {
 
     /// The process of a rank, and its host.
     fn place(&self, rank: Rank) -> (u32, String) {
-        let Some(remote) = self.remotes.iter().find(|remote| remote.has(rank)) else {
-            return Default::default();
-        };
-        let index = rank.index() - usize::from(remote.first);
-        (remote.processes.get(index).copied().unwrap_or_default(), remote.name.clone())
+        let Some(host) = self.members.host_of(rank) else { return Default::default() };
+        let member = &self.members[usize::from(host)];
+        let index = rank.index() - usize::from(member.first);
+        (member.processes.get(index).copied().unwrap_or_default(), member.name.clone())
     }
 }
 

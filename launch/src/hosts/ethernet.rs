@@ -10,10 +10,10 @@ use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
     Attached, Greeter, Interface, MacAddress, Mode, Request, Taken, Xdp, XdpError, XdpPort,
-    XdpSettings, XdpSizes, group_of, runs_programs, take,
+    XdpSettings, XdpSizes, group_of, is_pair, runs_programs, take,
 };
 
-use super::pace::Progress;
+use super::pace::{Probe, Progress, asked, greeters};
 use crate::messages::Ethernet;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
@@ -118,7 +118,7 @@ impl Attachment {
             copied: purpose.copied,
         };
         let taken = take(&interface, request)?;
-        if !insists && taken.mode.attached == Attached::Generic {
+        if !insists && taken.mode.attached == Attached::Generic && !is_pair(&interface) {
             return Err(generic());
         }
         Ok(Attachment { purpose, address: interface.mac(), taken })
@@ -149,8 +149,9 @@ impl Attachment {
         let group = self.taken.groups.as_ref().map(|_| group_of(job));
         let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
         let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
-        let missed: BTreeSet<Rank> = others.iter().copied().collect();
-        let uncopied = missed.clone();
+        let missed: BTreeSet<Rank> = asked(own.0, hosts).into_iter().map(Rank).collect();
+        let mut uncopied: BTreeSet<Rank> = greeters(hosts).into_iter().map(Rank).collect();
+        let greets = uncopied.remove(&own);
         let copies = group.is_some();
         Ok(EthernetProbe {
             arrivals: link.arrivals()?,
@@ -159,6 +160,7 @@ impl Attachment {
             others,
             missed,
             copies,
+            greets,
             uncopied,
         })
     }
@@ -206,57 +208,19 @@ pub(crate) struct EthernetProbe {
     missed: BTreeSet<Rank>,
     /// True if it greets all at once too; and the hosts whose such greeting has not been heard.
     copies: bool,
+    greets: bool,
     uncopied: BTreeSet<Rank>,
 }
 
 impl EthernetProbe {
-    /// Descriptor that is readable while something waits.
-    pub fn arrivals(&self) -> BorrowedFd<'_> {
-        self.arrivals.as_fd()
-    }
-
     /// The hosts that have not answered.
     pub fn missed(&self) -> impl Iterator<Item = u16> + '_ {
         self.missed.iter().map(|host| host.0)
     }
 
-    /// Progress of the probe.
-    pub fn progress(&self) -> Progress {
-        Progress {
-            met_all: self.missed.is_empty(),
-            copies: self.copies,
-            heard_all: !self.copies || self.uncopied.is_empty(),
-        }
-    }
-
     /// The hosts whose greeting to all has not been heard.
     pub fn uncopied(&self) -> impl Iterator<Item = u16> + '_ {
         self.uncopied.iter().map(|host| host.0)
-    }
-
-    /// Asks those that have not answered, and greets all at once.
-    pub fn ask(&mut self) {
-        if self.copies {
-            self.greet_all();
-        }
-        for host in self.missed.clone() {
-            self.send(QUESTION, host);
-        }
-    }
-
-    /// Takes in what has arrived: answers questions, notes answers.
-    pub fn take_in(&mut self) {
-        while let Ok(Some(received)) = self.link.receive() {
-            if let Payload::Buffer(buffer) = received.payload {
-                self.link.free(buffer);
-            }
-            let Header { source: from, tag, credits: what, .. } = received.header;
-            match what {
-                _ if tag == Tag::Mcast => drop(self.uncopied.remove(&from)),
-                QUESTION => self.send(ANSWER, from),
-                _ => drop(self.missed.remove(&from)),
-            }
-        }
     }
 
     /// Greets all at once, with frames as long as the job has.
@@ -291,5 +255,42 @@ impl EthernetProbe {
             None => self.link.transmit(to, &header, Payload::Empty),
         }
         self.link.flush();
+    }
+}
+
+impl Probe for EthernetProbe {
+    fn arrivals(&self) -> BorrowedFd<'_> {
+        self.arrivals.as_fd()
+    }
+
+    fn ask(&mut self) {
+        if self.copies && self.greets {
+            self.greet_all();
+        }
+        for host in self.missed.clone() {
+            self.send(QUESTION, host);
+        }
+    }
+
+    fn take_in(&mut self) {
+        while let Ok(Some(received)) = self.link.receive() {
+            if let Payload::Buffer(buffer) = received.payload {
+                self.link.free(buffer);
+            }
+            let Header { source: from, tag, credits: what, .. } = received.header;
+            match what {
+                _ if tag == Tag::Mcast => drop(self.uncopied.remove(&from)),
+                QUESTION => self.send(ANSWER, from),
+                _ => drop(self.missed.remove(&from)),
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            met_all: self.missed.is_empty(),
+            copies: self.copies && self.greets,
+            heard_all: !self.copies || self.uncopied.is_empty(),
+        }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use weft_xdp::Mode;
 
 use super::list::HostWish;
+use super::tree::FAN_OUT;
 use crate::messages::hosts::{Candidate, FarLink};
 use crate::mtu::Mtu;
 use weft_seal::Protection;
@@ -32,6 +33,9 @@ pub struct HostsSpec {
     pub interface: Option<String>,
     /// Longest time that a host has to answer at each step of the start.
     pub patience: Duration,
+    /// Connections that the launcher and each agent have at most: with more hosts, agents start
+    /// those of others.
+    pub fan_out: u16,
 }
 
 impl HostsSpec {
@@ -46,17 +50,35 @@ impl HostsSpec {
             multicast: Multicast::default(),
             interface: None,
             patience: Duration::from_secs(30),
+            fan_out: FAN_OUT,
         }
     }
 }
 
-/// Remote shell: a program and its first arguments. A host's name and a command come after them.
+/// Remote shell: a program and its first arguments. The name of a host stands for each `{}` in
+/// these, or comes after them if there is none; a command comes last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteShell {
     /// The program.
     pub program: OsString,
     /// Its first arguments.
     pub arguments: Vec<OsString>,
+}
+
+impl RemoteShell {
+    /// Place of a host's name.
+    const HOST: &str = "{}";
+
+    /// The arguments that come before a command for this host.
+    pub(super) fn arguments_for(&self, host: &str) -> Vec<OsString> {
+        let named = |word: &OsString| {
+            let text = word.to_str().filter(|text| text.contains(Self::HOST))?;
+            Some(OsString::from(text.replace(Self::HOST, host)))
+        };
+        let has_place = self.arguments.iter().any(|word| named(word).is_some());
+        let before = self.arguments.iter().map(|word| named(word).unwrap_or_else(|| word.clone()));
+        before.chain((!has_place).then(|| host.into())).collect()
+    }
 }
 
 impl Default for RemoteShell {
@@ -95,6 +117,8 @@ pub struct Layout {
     pub between: Between,
     /// Forwarding of multicasts between them.
     pub copies: Copies,
+    /// Way of long packets between them.
+    pub bulk: LongPackets,
     /// Longest packets between them.
     pub mtu: Mtu,
     /// Protection of these packets.
@@ -121,6 +145,15 @@ pub enum Copies {
     Ranks(Option<String>),
     /// The network does.
     Network,
+}
+
+/// Way of long packets between hosts, as found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LongPackets {
+    /// Datagrams, as all packets: because of this, or because nobody wants anything else.
+    Datagrams(Option<String>),
+    /// A TCP connection for each pair of ranks that has any.
+    Tcp,
 }
 
 /// Network between the hosts of a job.
@@ -184,6 +217,7 @@ impl Layout {
             hosts: laid_out,
             between: Between::Nothing,
             copies: Copies::Ranks(None),
+            bulk: LongPackets::Datagrams(None),
             mtu,
             protection,
         }

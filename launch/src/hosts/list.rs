@@ -48,11 +48,16 @@ fn parse_host(word: &str) -> Result<HostWish, String> {
     let in_bounds = |number: &str| number.parse().ok().filter(|n| (1..=MAX_RANKS).contains(n));
     let wrong = || format!("{word}: a host has 1 to {MAX_RANKS} ranks");
     let ranks = number.map(|number| in_bounds(number).ok_or_else(wrong)).transpose()?;
-    // A name is an argument of the remote shell, which must not take it for an option.
-    if name.is_empty() || name.starts_with('-') || name.chars().any(char::is_control) {
+    if !is_host_name(name) {
         return Err(format!("{word:?} is no host"));
     }
     Ok(HostWish { name: name.to_owned(), ranks })
+}
+
+/// True if this may be the name of a host: an argument of the remote shell, which must not take it
+/// for an option.
+pub(crate) fn is_host_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control)
 }
 
 /// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a

@@ -1,9 +1,10 @@
 //! By which addresses hosts reach one another: chosen, then tried.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
@@ -13,8 +14,9 @@ use siphasher::sip::SipHasher24;
 use weft_seal::Secret;
 use weft_udp::UdpSettings;
 
-use super::pace::Progress;
+use super::pace::{Probe, Progress, asked, greeters};
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
+use crate::messages::reached::{Reached, Unmet};
 use crate::mtu::Mtu;
 
 /// The addresses of this host by which others may reach it, IPv4 before IPv6.
@@ -111,6 +113,9 @@ pub(crate) fn choose(
         with_all(&|one| one.address.is_ipv4()).or_else(|| with_all(&|one| one.address.is_ipv6()))
     };
     shared.or_else(same_kind).ok_or_else(|| {
+        if let Some(host) = usable.iter().position(Vec::is_empty) {
+            return (host, only_of_several(&wished[host]));
+        }
         let lacking = usable.iter().position(|host| host.iter().all(|one| one.address.is_ipv6()));
         (lacking.unwrap_or_default(), "no kind of address that the other hosts have too".into())
     })
@@ -130,6 +135,17 @@ fn of_wish(all: &[Candidate], wish: Option<&str>) -> Vec<Candidate> {
     let same_kind =
         |one: &&Candidate| exact.is_none_or(|address| address.is_ipv4() == one.address.is_ipv4());
     all.iter().filter(same_kind).filter(fits).cloned().collect()
+}
+
+/// Reason why hosts cannot be told apart, each of whose addresses others have as well.
+fn only_of_several(all: &[Candidate]) -> String {
+    let have: Vec<String> =
+        all.iter().map(|one| format!("{} ({})", one.interface, one.address)).collect();
+    format!(
+        "other hosts have the same addresses as it, {}, as machines behind translators (NAT) do: give each one \
+         of its own, in a network of all of them",
+        have.join(", ")
+    )
 }
 
 fn nothing_to_choose(all: &[Candidate], wish: Option<&str>) -> String {
@@ -162,7 +178,7 @@ const ALL: u16 = u16::MAX;
 /// every other until that has answered. Outsiders are not answered.
 #[derive(Debug)]
 pub(crate) struct UdpProbe {
-    pub socket: UdpSocket,
+    socket: UdpSocket,
     own: u16,
     job: u32,
     key: Secret,
@@ -172,9 +188,14 @@ pub(crate) struct UdpProbe {
     /// Hosts that have answered no wide question, and those that have answered no other either.
     missed: BTreeSet<u16>,
     unheard: BTreeSet<u16>,
+    /// Source addresses of hosts of which something has arrived: their own, if anything came from
+    /// there.
+    sources: BTreeMap<u16, SocketAddr>,
     /// Group address at which all hosts hear what the network copies, if this one does; and the
     /// hosts of which it has heard nothing there.
     group: Option<SocketAddr>,
+    /// True if this host greets all at once itself.
+    greets: bool,
     uncopied: BTreeSet<u16>,
 }
 
@@ -200,8 +221,9 @@ impl UdpProbe {
             false => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
         }
         let wide_bytes = UdpSettings::datagram_bytes(mtu.bytes().into(), &address);
-        let missed: BTreeSet<u16> = (0..hosts.len() as u16).filter(|&host| host != own).collect();
-        let (unheard, uncopied) = (missed.clone(), missed.clone());
+        let missed = asked(own, hosts.len() as u16);
+        let (unheard, mut uncopied) = (missed.clone(), greeters(hosts.len() as u16));
+        let greets = uncopied.remove(&own);
         let (job, secret) = of;
         Ok(UdpProbe {
             socket,
@@ -212,53 +234,29 @@ impl UdpProbe {
             wide_bytes,
             missed,
             unheard,
+            sources: BTreeMap::new(),
             group,
+            greets,
             uncopied,
         })
     }
 
-    /// The hosts that have not answered, and of each whether short questions get there.
-    pub fn missed(&self) -> impl Iterator<Item = (u16, bool)> + '_ {
-        self.missed.iter().map(|host| (*host, !self.unheard.contains(host)))
-    }
-
-    /// Progress of the probe.
-    pub fn progress(&self) -> Progress {
-        let copies = self.group.is_some();
-        Progress {
-            met_all: self.missed.is_empty(),
-            copies,
-            heard_all: !copies || self.uncopied.is_empty(),
-        }
+    /// Findings so far.
+    pub fn reached(&self) -> Reached {
+        let unmet = self.missed.iter().map(|&host| Unmet {
+            host,
+            short: !self.unheard.contains(&host),
+            heard: self.sources.contains_key(&host),
+        });
+        let sources = self.sources.iter().map(|(host, source)| (*host, *source));
+        let is_translated =
+            |(host, source): &(u16, SocketAddr)| self.hosts[usize::from(*host)] != *source;
+        Reached { unmet: unmet.collect(), translated: sources.filter(is_translated).collect() }
     }
 
     /// The hosts whose greeting to all has not been heard.
     pub fn uncopied(&self) -> impl Iterator<Item = u16> + '_ {
         self.uncopied.iter().copied()
-    }
-
-    /// Asks those that have not answered, and greets all at once.
-    pub fn ask(&self) {
-        if let Some(group) = self.group {
-            let _ = self.socket.send_to(&self.hello(COPIED, self.own, ALL), group);
-        }
-        self.missed.iter().for_each(|&host| self.send(WIDE_QUESTION, host));
-        self.unheard.iter().for_each(|&host| self.send(QUESTION, host));
-    }
-
-    /// Takes in what has arrived: answers questions, notes answers.
-    pub fn take_in(&mut self) {
-        let mut bytes = vec![0; self.wide_bytes + 1];
-        while let Ok(length) = self.socket.recv(&mut bytes) {
-            let Some((kind, from)) = self.open(&bytes[..length]) else { continue };
-            match kind {
-                QUESTION => self.send(ANSWER, from),
-                WIDE_QUESTION => self.send(WIDE_ANSWER, from),
-                WIDE_ANSWER => drop(self.missed.remove(&from)),
-                COPIED => drop(self.uncopied.remove(&from)),
-                _ => drop(self.unheard.remove(&from)),
-            }
-        }
     }
 
     fn send(&self, kind: u8, to: u16) {
@@ -287,6 +285,49 @@ impl UdpProbe {
         tag.write(&bytes[..16]);
         bytes[16..HELLO_BYTES].copy_from_slice(&tag.finish().to_le_bytes());
         bytes
+    }
+}
+
+impl Probe for UdpProbe {
+    fn arrivals(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn ask(&mut self) {
+        if let Some(group) = self.group.filter(|_| self.greets) {
+            let _ = self.socket.send_to(&self.hello(COPIED, self.own, ALL), group);
+        }
+        self.missed.iter().for_each(|&host| self.send(WIDE_QUESTION, host));
+        self.unheard.iter().for_each(|&host| self.send(QUESTION, host));
+    }
+
+    fn take_in(&mut self) {
+        let mut bytes = vec![0; self.wide_bytes + 1];
+        while let Ok((length, source)) = self.socket.recv_from(&mut bytes) {
+            let Some((kind, from)) = self.open(&bytes[..length]) else { continue };
+            // What an outsider sends again from elsewhere is not to hide that it came from there.
+            if source == self.hosts[usize::from(from)] {
+                self.sources.insert(from, source);
+            } else {
+                self.sources.entry(from).or_insert(source);
+            }
+            match kind {
+                QUESTION => self.send(ANSWER, from),
+                WIDE_QUESTION => self.send(WIDE_ANSWER, from),
+                WIDE_ANSWER => drop(self.missed.remove(&from)),
+                COPIED => drop(self.uncopied.remove(&from)),
+                _ => drop(self.unheard.remove(&from)),
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let copies = self.group.is_some();
+        Progress {
+            met_all: self.missed.is_empty(),
+            copies: copies && self.greets,
+            heard_all: !copies || self.uncopied.is_empty(),
+        }
     }
 }
 

@@ -1,110 +1,92 @@
-//! One host, as the launcher sees it: the remote shell's process, the connection to the agent.
+//! The remote shell's process that leads to an agent on another host.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io::{read, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use weft_wire::Rank;
 
-use super::BEAT;
 use super::layout::{HostsSpec, RemoteShell};
 use super::stream::{Stream, make_nonblocking};
-use crate::messages::BadMessage;
-use crate::messages::hosts::{FromAgent, ToAgent};
+use crate::messages::hosts::Subtree;
 use crate::output::pieces::Pieces;
 use crate::start::HOST_AGENT;
 use crate::wait::wait_for;
 use crate::words::LastWords;
 
-/// Longest time that remote shells have to end once their agents have been let go, all together.
-const END_LIMIT: Duration = Duration::from_secs(2);
-/// Longest time that a remote shell whose connection has ended has to say why. The job's other
-/// hosts wait meanwhile.
-const EXPLAIN_LIMIT: Duration = Duration::from_millis(300);
-/// Longest time that killed remote shells have to disappear, after that.
+/// Longest time that killed remote shells have to disappear.
 const KILL_LIMIT: Duration = Duration::from_secs(1);
 
-/// A host of the job.
+/// Means by which agents are started.
+#[derive(Clone, Debug)]
+pub(crate) struct Means {
+    /// The remote shell.
+    pub shell: RemoteShell,
+    /// The `weft` to run on other hosts.
+    pub weft: OsString,
+    /// The `weft` of this host, if this one's own names are known to whoever says them.
+    own: Option<OsString>,
+}
+
+impl Means {
+    /// The launcher's.
+    ///
+    /// # Errors
+    /// What the system says about this executable.
+    pub fn of_launcher(spec: &HostsSpec) -> io::Result<Self> {
+        let own = OsString::from(std::env::current_exe()?);
+        Ok(Means {
+            shell: spec.remote_shell.clone(),
+            weft: spec.remote_weft.clone().unwrap_or_else(|| own.clone()),
+            own: Some(own),
+        })
+    }
+
+    /// An agent's.
+    pub fn of_agent(subtree: &Subtree) -> Self {
+        Means { shell: subtree.shell.clone(), weft: subtree.weft.clone(), own: None }
+    }
+
+    fn command(&self, host: &str) -> Command {
+        if let Some(own) = self.own.as_ref().filter(|_| is_here(host)) {
+            let mut command = Command::new(own);
+            command.arg(HOST_AGENT);
+            return command;
+        }
+        let mut command = Command::new(&self.shell.program);
+        command.args(self.shell.arguments_for(host)).args(agent_command(&self.weft));
+        command
+    }
+}
+
+/// A remote shell that runs an agent. It is ended when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Remote {
-    /// Its name in the list of hosts.
-    pub name: String,
-    pub stream: Stream,
+pub(crate) struct Shell {
     child: Child,
-    /// Readable once the remote shell has ended.
+    /// Readable once it has ended.
     exit: OwnedFd,
-    /// Standard error of the remote shell and the agent; `None` once they have closed it.
-    pub complaints: Option<OwnedFd>,
+    /// Standard error of the shell and the agent; `None` once they have closed it.
+    complaints: Option<OwnedFd>,
     pieces: Pieces,
     words: LastWords,
     weft: OsString,
-    /// The first rank here, and how many there are.
-    pub first: u16,
-    pub count: u16,
-    /// The processes of the ranks here, once they have been started.
-    pub processes: Vec<u32>,
-    /// Time for which nothing has been heard of it.
-    pub silent: Duration,
-    /// Bytes of output that have arrived and have not been acknowledged.
-    pub owed_bytes: u32,
-    /// Processes that could not be ended, once the agent has said that it is done.
-    pub finished: Option<Vec<u32>>,
-    /// True if its end has been noticed.
-    pub is_lost: bool,
-    /// Time by which the remote shell is to have ended, once its agent has been let go.
-    end_by: Option<Instant>,
+    /// Time by which it is to have ended.
+    end_by: Instant,
 }
 
-/// The hosts of a job. All are let go at once when this is dropped, so that they have one deadline.
-#[derive(Debug, Default)]
-pub(crate) struct Remotes(Vec<Remote>);
-
-impl Deref for Remotes {
-    type Target = Vec<Remote>;
-
-    fn deref(&self) -> &Vec<Remote> {
-        &self.0
-    }
-}
-
-impl DerefMut for Remotes {
-    fn deref_mut(&mut self) -> &mut Vec<Remote> {
-        &mut self.0
-    }
-}
-
-impl Drop for Remotes {
-    fn drop(&mut self) {
-        let end_by = Instant::now() + END_LIMIT;
-        self.iter_mut().for_each(|remote| remote.let_go(end_by));
-    }
-}
-
-impl Remote {
+impl Shell {
     /// Starts the agent of a host.
     ///
     /// # Errors
     /// What is wrong, for a person.
-    pub fn start(name: &str, spec: &HostsSpec) -> Result<Self, String> {
-        let own = std::env::current_exe().map_err(|error| format!("cannot find weft: {error}"))?;
-        let weft = spec.remote_weft.clone().unwrap_or_else(|| own.clone().into());
-        let mut command;
-        if is_here(name) {
-            command = Command::new(&own);
-            command.arg(HOST_AGENT);
-        } else {
-            let RemoteShell { program, arguments } = &spec.remote_shell;
-            command = Command::new(program);
-            command.args(arguments).arg(name).arg(agent_command(&weft));
-        }
+    pub fn start(host: &str, means: &Means) -> Result<(Self, Stream), String> {
+        let mut command = means.command(host);
         // In a group of its own a signal from the terminal does not reach it, but the launcher
         // alone.
         command
@@ -124,47 +106,30 @@ impl Remote {
         };
         let complaints = OwnedFd::from(complaints);
         make_nonblocking(&complaints).map_err(failed)?;
-        Ok(Remote {
-            name: name.into(),
-            stream: Stream::new(from.into(), to.into()).map_err(failed)?,
+        let stream = Stream::new(from.into(), to.into()).map_err(failed)?;
+        let shell = Shell {
             child,
             exit: exit.map_err(|error| failed(error.into()))?,
             complaints: Some(complaints),
             pieces: Pieces::default(),
             words: LastWords::default(),
-            weft,
-            first: 0,
-            count: 0,
-            processes: Vec::new(),
-            silent: Duration::ZERO,
-            owed_bytes: 0,
-            finished: None,
-            is_lost: false,
-            end_by: None,
-        })
+            weft: means.weft.clone(),
+            end_by: Instant::now(),
+        };
+        Ok((shell, stream))
     }
 
-    /// Sends the agent a message.
-    pub fn send(&mut self, message: &ToAgent) {
-        self.stream.send(&message.emit());
+    /// Descriptor that is readable once the shell has ended.
+    pub fn exit(&self) -> &OwnedFd {
+        &self.exit
     }
 
-    /// The next message that has arrived.
-    pub fn take(&mut self) -> Option<Result<FromAgent, BadMessage>> {
-        self.stream.take().map(|message| FromAgent::parse(&message))
+    /// Descriptor that is readable when the shell complains.
+    pub fn complaints(&self) -> Option<&OwnedFd> {
+        self.complaints.as_ref()
     }
 
-    /// True if this rank is here.
-    pub fn has(&self, rank: Rank) -> bool {
-        self.ranks().any(|own| own == rank)
-    }
-
-    /// The ranks here.
-    pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
-        (self.first..self.first + self.count).map(Rank)
-    }
-
-    /// Reads what the remote shell complains of, and remembers the last line.
+    /// Reads what the shell complains of, and remembers the last line.
     pub fn hear_complaints(&mut self) {
         let Some(from) = &self.complaints else { return };
         let mut bytes = [0; 4096];
@@ -179,11 +144,9 @@ impl Remote {
         }
     }
 
-    /// Reason why the connection has ended, for a person. Waits for the remote shell's end, for a
-    /// moment.
-    pub fn explain_end(&mut self) -> String {
-        self.let_go(Instant::now() + EXPLAIN_LIMIT);
-        let status = self.end();
+    /// Reason why its connection has ended, for a person; of one that still runs not much is known.
+    pub fn explain(&mut self) -> String {
+        let status = self.child.try_wait().ok().flatten();
         while self.complaints.is_some() && self.has_complaints() {
             self.hear_complaints();
         }
@@ -205,53 +168,61 @@ impl Remote {
             .is_ok_and(|ready| !ready.is_empty())
     }
 
-    /// Lets the agent go; its remote shell is to have ended by then, unless it was let go before.
-    fn let_go(&mut self, end_by: Instant) {
-        self.stream.close();
-        self.end_by.get_or_insert(end_by);
+    /// Says until when it may run, once its connection was closed.
+    pub fn is_to_end_by(&mut self, end_by: Instant) {
+        self.end_by = end_by;
     }
 
-    /// Waits until the remote shell has ended, after it was [let go](Self::let_go); kills it if it
-    /// takes long.
-    fn end(&mut self) -> Option<ExitStatus> {
-        let end_by = self.end_by.unwrap_or_else(Instant::now);
-        if !self.has_ended(end_by) {
-            // Not reaped yet, so that the group's number is still its own.
-            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-            self.has_ended(end_by + KILL_LIMIT);
+    /// Waits until it has ended, and kills it if that takes longer than it may.
+    fn end(&mut self) {
+        if !self.ends_by(self.end_by) {
+            self.kill();
+            self.ends_by(self.end_by.max(Instant::now()) + KILL_LIMIT);
         }
-        self.child.try_wait().ok().flatten()
+        // Reaped, if it has ended; of one that has not nothing more can be done.
+        let _ = self.child.try_wait();
     }
 
-    /// True if the remote shell has ended, or does so before that time.
-    fn has_ended(&self, by: Instant) -> bool {
+    /// True if it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.ends_by(Instant::now())
+    }
+
+    /// Kills it with all that it has started in its group.
+    pub fn kill(&self) {
+        // Not reaped yet, so that the group's number is still its own.
+        if !self.has_ended() {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
+    }
+
+    /// True if it has ended, or does so before that time.
+    fn ends_by(&self, by: Instant) -> bool {
         let left = by.saturating_duration_since(Instant::now());
         let ended = wait_for(&[((), self.exit.as_fd(), PollFlags::IN)], Some(left));
         ended.is_ok_and(|ready| !ready.is_empty())
     }
-
-    /// Counts silence: the time since this was asked last, unless this process itself was asleep. A
-    /// machine that stood still must not take its peers for dead.
-    pub fn has_been_silent(&mut self, elapsed: Duration, limit: Duration) -> bool {
-        self.silent += elapsed.min(BEAT);
-        self.silent > limit
-    }
 }
 
-impl Drop for Remote {
+impl Drop for Shell {
     fn drop(&mut self) {
-        self.let_go(Instant::now() + END_LIMIT);
         self.end();
     }
 }
 
 /// True if a name means this host, which needs no remote shell.
-fn is_here(name: &str) -> bool {
+pub(crate) fn is_here(name: &str) -> bool {
     name == "localhost" || rustix::system::uname().nodename().to_string_lossy() == name
 }
 
-/// The agent's command for whatever shell there is: one word in quotes.
-fn agent_command(weft: &OsStr) -> OsString {
+/// The agent's command. Remote shells give it to a shell there, as `ssh` does, or start it as it
+/// is, as `docker exec` does: words that mean the same to both, if `weft` is such a word, and else
+/// one line with quotes for a shell.
+fn agent_command(weft: &OsStr) -> Vec<OsString> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,:@".contains(byte);
+    if weft.as_bytes().iter().all(is_plain) {
+        return vec![weft.to_owned(), HOST_AGENT.into()];
+    }
     let mut command = b"'".to_vec();
     for &byte in weft.as_bytes() {
         match byte {
@@ -260,7 +231,7 @@ fn agent_command(weft: &OsStr) -> OsString {
         }
     }
     command.extend(format!("' {HOST_AGENT}").as_bytes());
-    OsStr::from_bytes(&command).to_owned()
+    vec![OsStr::from_bytes(&command).to_owned()]
 }
 
 #[cfg(test)]

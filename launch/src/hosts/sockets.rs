@@ -1,12 +1,12 @@
 //! The sockets of a host: one for meeting other hosts, and one for each rank.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
 use nix::net::if_::if_nametoindex;
 use weft_udp::{group_of, join};
 
-use crate::crew::bind_sockets;
+use crate::crew::{Bound, bind_socket, bind_sockets};
 use crate::messages::hosts::Begin;
 
 /// Ports that the system gives to nobody by itself, for sockets that must have the same on every
@@ -17,17 +17,23 @@ const JOBS: u32 = 4_000;
 /// Sockets that others know of.
 #[derive(Debug)]
 pub(super) struct Sockets {
-    pub meeting: UdpSocket,
+    pub meeting: Bound,
     /// Its address.
     pub address: SocketAddr,
     /// Of the ranks here, and where.
-    pub ranks: Vec<(UdpSocket, SocketAddr)>,
+    pub ranks: Vec<(Bound, SocketAddr)>,
     /// Group address at which the meeting sockets of all hosts hear what the network copies, if
     /// this one does.
     pub group: Option<SocketAddr>,
 }
 
 impl Sockets {
+    /// True if something listens at all addresses.
+    pub fn listen(&self) -> bool {
+        let mut all = self.ranks.iter().map(|(bound, _)| bound).chain([&self.meeting]);
+        all.all(|(_, listener)| listener.is_some())
+    }
+
     /// Binds them to the host's address; or, if they are to hear what the network copies and the
     /// system lets them, to ports that are the same on every host.
     ///
@@ -39,9 +45,8 @@ impl Sockets {
         {
             return Ok(sockets);
         }
-        let meeting = UdpSocket::bind((begin.address, 0))?;
-        let address = meeting.local_addr()?;
-        let ranks = bind_sockets(begin.address, begin.settings.ranks)?;
+        let (meeting, address) = bind_socket(begin.address, begin.bulk)?;
+        let ranks = bind_sockets(begin.address, begin.settings.ranks, begin.bulk)?;
         Ok(Sockets { meeting, address, ranks, group: None })
     }
 }
@@ -53,10 +58,12 @@ fn bind_together(begin: &Begin) -> io::Result<Sockets> {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let bind = |port: u16| -> io::Result<(UdpSocket, SocketAddr)> {
+    let bind = |port: u16| -> io::Result<(Bound, SocketAddr)> {
         let socket = UdpSocket::bind((any, port))?;
         join(&socket, group, at)?;
-        Ok((socket, (begin.address, port).into()))
+        // Without it long packets go by datagram.
+        let listener = TcpListener::bind((begin.address, port)).ok().filter(|_| begin.bulk);
+        Ok(((socket, listener), (begin.address, port).into()))
     };
     let port = FIRST_PORT + (begin.job % JOBS) as u16;
     let (meeting, address) = bind(port)?;

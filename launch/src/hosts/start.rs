@@ -7,18 +7,21 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use super::BEAT;
-use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, Multicast};
+use super::LOOK;
+use super::branches::{Source as Below, misunderstood};
+use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast};
 use super::list::distribute;
+use super::members::{Member, Members};
 use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::probe::choose;
-use super::remote::{Remote, Remotes};
+use super::reached::{Findings, judge};
 use crate::clock::Clock;
-use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, ToAgent, command_fits};
+use crate::messages::hosts::command_fits;
+use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
 use crate::messages::{BadMessage, draw_job};
 use crate::mtu::Mtu;
 use crate::signals::Signals;
-use crate::spec::{Binding, JobSpec, LaunchError};
+use crate::spec::{Binding, Bulk, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
 use weft_seal::Protection;
@@ -43,7 +46,7 @@ type Unheard = Vec<Vec<u16>>;
 /// A job whose ranks have been started.
 pub(super) struct Started {
     pub layout: Layout,
-    pub remotes: Remotes,
+    pub members: Members,
     pub signals: Option<Signals>,
 }
 
@@ -57,7 +60,7 @@ pub(super) fn start(
     if !command_fits(&spec.program, &spec.arguments) {
         return Err(LaunchError::Hosts("the program's arguments are too long".into()).into());
     }
-    let mut beginning = Beginning::connect(hosts, signals)?;
+    let mut beginning = Beginning::connect(spec, hosts, signals)?;
     let ready = beginning.gather(hosts.patience, |message| match message {
         FromAgent::Ready { cores, candidates, .. } => Some((cores, candidates)),
         _ => None,
@@ -77,7 +80,8 @@ pub(super) fn start(
     let wished = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
     let copied = wished && spec.protection == Protection::Tagged;
     beginning.begin(spec, &layout, far, copied)?;
-    let (between, unheard) = beginning.meet(hosts.patience, &layout, far)?;
+    let (between, unheard, cut) = beginning.meet(hosts.patience, &layout, far, &candidates)?;
+    layout.bulk = long_packets(&layout, spec.bulk, &cut)?;
     let copies = match wished == copied {
         true => copies(&layout, copied, &unheard),
         false => Copies::Ranks(Some("what is encrypted is for one rank".into())),
@@ -92,34 +96,27 @@ pub(super) fn start(
     (layout.between, layout.copies) = (between, copies);
     announce(&layout);
     beginning.go(hosts.patience, &layout)?;
-    let Beginning { remotes, signals, .. } = beginning;
-    Ok(Started { layout, remotes, signals })
+    let Beginning { members, signals, .. } = beginning;
+    Ok(Started { layout, members, signals })
 }
 
 /// Agents that are on their way.
 struct Beginning {
-    remotes: Remotes,
+    members: Members,
     signals: Option<Signals>,
     clock: Clock,
-    beat_at: Duration,
 }
 
 #[derive(Clone, Copy)]
 enum Source {
     Signals,
-    Agent(usize),
-    ToAgent(usize),
-    Complaints(usize),
+    Below(Below),
 }
 
 impl Beginning {
-    fn connect(hosts: &HostsSpec, signals: Option<Signals>) -> Result<Self, Stop> {
-        let mut remotes = Remotes::default();
-        for host in &hosts.hosts {
-            let remote = Remote::start(&host.name, hosts);
-            remotes.push(remote.map_err(|what| LaunchError::host(&host.name, what))?);
-        }
-        Ok(Beginning { remotes, signals, clock: Clock::start(), beat_at: Duration::ZERO })
+    fn connect(spec: &JobSpec, hosts: &HostsSpec, signals: Option<Signals>) -> Result<Self, Stop> {
+        let members = Members::start(hosts, spec.silence)?;
+        Ok(Beginning { members, signals, clock: Clock::start() })
     }
 
     /// Sends every agent what it needs to get ready.
@@ -132,9 +129,10 @@ impl Beginning {
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
-        for ((number, host), remote) in (0..).zip(&layout.hosts).zip(self.remotes.iter_mut()) {
-            (remote.first, remote.count) = (host.first, host.ranks);
-            remote.send(&ToAgent::Begin(Box::new(Begin {
+        for (number, host) in (0..).zip(&layout.hosts) {
+            let member = &mut self.members[usize::from(number)];
+            (member.first, member.count) = (host.first, host.ranks);
+            let begin = Begin {
                 host: number,
                 first: host.first,
                 ranks: layout.ranks(),
@@ -153,7 +151,9 @@ impl Beginning {
                 interface: host.interface.clone(),
                 far,
                 copied,
-            })));
+                bulk: spec.bulk != Bulk::Datagrams && layout.hosts.len() > 1,
+            };
+            self.members.send(number, &ToAgent::Begin(Box::new(begin)));
         }
         Ok(())
     }
@@ -165,7 +165,8 @@ impl Beginning {
         patience: Duration,
         layout: &Layout,
         far: FarLink,
-    ) -> Result<(Between, Unheard), Stop> {
+        candidates: &[Vec<Candidate>],
+    ) -> Result<(Between, Unheard, Unheard), Stop> {
         let bound = self.gather(patience, |message| match message {
             FromAgent::Bound(meeting, ranks, state) => Some((meeting, ranks, state)),
             _ => None,
@@ -181,36 +182,47 @@ impl Beginning {
             states.push(state);
         }
         let (interfaces, between) = ethernet(layout, far, &states);
-        let limit_ms = MEETING_LIMIT.as_millis() as u32;
+        let (limit_ms, addresses) = (MEETING_LIMIT.as_millis() as u32, hosts.clone());
         let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
-        self.remotes.iter_mut().for_each(|remote| remote.send(&message));
+        self.members.branches.send_all(&message);
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
-            FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
-                Some(((udp, ethernet), (copied, copied_ethernet)))
+            FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp } => {
+                Some(((udp, ethernet), ((copied, copied_ethernet), tcp)))
             }
             _ => None,
         })?;
         let (missed, unheard): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
         let (udp, ethernet): (Vec<_>, Vec<_>) = missed.into_iter().unzip();
-        let between = decide(layout, far, between, &udp, &ethernet)?;
+        let between = by_ethernet(layout, far, between, &ethernet)?;
+        if let Between::Nothing | Between::Udp(_) = between {
+            let of_hosts = layout.hosts.iter().zip(addresses).zip(candidates).zip(&udp);
+            let findings = of_hosts.map(|(((host, address), own), found)| Findings {
+                name: &host.name,
+                address,
+                own,
+                found,
+            });
+            judge(&findings.collect::<Vec<_>>(), layout.mtu)?;
+        }
+        let (unheard, cut): (Vec<_>, _) = unheard.into_iter().unzip();
         let (by_udp, by_ethernet) = unheard.into_iter().unzip();
         let over_ethernet = matches!(between, Between::Xdp(_));
-        Ok((between, if over_ethernet { by_ethernet } else { by_udp }))
+        Ok((between, if over_ethernet { by_ethernet } else { by_udp }, cut))
     }
 
     fn go(&mut self, patience: Duration, layout: &Layout) -> Result<(), Stop> {
         let message = ToAgent::Go {
             over_ethernet: matches!(layout.between, Between::Xdp(_)),
             copied: layout.copies == Copies::Network,
+            bulk: layout.bulk == LongPackets::Tcp,
         };
-        self.remotes.iter_mut().for_each(|remote| remote.send(&message));
+        self.members.branches.send_all(&message);
         let started = self.gather(patience, |message| match message {
             FromAgent::Started(processes) => Some(processes),
             _ => None,
         })?;
-        for (remote, processes) in self.remotes.iter_mut().zip(started) {
-            remote.processes = processes;
-            remote.silent = Duration::ZERO;
+        for (member, processes) in self.members.iter_mut().zip(started) {
+            member.processes = processes;
         }
         Ok(())
     }
@@ -223,34 +235,37 @@ impl Beginning {
         pick: impl Fn(FromAgent) -> Option<T>,
     ) -> Result<Vec<T>, Stop> {
         let deadline = self.clock.now() + patience;
-        let mut picked: Vec<Option<T>> = self.remotes.iter().map(|_| None).collect();
+        let mut picked: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         loop {
-            for (remote, place) in self.remotes.iter_mut().zip(&mut picked) {
+            self.members.sort();
+            for (member, place) in self.members.iter_mut().zip(&mut picked) {
                 if place.is_none() {
-                    *place = answer(remote, &pick)?;
+                    *place = answer(member, &pick)?;
                 }
             }
+            self.check_lost(&picked)?;
             let Some(late) = picked.iter().position(Option::is_none) else {
                 return Ok(picked.into_iter().flatten().collect());
             };
             let left = deadline.saturating_sub(self.clock.now());
             if left.is_zero() {
                 let what = format!("it has not answered within {} s", patience.as_secs_f64());
-                return Err(LaunchError::host(&self.remotes[late].name, what).into());
+                return Err(LaunchError::host(&self.members[late].name, what).into());
             }
-            self.beat();
-            self.wait(left.min(BEAT))?;
+            self.wait(left.min(LOOK))?;
+            self.members.branches.tick(self.clock.now(), true);
         }
     }
 
-    /// Says from time to time that the launcher is there: agents may wait for others.
-    fn beat(&mut self) {
-        if self.clock.now() < self.beat_at {
-            return;
-        }
-        self.beat_at = self.clock.now() + BEAT;
-        for remote in self.remotes.iter_mut().filter(|remote| remote.stream.is_flushed()) {
-            remote.send(&ToAgent::Beat);
+    /// Checks that no host is gone that has yet to answer; others are left for later.
+    fn check_lost<T>(&self, picked: &[Option<T>]) -> Result<(), LaunchError> {
+        let is_waited_for = |host: &u16| picked[usize::from(*host)].is_none();
+        let mut lost = self.members.lost.iter();
+        match lost.find(|(hosts, _)| hosts.iter().any(is_waited_for)) {
+            Some((hosts, why)) => {
+                Err(LaunchError::host(&self.members[usize::from(hosts[0])].name, why))
+            }
+            None => Ok(()),
         }
     }
 
@@ -266,30 +281,18 @@ impl Beginning {
                         return Err(Stop::Signal(signal));
                     }
                 }
-                Source::Agent(number) => {
-                    let remote = &mut self.remotes[number];
-                    remote.stream.read_some().map_err(|bad| misunderstood(remote, &bad))?;
-                }
-                Source::ToAgent(number) => self.remotes[number].stream.write_some(),
-                Source::Complaints(number) => self.remotes[number].hear_complaints(),
+                Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
             }
         }
         Ok(())
     }
 
     fn sources(&self) -> Vec<Waited<'_, Source>> {
-        use PollFlags as For;
-        let mut all = Vec::new();
+        let mut all: Vec<Waited<'_, Source>> = Vec::new();
         let signals = self.signals.iter();
-        all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        for (number, remote) in self.remotes.iter().enumerate() {
-            let from = remote.stream.readable().into_iter();
-            all.extend(from.map(|from| (Source::Agent(number), from.as_fd(), For::IN)));
-            let to = remote.stream.writable().into_iter();
-            all.extend(to.map(|to| (Source::ToAgent(number), to.as_fd(), For::OUT)));
-            let complaints = remote.complaints.iter();
-            all.extend(complaints.map(|from| (Source::Complaints(number), from.as_fd(), For::IN)));
-        }
+        all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), PollFlags::IN)));
+        let below = self.members.branches.sources(true);
+        all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         all
     }
 }
@@ -321,45 +324,40 @@ fn ethernet(
     (interfaces, Between::Xdp(modes))
 }
 
-/// Network between the hosts, given those that each has missed by either link.
-fn decide(
+/// Network between the hosts, given those that each has missed over Ethernet.
+fn by_ethernet(
     layout: &Layout,
     far: FarLink,
     between: Between,
-    udp: &[Vec<(u16, bool)>],
-    ethernet: &[Vec<u16>],
+    missed: &[Vec<u16>],
 ) -> Result<Between, LaunchError> {
-    let mtu = layout.mtu;
-    let by_udp = match (between, missing(layout, ethernet, |host| *host)) {
-        (Between::Xdp(modes), None) => return Ok(Between::Xdp(modes)),
-        (Between::Xdp(_), Some((from, to, _))) => {
-            let error = LaunchError::NoEthernet {
-                from: from.name.clone(),
-                from_interface: from.interface.clone(),
-                to: to.name.clone(),
-                to_interface: to.interface.clone(),
-                mtu,
-            };
-            if far == FarLink::Xdp {
-                return Err(error);
-            }
-            Between::Udp(Some(error.to_string()))
-        }
-        (other, _) => other,
+    let (Between::Xdp(_), Some((from, to))) = (&between, missing(layout, missed)) else {
+        return Ok(between);
     };
-    match missing(layout, udp, |(host, _)| *host) {
-        None => Ok(by_udp),
-        Some((from, to, (_, true))) => {
-            let (from, to) = (from.name.clone(), to.name.clone());
-            Err(LaunchError::Narrow { from, to, mtu })
-        }
-        Some((from, to, (_, false))) => Err(LaunchError::Unreachable {
-            from: from.name.clone(),
-            from_address: from.address,
-            to: to.name.clone(),
-            to_address: to.address,
-        }),
+    let error = LaunchError::NoEthernet {
+        from: from.name.clone(),
+        from_interface: from.interface.clone(),
+        to: to.name.clone(),
+        to_interface: to.interface.clone(),
+        mtu: layout.mtu,
+    };
+    if far == FarLink::Xdp { Err(error) } else { Ok(Between::Udp(Some(error.to_string()))) }
+}
+
+/// Way of long packets, given the hosts to which each had no TCP connection.
+fn long_packets(layout: &Layout, wish: Bulk, cut: &Unheard) -> Result<LongPackets, LaunchError> {
+    if wish == Bulk::Datagrams || layout.hosts.len() == 1 {
+        return Ok(LongPackets::Datagrams(None));
     }
+    let Some((from, to)) = missing(layout, cut) else {
+        return Ok(LongPackets::Tcp);
+    };
+    let why = format!("host {} has no TCP connection to host {}", from.name, to.name);
+    if wish == Bulk::Tcp {
+        let advice = "let connections through between them, or take --bulk auto";
+        return Err(LaunchError::Hosts(format!("bulk cannot go over TCP: {why}; {advice}")));
+    }
+    Ok(LongPackets::Datagrams(Some(why)))
 }
 
 /// Forwarding of multicasts, given the hosts whose greeting to all each has not heard.
@@ -367,61 +365,36 @@ fn copies(layout: &Layout, tried: bool, unheard: &Unheard) -> Copies {
     if !tried {
         return Copies::Ranks(None);
     }
-    match missing(layout, unheard, |host| *host) {
+    match missing(layout, unheard) {
         None => Copies::Network,
-        Some((to, from, _)) => Copies::Ranks(Some(format!(
+        Some((to, from)) => Copies::Ranks(Some(format!(
             "host {} hears nothing that host {} sends to all",
             to.name, from.name
         ))),
     }
 }
 
-/// The first host that has missed another, that other, and what it said of it.
-fn missing<'a, T>(
+/// The first host that has missed another, and that other.
+fn missing<'a>(
     layout: &'a Layout,
-    missed: &'a [Vec<T>],
-    host_of: impl Fn(&T) -> u16,
-) -> Option<(&'a HostLayout, &'a HostLayout, &'a T)> {
-    missed.iter().zip(&layout.hosts).find_map(|(missed, host)| {
-        let first = missed.first()?;
-        Some((host, layout.hosts.get(usize::from(host_of(first)))?, first))
-    })
+    missed: &[Vec<u16>],
+) -> Option<(&'a HostLayout, &'a HostLayout)> {
+    missed
+        .iter()
+        .zip(&layout.hosts)
+        .find_map(|(missed, host)| Some((host, layout.hosts.get(usize::from(*missed.first()?))?)))
 }
 
 /// Answer that `pick` finds in the next message of an agent, if that was received.
 fn answer<T>(
-    remote: &mut Remote,
+    member: &mut Member,
     pick: impl Fn(FromAgent) -> Option<T>,
 ) -> Result<Option<T>, LaunchError> {
-    while let Some(message) = remote.take() {
-        match message {
-            Ok(FromAgent::Beat) => {}
-            Ok(FromAgent::Refused(why)) => return Err(LaunchError::host(&remote.name, why)),
-            Ok(message) => match pick(message) {
-                Some(picked) => return Ok(Some(picked)),
-                None => return Err(misunderstood(remote, &BadMessage::Range("order"))),
-            },
-            Err(bad) => return Err(misunderstood(remote, &bad)),
-        }
+    match member.said.pop_front() {
+        None => Ok(None),
+        Some(FromAgent::Refused(why)) => Err(LaunchError::host(&member.name, why)),
+        Some(message) => pick(message).map(Some).ok_or_else(|| {
+            LaunchError::host(&member.name, misunderstood(&BadMessage::Range("order"), false))
+        }),
     }
-    if remote.stream.readable().is_none() {
-        let why = remote.explain_end();
-        return Err(LaunchError::host(&remote.name, why));
-    }
-    Ok(None)
-}
-
-fn misunderstood(remote: &Remote, bad: &BadMessage) -> LaunchError {
-    let what = match bad {
-        BadMessage::Mark | BadMessage::Long => {
-            "what comes from there is not from weft: does a start-up file of its shell write something? \
-             make it silent"
-                .into()
-        }
-        BadMessage::Version { .. } => {
-            format!("the weft there is of another release (--remote-weft names another): {bad}")
-        }
-        other => format!("its agent's message is unusable: {other}"),
-    };
-    LaunchError::host(&remote.name, what)
 }

@@ -90,6 +90,11 @@ impl Stream {
         self.writable().is_none()
     }
 
+    /// Bytes that wait to be written.
+    pub fn queued_bytes(&self) -> usize {
+        self.queue.len()
+    }
+
     /// Takes in what has arrived, for [`take`](Self::take).
     ///
     /// # Errors
@@ -159,6 +164,7 @@ impl Stream {
     pub fn close(&mut self) {
         self.to = None;
         self.from = None;
+        self.queue.clear();
     }
 }
 

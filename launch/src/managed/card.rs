@@ -1,9 +1,10 @@
-//! Card of a rank: the facts about itself that it tells all others.
+//! Card of a rank: what it tells others about itself. All others need the [facts](super::facts) on
+//! it.
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
 //!         | MTU (2) | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | job (4)
-//!         | public key (32)
+//!         | public key (32) | listens for TCP (1)
 //! ```
 //! in the frame of [`crate::messages`].
 
@@ -15,8 +16,9 @@ use std::path::Path;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use weft_seal::Protection;
 
+use crate::crew::{self, Bound};
 use crate::hosts::candidates;
-use crate::messages::bytes::{begin, open, put_mtu, put_text};
+use crate::messages::bytes::{Body, begin, open, put_mtu, put_text};
 use crate::messages::hosts::Candidate;
 use crate::messages::{BadMessage, cut, draw_job};
 use crate::mtu::Mtu;
@@ -26,8 +28,14 @@ const CARD: u16 = 32;
 const MTU: &str = "WEFT_MTU";
 /// The variable that says by which link ranks are to reach one another.
 const LINK: &str = "WEFT_LINK";
+/// Characters of what it says that are passed on: those of a link are three or four.
+const LINK_CHARS_MAX: usize = 16;
 /// The variable that says whether packets between hosts are encrypted.
 const ENCRYPT: &str = "WEFT_ENCRYPT";
+/// The variable that says by which way long packets go between hosts.
+const BULK: &str = "WEFT_BULK";
+/// The variable that says that the network loses nothing.
+const LOSSLESS: &str = "WEFT_LOSSLESS";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
@@ -62,10 +70,12 @@ pub(crate) struct Card {
     pub job: u32,
     /// Key under which rank 0 hands it the job's secret (`secret`).
     pub public_key: [u8; 32],
+    /// True if it listens for TCP connections at its address, too.
+    pub listens: bool,
 }
 
 impl Card {
-    /// This process's.
+    /// This process's, which does not listen.
     pub fn of_this_process(
         socket: &str,
         address: Option<SocketAddr>,
@@ -88,11 +98,25 @@ impl Card {
             cores: own_cores()?,
             address,
             mtu: mtu(address)?,
-            link: env::var(LINK).unwrap_or_default(),
+            link: env::var(LINK).unwrap_or_default().chars().take(LINK_CHARS_MAX).collect(),
             protection: protection()?,
             job,
             public_key,
+            listens: false,
         })
+    }
+
+    /// Name of the machine: that of its running kernel.
+    pub fn machine(&self) -> &str {
+        self.host.split(' ').next().unwrap_or_default()
+    }
+
+    /// The core that the rank is bound to, if it may use one only.
+    pub fn only_core(&self) -> Option<u16> {
+        let digits = (0..).zip(self.cores.chars().filter_map(|char| char.to_digit(16)));
+        let mut some = digits.filter(|(_, bits)| *bits != 0);
+        let (place, bits) = some.next().filter(|(_, bits)| bits.is_power_of_two())?;
+        some.next().is_none().then(|| place * 4 + bits.trailing_zeros() as u16)
     }
 
     /// The card as bytes.
@@ -106,10 +130,10 @@ impl Card {
         put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
         put_mtu(&mut bytes, self.mtu);
         put_text(&mut bytes, cut(&self.link));
-        let protection = PROTECTIONS.iter().position(|one| *one == self.protection);
-        bytes.push(protection.unwrap_or_default() as u8);
+        put_protection_wish(&mut bytes, self.protection);
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.public_key);
+        bytes.push(self.listens.into());
         bytes
     }
 
@@ -123,18 +147,13 @@ impl Card {
             return Err(BadMessage::Kind(kind));
         }
         let (host, node, process) = (body.text()?, body.text()?, body.u32()?);
-        let (socket, cores, address) = (body.text()?, body.text()?, body.text()?);
+        let (socket, cores) = (body.text()?, body.text()?);
         if cores.len() > CORES_CHARS_MAX || !cores.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(BadMessage::Range("list of cores"));
         }
-        let address = match &*address {
-            "" => None,
-            text => Some(text.parse().map_err(|_| BadMessage::Range("address"))?),
-        };
-        let (mtu, link) = (body.mtu()?, body.text()?);
-        let protection = PROTECTIONS.get(usize::from(body.u8()?)).copied();
-        let protection = protection.ok_or(BadMessage::Range("protection"))?;
-        let (job, public_key) = (body.u32()?, body.take()?);
+        let (address, mtu, link) = (take_address(&mut body)?, body.mtu()?, body.text()?);
+        let protection = take_protection_wish(&mut body)?;
+        let (job, public_key, listens) = (body.u32()?, body.take()?, body.flag()?);
         body.end()?;
         Ok(Card {
             host,
@@ -148,8 +167,27 @@ impl Card {
             protection,
             job,
             public_key,
+            listens,
         })
     }
+}
+
+/// An address as text, or none.
+pub(super) fn take_address(body: &mut Body<'_>) -> Result<Option<SocketAddr>, BadMessage> {
+    match &*body.text()? {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| BadMessage::Range("address")),
+    }
+}
+
+pub(super) fn put_protection_wish(bytes: &mut Vec<u8>, wish: Option<Protection>) {
+    let number = PROTECTIONS.iter().position(|one| *one == wish);
+    bytes.push(number.unwrap_or_default() as u8);
+}
+
+pub(super) fn take_protection_wish(body: &mut Body<'_>) -> Result<Option<Protection>, BadMessage> {
+    let wish = PROTECTIONS.get(usize::from(body.u8()?)).copied();
+    wish.ok_or(BadMessage::Range("protection"))
 }
 
 /// True if this value of a variable such as `WEFT_ENCRYPT` asks for what it names.
@@ -161,6 +199,23 @@ pub fn is_wanted(value: &str) -> Result<bool, String> {
         "1" | "true" => Ok(true),
         "0" | "false" | "" => Ok(false),
         _ => Err(format!("{value:?} is neither 1, for yes, nor 0")),
+    }
+}
+
+/// True if the environment lets long packets go over TCP. Whoever counts on a network that loses
+/// nothing would not notice what a broken connection loses.
+///
+/// # Errors
+/// Values that the variable may have instead.
+pub(crate) fn wants_tcp() -> io::Result<bool> {
+    let lossless = env::var(LOSSLESS).is_ok_and(|value| is_wanted(&value).unwrap_or(true));
+    match env::var(BULK).as_deref() {
+        Ok("auto" | "tcp" | "") | Err(_) => Ok(!lossless),
+        Ok("datagrams") => Ok(false),
+        Ok(other) => {
+            let what = format!("{BULK}: {other:?} is neither auto nor tcp nor datagrams");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+        }
     }
 }
 
@@ -210,8 +265,9 @@ fn own_cores() -> io::Result<String> {
 }
 
 /// A socket for datagrams, bound to the address from which this host reaches others: that of its
-/// default route, or else the first that it has. `None` if it reaches none.
-pub(crate) fn bind_socket() -> Option<UdpSocket> {
+/// default route, or else the first that it has. Something listens there too, if that is wished for
+/// and can be. `None` if it reaches none.
+pub(crate) fn bind_socket(listens: bool) -> Option<Bound> {
     // Addresses that no host has (RFC 5737, RFC 3849). Nothing is sent: the system only looks up
     // the way.
     let by_route = [("0.0.0.0", "192.0.2.1"), ("::", "2001:db8::1")].into_iter();
@@ -222,7 +278,7 @@ pub(crate) fn bind_socket() -> Option<UdpSocket> {
     });
     let first = || Some(candidates().ok()?.first()?.address);
     let address = by_route.next().or_else(first)?;
-    UdpSocket::bind((address, 0)).ok()
+    crew::bind_socket(address, listens).ok().map(|(bound, _)| bound)
 }
 
 #[cfg(test)]

@@ -21,12 +21,13 @@ use weft_seal::Protection;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 
-use super::card::{self, Card};
+use super::card;
+use super::facts::Facts;
 use super::meet::{LIMIT, MeetError, Peer, ToPeer};
 use super::record::Record;
 use crate::hosts::FarLink;
-use crate::hosts::ethernet::{Attachment, EthernetProbe, Purpose};
-use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace};
+use crate::hosts::ethernet::{Attachment, Purpose};
+use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace, Probe};
 use crate::member::JoinError;
 use crate::messages::hosts::HOSTS_MAX;
 use crate::messages::{BadMessage, Ethernet, Network};
@@ -36,7 +37,7 @@ use crate::wait::{Waited, wait_for};
 /// State of an attempt, which all ranks know.
 pub(super) struct Attempt<'a> {
     pub own: Rank,
-    pub cards: &'a [Card],
+    pub facts: &'a [Facts],
     pub network: &'a Network,
     pub far: FarLink,
 }
@@ -269,24 +270,27 @@ impl Attempt<'_> {
     }
 
     fn node(&self, holders: &[Rank], host: u16) -> String {
-        self.cards[holders[usize::from(host)].index()].node.clone()
+        self.facts[holders[usize::from(host)].index()].node.clone()
     }
 }
 
-/// Errors name the options of `weft run`; here the environment says the same.
-fn by_environment(advice: &str) -> String {
-    advice.replace("--link ", "WEFT_LINK=").replace("--mtu", "WEFT_MTU")
+/// Errors name the options of `weft run`; here the environment says the same, or nothing does.
+pub(super) fn by_environment(advice: &str) -> String {
+    advice
+        .replace("--link ", "WEFT_LINK=")
+        .replace("--mtu", "WEFT_MTU")
+        .replace(", or name another network with --interface", "")
 }
 
 /// The first rank of each host, by host.
-fn holders(hosts: &[u16]) -> Vec<Rank> {
+pub(super) fn holders(hosts: &[u16]) -> Vec<Rank> {
     let count = hosts.iter().max().map_or(0, |last| last + 1);
     let first = |host| hosts.iter().position(|other| *other == host);
     (0..count).filter_map(first).map(|rank| Rank(rank as u16)).collect()
 }
 
 /// Holders say something, and all ranks hear it, by host.
-fn round(
+pub(super) fn round(
     exchange: &mut dyn Exchange,
     key: &str,
     own: Option<&Record>,
@@ -318,15 +322,9 @@ fn greet(
             return round(exchange, KEY, Some(&Record::Without(error.to_string())), holders);
         }
     };
-    let record = talk.outcome();
-    let (until, done) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-    thread::scope(|scope| {
-        let answer = move || talk.answer(&until);
-        thread::Builder::new().name("weft-greeting".into()).spawn_scoped(scope, answer)?;
-        let all = round(exchange, KEY, Some(&record), holders);
-        drop(done);
-        all
-    })
+    let (missed, uncopied) = (talk.probe.missed(), talk.probe.uncopied());
+    let record = Record::Met { missed: missed.collect(), uncopied: uncopied.collect() };
+    talk.answer_during(|| round(exchange, KEY, Some(&record), holders))
 }
 
 /// A port for each rank of this host.
@@ -343,24 +341,39 @@ fn open(
 }
 
 /// Greetings between this host and the others.
-struct Talk {
-    greeting: EthernetProbe,
+pub(super) struct Talk<P> {
+    probe: P,
     pace: Pace,
 }
 
-impl Talk {
+impl<P: Probe + Send> Talk<P> {
     /// Asks the others until all have answered, or the time is over.
-    fn begin(greeting: EthernetProbe) -> io::Result<Self> {
-        let mut talk = Talk { greeting, pace: Pace::new(MEETING_LIMIT) };
-        while !talk.pace.is_over(talk.greeting.progress()) {
+    pub fn begin(probe: P) -> io::Result<Self> {
+        let mut talk = Talk { probe, pace: Pace::new(MEETING_LIMIT) };
+        while !talk.pace.is_over(talk.probe.progress()) {
             talk.step(false, None)?;
         }
         Ok(talk)
     }
 
-    fn outcome(&self) -> Record {
-        let (missed, uncopied) = (self.greeting.missed(), self.greeting.uncopied());
-        Record::Met { missed: missed.collect(), uncopied: uncopied.collect() }
+    /// The probe, and what it has found.
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+
+    /// Answers the others while `body` runs, which may block.
+    pub fn answer_during<T>(
+        self,
+        body: impl FnOnce() -> Result<T, JoinError>,
+    ) -> Result<T, JoinError> {
+        let (until, done) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        thread::scope(|scope| {
+            let answer = move || self.answer(&until);
+            thread::Builder::new().name("weft-greeting".into()).spawn_scoped(scope, answer)?;
+            let outcome = body();
+            drop(done);
+            outcome
+        })
     }
 
     /// Answers until the other end of `until` is closed.
@@ -370,15 +383,15 @@ impl Talk {
 
     /// Waits for something to do, and does it. Says whether it is to end.
     fn step(&mut self, told: bool, until: Option<&OwnedFd>) -> io::Result<bool> {
-        let progress = self.greeting.progress();
+        let progress = self.probe.progress();
         if self.pace.asks_now(progress) {
-            self.greeting.ask();
+            self.probe.ask();
         }
         let mut sources: Vec<Waited<'_, bool>> =
-            vec![(false, self.greeting.arrivals(), PollFlags::IN)];
+            vec![(false, self.probe.arrivals(), PollFlags::IN)];
         sources.extend(until.map(|until| (true, until.as_fd(), PollFlags::IN)));
         let ready = wait_for(&sources, self.pace.wait(progress, told))?;
-        self.greeting.take_in();
+        self.probe.take_in();
         Ok(ready.contains(&true))
     }
 }

@@ -22,6 +22,7 @@ use weft_link_shm::MAX_RANKS;
 use weft_wire::Rank;
 
 use super::card::Card;
+use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
 use crate::messages::bytes::{begin, open};
 use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
@@ -103,6 +104,9 @@ pub enum MeetError {
     /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
     #[error("WEFT_LINK is \"xdp\", which cannot be had: {0}")]
     NoXdp(String),
+    /// Hosts do not reach one another over UDP.
+    #[error("{0}")]
+    Unreached(String),
     /// A rank does not come.
     #[error("rank {rank} (process {process}) has not come within {} s", LIMIT.as_secs())]
     Late {
@@ -255,12 +259,12 @@ impl Peer {
 }
 
 /// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order.
-/// `cards` are those of all ranks.
+/// `cards` are those of them and of rank 0.
 pub(crate) fn meet(
     own: Rank,
     here: &[Rank],
     listener: &Listener,
-    cards: &[Card],
+    cards: &Cards,
     segment: OwnedFd,
 ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
     let meeting = UdpProbe { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
@@ -272,7 +276,7 @@ pub(crate) fn meet(
 
 struct UdpProbe<'a> {
     own: Rank,
-    cards: &'a [Card],
+    cards: &'a Cards,
     segment: &'a OwnedFd,
     deadline: Instant,
 }
@@ -344,7 +348,7 @@ impl UdpProbe<'_> {
     }
 
     fn card(&self, rank: Rank) -> &Card {
-        &self.cards[rank.index()]
+        &self.cards[&rank]
     }
 
     fn gone(&self, rank: Rank) -> MeetError {
@@ -366,14 +370,14 @@ impl UdpProbe<'_> {
     }
 
     fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
-        let hello = ToPeer::Hello { rank: self.own, job: self.cards[0].job };
+        let hello = ToPeer::Hello { rank: self.own, job: self.cards[&Rank(0)].job };
         peer.send(&hello, &[self.segment.as_fd()])
     }
 
     /// The segment with which the peer says hello.
     fn receive_hello(&self, peer: &Peer) -> Result<OwnedFd, MeetError> {
         let received = peer.receive(self.deadline)?;
-        let wanted = ToPeer::Hello { rank: peer.rank, job: self.cards[0].job };
+        let wanted = ToPeer::Hello { rank: peer.rank, job: self.cards[&Rank(0)].job };
         if ToPeer::parse(&received.bytes)? != wanted {
             return Err(BadMessage::Range("rank or job").into());
         }

@@ -7,6 +7,7 @@
 //! Met:      hosts that were not met (2) x host (2)
 //!           | hosts whose copied greeting was not heard (2) x host (2)
 //! Ready:    nothing
+//! Reached:  findings over UDP (`messages::reached`)
 //! ```
 //! in the frame of [`crate::messages`].
 
@@ -14,12 +15,14 @@ use weft_xdp::MacAddress;
 
 use crate::messages::bytes::{Body, begin, open, put_text};
 use crate::messages::hosts::HOSTS_MAX;
+use crate::messages::reached::Reached;
 use crate::messages::{BadMessage, cut};
 
 const WITHOUT: u16 = 36;
 const TAKEN: u16 = 37;
 const MET: u16 = 38;
 const READY: u16 = 39;
+const REACHED: u16 = 40;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub(crate) enum Record {
     },
     /// Its ranks have ports.
     Ready,
+    /// It has tried to reach the others over UDP.
+    Reached(Reached),
 }
 
 impl Record {
@@ -68,6 +73,11 @@ impl Record {
                 bytes
             }
             Record::Ready => begin(READY),
+            Record::Reached(reached) => {
+                let mut bytes = begin(REACHED);
+                reached.put(&mut bytes);
+                bytes
+            }
         }
     }
 
@@ -85,6 +95,7 @@ impl Record {
                 uncopied: body.list(HOSTS_MAX, Body::u16)?,
             },
             READY => Record::Ready,
+            REACHED => Record::Reached(Reached::take(&mut body)?),
             other => return Err(BadMessage::Kind(other)),
         };
         body.end()?;

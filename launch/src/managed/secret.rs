@@ -19,7 +19,7 @@ use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
 
-use super::card::Card;
+use super::facts::Cards;
 use super::meet::MeetError;
 use crate::member::JoinError;
 use crate::messages::bytes::put_bytes;
@@ -47,10 +47,11 @@ impl OwnKey {
         PublicKey::from(&self.0).to_bytes()
     }
 
-    /// Draws the job's secret and puts it into the store for each other rank, as rank 0.
+    /// Draws the job's secret and puts it into the store for each other rank, as rank 0, which
+    /// knows all cards.
     pub fn hand_out(
         &self,
-        cards: &[Card],
+        cards: &Cards,
         exchange: &mut dyn Exchange,
     ) -> Result<Secret, JoinError> {
         let (_, secret) = draw_job()?;
@@ -68,7 +69,7 @@ impl OwnKey {
     pub fn take(
         &self,
         own: Rank,
-        cards: &[Card],
+        cards: &Cards,
         exchange: &mut dyn Exchange,
     ) -> Result<Secret, JoinError> {
         let mut frame = Zeroizing::new(exchange.get(0, &key(own))?);
@@ -79,18 +80,18 @@ impl OwnKey {
     }
 
     /// Seals of rank `own` with `other`, of which one is rank 0, for this only.
-    fn seals(&self, cards: &[Card], own: Rank, other: Rank) -> Result<Seals, MeetError> {
-        let agreed = self.0.diffie_hellman(&cards[other.index()].public_key.into());
+    fn seals(&self, cards: &Cards, own: Rank, other: Rank) -> Result<Seals, MeetError> {
+        let agreed = self.0.diffie_hellman(&cards[&other].public_key.into());
         if !agreed.was_contributory() {
             return Err(BadMessage::Range("public key").into());
         }
         let mut material = Zeroizing::new(agreed.as_bytes().to_vec());
         for rank in [own.min(other), own.max(other)] {
-            put_bytes(&mut material, &cards[rank.index()].emit());
+            put_bytes(&mut material, &cards[&rank].emit());
         }
         let secret = Secret::of(HANDING_OUT, &material);
-        let keys = Keys::new(secret, cards[0].job, own, Protection::Encrypted);
-        Ok(Seals::new(keys, cards.len() as u16))
+        let keys = Keys::new(secret, cards[&Rank(0)].job, own, Protection::Encrypted);
+        Ok(Seals::new(keys, own.0.max(other.0) + 1))
     }
 }
 

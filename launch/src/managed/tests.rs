@@ -53,25 +53,26 @@ fn hosts_are_numbered_as_they_appear() {
     let card = |host: &str| {
         let mut card = Card::of_this_process("s", None, [9; 32]).unwrap();
         card.host = host.into();
-        card
+        Facts::of(&card)
     };
-    let cards = ["b", "a", "b", "c", "a"].map(card);
-    assert_eq!(hosts(&cards), [0, 1, 0, 2, 1]);
+    let facts = ["b", "a", "b", "c", "a"].map(card);
+    assert_eq!(hosts(&facts), [0, 1, 0, 2, 1]);
 }
 
 #[test]
 fn what_any_rank_wishes_is_wished_by_all() {
-    let cards = |links: &[&str]| -> Vec<Card> {
-        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
-        links.iter().map(|link| Card { link: (*link).into(), ..card.clone() }).collect()
+    let facts = |links: &[&str]| -> Vec<Facts> {
+        let facts = Facts::of(&Card::of_this_process("s", None, [9; 32]).unwrap());
+        links.iter().map(|link| Facts { link: (*link).into(), ..facts.clone() }).collect()
     };
-    let wish = |links: &[&str], several| wish(&cards(links), several, "a test");
+    let wish = |links: &[&str], several| wish(&facts(links), several, "a test");
     for several in [false, true] {
         assert_eq!(wish(&["", ""], several).unwrap(), FarLink::Auto);
         assert_eq!(wish(&["", "auto"], several).unwrap(), FarLink::Auto);
     }
     assert_eq!(wish(&["", "xdp", ""], true).unwrap(), FarLink::Xdp);
     assert_eq!(wish(&["udp", "udp"], true).unwrap(), FarLink::Udp);
+    assert_eq!(wish(&["fabric", ""], true).unwrap(), FarLink::Udp);
     assert_eq!(wish(&["shm", ""], false).unwrap(), FarLink::Auto);
     for (link, several) in [("xdp", false), ("udp", false), ("shm", true), ("XDP", true)] {
         let error = wish(&[link], several).unwrap_err().to_string();
@@ -90,11 +91,11 @@ fn what_any_rank_wishes_is_wished_by_all() {
 #[test]
 fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
     use Protection::{Encrypted, Tagged};
-    let cards = |wishes: &[Option<Protection>]| -> Vec<Card> {
-        let card = Card::of_this_process("s", None, [9; 32]).unwrap();
-        wishes.iter().map(|wish| Card { protection: *wish, ..card.clone() }).collect()
+    let facts = |wishes: &[Option<Protection>]| -> Vec<Facts> {
+        let facts = Facts::of(&Card::of_this_process("s", None, [9; 32]).unwrap());
+        wishes.iter().map(|wish| Facts { protection: *wish, ..facts.clone() }).collect()
     };
-    let protection = |wishes: &[Option<Protection>]| protection(&cards(wishes));
+    let protection = |wishes: &[Option<Protection>]| protection(&facts(wishes));
     assert_eq!(protection(&[None, None]).unwrap(), Tagged);
     assert_eq!(protection(&[None, Some(Tagged)]).unwrap(), Tagged);
     assert_eq!(protection(&[None, Some(Encrypted), None]).unwrap(), Encrypted);
@@ -107,15 +108,17 @@ fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
 fn ranks_on_several_hosts_need_addresses_of_one_kind() {
     let card = |host: &str, address: Option<&str>| {
         let address = address.map(|address| address.parse().unwrap());
-        Card { host: host.into(), ..Card::of_this_process("s", address, [9; 32]).unwrap() }
+        let card = Card::of_this_process("s", address, [9; 32]).unwrap();
+        Facts::of(&Card { host: host.into(), ..card })
     };
     let (four, other, six) = (Some("10.0.0.1:5"), Some("10.0.0.2:6"), Some("[fd00::1]:7"));
-    let network = |cards: &[Card]| network(cards, Secret::new([5; 16]));
+    let network = |facts: &[Facts]| network(facts, 17, Secret::new([5; 16]));
+    let spans_hosts = |all: &[Facts]| spans_hosts(all.iter().map(|facts| facts.host));
     assert!(!spans_hosts(&[card("a", None), card("a", six)]));
     let cards = [card("a", four), card("b", other), card("a", four)];
     assert!(spans_hosts(&cards));
     let met = network(&cards).unwrap();
-    assert_eq!((met.job, met.secret), (cards[0].job, Secret::new([5; 16])));
+    assert_eq!((met.job, met.secret), (17, Secret::new([5; 16])));
     assert_eq!((met.hosts, met.addresses[1]), (vec![0, 1, 0], "10.0.0.2:6".parse().unwrap()));
     for lacking in [None, six] {
         let error = network(&[card("a", four), card("b", lacking)]).unwrap_err();

@@ -7,10 +7,16 @@
 //!                 | program, directory (bytes) | arguments (2) x bytes | flags (1) | job (4)
 //!                 | secret (16) | encrypted (1) | MTU (2) | IP address
 //!                 | interface (text) | 0 udp, 1 xdp, 2 either (1) | copied multicasts (1)
+//!                 | TCP (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }
 //!                 | hosts, or none (2) x interface (6)
-//!   Go:           0 over UDP, 1 over Ethernet (1) | copied multicasts (1)
+//!   Go:           0 over UDP, 1 over Ethernet (1) | copied multicasts (1) | TCP (1)
 //!   Finish, Beat, Pause:  nothing
+//!   Subtree:      host (2) | hosts below (2) x { host (2), parent (2), name (text) }
+//!                 | remote shell (2) x bytes | weft (bytes) | silence above, silence below,
+//!                 limit for ends in ms (3 x 4)
+//!   For:          host (2) | message to its agent (bytes)
+//!   ForAll:       message to all agents (bytes)
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
 //!   Signal:       rank (2) | signal (4)
@@ -23,10 +29,11 @@
 //!   Bound:        address | ranks (2) x address
 //!                 | 0 (1), or 1 (1) | why not xdp (text),
 //!                   or 2 (1) | interface (6) | in the driver (1) | zero-copy (1)
-//!   Met:          hosts that were not met over UDP (2) x { host (2), by short packets only (1) }
-//!                 | the same over Ethernet (2) x host (2)
+//!   Met:          findings over UDP (`reached`)
+//!                 | hosts that were not met over Ethernet (2) x host (2)
 //!                 | hosts whose copied greeting was not heard over UDP (2) x host (2)
 //!                 | the same over Ethernet (2) x host (2)
+//!                 | hosts to which no TCP connection was had (2) x host (2)
 //!   Started:      ranks (2) x process (4)
 //!   Asked, Joined, Leaving:  rank (2)
 //!   Report, BadMessage:      rank (2) | text
@@ -35,6 +42,8 @@
 //!   Output:       rank (2) | 0 standard output, 1 standard error (1) | bytes
 //!   InputTaken, Beat:        nothing
 //!   Finished:     processes (2) x process (4)
+//!   From:         host (2) | message of its agent (bytes)
+//!   Lost:         hosts (2) x host (2) | why (text)
 //! an ending:      0 exited, 1 killed (1) | status or signal (4)
 //! bytes:          length (4) | bytes
 //! ```
@@ -52,6 +61,7 @@ use weft_xdp::MacAddress;
 use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu};
 use super::bytes::{put_protection, put_text};
 use super::network::{RANKS_MAX, put_interfaces, take_interfaces};
+use super::reached::Reached;
 use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
 use super::{take_options, take_settings};
 use crate::job::Event;
@@ -59,9 +69,15 @@ use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
 
+mod events;
 mod far;
+mod subtree;
 
+use events::{emit_event, put_ending, take_ending, take_event};
 pub use far::{FarLink, InterfaceState};
+pub(crate) use subtree::FromBelow;
+pub use subtree::{Below, Subtree};
+use subtree::{disclose, enclose, take_host};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -124,6 +140,8 @@ pub struct Begin {
     pub far: FarLink,
     /// True if sockets are to hear what the network copies.
     pub copied: bool,
+    /// True if long packets are to go over TCP, if hosts reach one another so.
+    pub bulk: bool,
 }
 
 /// Message of the launcher to an agent.
@@ -148,6 +166,8 @@ pub enum ToAgent {
         over_ethernet: bool,
         /// The network copies their multicasts.
         copied: bool,
+        /// Their long packets go over TCP.
+        bulk: bool,
     },
     /// Give the program of this rank its place.
     Welcome(Rank),
@@ -165,6 +185,12 @@ pub enum ToAgent {
     Beat,
     /// The launcher is about to be stopped, and silent.
     Pause,
+    /// Start the agents of these hosts; comes before anything else, if it comes.
+    Subtree(Box<Subtree>),
+    /// Pass a message on to the agent of a host below.
+    For(u16, Vec<u8>),
+    /// Take in a message and pass it on to all agents below.
+    ForAll(Vec<u8>),
 }
 
 /// Message of an agent to the launcher.
@@ -186,14 +212,16 @@ pub enum FromAgent {
     Bound(SocketAddr, Vec<SocketAddr>, InterfaceState),
     /// The hosts that were not met.
     Met {
-        /// Over UDP, and of each whether short packets get there.
-        udp: Vec<(u16, bool)>,
+        /// Over UDP.
+        udp: Reached,
         /// Over Ethernet, if they were to be met there.
         ethernet: Vec<u16>,
         /// Hosts whose greeting to all hosts at once has not been heard over UDP.
         copied: Vec<u16>,
         /// Hosts whose greeting to all hosts at once has not been heard over Ethernet.
         copied_ethernet: Vec<u16>,
+        /// Hosts to which no TCP connection was had.
+        tcp: Vec<u16>,
     },
     /// The processes of the ranks here.
     Started(Vec<u32>),
@@ -207,6 +235,10 @@ pub enum FromAgent {
     Beat,
     /// Everything is cleaned up, but for these processes.
     Finished(Vec<u32>),
+    /// Message of the agent of a host below.
+    From(u16, Vec<u8>),
+    /// Hosts that are gone, and why the first of them is, behind which the others are.
+    Lost(Vec<u16>, String),
 }
 
 const BEGIN: u16 = 32;
@@ -220,6 +252,9 @@ const INPUT: u16 = 39;
 const FINISH: u16 = 40;
 const LAUNCHER_BEAT: u16 = 41;
 const PAUSE: u16 = 42;
+const SUBTREE: u16 = 43;
+const FOR: u16 = 44;
+const FOR_ALL: u16 = 45;
 const READY: u16 = 64;
 const REFUSED: u16 = 65;
 const BOUND: u16 = 66;
@@ -236,6 +271,8 @@ const OUTPUT: u16 = 76;
 const INPUT_TAKEN: u16 = 77;
 const BEAT: u16 = 78;
 const FINISHED: u16 = 79;
+const FROM: u16 = 80;
+const LOST: u16 = 81;
 
 impl ToAgent {
     /// The message as bytes, without its length.
@@ -253,8 +290,9 @@ impl ToAgent {
                 put_interfaces(&mut bytes, interfaces);
                 bytes
             }
-            ToAgent::Go { over_ethernet, copied } => {
-                [begin(GO), vec![(*over_ethernet).into(), (*copied).into()]].concat()
+            ToAgent::Go { over_ethernet, copied, bulk } => {
+                let flags = [over_ethernet, copied, bulk].map(|flag| u8::from(*flag));
+                [begin(GO), flags.to_vec()].concat()
             }
             ToAgent::Welcome(rank) => of_rank(GIVE_WELCOME, *rank),
             ToAgent::Loss(rank, ending) => {
@@ -276,6 +314,17 @@ impl ToAgent {
             ToAgent::Finish => begin(FINISH),
             ToAgent::Beat => begin(LAUNCHER_BEAT),
             ToAgent::Pause => begin(PAUSE),
+            ToAgent::Subtree(subtree) => {
+                let mut bytes = begin(SUBTREE);
+                subtree.put(&mut bytes);
+                bytes
+            }
+            ToAgent::For(host, message) => enclose(FOR, *host, message),
+            ToAgent::ForAll(message) => {
+                let mut bytes = begin(FOR_ALL);
+                put_bytes(&mut bytes, message);
+                bytes
+            }
         }
     }
 
@@ -293,7 +342,11 @@ impl ToAgent {
                 ranks: body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?,
                 interfaces: take_interfaces(&mut body)?,
             },
-            GO => ToAgent::Go { over_ethernet: body.flag()?, copied: body.flag()? },
+            GO => ToAgent::Go {
+                over_ethernet: body.flag()?,
+                copied: body.flag()?,
+                bulk: body.flag()?,
+            },
             GIVE_WELCOME => ToAgent::Welcome(take_rank(&mut body)?),
             LOSS => ToAgent::Loss(take_rank(&mut body)?, take_ending(&mut body)?),
             SIGNAL => {
@@ -306,6 +359,12 @@ impl ToAgent {
             FINISH => ToAgent::Finish,
             LAUNCHER_BEAT => ToAgent::Beat,
             PAUSE => ToAgent::Pause,
+            SUBTREE => ToAgent::Subtree(Box::new(Subtree::take(&mut body)?)),
+            FOR => {
+                let (host, message) = disclose(&mut body)?;
+                ToAgent::For(host, message)
+            }
+            FOR_ALL => ToAgent::ForAll(body.bytes()?.to_vec()),
             other => return Err(BadMessage::Kind(other)),
         };
         body.end()?;
@@ -334,6 +393,7 @@ impl Begin {
         put_text(&mut bytes, cut(&self.interface));
         self.far.put(&mut bytes);
         bytes.push(self.copied.into());
+        bytes.push(self.bulk.into());
         bytes
     }
 
@@ -367,6 +427,7 @@ impl Begin {
             interface: body.text()?,
             far: FarLink::take(body)?,
             copied: body.flag()?,
+            bulk: body.flag()?,
         })
     }
 }
@@ -399,13 +460,10 @@ impl FromAgent {
                 state.put(&mut bytes);
                 bytes
             }
-            FromAgent::Met { udp, ethernet, copied, copied_ethernet } => {
+            FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp } => {
                 let mut bytes = begin(MET);
-                put_list(&mut bytes, udp, |bytes, (host, narrow)| {
-                    bytes.extend(host.to_le_bytes());
-                    bytes.push((*narrow).into());
-                });
-                for hosts in [ethernet, copied, copied_ethernet] {
+                udp.put(&mut bytes);
+                for hosts in [ethernet, copied, copied_ethernet, tcp] {
                     put_list(&mut bytes, hosts, |bytes, host| bytes.extend(host.to_le_bytes()));
                 }
                 bytes
@@ -421,6 +479,13 @@ impl FromAgent {
             FromAgent::InputTaken => begin(INPUT_TAKEN),
             FromAgent::Beat => begin(BEAT),
             FromAgent::Finished(stuck) => of_processes(FINISHED, stuck),
+            FromAgent::From(host, message) => enclose(FROM, *host, message),
+            FromAgent::Lost(hosts, why) => {
+                let mut bytes = begin(LOST);
+                put_list(&mut bytes, hosts, |bytes, host| bytes.extend(host.to_le_bytes()));
+                put_text(&mut bytes, cut(why));
+                bytes
+            }
         }
     }
 
@@ -443,12 +508,12 @@ impl FromAgent {
                     (body.address()?, body.list(RANKS_MAX.into(), Body::address)?);
                 FromAgent::Bound(meeting, ranks, InterfaceState::take(&mut body)?)
             }
-            MET => FromAgent::Met {
-                udp: body.list(HOSTS_MAX, |body| Ok((body.u16()?, body.flag()?)))?,
-                ethernet: body.list(HOSTS_MAX, Body::u16)?,
-                copied: body.list(HOSTS_MAX, Body::u16)?,
-                copied_ethernet: body.list(HOSTS_MAX, Body::u16)?,
-            },
+            MET => {
+                let udp = Reached::take(&mut body)?;
+                let mut hosts = || body.list(HOSTS_MAX, Body::u16);
+                let (ethernet, copied, copied_ethernet) = (hosts()?, hosts()?, hosts()?);
+                FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp: hosts()? }
+            }
             STARTED => FromAgent::Started(processes(&mut body)?),
             ASKED..=ENDED => FromAgent::Event(take_event(kind, &mut body)?),
             OUTPUT => {
@@ -459,57 +524,16 @@ impl FromAgent {
             INPUT_TAKEN => FromAgent::InputTaken,
             BEAT => FromAgent::Beat,
             FINISHED => FromAgent::Finished(processes(&mut body)?),
+            FROM => {
+                let (host, message) = disclose(&mut body)?;
+                FromAgent::From(host, message)
+            }
+            LOST => FromAgent::Lost(body.list(HOSTS_MAX, take_host)?, body.text()?),
             other => return Err(BadMessage::Kind(other)),
         };
         body.end()?;
         Ok(message)
     }
-}
-
-/// An event of the ranks of a host; the others do not travel.
-fn emit_event(event: &Event) -> Vec<u8> {
-    let with_text = |kind, rank, text: &str| {
-        let mut bytes = of_rank(kind, rank);
-        put_text(&mut bytes, cut(text));
-        bytes
-    };
-    match event {
-        Event::Asked(rank) => of_rank(ASKED, *rank),
-        Event::Joined(rank) => of_rank(JOINED, *rank),
-        Event::Leaving(rank) => of_rank(LEAVING, *rank),
-        Event::Report(rank, words) => with_text(REPORT, *rank, words),
-        Event::BadMessage(rank, what) => with_text(BAD_MESSAGE, *rank, what),
-        Event::CannotStart(rank, errno) => {
-            [of_rank(CANNOT_START, *rank), errno.to_le_bytes().to_vec()].concat()
-        }
-        Event::Ended(endings) => {
-            let mut bytes = begin(ENDED);
-            put_list(&mut bytes, endings, |bytes, (rank, ending)| {
-                bytes.extend(rank.0.to_le_bytes());
-                put_ending(bytes, *ending);
-            });
-            bytes
-        }
-        Event::HostLost(..) | Event::Signal(_) | Event::OutputClosed => {
-            unreachable!("only the launcher itself learns of these")
-        }
-    }
-}
-
-fn take_event(kind: u16, body: &mut Body<'_>) -> Result<Event, BadMessage> {
-    Ok(match kind {
-        ASKED => Event::Asked(take_rank(body)?),
-        JOINED => Event::Joined(take_rank(body)?),
-        LEAVING => Event::Leaving(take_rank(body)?),
-        REPORT => Event::Report(take_rank(body)?, body.text()?),
-        BAD_MESSAGE => Event::BadMessage(take_rank(body)?, body.text()?),
-        CANNOT_START => Event::CannotStart(take_rank(body)?, body.u32()?.cast_signed()),
-        ENDED => {
-            let one = |body: &mut Body<'_>| Ok((take_rank(body)?, take_ending(body)?));
-            Event::Ended(body.list(RANKS_MAX.into(), one)?)
-        }
-        other => return Err(BadMessage::Kind(other)),
-    })
 }
 
 fn of_rank(kind: u16, rank: Rank) -> Vec<u8> {
@@ -524,29 +548,9 @@ fn of_processes(kind: u16, processes: &[u32]) -> Vec<u8> {
     bytes
 }
 
-fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut one: impl FnMut(&mut Vec<u8>, &T)) {
+pub(super) fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut one: impl FnMut(&mut Vec<u8>, &T)) {
     bytes.extend((list.len() as u16).to_le_bytes());
     list.iter().for_each(|item| one(bytes, item));
-}
-
-fn put_ending(bytes: &mut Vec<u8>, ending: Ending) {
-    let (kind, number) = match ending {
-        Ending::Exited(status) => (0, status),
-        Ending::Killed(signal) => (1, signal),
-        Ending::OutOfMemory => (2, 0),
-    };
-    bytes.push(kind);
-    bytes.extend(number.to_le_bytes());
-}
-
-fn take_ending(body: &mut Body<'_>) -> Result<Ending, BadMessage> {
-    // What the system gives; a status or signal outside would end in another's number.
-    match (body.u8()?, body.u32()?.cast_signed()) {
-        (0, status @ 0..=255) => Ok(Ending::Exited(status)),
-        (1, signal @ 1..=127) => Ok(Ending::Killed(signal)),
-        (2, 0) => Ok(Ending::OutOfMemory),
-        _ => Err(BadMessage::Range("ending")),
-    }
 }
 
 fn take_rank(body: &mut Body<'_>) -> Result<Rank, BadMessage> {

@@ -48,6 +48,9 @@ pub struct Network {
     /// True if the network copies multicasts: the sockets of all ranks have joined the job's group
     /// ([`weft_udp::group_of`]), or the interfaces of all hosts have ([`weft_xdp::group_of`]).
     pub copied: bool,
+    /// True if each rank listens for TCP connections at its address too, over which long packets go
+    /// (`weft-bulk`).
+    pub bulk: bool,
 }
 
 /// Means by which a rank reaches those of other hosts over AF_XDP.
@@ -102,9 +105,10 @@ impl Network {
         ranks.filter(move |(_, other)| Some(**other) == host).map(|(rank, _)| rank)
     }
 
-    /// Number of its descriptors: a socket for UDP, or a port's two.
+    /// Number of its descriptors: a socket for UDP, or a port's two; and one that listens, if any.
     pub(super) fn descriptors(&self) -> usize {
-        if self.ethernet.is_some() { 2 } else { 1 }
+        let ways = if self.ethernet.is_some() { 2 } else { 1 };
+        ways + usize::from(self.bulk)
     }
 
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
@@ -122,6 +126,7 @@ impl Network {
             ethernet.put(bytes);
         }
         bytes.push(self.copied.into());
+        bytes.push(self.bulk.into());
     }
 
     pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
@@ -134,8 +139,9 @@ impl Network {
             return Err(BadMessage::Range("host"));
         }
         let ethernet = if body.flag()? { Some(Ethernet::take(body)?) } else { None };
-        let copied = body.flag()?;
-        let network = Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied };
+        let (copied, bulk) = (body.flag()?, body.flag()?);
+        let network =
+            Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk };
         let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
         if interfaces.is_some_and(|count| count != network.host_count().into()) {
             return Err(BadMessage::Range("number of interfaces"));

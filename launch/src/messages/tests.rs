@@ -15,7 +15,9 @@ fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Netw
     *addresses.last_mut().unwrap() = last;
     let (secret, mtu) = (Secret::new(secret), Mtu::USUAL);
     let protection = if job.is_multiple_of(2) { Protection::Tagged } else { Protection::Encrypted };
-    Network { job, secret, protection, mtu, addresses, hosts, ethernet: None, copied: false }
+    let bulk = job.is_multiple_of(3);
+    let (ethernet, copied) = (None, false);
+    Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk }
 }
 
 fn any_address() -> impl Strategy<Value = SocketAddr> {
@@ -127,8 +129,8 @@ fn bytes_beyond_a_message_are_refused() {
 
 #[test]
 fn another_version_is_refused_before_anything_else_is_read() {
-    let bytes = [&MARK[..], &[9, 0, 0xff]].concat();
-    assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Version { theirs: 9 }));
+    let bytes = [&MARK[..], &[99, 0, 0xff]].concat();
+    assert_eq!(ToRank::parse(&bytes), Err(BadMessage::Version { theirs: 99 }));
 }
 
 #[test]

@@ -107,6 +107,12 @@ impl Running {
 
     /// Starts a launcher, and waits until `count` processes have named themselves.
     pub fn start_command(command: &mut Command, count: usize) -> Self {
+        Self::try_start(command, count)
+            .unwrap_or_else(|early| panic!("the job ended early: {early}"))
+    }
+
+    /// Does so, unless the job ends before that: then it has said this on standard error.
+    pub fn try_start(command: &mut Command, count: usize) -> Result<Self, String> {
         heed_signals();
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap();
@@ -114,10 +120,18 @@ impl Running {
         let mut ranks = Vec::new();
         while ranks.len() < count {
             let mut line = String::new();
-            assert_ne!(out.read_line(&mut line).unwrap(), 0, "the job ended early");
-            ranks.extend(process_in(&line).map(|process| (process, watch(process))));
+            let has_ended = out.read_line(&mut line).unwrap() == 0;
+            let process = process_in(&line);
+            let watched = process.map(watch);
+            if has_ended || watched.as_ref().is_some_and(Result::is_err) {
+                drop(out);
+                let errors = std::io::read_to_string(launcher.stderr.take().unwrap()).unwrap();
+                launcher.wait().unwrap();
+                return Err(errors);
+            }
+            ranks.extend(process.zip(watched.map(Result::unwrap)));
         }
-        Running { launcher, out: Some(out), ranks }
+        Ok(Running { launcher, out: Some(out), ranks })
     }
 
     /// The next line that the job writes.
@@ -175,6 +189,11 @@ impl Running {
     }
 }
 
+/// The processes of ranks that have named themselves.
+pub fn processes_of(job: &Running) -> Vec<i32> {
+    job.ranks.iter().map(|(process, _)| *process).collect()
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // Gone already in most tests.
@@ -200,8 +219,8 @@ fn process_in(line: &str) -> Option<i32> {
     line.rsplit_once("pid ")?.1.trim().parse().ok()
 }
 
-fn watch(process: i32) -> OwnedFd {
-    pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty()).unwrap()
+fn watch(process: i32) -> Result<OwnedFd, Errno> {
+    pidfd_open(Pid::from_raw(process).unwrap(), PidfdFlags::empty())
 }
 
 /// True if a process has ended, or does so before a limit that only a broken launcher reaches.

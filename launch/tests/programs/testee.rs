@@ -4,7 +4,7 @@
 //! testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS]
 //!     [--grace-ms MS] [--program NAME] [--option NAME VALUE]
 //!     [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
-//!     [--interface NAME] [--patience-ms MS] [--] ARGUMENTS
+//!     [--interface NAME] [--patience-ms MS] [--fan-out N] [--] ARGUMENTS
 //! ```
 //!
 //! runs a job like `weft run`; the program is this one unless another is named.
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, exit};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread::yield_now;
+use std::thread::{sleep, yield_now};
 use std::time::Duration;
 
 use rustix::fs::fstat;
@@ -70,6 +70,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             "--interface" => hosts.interface = Some(value()),
             "--patience-ms" => hosts.patience = Duration::from_millis(value().parse().unwrap()),
             "--silence-ms" => silence = Duration::from_millis(value().parse().unwrap()),
+            "--fan-out" => hosts.fan_out = value().parse().unwrap(),
             "--label" => spec.output.label = true,
             "--bind" => spec.binding = Binding::Core,
             "--directory" => spec.output.directory = Some(PathBuf::from(value())),
@@ -142,7 +143,9 @@ fn be_a_rank(behaviours: Vec<String>) {
         signal_hook::flag::register(15, Arc::new(AtomicBool::new(false))).unwrap();
     }
     println!("pid {}", std::process::id());
-    meet(&membership, &segments);
+    if name != "dummy" {
+        meet(&membership, &segments);
+    }
     match (name, socket) {
         ("network", Some(socket)) => greet_all(&membership, &socket),
         _ => behave(name, value, &membership, &segments),
@@ -162,6 +165,7 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
         "panic" => panic!("row 17 is out of range"),
         "spin" => spin(),
         "deaf" => spin(),
+        "dummy" => sleep(Duration::from_secs(3600)),
         "survivor" => survive(membership, segments),
         "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
         "bar" => say(b"10%\r20%\r\n"),

@@ -44,7 +44,8 @@ use sync::AtomicU64;
 use weft_wire::{Header, Protocol, Rank};
 
 /// Number of a frame in link memory, outgoing or received. It is valid until [`Link::free`]. No
-/// link uses bit 60: it is for links that are made of links.
+/// link uses bit 59, which is for whoever uses links, nor 60 and 61, which are for links made of
+/// links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub struct Buffer(pub u64);
 
@@ -160,8 +161,9 @@ pub trait Link: Send + 'static {
     /// this link ([`ni::NiHalf`]). Otherwise it runs inline, in calls of the host.
     const SEPARATE_NI: bool = false;
 
-    /// True if frames may be lost, so that the NI has timers. Whoever runs it inline must serve
-    /// them in time. [`Capabilities::lossless`] is the same at run time.
+    /// True if frames may be lost, or are held back until a flush, so that the NI has timers and
+    /// flushes. Whoever runs it inline must serve them in time. [`Capabilities::lossless`] says
+    /// whether any are lost.
     const LOSSY: bool = false;
 
     /// True if the link has [`Self::transmit_short`], and [`Self::receive_plain`] finds
@@ -382,6 +384,18 @@ pub trait Part: Link {
     /// then, too.
     fn wants_room(&self) -> bool {
         false
+    }
+
+    /// A descriptor that is readable while something waits beside what is found by a look at the
+    /// link's arrivals, if there is such a thing: connections, of which each has its own.
+    fn more_arrivals(&self) -> Option<std::io::Result<std::os::fd::OwnedFd>> {
+        None
+    }
+
+    /// True if nothing has arrived, and what arrives from here on makes the descriptor readable for
+    /// which whoever sleeps waits.
+    fn may_sleep(&mut self) -> bool {
+        !self.has_arrivals()
     }
 }
 

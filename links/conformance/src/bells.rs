@@ -1,36 +1,54 @@
 //! Sleeping and waking.
 
 use crate::{receive, receive_bytes, send};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use weft_link::bell::Waiter;
+use weft_link::bell::{Ticket, Waiter};
 use weft_link::{Link, Payload};
 
 /// Far longer than any test runs: a sleeper that is not woken fails by never ending.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
+/// Arms a bell while nothing arrives. A link may have something to do for itself first.
+fn arm<L: Link>(link: &mut L, waiter: Waiter) -> Ticket {
+    let armed = (0..1_000_000).find_map(|_| link.arm(waiter));
+    armed.expect("nothing has arrived")
+}
+
 pub fn an_arrival_is_seen_before_sleeping<L: Link>(links: &mut [L]) {
     for waiter in [Waiter::Host, Waiter::Upcall] {
         send(links, 0, 1, b"early");
         while !links[1].has_arrivals() {
+            links[0].flush();
             std::thread::yield_now();
         }
         assert_eq!(links[1].arm(waiter), None, "the frame was there before the bell was armed");
         assert_eq!(receive_bytes(links, 1).1, b"early");
-        assert!(links[1].arm(waiter).is_some(), "nothing is there any more");
+        arm(&mut links[1], waiter);
         links[1].disarm(waiter);
     }
 }
 
 pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
     let mut links = links;
+    send(&mut links, 0, 1, b"met");
+    assert_eq!(receive_bytes(&mut links, 1).1, b"met");
     let mut sleeper = links.pop().expect("two links");
     for waiter in [Waiter::Host, Waiter::Upcall] {
         for _ in 0..50 {
-            let ticket = sleeper.arm(waiter).expect("nothing has arrived");
+            let ticket = arm(&mut sleeper, waiter);
+            let awake = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 let bells = sleeper.bells();
-                scope.spawn(|| send(&mut links, 0, 1, b"wake"));
+                scope.spawn(|| {
+                    send(&mut links, 0, 1, b"wake");
+                    while !awake.load(Ordering::Relaxed) {
+                        links[0].flush();
+                        std::thread::yield_now();
+                    }
+                });
                 bells.wait(waiter, ticket, FOR_EVER);
+                awake.store(true, Ordering::Relaxed);
             });
             sleeper.disarm(waiter);
             let mut pair = [sleeper];
@@ -56,8 +74,11 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
     }
     let mut reader = links.pop().expect("two links");
     let mut owner = links.pop().expect("two links");
-    let ticket = owner.arm(Waiter::Host).expect("nothing has arrived");
-    assert_eq!(owner.alloc(), None, "the reader has not given it back");
+    let mut ticket = arm(&mut owner, Waiter::Host);
+    if owner.alloc().is_some() {
+        assert!(L::LOSSY, "the reader has not given it back");
+        return; // This link has sent it meanwhile.
+    }
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let received = receive(std::slice::from_mut(&mut reader), 0);
@@ -65,15 +86,21 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
                 reader.free(buffer);
             }
         });
-        owner.bells().wait(Waiter::Host, ticket, FOR_EVER);
+        // Some links wake their owner several times on the way, to have it look after them.
+        loop {
+            owner.bells().wait(Waiter::Host, ticket, FOR_EVER);
+            owner.disarm(Waiter::Host);
+            if owner.alloc().is_some() {
+                break;
+            }
+            ticket = arm(&mut owner, Waiter::Host);
+        }
     });
-    owner.disarm(Waiter::Host);
-    assert!(owner.alloc().is_some(), "the frame came back");
 }
 
 pub fn a_disarmed_bell_does_not_ring<L: Link>(links: &mut [L]) {
     let bells = links[1].bells();
-    let ticket = links[1].arm(Waiter::Host).expect("nothing has arrived");
+    let ticket = arm(&mut links[1], Waiter::Host);
     links[1].disarm(Waiter::Host);
     send(links, 0, 1, b"unheard");
     assert_eq!(bells.ticket(Waiter::Host), ticket, "the bell rang for nobody");

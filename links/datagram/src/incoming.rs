@@ -108,6 +108,8 @@ pub struct Incoming<P> {
     senders: Vec<Sender>,
     /// Probes that arrived.
     pub asking: Asking,
+    /// Ranks whose last frame has arrived.
+    pub gone: Vec<Rank>,
     /// Counters of datagrams so far.
     pub counters: Arrived,
 }
@@ -166,6 +168,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             whole: VecDeque::new(),
             senders: Vec::new(),
             asking: Asking::default(),
+            gone: Vec::new(),
             counters: Arrived::default(),
         }
     }
@@ -249,6 +252,12 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         *longest = (*longest).max(bytes as u32);
     }
 
+    /// True if a frame has come from `source` since this was asked the last time. Not for links
+    /// that answer probes.
+    pub fn has_come(&mut self, source: Rank) -> bool {
+        std::mem::take(&mut self.sender(source).longest) > 0
+    }
+
     #[inline]
     fn sender(&mut self, source: Rank) -> &mut Sender {
         if source.index() >= self.senders.len() {
@@ -278,6 +287,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
                     note(&mut self.asking.answers, source, answer);
                 }
             }
+            Kind::GOODBYE if !self.gone.contains(&source) => self.gone.push(source),
             _ => {}
         }
     }

@@ -7,6 +7,7 @@
 //! | `incoming` | datagrams that arrived, and the places that hold them while somebody reads |
 //! | `way` | the length of frames that reach a peer, found by probes |
 //! | `pieces` | packets that are longer than that |
+//! | `frames` | frames that a program fills, in places that leave and come back |
 //! | `bells` | sleeping in poll(2) |
 //!
 //! A *place* is memory that holds one datagram, or several that arrived together: a box for UDP, a
@@ -20,11 +21,13 @@
 #![forbid(unsafe_code)]
 
 mod bells;
+mod frames;
 mod incoming;
 mod outgoing;
 mod pieces;
 mod way;
 
 pub use bells::DatagramBells;
+pub use frames::Frames;
 pub use incoming::{Arrived, Asking, Incoming, Landed, Source};
 pub use outgoing::{Datagram, Outgoing, Sent, WayChange};

@@ -303,6 +303,16 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         }
     }
 
+    /// Adds a frame that says that it is the last one to `to`.
+    pub fn put_goodbye(&mut self, to: Rank, place: P) {
+        self.put_other(Kind::GOODBYE, to, place, [&[], &[]]);
+    }
+
+    /// Adds a frame that says that this rank is there.
+    pub fn put_heartbeat(&mut self, to: Rank, place: P) {
+        self.put_other(Kind::HEARTBEAT, to, place, [&[], &[]]);
+    }
+
     /// Adds a probe that makes a frame of so many bytes, or of as few as it can.
     fn probe(&mut self, to: Rank, round: u32, bytes: u32, spare: &mut impl FnMut() -> Option<P>) {
         // Without a place it is a lost one.

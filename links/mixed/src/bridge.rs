@@ -25,6 +25,10 @@ const STACK_BYTES: usize = 128 * 1024;
 const ARRIVAL: u64 = 0;
 const STOP: u64 = 1;
 const TIMER: u64 = 2;
+const MORE: u64 = 3;
+
+/// Interest in a descriptor that is heard once.
+const ONCE: EventFlags = EventFlags::IN.union(EventFlags::ONESHOT);
 
 pub(crate) struct Bridge {
     shared: Arc<Shared>,
@@ -36,11 +40,16 @@ struct Shared {
     epoll: OwnedFd,
     /// Readable while something has arrived.
     arrivals: OwnedFd,
+    /// Readable while something has arrived by another way. It is in the set always, and heard once
+    /// each time that somebody goes to sleep.
+    more: Option<OwnedFd>,
     /// Time at which the upcall thread's bell rings without an arrival.
     timer: Timer,
     interest: Mutex<Interest>,
     /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
+    /// True if `more` was heard since. Written with the lock held.
+    heard_more: AtomicBool,
     bells: Arc<dyn Bells>,
 }
 
@@ -55,14 +64,29 @@ struct Interest {
 impl Bridge {
     /// Rings `bells` when `arrivals` becomes readable while somebody sleeps, or writable if that
     /// was asked for.
-    pub fn start(arrivals: OwnedFd, bells: Arc<dyn Bells>) -> io::Result<Self> {
+    pub fn start(
+        arrivals: OwnedFd,
+        more: Option<OwnedFd>,
+        bells: Arc<dyn Bells>,
+    ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
         let timer = Timer::new()?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
-        let (interest, listens) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { epoll, arrivals, timer, interest, listens, bells });
+        if let Some(more) = &more {
+            epoll::add(&epoll, more, EventData::new_u64(MORE), ONCE)?;
+        }
+        let shared = Arc::new(Shared {
+            epoll,
+            arrivals,
+            more,
+            timer,
+            interest: Mutex::default(),
+            listens: AtomicBool::new(false),
+            heard_more: AtomicBool::new(false),
+            bells,
+        });
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("weft-arrivals".into());
         let thread = thread.stack_size(STACK_BYTES).spawn(move || watched.ring_on_arrivals())?;
@@ -79,6 +103,7 @@ impl Bridge {
             interest.room = true;
         }
         self.shared.listen(&interest);
+        self.shared.listen_for_more(&interest);
     }
 
     /// The bell of the upcall thread rings after this time, unless this is called again before.
@@ -131,6 +156,16 @@ impl Shared {
         self.listens.store(added.is_ok(), Ordering::Relaxed);
     }
 
+    /// From here on an arrival, or one that is there, is heard once.
+    fn listen_for_more(&self, _held: &Interest) {
+        if let Some(more) = &self.more
+            && self.heard_more.swap(false, Ordering::Relaxed)
+        {
+            // Without it sleepers look by themselves, if late.
+            let _ = epoll::modify(&self.epoll, more, EventData::new_u64(MORE), ONCE);
+        }
+    }
+
     fn ignore(&self, _held: &Interest) {
         if self.listens.swap(false, Ordering::Relaxed) {
             let removed = epoll::delete(&self.epoll, &self.arrivals);
@@ -151,7 +186,7 @@ impl Shared {
     }
 
     fn ring_on_arrivals(&self) {
-        let mut events = Vec::with_capacity(3);
+        let mut events = Vec::with_capacity(4);
         loop {
             events.clear();
             match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), None) {
@@ -163,7 +198,11 @@ impl Shared {
             if has(STOP) {
                 return;
             }
-            if has(ARRIVAL) {
+            if has(MORE) {
+                let _held = self.interest();
+                self.heard_more.store(true, Ordering::Relaxed);
+            }
+            if has(ARRIVAL) || has(MORE) {
                 self.ring();
             }
             // It may have been set again just now.

@@ -126,8 +126,9 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         };
         let others = if carries { near_ranks.len() - 1 } else { 0 };
         let turns = Turns::new(others, usize::from(ranks) - 1 - others);
+        let more = far.more_arrivals().transpose()?;
         Ok(Mixed {
-            bridge: Bridge::start(arrivals, near.bells())?,
+            bridge: Bridge::start(arrivals, more, near.bells())?,
             scratch: vec![0; max_payload].into_boxed_slice(),
             near,
             far,
@@ -259,6 +260,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         if received.is_some() {
             self.turns.took_far();
             self.bridge.arrived();
+        } else {
+            self.turns.missed_far();
         }
         Ok(received.map(|mut received| {
             if let Payload::Buffer(buffer) = received.payload {
@@ -412,7 +415,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
         let ticket = self.near.arm(waiter)?;
         self.bridge.arm(waiter, self.far.wants_room());
-        if self.far.has_arrivals() {
+        if !self.far.may_sleep() {
             self.disarm(waiter);
             return None;
         }

@@ -112,6 +112,11 @@ impl Keys {
         self.own
     }
 
+    /// The public number of the job.
+    pub fn job(&self) -> u32 {
+        self.job
+    }
+
     /// Keys that put no tags on frames, and let **everybody** in, with whatever the network made of
     /// the bytes: for measuring what tags cost, between ranks that all do so. Numbers are as ever.
     #[cfg(feature = "unauthenticated")]

@@ -147,7 +147,7 @@ pub(crate) fn can_segment(socket: BorrowedFd<'_>) -> bool {
     set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok()
 }
 
-/// Has the kernel hand over datagrams of one sender together; says whether it does.
+/// Has the kernel hand over datagrams of one sender joined; says whether it does.
 pub(crate) fn join_arrivals(socket: BorrowedFd<'_>) -> bool {
     set(socket, libc::SOL_UDP, libc::UDP_GRO, 1).is_ok()
 }

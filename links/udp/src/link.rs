@@ -130,8 +130,6 @@ impl Udp {
         );
         let shared = group.map(|group| outgoing.share(group, own, &peers));
         let multicast_payload = shared.map_or(max_payload, |most| most.min(max_payload));
-        let joined = batch::join_arrivals(socket.as_fd());
-        let landing_bytes = if joined { batch::MOST_JOINED } else { datagram_bytes };
         let socket = Arc::new(socket);
         let capabilities = Capabilities {
             max_payload,
@@ -152,7 +150,9 @@ impl Udp {
             // One more than readers can hold.
             incoming: Incoming::new(
                 receive_frames,
-                (0..=receive_frames).map(|_| vec![0; landing_bytes].into_boxed_slice()).collect(),
+                (0..=receive_frames)
+                    .map(|_| vec![0; batch::MOST_JOINED].into_boxed_slice())
+                    .collect(),
             ),
             frames: (0..frames)
                 .map(|_| vec![Cell::new(0); max_payload].into_boxed_slice())

@@ -13,7 +13,6 @@
 //! | `port` | [`XdpPort`]: what a rank needs, to be handed to its process; how memory is laid out |
 //! | `ring`, `memory` | the rings, and chunks of memory (`unsafe`) |
 //! | `rings` | one rank's end of the rings |
-//! | `frames` | the frames that a program fills |
 //! | `multicast` | frames that the network copies |
 //! | `link` | [`Xdp`] |
 //! | `raw` | [`Raw`]: the same rings without a protocol, for measuring |
@@ -32,7 +31,6 @@
 mod depth;
 mod error;
 mod features;
-mod frames;
 mod interface;
 mod link;
 mod memory;
@@ -45,7 +43,7 @@ mod rings;
 mod take;
 
 pub use error::{MOST_MTU, XdpError};
-pub use features::runs_programs;
+pub use features::{hooks, is_pair, runs_programs};
 pub use interface::{Interface, MacAddress};
 pub use link::{Counters, Xdp, XdpSettings};
 pub use memory::with_mapped;

@@ -1,8 +1,7 @@
 //! One rank's attachment.
 
-use crate::frames::Frames;
 use crate::interface::MacAddress;
-use crate::memory::Chunk;
+use crate::memory::{Address, Chunk};
 use crate::multicast::{of_place, places_of};
 use crate::port::{
     BODY_START, ENVELOPE_START, Mode, PortPlan, SEND_START, SharedPlan, WAITING, XdpPort,
@@ -14,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Incoming, Outgoing, Sent, WayChange};
+use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
@@ -60,7 +59,9 @@ type EthernetHeader = [u8; ENVELOPE_START - SEND_START];
 /// A link over AF_XDP.
 pub struct Xdp {
     rings: Rings,
-    frames: Frames,
+    frames: Frames<Chunk, Address>,
+    /// Number of the first frame's chunk; those of the others follow.
+    first_chunk: u32,
     /// Chunks for datagrams that packets are copied to.
     places: Vec<Chunk>,
     /// For a packet that is copied out of the queue that it is copied to.
@@ -117,6 +118,10 @@ impl Xdp {
         let mode = port.mode();
         let (rings, mut chunks) = Rings::new(port)?;
         let places = chunks.split_off(frames);
+        let with_body = |chunk: Chunk| {
+            let body = chunk.at(BODY_START, max_payload);
+            (chunk, body)
+        };
         let room = ENVELOPE_START..ENVELOPE_START + mtu;
         let mut outgoing = Outgoing::new(peers.len(), WAITING, room, trailer_bytes);
         let (mut groups, mut multicast_payload) = (Vec::new(), max_payload);
@@ -129,7 +134,8 @@ impl Xdp {
         Ok(Xdp {
             bells: Arc::new(DatagramBells::new(Arc::clone(&rings.socket) as _)?),
             rings,
-            frames: Frames::new(chunks, max_payload),
+            first_chunk: chunks.first().map_or(0, Chunk::index),
+            frames: Frames::new(chunks.into_iter().map(with_body)),
             places,
             scratch: vec![0; max_payload].into_boxed_slice(),
             outgoing,
@@ -211,7 +217,8 @@ impl Xdp {
     #[inline]
     fn reclaim(&mut self) {
         while let Some(chunk) = self.rings.reclaim() {
-            self.places.extend(self.frames.put_back(chunk).err());
+            let frame = chunk.index() - self.first_chunk;
+            self.places.extend(self.frames.put_back(frame, chunk).err());
         }
     }
 
@@ -238,7 +245,7 @@ impl Xdp {
             self.outgoing.put_whole(to, header, chunk);
             return;
         }
-        let index = self.frames.chunk_of(frame);
+        let index = self.first_chunk + frame;
         let body = BODY_START..BODY_START + size;
         let Xdp { outgoing, frames, rings, places, .. } = self;
         if let Some(chunk) = frames.peek(frame).or_else(|| rings.sending(index)) {
@@ -253,7 +260,7 @@ impl Xdp {
 
     /// Body of a frame of the program, wherever it is.
     fn body(&self, frame: u32, size: usize) -> &[u8] {
-        let index = self.frames.chunk_of(frame);
+        let index = self.first_chunk + frame;
         let here = self.frames.peek(frame).or_else(|| self.rings.sending(index));
         let mut waiting = self.outgoing.waiting().iter().map(|waits| &waits.place);
         let chunk = here.or_else(|| waiting.find(|place| place.index() == index));
@@ -295,7 +302,7 @@ impl Link for Xdp {
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         match self.incoming.bytes(buffer) {
             Some(bytes) => bytes,
-            None => self.frames.body(buffer.0 as u32),
+            None => self.frames.body(buffer.0 as u32).0,
         }
     }
 

@@ -53,7 +53,7 @@ pub fn permitted() -> Result<(), XdpError> {
     }
 }
 
-/// Has `weft-net` take an interface, in the driver if that knows XDP. Everything but Weft's frames
+/// Has `weft-net` take an interface, at the best hook that it has. Everything but Weft's frames
 /// goes on as if nothing were there. It is given back when the last process that has what keeps it
 /// has ended, in any way, or closed it.
 ///

@@ -2,7 +2,7 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Contradiction, Preset, Pupa, SendBuffers, Settings, Timer};
+use crate::{Body, Congestion, Contradiction, Preset, Pupa, SendBuffers, Settings, Timer};
 use Did::{Free, Transmit};
 use weft_wire::{GroupId, Header, Rank, Tag};
 
@@ -125,6 +125,31 @@ fn packets_take_send_buffers_by_their_size_and_multicasts_once() {
     assert_eq!(bench.receive(acknowledge(1, 2), Body::Empty), [Free(91)]);
     assert_eq!(asking_of(&bench.unicast(1, 92)), 0);
     assert!(asking_of(&bench.unicast(1, 93)) > 0, "the other has not acknowledged");
+}
+
+#[test]
+fn of_packets_that_take_many_send_buffers_more_ask() {
+    let asked_by = |bytes| {
+        let send_buffers = Some(SendBuffers { primary_bytes: 0, bytes });
+        let pupa = Pupa {
+            send_buffers,
+            secondary_sends: 40,
+            primary_sends: 100,
+            ask_every: 8,
+            ..settings().pupa
+        };
+        let mut bench = Bench::set_up(0, Settings { pupa, ..settings() });
+        let asks = (90..130).map(|buffer| asking_of(&bench.unicast(1, buffer)));
+        asks.collect::<Vec<_>>()
+    };
+    // From 30 buffers on, one in 8 packets of one buffer; of those that take 4, one in two.
+    let every = |from: usize, every: usize| {
+        (1..41)
+            .map(|sent| usize::from(sent >= from && (sent - from).is_multiple_of(every)))
+            .collect()
+    };
+    let (short, long): (Vec<_>, Vec<_>) = (every(30, 8), every(8, 2));
+    assert_eq!((asked_by(8), asked_by(2)), (short, long));
 }
 
 #[test]
@@ -284,4 +309,75 @@ fn heartbeats_do_not_put_off_what_has_to_be_sent_again() {
     }
     // The wait doubles six times.
     assert!((1000 / 64..1000 / 32).contains(&again), "{again} times");
+}
+
+/// With a congestion window of 4 packets to begin with, of a FIFO of 40.
+fn congested() -> Bench {
+    let pupa = Pupa { primary_sends: 40, ..settings().pupa };
+    let congestion = Some(Congestion { first_packets: 4 });
+    Bench::set_up(0, Settings { pupa, congestion, ..settings() })
+}
+
+/// Numbers of the packets to rank 1 that were transmitted.
+fn numbers_of(did: &[Did]) -> Vec<u32> {
+    let number = |did: &Did| match did {
+        Transmit(_, header, _) if header.tag == Tag::Ucast => Some(header.sequence),
+        _ => None,
+    };
+    did.iter().filter_map(number).collect()
+}
+
+/// Sends `count` packets, the first of them from buffer 100; numbers of those that left.
+fn send(bench: &mut Bench, count: u64) -> Vec<u32> {
+    (0..count).flat_map(|packet| numbers_of(&bench.unicast(1, 100 + packet))).collect()
+}
+
+#[test]
+fn no_more_packets_leave_than_the_network_has_room_for() {
+    let mut bench = congested();
+    assert_eq!(send(&mut bench, 30), [0, 1, 2, 3]);
+    // All four arrive, and four more may be under way beside four.
+    let did = bench.receive(acknowledge(1, 4), Body::Empty);
+    assert_eq!(numbers_of(&did), (4..12).collect::<Vec<_>>());
+    let did = bench.receive(acknowledge(1, 12), Body::Empty);
+    assert_eq!(numbers_of(&did), (12..28).collect::<Vec<_>>());
+}
+
+#[test]
+fn after_a_loss_fewer_are_under_way_and_as_many_are_sent_again() {
+    let mut bench = congested();
+    send(&mut bench, 30);
+    bench.receive(acknowledge(1, 4), Body::Empty);
+    bench.receive(acknowledge(1, 12), Body::Empty);
+    // Of 12 to 27 the first is missing: 7/10 of these 16.
+    let did = bench.receive(nack(1, 12), Body::Empty);
+    assert_eq!(numbers_of(&did), (12..23).collect::<Vec<_>>());
+    // Each acknowledgement makes room, and the window grows once all of it has come.
+    let did = bench.receive(acknowledge(1, 17), Body::Empty);
+    assert_eq!(numbers_of(&did), (23..28).collect::<Vec<_>>());
+    let did = bench.receive(acknowledge(1, 28), Body::Empty);
+    assert_eq!(numbers_of(&did), [28, 29]);
+}
+
+#[test]
+fn a_receiver_without_buffers_is_no_congestion() {
+    let mut bench = congested();
+    send(&mut bench, 30);
+    bench.receive(acknowledge(1, 4), Body::Empty);
+    let did = bench.receive(with_room(nack(1, 4), 0), Body::Empty);
+    assert_eq!(numbers_of(&did), []);
+    let did = bench.receive(acknowledge(1, 4), Body::Empty);
+    assert_eq!(numbers_of(&did), (4..12).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pair_that_loses_nothing_has_its_whole_window() {
+    let mut bench = congested();
+    let window = bench.ni.settings().window_packets;
+    bench.ni.set_lossless(Rank(1));
+    bench.ni.set_lossless(Rank(1));
+    assert_eq!(numbers_of(&bench.unicast(1, 100)).len(), 1);
+    assert!(bench.ni.check_all_invariants().is_ok());
+    let left: usize = (101..110).map(|buffer| numbers_of(&bench.unicast(1, buffer)).len()).sum();
+    assert_eq!(left + 1, usize::from(window));
 }

@@ -10,6 +10,7 @@
 //! | `simulator` | machine descriptions; packets whose bits flip |
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `ways` | pieces of packets, probes of ways, answers, by a member that says anything |
+//! | `records` | what comes on a TCP connection, by a stranger and by a member that says anything |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
@@ -31,6 +32,7 @@ mod collectives;
 mod messages;
 mod ni;
 mod node;
+mod records;
 mod region;
 mod remote;
 mod seal;
@@ -70,6 +72,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("places", weft_endpoint::fuzzing::places),
     ("seal", seal::frames),
     ("ways", ways::frames),
+    ("records", records::stream),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),
     ("nrx-hmc", ni::nrx_hmc),

@@ -30,8 +30,8 @@ use std::collections::VecDeque;
 use weft_protocol::invariants::{i2_promised, i9_bounded};
 use weft_protocol::tree::{Group, Shape};
 use weft_protocol::{
-    Acknowledging, Adaptive, Body, Counters, Forwarding, Ni, Preset, Pupa, Recovery, Reliability,
-    SendBuffers, Settings, Timer, VARIABLES,
+    Acknowledging, Adaptive, Body, Congestion, Counters, Forwarding, Ni, Preset, Pupa, Recovery,
+    Reliability, SendBuffers, Settings, Timer, VARIABLES,
 };
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
@@ -131,6 +131,9 @@ impl Bench {
                 ask_every: 1 + low_water_percent as u16 % 3,
                 refresh_every: script.int_in_range(1..=3)?,
             };
+            let first_packets = 1 + u16::from(low_water_percent) % 4;
+            settings.congestion =
+                low_water_percent.is_multiple_of(3).then_some(Congestion { first_packets });
         }
         settings.retransmit_at_least = None;
         settings.retransmit_after = 1000;

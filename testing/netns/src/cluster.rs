@@ -10,17 +10,20 @@ use tempfile::TempDir;
 use crate::host::{Host, INTERFACE};
 use crate::namespace::{Namespace, SetupError};
 use crate::script::write_script;
+use crate::trunk::forwarding;
 
-/// The most hosts of a cluster.
-pub const HOSTS_MAX: usize = NAMES.len();
+/// The most hosts of a cluster: as many as a job has.
+pub const HOSTS_MAX: usize = 256;
+
+/// Hosts of a cluster, at most, that find out each other's Ethernet addresses. More are told: the
+/// kernel has one table for what was found out on all hosts together, with room for 1,024.
+const NEIGHBOURS_FOUND: usize = 9;
 
 /// Bridge to which the ports of a switch belong.
-const BRIDGE: &str = "br0";
+pub(crate) const BRIDGE: &str = "br0";
 /// Longest time for the kernel to notice that links are up; it is a moment, on a machine with much
 /// to do a longer one.
-const WIRES_LIMIT: Duration = Duration::from_secs(10);
-
-const NAMES: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+pub(crate) const WIRES_LIMIT: Duration = Duration::from_secs(10);
 
 /// Properties of the wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +40,13 @@ impl Default for Options {
     }
 }
 
-/// Two to nine hosts named `a`, `b` and so on, each with one interface with a single queue, which
-/// reach one another by IPv4 and IPv6. Removed when dropped.
+/// Some hosts named `a`, `b` and so on to `i`, then `h10`, `h11` and so on, each with one interface
+/// with a single queue, which reach one another by IPv4 and IPv6. Removed when dropped.
 #[derive(Debug)]
 pub struct Cluster {
-    hosts: Vec<Host>,
-    mtu: u32,
-    switch: Option<Namespace>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) mtu: u32,
+    pub(crate) switch: Option<Namespace>,
     files: TempDir,
 }
 
@@ -57,8 +60,7 @@ impl Cluster {
     /// If `hosts` is not from 2 to [`HOSTS_MAX`].
     pub fn new(hosts: usize, options: Options) -> Result<Self, SetupError> {
         assert!((2..=HOSTS_MAX).contains(&hosts), "a cluster has 2 to {HOSTS_MAX} hosts");
-        let hosts: Vec<Host> =
-            (1..).zip(NAMES).take(hosts).map(make_host).collect::<Result<_, _>>()?;
+        let hosts: Vec<Host> = (1..=hosts as u16).map(make_host).collect::<Result<_, _>>()?;
         let switch = match hosts.as_slice() {
             [first, second] if !options.bridge => {
                 let peer = format!(
@@ -72,9 +74,12 @@ impl Cluster {
         };
         for host in &hosts {
             host.configure(&format!(
-                "link set {INTERFACE} mtu {}\naddr add {}/24 dev {INTERFACE}\n{}\nlink set lo up\nlink set {INTERFACE} up",
+                "link set {INTERFACE} mtu {}\naddr add {}/16 dev {INTERFACE}\n{}\nlink set lo up\nlink set {INTERFACE} up",
                 options.mtu, host.ipv4(), host.ipv6_order("add"),
             ))?;
+        }
+        if hosts.len() > NEIGHBOURS_FOUND {
+            introduce(&hosts)?;
         }
         let files = write_remote_shell(&hosts)?;
         let cluster = Cluster { hosts, mtu: options.mtu, switch, files };
@@ -105,10 +110,7 @@ impl Cluster {
             }
         }
         let Some(switch) = &self.switch else { return Ok(true) };
-        let ports =
-            switch.ask("ip", &["-oneline", "-details", "link", "show", "master", BRIDGE])?;
-        Ok(ports.lines().filter(|port| port.contains(" state forwarding ")).count()
-            == self.hosts.len())
+        Ok(forwarding(switch, BRIDGE)? == self.hosts.len())
     }
 
     /// Joins the first two hosts by one more wire, whose ends have this name and no address.
@@ -156,16 +158,22 @@ impl Cluster {
         switch.feed("nft", &["-f", "-"], &rules("bridge", &chain))
     }
 
-    /// From here on the hosts' interfaces are like those whose drivers know no XDP: none lets a
-    /// program in while the other end of its wire takes longer packets than a program could.
+    /// From here on the hosts' interfaces are ones whose drivers know no XDP, on top of those that
+    /// they had.
     ///
     /// # Errors
     /// [`SetupError`] if the system refuses.
-    ///
-    /// # Panics
-    /// If hosts do not meet at a bridge.
     pub fn keep_xdp_out_of_drivers(&self) -> Result<(), SetupError> {
-        self.set_bridge_mtu(65535)
+        for host in &self.hosts {
+            host.configure(&format!(
+                "link set {INTERFACE} down\nlink set {INTERFACE} name below0\naddr flush dev below0\n\
+                 link set below0 up\nlink add link below0 name {INTERFACE} type macvlan\n\
+                 addr add {}/16 dev {INTERFACE}\n{}\nlink set {INTERFACE} up",
+                host.ipv4(),
+                host.ipv6_order("add"),
+            ))?;
+        }
+        self.await_wires()
     }
 
     /// From here on the bridge takes packets of so many bytes, whatever the hosts' interfaces take.
@@ -225,8 +233,31 @@ impl Cluster {
     }
 }
 
-fn make_host((number, name): (u8, &str)) -> Result<Host, SetupError> {
-    Ok(Host { namespace: Namespace::new(name)?, name: name.into(), number })
+fn make_host(number: u16) -> Result<Host, SetupError> {
+    let name = match number {
+        1..=9 => char::from(b'`' + number as u8).to_string(),
+        _ => format!("h{number}"),
+    };
+    Ok(Host { namespace: Namespace::new(&name)?, name, number })
+}
+
+/// Tells all hosts the addresses of all others, for good.
+fn introduce(hosts: &[Host]) -> Result<(), SetupError> {
+    let address = |host: &Host| {
+        let [high, low] = host.number.to_be_bytes();
+        format!("02:77:00:00:{high:02x}:{low:02x}")
+    };
+    for host in hosts {
+        let mut orders = format!("link set {INTERFACE} address {}\n", address(host));
+        for other in hosts.iter().filter(|other| other.number != host.number) {
+            let (ip, ethernet) = (other.ipv4(), address(other));
+            // Writing to a string never fails.
+            let _ =
+                writeln!(orders, "neigh add {ip} lladdr {ethernet} dev {INTERFACE} nud permanent");
+        }
+        host.configure(&orders)?;
+    }
+    Ok(())
 }
 
 fn wire(name: &str, peer: &str) -> String {
@@ -257,7 +288,7 @@ fn make_switch(hosts: &[Host], mtu: u32) -> Result<Namespace, SetupError> {
 fn write_remote_shell(hosts: &[Host]) -> Result<TempDir, SetupError> {
     let mut script = String::from("#!/bin/sh\nhost=$1; shift\ncase $host in\n");
     for host in hosts {
-        let words = host.namespace.words().join(" ");
+        let words = host.words();
         let _ = writeln!(script, "{}) exec {words} -- sh -c \"$*\" ;;", host.name);
     }
     script.push_str("*) echo \"Could not resolve hostname $host\" >&2; exit 255 ;;\nesac\n");

@@ -16,7 +16,7 @@ pub const INTERFACE: &str = "eth0";
 pub struct Host {
     pub(crate) namespace: Namespace,
     pub(crate) name: String,
-    pub(crate) number: u8,
+    pub(crate) number: u16,
 }
 
 impl Host {
@@ -25,20 +25,26 @@ impl Host {
         &self.name
     }
 
-    /// Its IPv4 address on [`INTERFACE`], a /24.
+    /// Its IPv4 address on [`INTERFACE`], a /16.
     pub fn ipv4(&self) -> IpAddr {
-        Ipv4Addr::new(10, 77, 0, self.number).into()
+        let [high, low] = self.number.to_be_bytes();
+        Ipv4Addr::new(10, 77, high, low).into()
     }
 
     /// Its IPv6 address on [`INTERFACE`], a /64.
     pub fn ipv6(&self) -> IpAddr {
-        Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, self.number.into()).into()
+        Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, self.number).into()
     }
 
     /// A command that runs on this host, as the process that is started and not as a child of it.
     /// It dies with the thread that starts it, and with the cluster.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.namespace.command(program)
+    }
+
+    /// Words that, put before a command and `--`, run it on this host, for scripts.
+    pub fn words(&self) -> String {
+        self.namespace.words().join(" ")
     }
 
     /// Runs `body` in a thread of this host and returns what it returns. Sockets that it opens,
@@ -84,7 +90,10 @@ impl Host {
     }
 
     /// Gives `ip` some orders, one a line.
-    pub(crate) fn configure(&self, orders: &str) -> Result<(), SetupError> {
+    ///
+    /// # Errors
+    /// [`SetupError`] if the system refuses one of them.
+    pub fn configure(&self, orders: &str) -> Result<(), SetupError> {
         self.namespace.feed("ip", &["-batch", "-"], &format!("{orders}\n"))
     }
 }

@@ -2,8 +2,9 @@
 //! addresses and host name, and shares processor, memory and files with the others.
 //!
 //! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge
-//! in a namespace of its own. Uses `ip`, `nft`, `nsenter` and `setpriv`, which `make setup`
-//! installs. [`write_script`] makes the scripts that stand in for other programs there.
+//! in a namespace of its own, or at two with a narrow [`Trunk`] between them. Uses `ip`, `tc`,
+//! `nft`, `nsenter` and `setpriv`, which `make setup` installs. [`write_script`] makes the scripts
+//! that stand in for other programs there.
 //!
 //! What it keeps:
 //! - **Nothing is left behind.** A namespace has no name in the file system. It lives as long as
@@ -18,6 +19,7 @@ mod cluster;
 mod host;
 mod namespace;
 mod script;
+mod trunk;
 
 use std::sync::OnceLock;
 
@@ -25,6 +27,7 @@ pub use cluster::{Cluster, HOSTS_MAX, Options};
 pub use host::{Host, INTERFACE};
 pub use namespace::SetupError;
 pub use script::write_script;
+pub use trunk::{Passed, Trunk};
 
 /// Checks that this process may make clusters.
 ///

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_protocol::tree::Shape;
-use weft_protocol::{Adaptive, Counters, Preset, Pupa, Recovery, SendBuffers, Settings};
+use weft_protocol::{
+    Adaptive, Congestion, Counters, Preset, Pupa, Recovery, SendBuffers, Settings,
+};
 use weft_scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
@@ -201,6 +203,8 @@ impl Case {
         }
         let settings = &mut options.settings;
         settings.pupa = self.pupa;
+        let first_packets = 1 + (self.number % 7) as u16;
+        settings.congestion = (self.number % 2 == 1).then_some(Congestion { first_packets });
         settings.retransmit_at_least = self.retransmit_at_least;
         settings.checks_all = self.checks_all();
         Ok(options)

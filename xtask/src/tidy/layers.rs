@@ -56,7 +56,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("endpoint", "") => Endpoint,
         ("protocol", "") => Protocol,
         // What links are made of.
-        ("links", "api" | "channel" | "datagram" | "seal") => LinkApi,
+        ("links", "api" | "channel" | "datagram" | "fabric/abi" | "seal") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", "xdp/net") => Net,
         ("links", _) => Link,

@@ -154,7 +154,7 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
         return;
     }
     for plot in &chapter.plots {
-        let _ = writeln!(page, "\n![{}]({}.svg)", plot.title, plot.name);
+        let _ = writeln!(page, "\n![{}]({}.svg)", plot.chart.title, plot.name);
     }
 }
 

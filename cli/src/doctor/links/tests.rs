@@ -13,10 +13,24 @@ fn shm_works_if_all_that_it_needs_is_there() {
 }
 
 #[test]
-fn links_to_come_are_named_as_such() {
-    let link = &all(&[])[3];
-    assert_eq!((link.name, link.status), ("fabric", Status::NotBuilt));
-    assert!(link.detail.ends_with("not built yet in this version"));
+fn fabric_says_of_each_provider_why_it_is_taken_or_not() {
+    let provider = |name: &str, standing| Provider {
+        name: name.into(),
+        domains: vec!["eth0".into(), "lo".into()],
+        standing,
+    };
+    let tcp = provider("tcp;ofi_rxm", Standing::Ordinary);
+    let verbs = provider("verbs;ofi_rxm", Standing::Hardware);
+    let found = fabric(Ok(("2.1".into(), vec![tcp.clone(), verbs])));
+    assert_eq!(found.status, Status::Ok);
+    let said = "libfabric 2.1: tcp;ofi_rxm on eth0, lo (an ordinary network: taken if named";
+    assert!(found.detail.contains(said), "{found:?}");
+    assert!(found.detail.ends_with("verbs;ofi_rxm on eth0, lo (hardware of its own: taken)"));
+    let ordinary = fabric(Ok(("2.1".into(), vec![tcp])));
+    assert_eq!((ordinary.status, ordinary.advice), (Status::Absent, Some(NAME_ONE.into())));
+    let none = fabric(Err(FabricError::NoLibrary("no such file".into())));
+    assert_eq!((none.status, none.advice), (Status::Absent, Some(INSTALL.into())));
+    assert!(none.detail.contains("libfabric cannot be loaded: no such file"), "{}", none.detail);
 }
 
 #[test]

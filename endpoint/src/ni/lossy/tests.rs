@@ -31,3 +31,20 @@ fn a_peer_that_may_keep_silent_for_longer_is_waited_for_as_long() {
         assert_eq!(stay(lost_after).until(0, false, false), patience);
     }
 }
+
+#[test]
+fn the_longer_a_program_talks_the_further_it_puts_the_look_off() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let tick = fallback.tick;
+    // The thread has announced a look, and the program enters.
+    fallback.put_off_from.store(0, Ordering::Relaxed);
+    assert_eq!(fallback.put_off_by(100 * MS), tick);
+    fallback.put_off_from.store(100 * MS, Ordering::Relaxed);
+    assert_eq!(fallback.put_off_by(101 * MS), tick);
+    assert_eq!(fallback.put_off_by(108 * MS), MS);
+    assert_eq!(fallback.put_off_by(900 * MS), LONGEST_PUT_OFF);
+    // It computes, the thread has looked, and it talks again.
+    fallback.awake();
+    fallback.put_off_from.store(0, Ordering::Relaxed);
+    assert_eq!(fallback.put_off_by(910 * MS), tick);
+}

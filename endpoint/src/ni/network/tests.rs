@@ -42,3 +42,16 @@ fn ranks_that_share_cores_have_time() {
     assert!(alone.acknowledge_after < crowded.acknowledge_after);
     assert_eq!((alone.window_packets, alone.silence), (64, Some(Silence::default())));
 }
+
+#[test]
+fn long_packets_count_by_their_bytes() {
+    let of = |max_payload, frames| {
+        let link = Capabilities { max_payload, ..capabilities(frames, 512) };
+        network_settings(4, Preset::Pupa, &link, false).pupa.send_buffers
+    };
+    assert_eq!(of(1416, 512), None, "all frames can be full at once");
+    let buffers = of(65_472, 512).unwrap();
+    assert_eq!((buffers.taken_by(1), buffers.taken_by(65_472)), (1, 16));
+    // As many as may wait for acknowledgements take all buffers.
+    assert_eq!(MOST_WAITING / 65_472 * 16, 512);
+}

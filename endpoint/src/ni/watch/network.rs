@@ -64,7 +64,7 @@ impl<L: Link> Watch<L> {
     /// Watches the network, until it is over.
     pub(super) fn watch_network(&mut self, interrupt: &mut impl FnMut()) {
         // Packets that the host had processed when it was left time to poll, and that time.
-        let (mut left_time, mut pause) = (None, self.delay);
+        let (mut left_time, mut pause) = (None, self.delay());
         while !self.is_over() {
             match self.node.look() {
                 Look::Waits => {
@@ -72,9 +72,9 @@ impl<L: Link> Watch<L> {
                     let processed = host.packets_processed;
                     let is_eager = self.node.eager.load(Ordering::Relaxed);
                     match left_time {
-                        None if !is_eager => pause = self.delay,
+                        None if !is_eager => pause = self.delay(),
                         Some(seen) if host.interrupts_disabled || seen != processed => {
-                            pause = (pause * 2).min(self.delay * MOST_DELAYS);
+                            pause = (pause * 2).min(self.delay() * MOST_DELAYS);
                         }
                         _ => {
                             self.node.interrupts.run(&mut *interrupt);
@@ -90,7 +90,7 @@ impl<L: Link> Watch<L> {
                     left_time = None;
                     if self.sleep(sleep, Woken::Ring) == Woken::Ring && !is_eager {
                         left_time = Some(self.node.host_status().packets_processed);
-                        pause = self.delay;
+                        pause = self.delay();
                         self.leave_time(pause);
                     }
                 }

@@ -8,6 +8,7 @@ use rustix::event::PollFlags;
 
 use super::AgentError;
 use crate::clock::Clock;
+use crate::hosts::BEAT;
 use crate::hosts::stream::Stream;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::wait::{Waited, wait_for};
@@ -21,12 +22,20 @@ pub(super) struct Uplink {
     heard_at: Option<Duration>,
     /// Silence after which the launcher is given up.
     limit: Duration,
+    /// Time of the last look at the silence.
+    looked_at: Duration,
 }
 
 impl Uplink {
     /// A connection whose launcher is given up when it has been silent for `limit`.
     pub fn new(stream: Stream, limit: Duration) -> Self {
-        Uplink { stream, clock: Clock::start(), heard_at: Some(Duration::ZERO), limit }
+        let (heard_at, looked_at) = (Some(Duration::ZERO), Duration::ZERO);
+        Uplink { stream, clock: Clock::start(), heard_at, limit, looked_at }
+    }
+
+    /// Says after which silence the launcher, or whoever is in between, is given up.
+    pub fn is_given_up_after(&mut self, limit: Duration) {
+        self.limit = limit;
     }
 
     /// Sends the launcher a message.
@@ -57,8 +66,8 @@ impl Uplink {
         }
     }
 
-    /// Waits for the launcher or for one of these descriptors, or until the time is over. What the
-    /// launcher has said has been taken before.
+    /// Waits for the launcher or for one of these descriptors, or until the time is over; or for a
+    /// moment. What the launcher has said has been taken before.
     pub fn wait(
         &mut self,
         arrivals: &[BorrowedFd<'_>],
@@ -70,7 +79,7 @@ impl Uplink {
         let mut sources: Vec<Waited<'_, bool>> = vec![(true, from.as_fd(), PollFlags::IN)];
         sources.extend(self.stream.writable().map(|to| (false, to.as_fd(), PollFlags::OUT)));
         sources.extend(arrivals.iter().map(|arrivals| (false, *arrivals, PollFlags::IN)));
-        let ready = wait_for(&sources, timeout.into_iter().chain(left).min())?;
+        let ready = wait_for(&sources, timeout.into_iter().chain(left).chain([BEAT]).min())?;
         if ready.contains(&true) {
             self.stream.read_some()?;
         }
@@ -78,12 +87,17 @@ impl Uplink {
         Ok(())
     }
 
-    /// Checks that the launcher is not to be given up. What has arrived while this process did not
-    /// run counts.
+    /// Checks that the launcher is not to be given up. To be called every [`BEAT`] at least: what
+    /// has arrived while this process did not run counts, and that time does not, as the launcher
+    /// may have stood still with it.
     ///
     /// # Errors
     /// [`AgentError::Gone`] if it is.
     pub fn check(&mut self) -> Result<(), AgentError> {
+        let now = self.clock.now();
+        let slept = now.saturating_sub(self.looked_at).saturating_sub(2 * BEAT);
+        self.looked_at = now;
+        self.heard_at = self.heard_at.map(|heard_at| (heard_at + slept).min(now));
         if self.time_left() != Some(Duration::ZERO) {
             return Ok(());
         }

@@ -87,13 +87,11 @@ fn meet<const N: usize>(hosts: [(u8, Mtu); N]) -> [UdpProbe; N] {
 #[test]
 fn hosts_that_reach_each_other_meet() {
     let mut hosts = meet([(5, Mtu::USUAL); 3]);
-    for host in &hosts {
-        host.ask();
-    }
+    hosts.iter_mut().for_each(UdpProbe::ask);
     // Over loopback what is sent has arrived: questions in the first round, answers in the second.
     (0..2).for_each(|_| hosts.iter_mut().for_each(UdpProbe::take_in));
     for host in &hosts {
-        assert_eq!(host.missed().count(), 0);
+        assert_eq!(host.reached(), Reached::default());
     }
 }
 
@@ -101,11 +99,12 @@ fn hosts_that_reach_each_other_meet() {
 fn outsiders_are_not_answered() {
     let mut hosts = meet([(5, Mtu::USUAL), (6, Mtu::USUAL)]);
     for _ in 0..3 {
-        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::ask);
         hosts.iter_mut().for_each(UdpProbe::take_in);
     }
-    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, false)]);
-    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, false)]);
+    let without = |host| Unmet { host, short: false, heard: false };
+    assert_eq!(hosts[0].reached().unmet, [without(1)]);
+    assert_eq!(hosts[1].reached().unmet, [without(0)]);
 }
 
 #[test]
@@ -113,11 +112,12 @@ fn hosts_that_only_short_questions_reach_are_told_apart() {
     // What is longer than a host expects is nothing to it, as if it had been lost.
     let mut hosts = meet([(5, Mtu::USUAL), (5, Mtu::LEAST)]);
     for _ in 0..3 {
-        hosts.iter().for_each(UdpProbe::ask);
+        hosts.iter_mut().for_each(UdpProbe::ask);
         hosts.iter_mut().for_each(UdpProbe::take_in);
     }
-    assert_eq!(hosts[0].missed().collect::<Vec<_>>(), [(1, true)]);
-    assert_eq!(hosts[1].missed().collect::<Vec<_>>(), [(0, true)]);
+    let without = |host| Unmet { host, short: true, heard: true };
+    assert_eq!(hosts[0].reached().unmet, [without(1)]);
+    assert_eq!(hosts[1].reached().unmet, [without(0)]);
 }
 
 #[test]
@@ -146,4 +146,29 @@ fn only_the_very_bytes_are_a_greeting() {
         }
         assert_eq!(second.open(&[&question[..], &[0]].concat()), None);
     }
+}
+
+#[test]
+fn a_host_that_comes_from_elsewhere_is_noticed_unless_it_comes_from_its_address_too() {
+    let [mut first, mut second] = meet([(5, Mtu::USUAL); 2]);
+    let elsewhere = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let source = elsewhere.local_addr().unwrap();
+    let question = second.hello(QUESTION, 1, 0);
+    elsewhere.send_to(&question, first.hosts[0]).unwrap();
+    first.take_in();
+    assert_eq!(first.reached().translated, [(1, source)]);
+    second.ask();
+    first.take_in();
+    assert_eq!(first.reached().translated, []);
+    elsewhere.send_to(&question, first.hosts[0]).unwrap();
+    first.take_in();
+    assert_eq!(first.reached().translated, []);
+}
+
+#[test]
+fn hosts_of_which_each_has_the_same_address_are_told_so() {
+    let all = [vec![one("eth0", "10.0.2.15", 24)], vec![one("enp0s3", "10.0.2.15", 24)]];
+    let (host, what) = choose(&all, None).unwrap_err();
+    let begin = "other hosts have the same addresses as it, eth0 (10.0.2.15), as machines behind";
+    assert!(host == 0 && what.starts_with(begin), "{host}: {what}");
 }

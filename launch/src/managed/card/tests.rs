@@ -10,6 +10,7 @@ fn a_card_is_read_as_it_was_written() {
     for address in [None, Some("10.0.0.1:7".parse().unwrap()), Some("[fe80::1]:9".parse().unwrap())]
     {
         card.address = address;
+        card.listens = address.is_none();
         card.link = address.map_or("", |_| "xdp").into();
         card.protection = address.map(|_| Protection::Encrypted);
         assert_eq!(Card::parse(&card.emit()), Ok(card.clone()));
@@ -30,9 +31,12 @@ fn two_cards_of_a_process_differ_in_their_jobs_only() {
 
 #[test]
 fn the_socket_has_an_address_that_others_can_use() {
-    if let Some(socket) = bind_socket() {
+    for listens in [true, false] {
+        let Some((socket, listener)) = bind_socket(listens) else { return };
         let address = socket.local_addr().unwrap();
         assert!(!address.ip().is_unspecified() && address.port() != 0, "{address}");
+        let listening = listener.map(|listener| listener.local_addr().unwrap());
+        assert_eq!(listening, listens.then_some(address));
     }
 }
 

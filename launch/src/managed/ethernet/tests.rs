@@ -1,3 +1,4 @@
+use super::super::card::Card;
 use super::super::tests::Store;
 use super::*;
 use crate::channel;
@@ -8,10 +9,10 @@ use rustix::fs::fstat;
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
 /// Cards of ranks on these hosts, and the network between them.
-fn job(hosts: &[(u16, &str)]) -> (Vec<Card>, Network) {
+fn job(hosts: &[(u16, &str)]) -> (Vec<Facts>, Network) {
     let card = |(_, node): &(u16, &str)| {
         let card = Card::of_this_process("s", None, [9; 32]).unwrap();
-        Card { node: (*node).into(), ..card }
+        Facts::of(&Card { node: (*node).into(), ..card })
     };
     let (job, secret) = draw_job().unwrap();
     let network = Network {
@@ -23,6 +24,7 @@ fn job(hosts: &[(u16, &str)]) -> (Vec<Card>, Network) {
         hosts: hosts.iter().map(|(host, _)| *host).collect(),
         ethernet: None,
         copied: false,
+        bulk: false,
     };
     (hosts.iter().map(card).collect(), network)
 }
@@ -39,8 +41,8 @@ fn met(missed: &[u16], uncopied: &[u16]) -> Record {
 
 /// Does something with what the third rank, on the third host, knows of an attempt.
 fn attempt<T>(body: impl FnOnce(&Attempt<'_>, &[Rank]) -> T) -> T {
-    let (cards, network) = job(&THREE);
-    let attempt = Attempt { own: Rank(3), cards: &cards, network: &network, far: FarLink::Auto };
+    let (facts, network) = job(&THREE);
+    let attempt = Attempt { own: Rank(3), facts: &facts, network: &network, far: FarLink::Auto };
     body(&attempt, &holders(&network.hosts))
 }
 
@@ -99,8 +101,8 @@ fn all_hosts_have_met_or_the_first_two_that_did_not_are_named() {
 
 #[test]
 fn two_hosts_need_no_copies() {
-    let (cards, network) = job(&[(0, "a"), (1, "b")]);
-    let attempt = Attempt { own: Rank(0), cards: &cards, network: &network, far: FarLink::Auto };
+    let (facts, network) = job(&[(0, "a"), (1, "b")]);
+    let attempt = Attempt { own: Rank(0), facts: &facts, network: &network, far: FarLink::Auto };
     let names = ["eth0", "eth0"].map(String::from);
     let records = vec![met(&[], &[]), met(&[], &[])];
     assert!(!attempt.met(&[Rank(0), Rank(1)], &names, records).unwrap());
@@ -123,7 +125,7 @@ fn what_holders_say_is_heard_by_host() {
 /// A rank that has no interface to take because another host could not take its own.
 #[test]
 fn who_insists_is_refused_and_who_does_not_goes_on() {
-    let (cards, network) = job(&THREE);
+    let (facts, network) = job(&THREE);
     for far in [FarLink::Xdp, FarLink::Auto] {
         let mut store = Store::default();
         let records = [(0, taken(0)), (1, Record::Without("it has none".into())), (3, taken(2))];
@@ -131,7 +133,7 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
             store.own = own;
             store.put("station", &record.emit()).unwrap();
         }
-        let attempt = Attempt { own: Rank(2), cards: &cards, network: &network, far };
+        let attempt = Attempt { own: Rank(2), facts: &facts, network: &network, far };
         match (far, agree(&attempt, &mut store)) {
             (FarLink::Xdp, Err(error)) => {
                 let wanted = "cannot join the job: WEFT_LINK is \"xdp\", which cannot be had: host b: it has none";

@@ -4,12 +4,12 @@ use std::thread;
 use weft_link_shm::{Settings, create_segment};
 
 /// Ranks of this one process, and where each listens.
-fn ranks(count: usize) -> (Vec<Listener>, Vec<Card>) {
+fn ranks(count: usize) -> (Vec<Listener>, Cards) {
     let listeners: Vec<_> = (0..count).map(|_| Listener::open().unwrap()).collect();
     let cards = listeners
         .iter()
         .map(|listener| Card::of_this_process(listener.name(), None, [9; 32]).unwrap());
-    let cards = cards.collect();
+    let cards = (0..).map(Rank).zip(cards).collect();
     (listeners, cards)
 }
 
@@ -42,7 +42,7 @@ fn all_get_the_segments_of_all_by_rank() {
 fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
     let (listeners, cards) = ranks(2);
     let channel = new_socket().unwrap();
-    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
     let sent: Vec<_> = (0..descriptors).map(|_| channel.as_fd()).collect();
     channel::send(&channel, bytes, &sent, SendFlags::empty()).unwrap();
@@ -63,9 +63,9 @@ fn peers_of_another_job_are_refused() {
 fn peers_without_a_segment_are_refused() {
     let (listeners, cards) = ranks(2);
     let channel = new_socket().unwrap();
-    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
-    let hello = ToPeer::Hello { rank: Rank(1), job: cards[0].job };
+    let hello = ToPeer::Hello { rank: Rank(1), job: cards[&Rank(0)].job };
     channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
@@ -78,9 +78,9 @@ fn outsiders_are_sent_away() {
     let (listeners, mut cards) = ranks(2);
     // Rank 1 is another process than the one that comes; that one is sent away, and rank 1 never
     // comes.
-    cards[1].process += 1;
+    cards.get_mut(&Rank(1)).unwrap().process += 1;
     let channel = new_socket().unwrap();
-    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
     let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + LIMIT;
@@ -99,7 +99,7 @@ fn outsiders_are_sent_away() {
 #[test]
 fn a_rank_behind_too_many_strangers_is_late() {
     let (_listeners, cards) = ranks(2);
-    let address = SocketAddrUnix::new_abstract_name(cards[0].socket.as_bytes()).unwrap();
+    let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     let stranger = || {
         let socket = new_socket().unwrap();
         rustix::io::ioctl_fionbio(&socket, true).unwrap();
@@ -116,7 +116,7 @@ fn a_rank_behind_too_many_strangers_is_late() {
     let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
     let meeting = UdpProbe { own: Rank(1), cards: &cards, segment: &segment, deadline };
-    let error = meeting.connect(Rank(0), &cards[0]).unwrap_err();
+    let error = meeting.connect(Rank(0), &cards[&Rank(0)]).unwrap_err();
     assert!(matches!(error, MeetError::Late { rank: 0, .. }), "{error}");
 }
 

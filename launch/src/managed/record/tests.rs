@@ -1,4 +1,5 @@
 use super::*;
+use crate::messages::reached::tests::any_reached;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -12,6 +13,7 @@ fn record() -> impl Strategy<Value = Record> {
         }),
         (hosts(), hosts()).prop_map(|(missed, uncopied)| Record::Met { missed, uncopied }),
         Just(Record::Ready),
+        any_reached().prop_map(Record::Reached),
     ]
 }
 

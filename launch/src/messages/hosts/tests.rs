@@ -1,6 +1,9 @@
 use super::*;
+use crate::hosts::RemoteShell;
+use crate::messages::reached::tests::any_reached;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::time::Duration;
 use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
@@ -30,6 +33,7 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 interface: far.0,
                 far: far.1,
                 copied: numbers.3,
+                bulk: numbers.4,
             }
         },
     )
@@ -64,6 +68,29 @@ fn any_interface_state() -> impl Strategy<Value = InterfaceState> {
     ]
 }
 
+fn any_host() -> impl Strategy<Value = u16> {
+    0..HOSTS_MAX as u16
+}
+
+/// Hosts from 7 on below host 6, each behind any of those before it.
+fn any_subtree() -> impl Strategy<Value = Subtree> {
+    let hosts = vec((any::<prop::sample::Index>(), "[a-z0-9.:]{1,9}"), 0..9);
+    let bytes = || vec(any::<u8>(), 0..40).prop_map(OsString::from_vec);
+    let times = [(); 3].map(|()| any::<u32>().prop_map(|ms| Duration::from_millis(ms.into())));
+    let shell = (bytes(), vec(bytes(), 0..3))
+        .prop_map(|(program, arguments)| RemoteShell { program, arguments });
+    (hosts, shell, bytes(), times).prop_map(|(hosts, shell, weft, times)| {
+        let below = |(number, (parent, name)): (u16, (prop::sample::Index, String))| Below {
+            host: 7 + number,
+            parent: 6 + parent.index(usize::from(number) + 1) as u16,
+            name,
+        };
+        let [silence_above, silence_below, end_limit] = times;
+        let hosts = (0..).zip(hosts).map(below).collect();
+        Subtree { host: 6, hosts, shell, weft, silence_above, silence_below, end_limit }
+    })
+}
+
 fn any_to_agent() -> impl Strategy<Value = ToAgent> {
     let ranks = vec((0..9u16, any_address()), 0..9);
     prop_oneof![
@@ -76,8 +103,11 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
                 interfaces,
             }
         ),
-        any::<(bool, bool)>()
-            .prop_map(|(over_ethernet, copied)| ToAgent::Go { over_ethernet, copied }),
+        any::<(bool, bool, bool)>().prop_map(|(over_ethernet, copied, bulk)| ToAgent::Go {
+            over_ethernet,
+            copied,
+            bulk
+        }),
         any_rank().prop_map(ToAgent::Welcome),
         (any_rank(), any_ending()).prop_map(|(rank, ending)| ToAgent::Loss(rank, ending)),
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
@@ -86,6 +116,9 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         Just(ToAgent::Finish),
         Just(ToAgent::Beat),
         Just(ToAgent::Pause),
+        any_subtree().prop_map(|subtree| ToAgent::Subtree(Box::new(subtree))),
+        (any_host(), vec(any::<u8>(), 0..99)).prop_map(|(host, bytes)| ToAgent::For(host, bytes)),
+        vec(any::<u8>(), 0..99).prop_map(ToAgent::ForAll),
     ]
 }
 
@@ -101,6 +134,13 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn any_met() -> impl Strategy<Value = FromAgent> {
+    let others = [(); 4].map(|()| vec(any::<u16>(), 0..9));
+    (any_reached(), others).prop_map(|(udp, [ethernet, copied, copied_ethernet, tcp])| {
+        FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp }
+    })
+}
+
 fn any_from_agent() -> impl Strategy<Value = FromAgent> {
     let candidate =
         (".{0,9}", any::<IpAddr>(), 0..=32u8).prop_map(|(interface, address, prefix_bits)| {
@@ -113,14 +153,7 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         ".{0,50}".prop_map(FromAgent::Refused),
         (any_address(), vec(any_address(), 0..9), any_interface_state())
             .prop_map(|(own, all, state)| FromAgent::Bound(own, all, state)),
-        (vec(any::<(u16, bool)>(), 0..9), [(); 3].map(|()| vec(any::<u16>(), 0..9))).prop_map(
-            |(udp, [ethernet, copied, copied_ethernet])| FromAgent::Met {
-                udp,
-                ethernet,
-                copied,
-                copied_ethernet,
-            }
-        ),
+        any_met(),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Started),
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))
@@ -128,6 +161,9 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         Just(FromAgent::InputTaken),
         Just(FromAgent::Beat),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
+        (any_host(), vec(any::<u8>(), 0..99))
+            .prop_map(|(host, bytes)| FromAgent::From(host, bytes)),
+        (vec(any_host(), 0..9), ".{0,50}").prop_map(|(hosts, why)| FromAgent::Lost(hosts, why)),
     ]
 }
 
@@ -139,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 30..84u16, body in vec(any::<u8>(), 0..200)) {
+    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 30..86u16, body in vec(any::<u8>(), 0..200)) {
         let bytes = [begin(kind), body].concat();
         if let Ok(message) = ToAgent::parse(&bytes) {
             prop_assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
@@ -183,6 +219,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         interface: "eth0".into(),
         far: FarLink::Auto,
         copied: false,
+        bulk: false,
     };
     let parse =
         |begin: &Begin| ToAgent::parse(&ToAgent::Begin(Box::new(begin.clone())).emit()).map(drop);
@@ -191,4 +228,35 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
     assert_eq!(parse(&begin), Ok(()));
     begin.host = HOSTS_MAX as u16;
     assert_eq!(parse(&begin), Err(BadMessage::Range("host")));
+}
+
+#[test]
+fn trees_that_are_none_are_refused() {
+    let subtree = |hosts: &[(u16, u16, &str)]| {
+        let below = |(host, parent, name): &(u16, u16, &str)| Below {
+            host: *host,
+            parent: *parent,
+            name: (*name).into(),
+        };
+        let subtree = Subtree {
+            host: 6,
+            hosts: hosts.iter().map(below).collect(),
+            shell: RemoteShell { program: "ssh".into(), arguments: Vec::new() },
+            weft: "weft".into(),
+            silence_above: Duration::ZERO,
+            silence_below: Duration::ZERO,
+            end_limit: Duration::ZERO,
+        };
+        ToAgent::parse(&ToAgent::Subtree(Box::new(subtree)).emit()).map(drop)
+    };
+    assert_eq!(subtree(&[(7, 6, "a"), (9, 7, "b"), (8, 6, "c")]), Ok(()));
+    let no_tree = Err(BadMessage::Range("tree of hosts"));
+    assert_eq!(subtree(&[(7, 6, "a"), (8, 9, "b"), (9, 6, "c")]), no_tree, "before its parent");
+    assert_eq!(subtree(&[(7, 7, "a")]), no_tree, "behind itself");
+    assert_eq!(subtree(&[(7, 6, "a"), (7, 6, "b")]), no_tree, "twice");
+    assert_eq!(subtree(&[(6, 6, "a")]), no_tree, "the reader");
+    let beyond = HOSTS_MAX as u16;
+    assert_eq!(subtree(&[(beyond, 6, "a")]), Err(BadMessage::Range("host")));
+    // Words that a remote shell would take for options.
+    assert_eq!(subtree(&[(7, 6, "-oProxyCommand=x")]), Err(BadMessage::Range("name of a host")));
 }

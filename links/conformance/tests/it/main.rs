@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod bulk;
+mod fabric;
 mod mixed;
 mod shm;
 mod sim;

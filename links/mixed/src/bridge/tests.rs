@@ -28,13 +28,18 @@ impl Bells for Heard {
 
 /// A bridge, both ends of its socket, and who is rung.
 fn bridge() -> (Bridge, UnixStream, UnixStream, Receiver<Waiter>) {
+    let (own, other) = pair();
+    let (sender, heard) = channel();
+    let arrivals = own.try_clone().unwrap().into();
+    let bridge = Bridge::start(arrivals, None, Arc::new(Heard(Mutex::new(sender)))).unwrap();
+    (bridge, own, other, heard)
+}
+
+fn pair() -> (UnixStream, UnixStream) {
     let (own, other) = UnixStream::pair().unwrap();
     own.set_nonblocking(true).unwrap();
     other.set_nonblocking(true).unwrap();
-    let (sender, heard) = channel();
-    let arrivals = own.try_clone().unwrap().into();
-    let bridge = Bridge::start(arrivals, Arc::new(Heard(Mutex::new(sender)))).unwrap();
-    (bridge, own, other, heard)
+    (own, other)
 }
 
 fn rung(heard: &Receiver<Waiter>) -> Waiter {
@@ -65,4 +70,27 @@ fn room_rings_for_who_waits_for_it_even_beside_one_who_does_not() {
     assert_eq!([rung(&heard), rung(&heard)], [Waiter::Host, Waiter::Upcall]);
     // Nobody waits for room any more.
     assert!(!bridge.shared.interest().room);
+}
+
+#[test]
+fn what_arrives_by_another_way_is_heard_once_each_time_that_somebody_sleeps() {
+    let ((arrivals, _silent), (mut more, mut other)) = (pair(), pair());
+    let (sender, heard) = channel();
+    let descriptors = (arrivals.into(), Some(more.try_clone().unwrap().into()));
+    let bells = Arc::new(Heard(Mutex::new(sender)));
+    let bridge = Bridge::start(descriptors.0, descriptors.1, bells).unwrap();
+    // Nobody sleeps: it is heard, and rings for nobody.
+    other.write_all(b"x").unwrap();
+    while !bridge.shared.heard_more.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+    assert!(heard.try_recv().is_err(), "nobody sleeps");
+    // It is there still, and rings for whoever goes to sleep.
+    bridge.arm(Waiter::Host, false);
+    assert_eq!(rung(&heard), Waiter::Host);
+    assert_eq!(more.read(&mut [0; 8]).unwrap(), 1);
+    // What comes while somebody sleeps rings, too.
+    bridge.arm(Waiter::Upcall, false);
+    other.write_all(b"y").unwrap();
+    assert_eq!(rung(&heard), Waiter::Upcall);
 }

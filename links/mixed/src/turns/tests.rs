@@ -38,6 +38,27 @@ fn a_link_without_packets_costs_the_other_one_look_in_many() {
     assert_eq!(looks.count(), 100);
 }
 
+/// A look may find one packet only, however many there are.
+#[test]
+fn a_look_that_found_something_is_followed_by_another() {
+    let mut turns = Turns::new(1, 3);
+    let mut came = 20;
+    let mut in_between = 0;
+    while came > 0 {
+        if turns.is_far(false) {
+            turns.took_far();
+            came -= 1;
+        } else {
+            turns.took_near();
+            in_between += 1;
+        }
+    }
+    assert!(in_between < 2 * usize::from(LOOKS), "{in_between}");
+    turns.took_near();
+    turns.missed_far();
+    assert!(!turns.is_far(false));
+}
+
 #[test]
 fn who_was_silent_for_long_has_no_claim_to_all_of_that_time() {
     let mut turns = Turns::new(1, 1);

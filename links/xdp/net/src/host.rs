@@ -16,8 +16,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 use weft_wire::Rank;
 use weft_xdp::{
-    Bound, ETHERTYPE, HEADROOM, Interface, Layout, Mode, SharedPlan, XdpError, XdpPort, XdpSizes,
-    group_of, of_place, with_mapped,
+    Attached, Bound, ETHERTYPE, HEADROOM, Interface, Layout, Mode, SharedPlan, XdpError, XdpPort,
+    XdpSizes, group_of, of_place, with_mapped,
 };
 
 /// A queue that was just given up stays busy for a moment, and its memory locked.
@@ -31,11 +31,13 @@ pub struct XdpOptions {
     pub ethertype: u16,
     /// The queue that they arrive on; of a protocol that it does not know a device makes one of 0.
     pub queue: u32,
+    /// Hook for the program; without one the best that the interface has (`weft_xdp::hooks`).
+    pub hook: Option<Attached>,
 }
 
 impl Default for XdpOptions {
     fn default() -> Self {
-        XdpOptions { ethertype: ETHERTYPE, queue: 0 }
+        XdpOptions { ethertype: ETHERTYPE, queue: 0, hook: None }
     }
 }
 
@@ -50,14 +52,14 @@ pub struct XdpHost {
 }
 
 impl XdpHost {
-    /// Loads the program and attaches it to `interface`, in the driver if that knows XDP.
+    /// Loads the program and attaches it to `interface`.
     /// Everything but Weft's frames goes on as if nothing were there.
     ///
     /// # Errors
     /// [`XdpError`]: what is missing, and what to do about it.
     pub fn attach(interface: Interface, options: XdpOptions) -> Result<Self, XdpError> {
         check_kernel()?;
-        let program = Program::attach(&interface, options.ethertype, options.queue)?;
+        let program = Program::attach(&interface, options)?;
         Ok(XdpHost { interface, program, options, groups: None })
     }
 

@@ -1,5 +1,6 @@
 //! The XDP program: loaded, told which socket is for whom, and asked what it counted.
 
+use crate::host::XdpOptions;
 use crate::kernel::put_on;
 use aya::EbpfLoader;
 use aya::maps::{HashMap, Map, MapData, PerCpuArray, XskMap};
@@ -9,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 use weft_wire::Rank;
-use weft_xdp::{Attached, Interface, XdpError};
+use weft_xdp::{Attached, Interface, XdpError, hooks};
 
 #[cfg(xdp_program)]
 const OBJECT: Option<&[u8]> =
@@ -55,7 +56,8 @@ pub(crate) struct Program {
 
 impl Program {
     /// Loads the program and attaches it.
-    pub fn attach(interface: &Interface, ethertype: u16, queue: u32) -> Result<Self, XdpError> {
+    pub fn attach(interface: &Interface, options: XdpOptions) -> Result<Self, XdpError> {
+        let XdpOptions { ethertype, queue, hook } = options;
         let object = OBJECT.ok_or(XdpError::NotBuilt)?;
         let refused = |error: &dyn std::error::Error| XdpError::Program(chain(error));
         let ethertype = ethertype.to_be();
@@ -75,7 +77,8 @@ impl Program {
         let program = program.ok_or_else(|| XdpError::Program("it is not there".into()))?;
         let program = program.map_err(|error| refused(&error))?;
         program.load().map_err(|error| refused(&error))?;
-        let (link, attached) = attach(program, interface)?;
+        let hooks = hook.map_or_else(|| hooks(interface).to_vec(), |hook| vec![hook]);
+        let (link, attached) = attach(program, interface, &hooks)?;
         Ok(Program { ranks, sockets, counts, link, attached, next_slot: 0 })
     }
 
@@ -122,11 +125,19 @@ impl Program {
 /// its own.
 const GOING: Duration = Duration::from_millis(200);
 
-/// In the driver if it can, else behind it.
-fn attach(program: &Xdp, interface: &Interface) -> Result<(OwnedFd, Attached), XdpError> {
+/// At the first of these hooks that lets it in.
+fn attach(
+    program: &Xdp,
+    interface: &Interface,
+    hooks: &[Attached],
+) -> Result<(OwnedFd, Attached), XdpError> {
     let program = program.fd().map_err(|error| XdpError::Program(chain(&error)))?;
     let mut last = String::new();
-    for (mode, attached) in [(IN_DRIVER, Attached::Native), (BEHIND_DRIVER, Attached::Generic)] {
+    for &attached in hooks {
+        let mode = match attached {
+            Attached::Native => IN_DRIVER,
+            Attached::Generic => BEHIND_DRIVER,
+        };
         match put_on_patiently(program.as_fd(), interface.index(), mode) {
             Ok(link) => return Ok((link, attached)),
             Err(error) if is_taken(&error) => {

@@ -5,10 +5,15 @@ use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
-use weft_xdp::{Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes};
+use weft_xdp::{Attached, Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes};
 
 pub const JOB: u32 = 7;
 pub const SIZES: XdpSizes = XdpSizes { frames: 16, receive_frames: 8 };
+
+/// Options for the hook that drivers of cards have. Pairs in memory do better without.
+pub fn in_driver() -> XdpOptions {
+    XdpOptions { hook: Some(Attached::Native), ..XdpOptions::default() }
+}
 
 pub fn cluster() -> Cluster {
     Cluster::new(2, Options::default()).unwrap()
@@ -67,7 +72,7 @@ pub fn pair_with(secret: u8) -> Pair {
     let mut ports = Vec::new();
     for rank in 0..2 {
         let host = cluster.host(rank);
-        let mut attached = attach(host, XdpOptions::default()).unwrap();
+        let mut attached = attach(host, in_driver()).unwrap();
         ports.extend(open(host, &mut attached, JOB, &[Rank(rank as u16)]));
         hosts.push(attached);
     }

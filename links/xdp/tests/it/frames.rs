@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use weft_link::{Link, Part, Payload};
 use weft_net::{Seen, XdpOptions};
-use weft_netns::available;
+use weft_netns::{Host, INTERFACE, available};
 use weft_seal::Refused;
 use weft_wire::Rank;
 use weft_xdp::{Attached, Xdp, XdpPort};
@@ -168,7 +168,7 @@ fn ranks_of_a_host_share_an_interface() {
     let mut hosts = Vec::new();
     let mut ports: Vec<XdpPort> = Vec::new();
     for (number, ranks) in [[Rank(0), Rank(1)], [Rank(2), Rank(3)]].iter().enumerate() {
-        let mut attached = attach(cluster.host(number), XdpOptions::default()).unwrap();
+        let mut attached = attach(cluster.host(number), in_driver()).unwrap();
         ports.extend(open(cluster.host(number), &mut attached, JOB, ranks));
         hosts.push(attached);
     }
@@ -204,7 +204,7 @@ fn a_lock_that_nobody_lets_go_holds_up_arrivals_and_no_call() {
     let cluster = cluster();
     let (mut hosts, mut ports, mut memory) = (Vec::new(), Vec::new(), None);
     for (number, ranks) in [&[Rank(0)][..], &[Rank(1), Rank(2)]].into_iter().enumerate() {
-        let mut attached = attach(cluster.host(number), XdpOptions::default()).unwrap();
+        let mut attached = attach(cluster.host(number), in_driver()).unwrap();
         for port in open(cluster.host(number), &mut attached, JOB, ranks) {
             let (plan, [socket, shared]) = port.into_parts();
             memory = Some(shared.try_clone().unwrap());
@@ -252,7 +252,7 @@ fn frames_of_other_jobs_and_of_forgers_go_nowhere() {
     assert_eq!(links[1].counters().refused.of(Refused::Tag), 10);
     // And here it belongs to another job.
     drop((links.remove(0), hosts.remove(0)));
-    let mut other = attach(cluster.host(0), XdpOptions::default()).unwrap();
+    let mut other = attach(cluster.host(0), in_driver()).unwrap();
     let port = open(cluster.host(0), &mut other, 8, &[Rank(0)]).remove(0);
     let peers = vec![port.mac(), hosts[0].interface().mac()];
     let settings =
@@ -274,7 +274,7 @@ fn what_is_no_frame_of_weft_is_dropped_if_it_says_that_it_is() {
     }
     let cluster = cluster();
     // As if IPv4 were Weft's protocol, so that a socket can send nonsense of it.
-    let ipv4 = XdpOptions { ethertype: 0x0800, ..XdpOptions::default() };
+    let ipv4 = XdpOptions { ethertype: 0x0800, ..in_driver() };
     let (sender, receiver) = (cluster.host(0), cluster.host(1));
     let attached = attach(receiver, ipv4).unwrap();
     let socket = sender.enter(|| UdpSocket::bind((sender.ipv4(), 0)).unwrap()).unwrap();
@@ -314,6 +314,48 @@ fn tcp_goes_on_beside() {
         assert!(reader.join().unwrap() == bytes, "TCP lost something");
     });
     assert_eq!(links[1].counters().overrun, 0);
+}
+
+/// Mean length of the frames of TCP that cross a pair in memory with a program at this hook.
+fn length_of_frames_of_tcp(hook: Option<Attached>) -> (Attached, u64) {
+    let cluster = cluster();
+    let (here, there) = (cluster.host(0), cluster.host(1));
+    let mut program = attach(there, XdpOptions { hook, ..XdpOptions::default() }).unwrap();
+    let port = open(there, &mut program, JOB, &[Rank(1)]).remove(0);
+    let listener = there.enter(|| TcpListener::bind((there.ipv4(), 0)).unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (frames_before, bytes_before) = arrived(there);
+    let bytes = vec![7; 4_000_000];
+    std::thread::scope(|scope| {
+        scope.spawn(|| here.enter(|| TcpStream::connect(address).unwrap().write_all(&bytes)));
+        let mut read = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut read).unwrap();
+        assert!(read == bytes, "TCP lost something");
+    });
+    let (frames, bytes) = arrived(there);
+    (links(vec![port], 4)[0].mode().attached, (bytes - bytes_before) / (frames - frames_before))
+}
+
+/// Numbers of frames and bytes that have arrived at a host's interface.
+fn arrived(host: &Host) -> (u64, u64) {
+    let words = ["-json", "-statistics", "link", "show", INTERFACE];
+    let said = host.command("ip").args(words).output().unwrap().stdout;
+    let said: serde_json::Value = serde_json::from_slice(&said).unwrap();
+    let count = |what| said[0]["stats64"]["rx"][what].as_u64().unwrap();
+    (count("packets"), count("bytes"))
+}
+
+#[test]
+fn a_pair_in_memory_hands_tcp_over_in_long_segments() {
+    if !available() {
+        return;
+    }
+    let (hook, bytes) = length_of_frames_of_tcp(None);
+    assert_eq!(hook, Attached::Generic);
+    assert!(bytes > 5_000, "{bytes} bytes a frame");
+    let (hook, bytes) = length_of_frames_of_tcp(Some(Attached::Native));
+    assert_eq!(hook, Attached::Native);
+    assert!(bytes <= 1514, "{bytes} bytes a frame");
 }
 
 /// Brings frame `number` across a wire whose queue TCP fills at times: what finds no room there is

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use weft_link::{Link, Payload};
-use weft_net::{Seen, XdpHost, XdpOptions};
+use weft_net::{Seen, XdpHost};
 use weft_netns::{Cluster, Host, Options, available};
 use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, several};
@@ -28,7 +28,7 @@ impl Together {
         let cluster = Cluster::new(ranks.len(), Options::default()).unwrap();
         let (mut attached, mut ports, mut first) = (Vec::new(), Vec::new(), 0);
         for (host, &count) in cluster.hosts().iter().zip(ranks) {
-            let mut program = attach(host, XdpOptions::default()).unwrap();
+            let mut program = attach(host, in_driver()).unwrap();
             host.enter(|| program.join(JOB, count)).unwrap().unwrap();
             let here: Vec<Rank> = (first..first + count).map(Rank).collect();
             ports.extend(open(host, &mut program, JOB, &here));
@@ -207,7 +207,7 @@ fn groups_are_joined_for_as_long_as_the_attachment_is_there() {
     let cluster = cluster();
     let host = cluster.host(0);
     let before = groups(host);
-    let mut attached = attach(host, XdpOptions::default()).unwrap();
+    let mut attached = attach(host, in_driver()).unwrap();
     let join = |attached: &mut XdpHost, job, ranks| {
         host.enter(|| attached.join(job, ranks)).unwrap().unwrap();
     };

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::sync::mpsc;
-use weft_net::{XdpHost, XdpOptions, missing};
+use weft_net::{XdpHost, missing};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
 use weft_wire::Rank;
 use weft_xdp::{Interface, XdpError};
@@ -37,7 +37,7 @@ fn three_capabilities_are_enough_and_ranks_need_none() {
         let open = || {
             keep(NEEDED);
             let interface = Interface::find(INTERFACE).unwrap();
-            let mut host = XdpHost::attach(interface, XdpOptions::default()).unwrap();
+            let mut host = XdpHost::attach(interface, in_driver()).unwrap();
             let ports = host.open(JOB, &[Rank(rank as u16)], SIZES).unwrap();
             (host, ports)
         };
@@ -97,8 +97,8 @@ fn an_interface_has_one_program_and_a_queue_one_owner() {
     }
     let cluster = cluster();
     let host = cluster.host(0);
-    let mut first = attach(host, XdpOptions::default()).unwrap();
-    let second = attach(host, XdpOptions::default()).err();
+    let mut first = attach(host, in_driver()).unwrap();
+    let second = attach(host, in_driver()).err();
     assert!(matches!(second, Some(XdpError::Taken(name)) if name == INTERFACE));
     let ports = open(host, &mut first, JOB, &[Rank(0)]);
     let again = host.enter(|| first.open(JOB, &[Rank(1)], SIZES)).unwrap().err();
@@ -106,7 +106,7 @@ fn an_interface_has_one_program_and_a_queue_one_owner() {
     drop((ports, first));
     // At once, though the kernel takes its time to give the queue up.
     for _ in 0..10 {
-        let mut next = attach(host, XdpOptions::default()).unwrap();
+        let mut next = attach(host, in_driver()).unwrap();
         open(host, &mut next, JOB, &[Rank(0)]);
     }
     assert!(!ip_link(host).contains("xdp"), "{}", ip_link(host));
@@ -128,7 +128,7 @@ fn attach_when_free(host: &Host, keeper: OwnedFd) -> Result<XdpHost, XdpError> {
         let attached = scope.spawn(move || {
             let attach = || {
                 says.send(gettid()).unwrap();
-                XdpHost::attach(Interface::find(INTERFACE)?, XdpOptions::default())
+                XdpHost::attach(Interface::find(INTERFACE)?, in_driver())
             };
             host.enter(attach).unwrap()
         });
@@ -149,7 +149,7 @@ fn who_attaches_waits_for_a_program_that_is_about_to_go() {
     let cluster = cluster();
     let host = cluster.host(0);
     let try_once = || {
-        let first = attach(host, XdpOptions::default()).unwrap();
+        let first = attach(host, in_driver()).unwrap();
         let keeper = first.link().try_clone().unwrap();
         drop(first);
         match attach_when_free(host, keeper) {
@@ -168,7 +168,7 @@ const HOLDER: &str = "WEFT_XDP_TEST_HOLDER";
 
 fn hold_the_interface() {
     let interface = Interface::find(INTERFACE).unwrap();
-    let mut host = XdpHost::attach(interface, XdpOptions::default()).unwrap();
+    let mut host = XdpHost::attach(interface, in_driver()).unwrap();
     let ports = host.open(JOB, &[Rank(0)], SIZES).unwrap();
     println!("\nattached");
     // Until killed.
@@ -199,6 +199,6 @@ fn nothing_remains_after_kill_9() {
     // The kernel puts some of it off.
     let gone = (0..1000).any(|_| !ip_link(host).contains("xdp"));
     assert!(gone, "{}", ip_link(host));
-    let mut next = attach(host, XdpOptions::default()).unwrap();
+    let mut next = attach(host, in_driver()).unwrap();
     open(host, &mut next, JOB, &[Rank(0)]);
 }

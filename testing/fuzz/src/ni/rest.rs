@@ -34,7 +34,7 @@ impl Bench {
             let (held, blocked) = self.ni.outgoing(peer);
             assert_eq!(blocked, 0);
             match self.settings.adaptive {
-                None => assert_eq!(held, self.window()),
+                None => assert_eq!(held, self.ni.window(peer)),
                 Some(Adaptive { floor_packets, .. }) => assert!(held >= floor_packets),
             }
             assert_eq!(self.ni.incoming(peer).0, 0);
@@ -69,7 +69,7 @@ impl Bench {
                 return (credits > 0).then(|| Header { credits, ..from(Tag::Credit, peer) });
             }
             // A peer that had no room has some now.
-            let stopped = self.ni.outgoing(peer).0 < self.window();
+            let stopped = self.ni.outgoing(peer).0 < self.ni.window(peer);
             let owes = pair.numbers.next > pair.numbers.acknowledged || stopped;
             owes.then(|| from(Tag::Acknowledge, peer))
         };

@@ -60,3 +60,13 @@ fn last_words_that_nobody_takes_are_given_up() {
     assert!(!uplink.stream.is_flushed());
     assert!(matches!(uplink.flush(), Err(AgentError::Gone)));
 }
+
+#[test]
+fn time_in_which_this_process_did_not_run_is_no_silence() {
+    let (mut uplink, _launcher) = connection(4 * BEAT);
+    uplink.clock = Clock::started_before(100 * BEAT);
+    uplink.check().unwrap();
+    let left = uplink.time_left().unwrap();
+    assert!(left > BEAT && left <= 2 * BEAT, "{left:?}");
+    assert!(matches!(uplink.next(), Err(AgentError::Gone)), "from then on it is");
+}

@@ -1,0 +1,134 @@
+//! The hosts of a job, as the launcher knows them.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use weft_wire::Rank;
+
+use super::branches::{Branches, END_LIMIT, Heard, Limits, misunderstood};
+use super::layout::HostsSpec;
+use super::remote::{Means, is_here};
+use super::tree::{LAUNCHER, plan};
+use crate::messages::hosts::{FromAgent, ToAgent};
+
+/// A host of the job.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// Its name in the list of hosts.
+    pub name: String,
+    /// The first rank here, and how many there are.
+    pub first: u16,
+    pub count: u16,
+    /// The processes of the ranks here, once they have been started.
+    pub processes: Vec<u32>,
+    /// Messages of its agent that have not been taken.
+    pub said: VecDeque<FromAgent>,
+    /// Bytes of output that have arrived and have not been acknowledged.
+    pub owed_bytes: u32,
+    /// True if its agent has been told that all its ranks have ended.
+    pub is_finishing: bool,
+    /// Processes that could not be ended, once the agent has said that it is done.
+    pub finished: Option<Vec<u32>>,
+    /// True if its end has been noticed.
+    pub is_lost: bool,
+}
+
+impl Member {
+    fn new(name: &str) -> Self {
+        Member {
+            name: name.into(),
+            first: 0,
+            count: 0,
+            processes: Vec::new(),
+            said: VecDeque::new(),
+            owed_bytes: 0,
+            is_finishing: false,
+            finished: None,
+            is_lost: false,
+        }
+    }
+
+    /// True if this rank is here.
+    pub fn has(&self, rank: Rank) -> bool {
+        rank.0.checked_sub(self.first).is_some_and(|index| index < self.count)
+    }
+
+    /// The ranks here.
+    pub fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
+        (self.first..self.first + self.count).map(Rank)
+    }
+}
+
+/// All hosts by their numbers, and the connections to their agents.
+#[derive(Debug)]
+pub(crate) struct Members {
+    all: Vec<Member>,
+    pub branches: Branches,
+    /// Hosts that are gone and of which nobody was told yet, and why the first of each is.
+    pub lost: VecDeque<(Vec<u16>, String)>,
+}
+
+impl Deref for Members {
+    type Target = Vec<Member>;
+
+    fn deref(&self) -> &Vec<Member> {
+        &self.all
+    }
+}
+
+impl DerefMut for Members {
+    fn deref_mut(&mut self) -> &mut Vec<Member> {
+        &mut self.all
+    }
+}
+
+impl Members {
+    /// Starts the agents of all hosts, which are given up after this silence.
+    ///
+    /// # Errors
+    /// What the system says about this executable.
+    pub fn start(spec: &HostsSpec, silence: Duration) -> io::Result<Self> {
+        let named = |name: &String| (name.clone(), is_here(name));
+        let names: Vec<_> = spec.hosts.iter().map(|host| named(&host.name)).collect();
+        let names: Vec<_> = names.iter().map(|(name, here)| (name.as_str(), *here)).collect();
+        let mut branches = Branches::new(LAUNCHER, Limits { silence, end: END_LIMIT });
+        branches.start(&plan(&names, spec.fan_out), &Means::of_launcher(spec)?);
+        let all = names.iter().map(|(name, _)| Member::new(name)).collect();
+        Ok(Members { all, branches, lost: VecDeque::new() })
+    }
+
+    /// Sends the agent of a host a message.
+    pub fn send(&mut self, host: u16, message: &ToAgent) {
+        self.branches.send(host, message);
+    }
+
+    /// Sends the agent of a rank's host a message.
+    pub fn send_to_rank(&mut self, rank: Rank, message: &ToAgent) {
+        if let Some(host) = self.host_of(rank) {
+            self.branches.send(host, message);
+        }
+    }
+
+    /// Number of a rank's host.
+    pub fn host_of(&self, rank: Rank) -> Option<u16> {
+        self.all.iter().position(|member| member.has(rank)).map(|host| host as u16)
+    }
+
+    /// Sorts what was heard by hosts, and those that are gone.
+    pub fn sort(&mut self) {
+        while let Some(heard) = self.branches.next_heard() {
+            match heard {
+                Heard::Lost(hosts, why) => self.lost.push_back((hosts, why)),
+                Heard::Said(host, message) => match FromAgent::parse(&message) {
+                    Ok(message) => self.all[usize::from(host)].said.push_back(message),
+                    Err(bad) => {
+                        let has_started = !self.all[usize::from(host)].processes.is_empty();
+                        self.branches.refuse(host, misunderstood(&bad, has_started));
+                    }
+                },
+            }
+        }
+    }
+}

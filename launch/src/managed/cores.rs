@@ -1,0 +1,66 @@
+//! Cores that ranks of several hosts are bound to, where these hosts are one machine: containers,
+//! or namespaces.
+//!
+//! A process manager takes each of them for a machine of its own, and binds the first rank of each
+//! to the first core. The ranks then take turns, in time slices of milliseconds, unless they yield
+//! whenever they wait.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use weft_wire::Rank;
+
+use super::card::cores_of_all;
+use super::facts::{Cards, Facts};
+
+/// Number of cores that the ranks of a host, which are `here`, do not share with bound ranks of
+/// other hosts. `all` are the facts about all ranks, and `cards` those of this host at least.
+pub(super) fn own_cores(all: &[Facts], here: &[Rank], cards: &Cards) -> usize {
+    let host = here.iter().map(|rank| &cards[rank]);
+    let shared = shared(all);
+    let is_here = |(first, other): &&(Rank, Rank)| here.contains(first) || here.contains(other);
+    let taken = shared.values().filter(is_here).count();
+    cores_of_all(host).saturating_sub(taken)
+}
+
+/// Warns, if this is rank 0, of a core that ranks of several hosts are bound to.
+pub(super) fn warn(own: Rank, all: &[Facts]) {
+    if let Some(warning) = warning(all).filter(|_| own == Rank(0)) {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(io::stderr(), "weft: {warning}");
+    }
+}
+
+/// Warning about the first core that ranks of several hosts are bound to, if there is one.
+fn warning(all: &[Facts]) -> Option<String> {
+    let ((_, core), (first, other)) = shared(all).into_iter().next()?;
+    let node = |rank: Rank| &all[rank.index()].node;
+    Some(format!(
+        "rank {first} on host {} and rank {other} on host {} are bound to core {core} of one machine, so that a \
+         message takes until the other leaves it: bind no ranks (mpirun --bind-to none, srun --cpu-bind=none), or \
+         give each host cores of its own",
+        node(first),
+        node(other)
+    ))
+}
+
+/// The cores, by machine and number, that are the only ones of ranks of several hosts; with the
+/// first such rank, and the first of another host.
+fn shared(all: &[Facts]) -> BTreeMap<(u128, u16), (Rank, Rank)> {
+    let mut bound: BTreeMap<(u128, u16), Vec<Rank>> = BTreeMap::new();
+    for (rank, facts) in (0..).map(Rank).zip(all) {
+        if let Some(core) = facts.only_core {
+            bound.entry((facts.machine, core)).or_default().push(rank);
+        }
+    }
+    let of_several = |ranks: Vec<Rank>| {
+        let first = *ranks.first()?;
+        let host = |rank: Rank| all[rank.index()].host;
+        let other = ranks.into_iter().find(|rank| host(*rank) != host(first))?;
+        Some((first, other))
+    };
+    bound.into_iter().filter_map(|(core, ranks)| Some((core, of_several(ranks)?))).collect()
+}
+
+#[cfg(test)]
+mod tests;

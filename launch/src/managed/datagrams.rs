@@ -1,0 +1,99 @@
+//! UDP between the hosts of ranks that a process manager started: tried before the job begins, so
+//! that a firewall or a translator of addresses is named, and not the silence that it makes.
+//!
+//! The first rank of each host greets those of the others from its own socket, as agents of `weft
+//! run --hosts` do, and tells all through the store what it has found.
+
+use std::io;
+use std::net::UdpSocket;
+
+use weft_pmi::Exchange;
+use weft_wire::Rank;
+
+use super::ethernet::{Talk, by_environment, holders, round};
+use super::facts::Facts;
+use super::meet::MeetError;
+use super::record::Record;
+use crate::hosts::probe::UdpProbe;
+use crate::hosts::reached::{Findings, judge};
+use crate::member::JoinError;
+use crate::messages::hosts::HOSTS_MAX;
+use crate::messages::{BadMessage, Network};
+
+/// Key of what hosts have found.
+const KEY: &str = "reached";
+
+/// Checks together with all other ranks that the hosts reach one another. `socket` is this rank's.
+///
+/// Blocks until all are as far.
+///
+/// # Errors
+/// [`MeetError::Unreached`] at all ranks if two hosts do not.
+pub(super) fn check(
+    own: Rank,
+    facts: &[Facts],
+    network: &Network,
+    socket: &UdpSocket,
+    exchange: &mut dyn Exchange,
+) -> Result<(), JoinError> {
+    let holders = holders(&network.hosts);
+    if holders.len() > HOSTS_MAX {
+        return Ok(());
+    }
+    let records = match holders.iter().position(|holder| *holder == own) {
+        Some(host) => {
+            let addresses = holders.iter().map(|rank| network.addresses[rank.index()]).collect();
+            let job = (network.job, network.secret.clone());
+            let socket = socket.try_clone();
+            let probe = socket.and_then(|socket| {
+                UdpProbe::new(socket, host as u16, job, addresses, None, network.mtu)
+            });
+            greet(probe, exchange, &holders)?
+        }
+        None => round(exchange, KEY, None, &holders)?,
+    };
+    // From here on ranks may end; see `join`.
+    exchange.fence()?;
+    conclude(facts, network, &holders, &records)
+}
+
+fn greet(
+    probe: io::Result<UdpProbe>,
+    exchange: &mut dyn Exchange,
+    holders: &[Rank],
+) -> Result<Vec<Record>, JoinError> {
+    match probe.and_then(Talk::begin) {
+        Ok(talk) => {
+            let record = Record::Reached(talk.probe().reached());
+            talk.answer_during(|| round(exchange, KEY, Some(&record), holders))
+        }
+        Err(error) => round(exchange, KEY, Some(&Record::Without(error.to_string())), holders),
+    }
+}
+
+fn conclude(
+    facts: &[Facts],
+    network: &Network,
+    holders: &[Rank],
+    records: &[Record],
+) -> Result<(), JoinError> {
+    let mut all = Vec::new();
+    for (holder, record) in holders.iter().zip(records) {
+        let name = &*facts[holder.index()].node;
+        let found = match record {
+            Record::Reached(found) => found,
+            Record::Without(why) => {
+                return Err(MeetError::Unreached(format!("host {name}: {why}")).into());
+            }
+            _ => return Err(MeetError::from(BadMessage::Range("order")).into()),
+        };
+        // A socket is bound to one address, so that whatever comes from another is translated.
+        let address = network.addresses[holder.index()];
+        all.push(Findings { name, address, own: &[], found });
+    }
+    let judged = judge(&all, network.mtu);
+    judged.map_err(|error| MeetError::Unreached(by_environment(&error.to_string())).into())
+}
+
+#[cfg(test)]
+mod tests;

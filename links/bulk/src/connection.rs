@@ -1,0 +1,234 @@
+//! A connection to one peer, and the records that wait for it.
+
+use crate::frames::Frames;
+use crate::record::HELLO_CONTENTS;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, bind, connect, sendmsg,
+    socket_with, sockopt,
+};
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use weft_seal::{Kind, Sealer};
+use weft_wire::{Header, envelope};
+
+/// Records in one system call at most.
+const AT_ONCE: usize = 16;
+/// Bytes of a record of several short packets at most.
+const PACKED_BYTES: usize = 8 << 10;
+/// Records that wait at most, beside those in frames.
+const WAITING: usize = 1024;
+
+/// Connection to a peer, which this rank writes and the peer reads.
+pub(crate) struct Connection {
+    pub socket: OwnedFd,
+    queue: VecDeque<Record>,
+    /// Bytes of the first record that the kernel has.
+    written: usize,
+    /// The kernel takes no more, or has not connected yet.
+    blocked: bool,
+    /// The kernel may keep the end of what it has until more comes.
+    corked: bool,
+}
+
+/// Record that waits.
+struct Record {
+    place: Place,
+    bytes: usize,
+    /// Number of its last packet, if it has any.
+    number: Option<u32>,
+    sealed: bool,
+}
+
+enum Place {
+    /// In the frame that its packet was filled in.
+    Frame(u32),
+    /// In memory of its own.
+    Own(Vec<u8>),
+}
+
+impl Connection {
+    /// Begins to connect to `to` from `from`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn begin(from: IpAddr, to: SocketAddr) -> io::Result<Self> {
+        let family = if to.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        // Of a host's addresses the one that it has in the job, if the system lets us.
+        let _ = bind(&socket, &SocketAddr::new(from, 0));
+        match connect(&socket, &to) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Connection { socket, queue: VecDeque::new(), written: 0, blocked: false, corked: false })
+    }
+
+    /// True if the kernel takes no more for now.
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// True if the kernel has all, and keeps none of it back.
+    #[inline]
+    pub fn is_flushed(&self) -> bool {
+        self.queue.is_empty() && !self.corked
+    }
+
+    /// The kernel may take more.
+    pub fn unblock(&mut self) {
+        self.blocked = false;
+    }
+
+    /// True if the packet with this number waits.
+    pub fn holds(&self, number: u32) -> bool {
+        self.queue.iter().any(|record| record.number == Some(number))
+    }
+
+    /// Adds the record that says whose this connection is.
+    pub fn push_hello(&mut self, sealer: &mut Sealer, trailer_bytes: usize) {
+        let mut record = vec![0; envelope::SIZE + HELLO_CONTENTS + trailer_bytes];
+        sealer.seal(Kind::HELLO, &mut record);
+        let bytes = record.len();
+        self.queue.push_back(Record {
+            place: Place::Own(record),
+            bytes,
+            number: None,
+            sealed: true,
+        });
+    }
+
+    /// Adds the packet in a frame, which is kept until it has left.
+    pub fn push_frame(&mut self, frame: u32, header: &Header, frames: &mut Frames) {
+        let bytes = envelope::SIZE + envelope::packet_bytes(envelope::body_bytes(header));
+        let record = frames.memory.record_mut(frame, bytes);
+        envelope::put_around(&mut record[envelope::SIZE..], header);
+        let (place, number) = (Place::Frame(frame), Some(header.sequence));
+        self.queue.push_back(Record { place, bytes, number, sealed: false });
+    }
+
+    /// Adds a copy of a packet. False if too many wait.
+    #[must_use]
+    pub fn push_copy(&mut self, header: &Header, body: &[u8], trailer_bytes: usize) -> bool {
+        let packet = envelope::packet_bytes(body.len());
+        if let Some(Record { place: Place::Own(bytes), sealed: false, number, bytes: end }) =
+            self.queue.back_mut()
+            && bytes.len() + packet + trailer_bytes <= PACKED_BYTES
+        {
+            let at = bytes.len();
+            bytes.resize(at + packet, 0);
+            envelope::put(&mut bytes[at..], header, body);
+            (*end, *number) = (at + packet, Some(header.sequence));
+            return true;
+        }
+        if self.queue.len() >= WAITING {
+            return false;
+        }
+        let end = envelope::SIZE + packet;
+        let mut bytes = Vec::with_capacity((end + trailer_bytes).max(512));
+        bytes.resize(end, 0);
+        envelope::put(&mut bytes[envelope::SIZE..], header, body);
+        let (place, number) = (Place::Own(bytes), Some(header.sequence));
+        self.queue.push_back(Record { place, bytes: end, number, sealed: false });
+        true
+    }
+
+    /// Writes as much as the kernel takes. If `more` follows soon, the end of a record waits for
+    /// it: else each record of 64 KiB would leave as one segment of the most that the card cuts up,
+    /// and a short one.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    pub fn flush(
+        &mut self,
+        more: bool,
+        frames: &mut Frames,
+        sealer: &mut Sealer,
+        trailer_bytes: usize,
+    ) -> io::Result<()> {
+        while !self.queue.is_empty() && !self.blocked {
+            self.seal(frames, sealer, trailer_bytes);
+            match self.write(more, frames) {
+                Ok(written) => {
+                    self.corked = more;
+                    self.take_off(written, frames);
+                }
+                Err(Errno::AGAIN) => self.blocked = true,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if self.corked && !more {
+            self.corked = false;
+            // Setting it again has the kernel send what it keeps.
+            sockopt::set_tcp_nodelay(&self.socket, true)?;
+        }
+        Ok(())
+    }
+
+    /// Gives back what waits, which is lost.
+    pub fn drop_all(&mut self, frames: &mut Frames) {
+        let kept = self.queue.drain(..).filter_map(|record| record.frame());
+        kept.for_each(|frame| frames.left(frame));
+    }
+
+    fn seal(&mut self, frames: &mut Frames, sealer: &mut Sealer, trailer_bytes: usize) {
+        for record in self.queue.iter_mut().take(AT_ONCE).filter(|record| !record.sealed) {
+            record.sealed = true;
+            match &mut record.place {
+                Place::Frame(frame) => {
+                    sealer.seal(Kind::PACKETS, frames.memory.record_mut(*frame, record.bytes));
+                }
+                Place::Own(bytes) => {
+                    record.bytes += trailer_bytes;
+                    bytes.resize(record.bytes, 0);
+                    sealer.seal(Kind::PACKETS, bytes);
+                }
+            }
+        }
+    }
+
+    fn write(&self, more: bool, frames: &Frames) -> Result<usize, Errno> {
+        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+        let mut skipped = self.written;
+        let mut count = 0;
+        for (slice, record) in slices.iter_mut().zip(&self.queue) {
+            let bytes = match &record.place {
+                Place::Frame(frame) => frames.memory.record(*frame, record.bytes),
+                Place::Own(bytes) => bytes,
+            };
+            *slice = IoSlice::new(&bytes[skipped..]);
+            skipped = 0;
+            count += 1;
+        }
+        let mut flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        flags.set(SendFlags::MORE, more);
+        sendmsg(&self.socket, &slices[..count], &mut SendAncillaryBuffer::default(), flags)
+    }
+
+    fn take_off(&mut self, written: usize, frames: &mut Frames) {
+        self.written += written;
+        while let Some(first) = self.queue.front()
+            && self.written >= first.bytes
+        {
+            self.written -= first.bytes;
+            if let Some(frame) = self.queue.pop_front().and_then(|record| record.frame()) {
+                frames.left(frame);
+            }
+        }
+    }
+}
+
+impl Record {
+    fn frame(&self) -> Option<u32> {
+        match self.place {
+            Place::Frame(frame) => Some(frame),
+            Place::Own(_) => None,
+        }
+    }
+}

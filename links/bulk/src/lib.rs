@@ -1,0 +1,50 @@
+//! Long packets between hosts over TCP, beside a link that sends datagrams.
+//!
+//! A *far* link carries packets that fit its datagrams. This one, around it, has longer ones too,
+//! of 64 KiB, and sends those as records over a TCP connection to the rank that they are for: TCP
+//! is what network cards and kernels cut up, put together and pace best. Systems know nothing of
+//! it: they fill frames and get packets as ever, only that they are longer.
+//!
+//! | module | what |
+//! |---|---|
+//! | `link` | [`Bulk`]: the way of each packet |
+//! | `ways` | connections to others: begun, given up, begun again |
+//! | `connection` | one of them, and the records that wait for it |
+//! | `arrivals` | connections from others, and those that have not shown whose they are |
+//! | `reader` | one of them, and the record that is being read |
+//! | `record` | what a record must say before it is read |
+//! | `frames`, `memory` | frames to send from (`unsafe`) |
+//!
+//! **Connections** go one way: whoever has a long packet for a rank connects to it. So two never
+//! meet, and either side begins again without asking the other. The first record is a hello.
+//!
+//! **Order is as of one.** Whoever numbers packets drops what comes after a gap. So once a long
+//! packet has gone to a rank, all other data goes there by the same connection, until a packet from
+//! that rank acknowledges the last that did. And a rank hands a record over only when a look at the
+//! datagrams after it was whole has found none. Acknowledgements and other control go by datagram
+//! always (I5).
+//!
+//! **Loss is as of one.** What a broken connection had is lost, and sent again by who numbered it.
+//! Where there is no connection long packets go in pieces by datagram, which is slower. A packet
+//! that still waits here is not queued twice.
+//!
+//! **Trust.** Records are sealed as datagrams are, under keys of their own. Nothing of a connection
+//! is believed before its hello is authentic; those without one are bounded in number and time.
+//!
+//! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: I5 and order as above;
+//! what waits for a connection is bounded by frames and by a count (I9); a buffer that waits is
+//! not given to others (I4).
+
+#![deny(unsafe_code)]
+
+mod arrivals;
+mod connection;
+mod frames;
+mod link;
+mod memory;
+mod reader;
+mod record;
+mod ways;
+
+pub use link::{Bulk, BulkSettings, Counters, keys};
+pub use record::{BadRecord, Expected, PAYLOAD_MAX};

@@ -1,0 +1,500 @@
+//! The way of each packet.
+
+use crate::arrivals::{Arrivals, LISTENER, READER, UNKNOWN};
+use crate::frames::Frames;
+use crate::record::{Expected, PAYLOAD_MAX};
+use crate::ways::{WAY, Ways};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+use weft_datagram::Incoming;
+use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::Nanoseconds;
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received, TURN,
+};
+use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
+use weft_wire::{Header, Rank, Tag, envelope, path};
+
+/// Marks buffers of this link; those without are the far link's.
+const BULK: u64 = 1 << 61;
+/// Marks buffers that were received, as [`Incoming`] has them.
+const RECEIVED: u64 = 1 << 63;
+/// Events that the set tells at once.
+const EVENTS: usize = 64;
+/// Pieces of a packet at most: fewer than datagrams that may wait at once (64).
+const PIECES_MAX: usize = 48;
+/// Looks at datagrams that find nothing between two questions to the set of connections, while
+/// none of them is busy.
+const EVERY: u32 = 32;
+/// Bytes that do not wait for a flush, two long packets: the receiver reads them while the next
+/// are filled.
+const FLUSH_BYTES: usize = 96 << 10;
+/// Purpose of the secret from which records have their keys.
+const RECORDS: &str = "Weft, records over TCP between two ranks, version 1";
+
+/// Settings with which a rank attaches.
+#[derive(Debug)]
+pub struct BulkSettings {
+    /// Bound and listening already.
+    pub listener: TcpListener,
+    /// Addresses at which all ranks listen, by rank.
+    pub peers: Vec<SocketAddr>,
+    /// Keys for records ([`keys`]).
+    pub keys: Keys,
+    /// Frames to send from.
+    pub frames: u32,
+    /// Packets that readers may hold at once.
+    pub receive_frames: usize,
+}
+
+/// Keys for records of rank `own` in a job with this secret.
+pub fn keys(secret: &Secret, job: u32, own: Rank, protection: Protection) -> Keys {
+    Keys::new(secret.derive(RECORDS), job, own, protection)
+}
+
+/// Counters of a link since it was attached.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Counters {
+    /// Packets that went over connections.
+    pub packets: u64,
+    /// Long packets that went by datagram, in pieces.
+    pub pieces: u64,
+    /// Packets that waited still when they were to be sent again.
+    pub spared: u64,
+    /// Connections begun.
+    pub begun: u64,
+    /// Connections that broke, or never came about.
+    pub broken: u64,
+    /// Records that came.
+    pub records: u64,
+    /// Records that were lost for want of a place.
+    pub dropped: u64,
+    /// Connections of others refused.
+    pub refused_connections: u64,
+    /// Records refused.
+    pub refused: Refusals,
+}
+
+/// A link for long packets around one that sends datagrams.
+pub struct Bulk<F: Part> {
+    far: F,
+    capabilities: Capabilities,
+    frames: Frames,
+    ways: Ways,
+    arrivals: Arrivals,
+    incoming: Incoming<Box<[u8]>>,
+    seals: Seals,
+    epoll: Arc<OwnedFd>,
+    trailer_bytes: usize,
+    /// Looks until the set is asked.
+    looks: u32,
+    /// Bytes handed to connections since the last flush.
+    unflushed: usize,
+    /// Packets of the far link that came while a record waited.
+    passed_over: u32,
+    counters: Counters,
+}
+
+impl<F: Part> Bulk<F> {
+    /// Attaches to a job, around its link `far`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn attach(far: F, settings: BulkSettings) -> io::Result<Self> {
+        let BulkSettings { listener, peers, keys, frames, receive_frames } = settings;
+        let ranks = u16::try_from(peers.len())
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
+        let (own, job) = (keys.own(), keys.job());
+        let seals = Seals::new(keys, ranks);
+        let trailer_bytes = seals.protection().trailer_bytes();
+        let epoll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
+        let expected = Expected { job, source: None, own, trailer_bytes };
+        let outside = *far.capabilities();
+        let places = receive_frames + 1;
+        Ok(Bulk {
+            capabilities: Capabilities {
+                max_payload: max_payload(outside.max_payload),
+                inline_payload: 0,
+                ordered: false,
+                frames: frames as usize,
+                ..outside
+            },
+            frames: Frames::new(frames)?,
+            ways: Ways::new(peers, own, outside.max_payload),
+            arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
+            incoming: Incoming::new(receive_frames, Vec::new()),
+            seals,
+            epoll,
+            trailer_bytes,
+            looks: 0,
+            unflushed: 0,
+            passed_over: 0,
+            counters: Counters::default(),
+            far,
+        })
+    }
+
+    /// The link that sends datagrams.
+    pub fn far(&self) -> &F {
+        &self.far
+    }
+
+    /// Counters of this link so far.
+    pub fn counters(&self) -> Counters {
+        let Bulk { ways, arrivals, incoming, seals, .. } = self;
+        Counters {
+            begun: ways.begun,
+            broken: ways.broken,
+            records: incoming.counters.datagrams,
+            dropped: arrivals.dropped + incoming.counters.without_frame,
+            refused_connections: arrivals.refused,
+            refused: *seals.refusals(),
+            ..self.counters
+        }
+    }
+
+    /// Hands a packet to the far link.
+    #[inline]
+    fn transmit_far(&mut self, to: Rank, header: &Header, payload: Payload) {
+        let Payload::Buffer(buffer) = payload else {
+            return self.far.transmit(to, header, payload);
+        };
+        let size = usize::from(header.size);
+        let bytes = match Side::of(buffer) {
+            Side::Far(buffer) => {
+                return self.far.transmit(to, header, Payload::Buffer(buffer));
+            }
+            Side::Own(frame) => self.frames.memory.body(frame, size),
+            Side::Received(buffer) => match self.incoming.read(buffer, size) {
+                Some(bytes) => bytes,
+                None => unreachable!("a buffer that was received is in a place"),
+            },
+        };
+        // What a link that may lose has no frame for is lost, and sent again.
+        let _ = self.far.transmit_copy(to, header, bytes);
+    }
+
+    /// A packet that is long, or follows one.
+    #[inline(never)]
+    fn transmit_slowly(&mut self, to: Rank, header: &Header, payload: Payload) {
+        let is_long = usize::from(header.size) > self.far.capabilities().max_payload;
+        if !is_numbered(header.tag) {
+            return self.transmit_far(to, header, payload);
+        }
+        let begins = self.ways.datagram_most(to) >= 0;
+        let repeats = self.ways.repeats(to, header.sequence);
+        let Bulk { far, frames, ways, incoming, seals, epoll, trailer_bytes, counters, .. } = self;
+        let Some(connection) = ways.connection(to, epoll.as_fd(), seals) else {
+            counters.pieces += u64::from(is_long);
+            return self.transmit_far(to, header, payload);
+        };
+        if repeats && connection.holds(header.sequence) {
+            counters.spared += 1;
+            return;
+        }
+        let size = usize::from(header.size);
+        let queued = match payload {
+            Payload::Buffer(buffer) => match Side::of(buffer) {
+                Side::Own(frame)
+                    if is_long && *trailer_bytes == 0 && frames.queue(frame, header.size) =>
+                {
+                    connection.push_frame(frame, header, frames);
+                    true
+                }
+                Side::Own(frame) => {
+                    connection.push_copy(header, frames.memory.body(frame, size), *trailer_bytes)
+                }
+                Side::Received(buffer) => {
+                    let bytes = incoming.read(buffer, size);
+                    bytes.is_some_and(|bytes| connection.push_copy(header, bytes, *trailer_bytes))
+                }
+                Side::Far(buffer) => {
+                    let mut bytes = vec![0; size];
+                    far.copy_out(buffer, &mut bytes);
+                    connection.push_copy(header, &bytes, *trailer_bytes)
+                }
+            },
+            Payload::Words([first, second]) => {
+                let mut bytes = [0; envelope::WORDS_BYTES];
+                bytes[..8].copy_from_slice(&first.to_le_bytes());
+                bytes[8..].copy_from_slice(&second.to_le_bytes());
+                connection.push_copy(header, &bytes, *trailer_bytes)
+            }
+            Payload::Empty => connection.push_copy(header, &[], *trailer_bytes),
+        };
+        if queued {
+            self.went(to, header, begins);
+        }
+    }
+
+    /// A packet waits for the connection to `to`.
+    fn went(&mut self, to: Rank, header: &Header, begins: bool) {
+        self.counters.packets += 1;
+        self.ways.went(to, header);
+        if begins {
+            // What was sent there by datagram is not to be overtaken.
+            self.far.flush();
+        }
+        self.unflushed += usize::from(header.size);
+        if self.unflushed >= FLUSH_BYTES {
+            self.flush_connections(true);
+        }
+    }
+
+    #[inline]
+    fn flush_connections(&mut self, more: bool) {
+        self.unflushed = 0;
+        self.ways.flush(more, self.epoll.as_fd(), &mut self.frames, &mut self.seals);
+    }
+
+    /// Asks the set which connections have something.
+    fn look_around(&mut self) {
+        self.looks = 0;
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let spare = rustix::buffer::spare_capacity(&mut events);
+        // Interrupted: it is asked again.
+        let _ = epoll::wait(&*self.epoll, spare, Some(&at_once));
+        for event in events {
+            let number = event.data.u64() as u32;
+            match event.data.u64() & !u64::from(u32::MAX) {
+                LISTENER => self.arrivals.accept(&mut self.seals),
+                READER => self.arrivals.wake(Rank(number as u16)),
+                UNKNOWN => self.arrivals.greet(number, &mut self.seals),
+                WAY => {
+                    let Bulk { ways, epoll, frames, seals, .. } = self;
+                    ways.event(Rank(number as u16), event.flags, epoll.as_fd(), frames, seals);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let received = self.far.receive()?;
+        if let Some(Received { header, .. }) = &received {
+            self.ways.heard(header.source, header.acknowledgement);
+        }
+        Ok(received)
+    }
+
+    /// The next packet of the record that waits.
+    fn take(&mut self) -> Option<Received> {
+        self.passed_over = 0;
+        let mut received = self.incoming.next(&mut self.arrivals, &mut self.seals)?;
+        self.ways.heard(received.header.source, received.header.acknowledgement);
+        if let Payload::Buffer(buffer) = received.payload {
+            received.payload = Payload::Buffer(Buffer(buffer.0 | BULK));
+        }
+        Some(received)
+    }
+}
+
+/// User bytes of a packet at most, where datagrams hold so many: it must be possible to send it in
+/// pieces.
+fn max_payload(datagram: usize) -> usize {
+    let pieces = PIECES_MAX * datagram.saturating_sub(path::SIZE) / 64 * 64;
+    pieces.clamp(datagram, PAYLOAD_MAX.max(datagram))
+}
+
+/// True if packets of this kind have numbers, so that none may overtake another.
+fn is_numbered(tag: Tag) -> bool {
+    tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
+}
+
+/// Owner of a buffer.
+enum Side {
+    Far(Buffer),
+    /// Frame to send from.
+    Own(u32),
+    /// Packet in a record.
+    Received(Buffer),
+}
+
+impl Side {
+    #[inline]
+    fn of(buffer: Buffer) -> Self {
+        if buffer.0 & BULK == 0 {
+            return Side::Far(buffer);
+        }
+        let inner = Buffer(buffer.0 & !BULK);
+        if inner.0 & RECEIVED == 0 { Side::Own(inner.0 as u32) } else { Side::Received(inner) }
+    }
+}
+
+impl<F: Part> Link for Bulk<F> {
+    const LOSSY: bool = F::LOSSY;
+
+    type Clock = F::Clock;
+    type Glance = weft_link::NoGlance;
+
+    fn glance(&self) -> Arc<weft_link::NoGlance> {
+        Arc::default()
+    }
+
+    fn clock(&self) -> F::Clock {
+        self.far.clock()
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    #[inline]
+    fn alloc(&mut self) -> Option<Buffer> {
+        self.frames.alloc().map(|frame| Buffer(u64::from(frame) | BULK))
+    }
+
+    #[inline]
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        match Side::of(buffer) {
+            Side::Far(buffer) => self.far.bytes(buffer),
+            Side::Own(frame) => self.frames.memory.address(frame),
+            Side::Received(buffer) => match self.incoming.bytes(buffer) {
+                Some(address) => address,
+                None => unreachable!("a buffer that was received is in a place"),
+            },
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        if i32::from(header.size) <= self.ways.datagram_most(to) {
+            self.transmit_far(to, header, payload);
+        } else {
+            self.transmit_slowly(to, header, payload);
+        }
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        self.far.flush();
+        self.flush_connections(false);
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        let waits = self.incoming.has_buffered();
+        if waits && self.passed_over >= TURN {
+            return Ok(self.take());
+        }
+        if let Some(received) = self.receive_far()? {
+            self.passed_over += u32::from(waits);
+            return Ok(Some(received));
+        }
+        if waits {
+            return Ok(self.take());
+        }
+        self.looks += 1;
+        if self.looks >= EVERY {
+            self.look_around();
+        }
+        if !self.arrivals.is_busy() || !self.incoming.find(&mut self.arrivals, &mut self.seals) {
+            return Ok(None);
+        }
+        // Datagrams that were sent before the record may have come since.
+        match self.receive_far()? {
+            Some(received) => Ok(Some(received)),
+            None => Ok(self.take()),
+        }
+    }
+
+    #[inline]
+    fn has_buffered(&self) -> bool {
+        self.far.has_buffered() || self.incoming.has_buffered()
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        // Whoever asks goes to sleep, perhaps: then the set is asked first afterwards.
+        self.looks = EVERY;
+        self.far.has_arrivals()
+            || self.incoming.has_buffered()
+            || self.arrivals.is_busy() && self.incoming.find(&mut self.arrivals, &mut self.seals)
+    }
+
+    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
+        match Side::of(buffer) {
+            Side::Far(buffer) => self.far.detach(buffer, size),
+            _ => buffer,
+        }
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        match Side::of(buffer) {
+            Side::Far(buffer) => self.far.copy_out(buffer, into),
+            Side::Own(frame) => into.copy_from_slice(self.frames.memory.body(frame, into.len())),
+            Side::Received(buffer) => match self.incoming.read(buffer, into.len()) {
+                Some(bytes) => into.copy_from_slice(bytes),
+                None => unreachable!("a buffer that was received is in a place"),
+            },
+        }
+    }
+
+    #[inline]
+    fn free(&mut self, buffer: Buffer) {
+        match Side::of(buffer) {
+            Side::Far(buffer) => self.far.free(buffer),
+            Side::Own(frame) => self.frames.free(frame),
+            Side::Received(buffer) => {
+                self.incoming.free(buffer);
+            }
+        }
+    }
+
+    fn bells(&self) -> Arc<dyn Bells> {
+        self.far.bells()
+    }
+
+    fn arm(&mut self, waiter: Waiter) -> Option<Ticket> {
+        self.flush_connections(false);
+        self.far.arm(waiter)
+    }
+
+    fn disarm(&mut self, waiter: Waiter) {
+        self.far.disarm(waiter);
+    }
+
+    fn ring_upcall_after(&mut self, after: Duration) -> bool {
+        self.far.ring_upcall_after(after)
+    }
+
+    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
+        self.arrivals.tend(now);
+        self.ways.tend(now, &mut self.frames);
+        self.look_around();
+        self.flush_connections(false);
+        self.far.tend(now)
+    }
+}
+
+impl<F: Part> Part for Bulk<F> {
+    fn is_own(&self, _: Buffer) -> bool {
+        true
+    }
+
+    fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool {
+        if i32::from(header.size) <= self.ways.datagram_most(to) {
+            return self.far.transmit_copy(to, header, bytes);
+        }
+        let Some(frame) = self.frames.take() else { return false };
+        self.frames.memory.body_mut(frame, bytes.len()).copy_from_slice(bytes);
+        self.transmit_slowly(to, header, Payload::Buffer(Buffer(u64::from(frame) | BULK)));
+        self.frames.free(frame);
+        true
+    }
+
+    fn wants_room(&self) -> bool {
+        self.far.wants_room()
+    }
+
+    fn more_arrivals(&self) -> Option<io::Result<OwnedFd>> {
+        Some(self.epoll.try_clone())
+    }
+}

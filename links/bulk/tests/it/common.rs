@@ -1,0 +1,93 @@
+//! Links over loopback, and what goes over them.
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use weft_bulk::{Bulk, BulkSettings};
+use weft_link::{Link, Part, Payload};
+use weft_seal::{Keys, Protection, Secret};
+use weft_udp::{Udp, UdpSettings};
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+pub const JOB: u32 = 7;
+
+pub fn secret() -> Secret {
+    Secret::new([9; 16])
+}
+
+/// Sockets that a job's links are attached with.
+pub struct Ways {
+    sockets: Vec<UdpSocket>,
+    pub listeners: Vec<TcpListener>,
+    /// Addresses at which others look for these listeners.
+    pub peers: Vec<SocketAddr>,
+}
+
+impl Ways {
+    pub fn new(ranks: u16) -> Self {
+        let at = (Ipv4Addr::LOCALHOST, 0);
+        let sockets = (0..ranks).map(|_| UdpSocket::bind(at).unwrap()).collect();
+        let listeners: Vec<_> = (0..ranks).map(|_| TcpListener::bind(at).unwrap()).collect();
+        let peers = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
+        Ways { sockets, listeners, peers }
+    }
+
+    pub fn attach(self, protection: Protection) -> Vec<Bulk<Udp>> {
+        let addresses: Vec<SocketAddr> =
+            self.sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        let all = self.sockets.into_iter().zip(self.listeners);
+        let attach = |(own, (socket, listener)): (Rank, _)| {
+            let far = Udp::attach(UdpSettings {
+                datagram_bytes: UdpSettings::datagram_bytes(1500, &addresses[0]),
+                socket,
+                peers: addresses.clone(),
+                keys: Keys::new(secret(), JOB, own, protection),
+                only: None,
+                group: None,
+                frames: 0,
+                receive_frames: 256,
+            });
+            let keys = weft_bulk::keys(&secret(), JOB, own, protection);
+            let peers = self.peers.clone();
+            let settings = BulkSettings { listener, peers, keys, frames: 64, receive_frames: 256 };
+            Bulk::attach(far.unwrap(), settings).unwrap()
+        };
+        (0..).map(Rank).zip(all).map(attach).collect()
+    }
+}
+
+pub fn pair() -> [Bulk<Udp>; 2] {
+    Ways::new(2).attach(Protection::Tagged).try_into().ok().unwrap()
+}
+
+/// Bytes of the packet with this number.
+pub fn pattern(number: u32, size: usize) -> Vec<u8> {
+    (0..size).map(|i| (number as usize * 31 + i * 7) as u8).collect()
+}
+
+/// Transmits packet `number` of rank 0 to rank 1, without a flush; false if no frame is free.
+pub fn transmit(link: &mut Bulk<Udp>, number: u32, size: usize) -> bool {
+    let mut header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
+    header.sequence = number;
+    link.transmit_copy(Rank(1), &header, &pattern(number, size))
+}
+
+/// Receives what is there: numbers of packets whose bytes are right, in the order of arrival.
+pub fn receive_all(link: &mut Bulk<Udp>, into: &mut VecDeque<u32>) {
+    while let Some(received) = link.receive().unwrap() {
+        let Payload::Buffer(buffer) = received.payload else { continue };
+        let mut bytes = vec![0; received.header.size.into()];
+        link.copy_out(buffer, &mut bytes);
+        link.free(buffer);
+        let number = received.header.sequence;
+        assert_eq!(bytes, pattern(number, bytes.len()), "the bytes of {number}");
+        into.push_back(number);
+    }
+}
+
+/// Tells rank 0 that rank 1 expects packet `number`.
+pub fn acknowledge(link: &mut Bulk<Udp>, number: u32) {
+    let mut header = Header::new(Tag::Acknowledge, Rank(1), TreeId::unicast(Rank(1)), 0);
+    header.acknowledgement = number;
+    link.transmit(Rank(0), &header, Payload::Empty);
+    link.flush();
+}

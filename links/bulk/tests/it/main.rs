@@ -1,0 +1,8 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod broken;
+mod common;
+mod hostile;
+mod order;

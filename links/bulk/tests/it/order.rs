@@ -1,0 +1,83 @@
+//! Packets of one pair arrive in order, by whichever way they go.
+
+use crate::common::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use weft_bulk::PAYLOAD_MAX;
+use weft_link::Link;
+use weft_seal::Protection;
+
+/// Sends packets of these sizes, each acknowledged or not, and looks at the order in which they
+/// come.
+fn goes_in_order(steps: &[(usize, bool, bool)], protection: Protection) {
+    let [mut from, mut to] = Ways::new(2).attach(protection).try_into().ok().unwrap();
+    let mut got = VecDeque::new();
+    for (number, &(size, flushes, acknowledged)) in (0..).zip(steps) {
+        while !transmit(&mut from, number, size) {
+            from.flush();
+            receive_all(&mut to, &mut got);
+        }
+        if flushes || acknowledged {
+            from.flush();
+        }
+        if acknowledged {
+            let expected = number + 1;
+            while got.len() < expected as usize {
+                receive_all(&mut to, &mut got);
+                receive_all(&mut from, &mut VecDeque::new());
+                from.flush();
+            }
+            acknowledge(&mut to, expected);
+            receive_all(&mut from, &mut VecDeque::new());
+        }
+    }
+    while got.len() < steps.len() {
+        from.flush();
+        receive_all(&mut from, &mut VecDeque::new());
+        receive_all(&mut to, &mut got);
+    }
+    assert!(got.into_iter().eq(0..steps.len() as u32), "in order, each once");
+    assert_eq!(from.counters().broken, 0, "no connection broke");
+}
+
+fn sizes() -> impl Strategy<Value = usize> {
+    prop_oneof![0..200usize, 1300..1500usize, Just(PAYLOAD_MAX), 1400..PAYLOAD_MAX]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn packets_of_any_sizes_arrive_in_order(
+        steps in vec((sizes(), any::<bool>(), prop::bool::weighted(0.3)), 1..40),
+        encrypted in any::<bool>(),
+    ) {
+        let protection = if encrypted { Protection::Encrypted } else { Protection::Tagged };
+        goes_in_order(&steps, protection);
+    }
+}
+
+/// Short packets that follow a long one go where it went, until it is acknowledged.
+#[test]
+fn what_follows_a_long_packet_goes_by_datagram_once_it_is_acknowledged() {
+    let [mut from, mut to] = pair();
+    let mut got = VecDeque::new();
+    let mut send = |number, size| {
+        assert!(transmit(&mut from, number, size));
+        from.flush();
+        while got.len() <= number as usize {
+            receive_all(&mut to, &mut got);
+            receive_all(&mut from, &mut VecDeque::new());
+            from.flush();
+        }
+        let went = from.counters().packets;
+        if number == 2 {
+            acknowledge(&mut to, 3);
+            receive_all(&mut from, &mut VecDeque::new());
+        }
+        went
+    };
+    let went = [send(0, 10), send(1, 60_000), send(2, 10), send(3, 10), send(4, 60_000)];
+    assert_eq!(went, [0, 1, 2, 2, 3]);
+}

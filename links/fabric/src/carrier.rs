@@ -1,0 +1,310 @@
+//! Datagrams between the link and its transport: places, those that wait, and those that failed.
+//!
+//! A place is *spare* here, or lent to the transport, or waits here with a datagram, or the link
+//! has it: it is a frame of the program's, or read in. Their number is bounded (I9).
+
+use crate::memory::Place;
+use crate::transport::{Event, Transport, Unsent};
+use std::collections::VecDeque;
+use weft_datagram::{Landed, Source};
+use weft_wire::Rank;
+
+/// Counters of an endpoint.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Carried {
+    /// Datagrams that the provider took.
+    pub sent: u64,
+    /// Datagrams that waited first, because it took no more.
+    pub waited: u64,
+    /// Datagrams that may be lost.
+    pub failed: u64,
+    /// Places for datagrams that arrived, of which nothing was to be used.
+    pub refused: u64,
+}
+
+/// A place that is lent for an arrival.
+struct Lent {
+    index: u32,
+    /// Back, while others in front of it are not.
+    back: Option<(Place, Option<Landed>)>,
+}
+
+pub(crate) struct Carrier<T> {
+    transport: T,
+    spare: Vec<Place>,
+    /// Places with numbers below this one are frames of the program's.
+    frames: u32,
+    /// Those of them that came back.
+    returned: Vec<Place>,
+    events: VecDeque<Event>,
+    /// Datagrams that arrived while the link did something else.
+    arrived: VecDeque<(Place, Landed)>,
+    /// By rank: datagrams that wait, each up to its end.
+    waiting: Vec<VecDeque<(Place, usize)>>,
+    /// Ranks for which some wait.
+    stuck: Vec<Rank>,
+    /// Places lent for arrivals, in the order in which datagrams are put there.
+    lent: VecDeque<Lent>,
+    /// Places that should be lent.
+    most_posted: usize,
+    /// Datagrams that have not left.
+    under_way: usize,
+    /// True if the provider may have something to do for what was sent.
+    unpolled: bool,
+    /// Ranks to which one may be lost, each with the reason.
+    pub broken: Vec<(Rank, String)>,
+    pub counters: Carried,
+}
+
+impl<T: Transport> Carrier<T> {
+    pub fn new(transport: T, ranks: usize, most_posted: usize) -> Self {
+        Carrier {
+            transport,
+            spare: Vec::new(),
+            frames: 0,
+            returned: Vec::new(),
+            events: VecDeque::new(),
+            arrived: VecDeque::new(),
+            waiting: (0..ranks).map(|_| VecDeque::new()).collect(),
+            stuck: Vec::new(),
+            lent: VecDeque::with_capacity(most_posted),
+            most_posted,
+            under_way: 0,
+            unpolled: false,
+            broken: Vec::new(),
+            counters: Carried::default(),
+        }
+    }
+
+    /// The first `count` places, by number: frames of the program's, which [come
+    /// back](Self::returned) from each send. `None` if there are not as many.
+    pub fn take_frames(&mut self, count: usize) -> Option<Vec<Place>> {
+        let frames: Vec<Place> = std::iter::from_fn(|| self.place()).take(count).collect();
+        let in_order = (0..).zip(&frames).all(|(index, place)| place.index() == index);
+        self.frames = count as u32;
+        (frames.len() == count && in_order).then_some(frames)
+    }
+
+    /// A frame's place that came back.
+    #[inline]
+    pub fn returned(&mut self) -> Option<Place> {
+        self.returned.pop()
+    }
+
+    #[inline]
+    fn keep(&mut self, place: Place) {
+        match place.index() < self.frames {
+            true => self.returned.push(place),
+            false => self.spare.push(place),
+        }
+    }
+
+    /// The place with this number, if it is being sent or waits for that.
+    #[cold]
+    pub fn sending(&self, index: u32) -> Option<&Place> {
+        let waiting = || self.waiting.iter().flatten().map(|(place, _)| place);
+        let sending = self.transport.sending(index);
+        sending.or_else(|| waiting().find(|place| place.index() == index))
+    }
+
+    /// A place for a datagram.
+    #[inline]
+    pub fn place(&mut self) -> Option<Place> {
+        if self.spare.is_empty() {
+            self.grow();
+        }
+        self.spare.pop()
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        match self.transport.grow() {
+            Ok(places) => self.spare.extend(places.into_iter().rev()),
+            // As if the bound was lower.
+            Err(_) => self.progress(),
+        }
+        if self.spare.is_empty() {
+            self.progress();
+        }
+    }
+
+    /// Sends a datagram after all others to `to`.
+    #[inline]
+    pub fn send(&mut self, to: Rank, place: Place, end: usize) {
+        if self.is_broken(to) {
+            return self.keep(place);
+        }
+        if !self.waiting[to.index()].is_empty() {
+            return self.waiting[to.index()].push_back((place, end));
+        }
+        if let Some(waits) = self.try_send(to, place, end) {
+            self.counters.waited += 1;
+            self.waiting[to.index()].push_back((waits, end));
+            self.stuck.push(to);
+        }
+    }
+
+    /// Returns the place if the provider takes no more.
+    #[inline]
+    fn try_send(&mut self, to: Rank, place: Place, end: usize) -> Option<Place> {
+        match self.transport.send(place, 0..end, to) {
+            Ok(done) => {
+                self.counters.sent += 1;
+                self.unpolled = true;
+                self.under_way += usize::from(done.is_none());
+                if let Some(place) = done {
+                    self.keep(place);
+                }
+                None
+            }
+            Err((place, Unsent::Full)) => Some(place),
+            Err((place, Unsent::Failed(refusal))) => {
+                self.keep(place);
+                self.fail(to, refusal.to_string());
+                None
+            }
+        }
+    }
+
+    /// Sends what waits, as far as the provider takes it.
+    pub fn retry(&mut self) {
+        if self.stuck.is_empty() {
+            return;
+        }
+        for to in std::mem::take(&mut self.stuck) {
+            while let Some((place, end)) = self.waiting[to.index()].pop_front() {
+                if let Some(waits) = self.try_send(to, place, end) {
+                    self.waiting[to.index()].push_front((waits, end));
+                    self.stuck.push(to);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Nothing more is sent to `to`: a datagram may be lost, and what follows it is of no use.
+    #[cold]
+    pub fn fail(&mut self, to: Rank, why: String) {
+        self.counters.failed += 1;
+        if !self.is_broken(to) {
+            self.broken.push((to, why));
+        }
+        for (place, _) in std::mem::take(&mut self.waiting[to.index()]) {
+            self.keep(place);
+        }
+    }
+
+    #[inline]
+    pub fn is_broken(&self, rank: Rank) -> bool {
+        !self.broken.is_empty() && self.broken.iter().any(|(broken, _)| *broken == rank)
+    }
+
+    /// Has the provider work, and takes in what has happened.
+    #[inline]
+    pub fn progress(&mut self) {
+        self.post();
+        self.unpolled = false;
+        self.transport.poll(&mut self.events);
+        while let Some(event) = self.events.pop_front() {
+            match event {
+                Event::Received(place, end) => {
+                    let landed = Landed { start: 0, end, datagram_bytes: end };
+                    self.landed(place, Some(landed));
+                }
+                Event::Sent(place) => {
+                    self.under_way -= 1;
+                    self.keep(place);
+                }
+                Event::SendFailed(place, to, refusal) => {
+                    self.under_way -= 1;
+                    self.keep(place);
+                    self.fail(to, refusal.to_string());
+                }
+                Event::ReceiveFailed(place) => {
+                    self.counters.refused += 1;
+                    self.landed(place, None);
+                }
+            }
+        }
+        self.retry();
+    }
+
+    /// Takes in a place that comes back, with a datagram or without. Providers put datagrams into
+    /// places in order, and may say so in another: a long one is ready later than a short one
+    /// behind it. So those behind wait.
+    #[inline]
+    fn landed(&mut self, place: Place, landed: Option<Landed>) {
+        let index = place.index();
+        let Some(lent) = self.lent.iter_mut().find(|lent| lent.index == index) else {
+            unreachable!("transports give back what they were lent")
+        };
+        lent.back = Some((place, landed));
+        while let Some(Lent { back, .. }) = self.lent.front_mut()
+            && let Some((place, landed)) = back.take()
+        {
+            self.lent.pop_front();
+            match landed {
+                Some(landed) => self.arrived.push_back((place, landed)),
+                None => self.spare.push(place),
+            }
+        }
+    }
+
+    #[inline]
+    fn post(&mut self) {
+        while self.lent.len() < self.most_posted {
+            if self.spare.is_empty() {
+                match self.transport.grow() {
+                    Ok(places) => self.spare.extend(places),
+                    Err(_) => return,
+                }
+            }
+            let Some(place) = self.spare.pop() else { return };
+            let index = place.index();
+            match self.transport.post(place) {
+                Ok(()) => self.lent.push_back(Lent { index, back: None }),
+                Err(place) => return self.spare.push(place),
+            }
+        }
+    }
+
+    /// True if datagrams to `to` wait until the provider takes more.
+    pub fn waits_for(&self, to: Rank) -> bool {
+        !self.waiting[to.index()].is_empty()
+    }
+
+    /// True if datagrams wait until the provider takes more.
+    pub fn is_stuck(&self) -> bool {
+        !self.stuck.is_empty()
+    }
+
+    /// True if the provider may have something to do for what was sent.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        self.unpolled || !self.is_flushed()
+    }
+
+    /// True if all datagrams have left.
+    pub fn is_flushed(&self) -> bool {
+        self.stuck.is_empty() && self.under_way == 0
+    }
+
+    /// True if whoever waits for the descriptor from here on misses nothing.
+    pub fn may_sleep(&mut self) -> bool {
+        self.arrived.is_empty() && self.transport.may_sleep()
+    }
+}
+
+impl<T: Transport> Source<Place> for Carrier<T> {
+    #[inline]
+    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
+        self.spare.append(spare);
+        self.progress();
+        let found = !self.arrived.is_empty();
+        arrived.append(&mut self.arrived);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

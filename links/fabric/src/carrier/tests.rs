@@ -1,0 +1,97 @@
+use super::*;
+use crate::error::FabricError;
+use crate::memory::{Slab, split};
+use std::ops::Range;
+
+/// A transport that keeps what it is lent, in order, and says what it is told to say.
+#[derive(Default)]
+struct Scripted {
+    lent: Vec<Option<Place>>,
+    sent: Vec<Place>,
+    says: VecDeque<Say>,
+}
+
+/// Event of the next look.
+#[derive(Clone, Copy)]
+enum Say {
+    /// A datagram of so many bytes lies in the place that was lent as this one.
+    Received(usize, usize),
+    /// None lies there.
+    Failed(usize),
+    /// The place that was sent first has left.
+    Sent,
+}
+
+impl Transport for Scripted {
+    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+        Ok(split(Slab::new(8 * 64)?, 64, 0).1)
+    }
+
+    fn send(
+        &mut self,
+        place: Place,
+        _: Range<usize>,
+        _: Rank,
+    ) -> Result<Option<Place>, (Place, Unsent)> {
+        self.sent.push(place);
+        Ok(None)
+    }
+
+    fn post(&mut self, place: Place) -> Result<(), Place> {
+        self.lent.push(Some(place));
+        Ok(())
+    }
+
+    fn sending(&self, index: u32) -> Option<&Place> {
+        self.sent.iter().find(|place| place.index() == index)
+    }
+
+    fn poll(&mut self, events: &mut VecDeque<Event>) {
+        for say in self.says.drain(..) {
+            events.push_back(match say {
+                Say::Received(number, end) => {
+                    Event::Received(self.lent[number].take().unwrap(), end)
+                }
+                Say::Failed(number) => Event::ReceiveFailed(self.lent[number].take().unwrap()),
+                Say::Sent => Event::Sent(self.sent.remove(0)),
+            });
+        }
+    }
+
+    fn may_sleep(&mut self) -> bool {
+        true
+    }
+}
+
+/// Lengths of the datagrams that a look brings, after the transport said this.
+fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
+    carrier.transport.says.extend(says);
+    let mut arrived = VecDeque::new();
+    carrier.look(&mut Vec::new(), &mut arrived);
+    arrived.iter().map(|(_, landed): &(Place, Landed)| landed.end).collect()
+}
+
+#[test]
+fn datagrams_come_in_the_order_of_their_places() {
+    let mut carrier = Carrier::new(Scripted::default(), 2, 4);
+    assert_eq!(looks(&mut carrier, &[]), []);
+    assert_eq!(looks(&mut carrier, &[Say::Received(2, 12), Say::Received(1, 11)]), []);
+    assert_eq!(looks(&mut carrier, &[Say::Received(0, 10)]), [10, 11, 12]);
+    assert_eq!(looks(&mut carrier, &[Say::Received(4, 14)]), []);
+    assert_eq!(looks(&mut carrier, &[Say::Failed(3)]), [14]);
+    assert_eq!(carrier.counters.refused, 1);
+}
+
+#[test]
+fn frames_come_back_and_can_be_read_meanwhile() {
+    let mut carrier = Carrier::new(Scripted::default(), 2, 2);
+    let mut frames = carrier.take_frames(3).unwrap();
+    let mut frame = frames.remove(1);
+    frame[0] = 7;
+    carrier.send(Rank(1), frame, 1);
+    assert_eq!(carrier.sending(1).map(|place| place[0]), Some(7));
+    assert!(carrier.returned().is_none());
+    looks(&mut carrier, &[Say::Sent]);
+    assert_eq!(carrier.returned().map(|place| place.index()), Some(1));
+    assert!(carrier.sending(1).is_none() && carrier.is_flushed());
+}

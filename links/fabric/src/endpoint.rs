@@ -1,0 +1,303 @@
+//! A reliable datagram endpoint, and the operations under way on it.
+//!
+//! The `unsafe` of this module, and why it is sound:
+//! - Functions are called as in `objects.rs`.
+//! - An operation gets memory of a [`Place`], whose only handle lies in `under_way` until the queue
+//!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
+//!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
+//!   Of a place that is being sent, which the provider only reads, others may read, too.
+//! - If the endpoint cannot be closed, memory and contexts stay for ever.
+#![allow(unsafe_code)]
+
+use crate::error::{FabricError, Refusal};
+use crate::library::{Library, Offer};
+use crate::memory::{Place, Slab, split};
+use crate::objects::{Depths, Objects};
+use crate::transport::{Event, Transport, Unsent};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::mem::size_of;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use weft_fabric_abi::client::{Handle, QueueEntry, QueueError};
+use weft_fabric_abi::{ANYBODY, address};
+use weft_wire::Rank;
+
+/// Completions that are read at once.
+const BATCH: usize = 32;
+/// Places of one slab.
+const SLAB_PLACES: usize = 64;
+/// Layer over unreliable datagrams.
+const SENDS_AGAIN: &str = "ofi_rxd";
+/// `-FI_EAGAIN`.
+const AGAIN: isize = -(libc::EAGAIN as isize);
+/// `-FI_EAVAIL`: an error is there to be read.
+const ERROR_AVAILABLE: isize = -259;
+
+/// `struct fi_context2` of one operation: the provider's. Atomic because it is written to behind a
+/// shared reference.
+#[repr(C, align(64))]
+struct Context([AtomicUsize; 8]);
+
+/// Sizes of an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Bytes of a place.
+    pub place_bytes: usize,
+    /// Bound on the number of places.
+    pub places: usize,
+    /// Ranks of the job.
+    pub ranks: usize,
+}
+
+/// An endpoint.
+pub struct Endpoint {
+    objects: Objects,
+    /// By number of the place: the operation under way on it.
+    under_way: Vec<Option<UnderWay>>,
+    contexts: Arc<[Context]>,
+    slabs: Vec<Arc<Slab>>,
+    /// By slab: what the provider calls its region.
+    descriptors: Vec<usize>,
+    sizes: Sizes,
+    /// By rank: its address.
+    peers: Vec<Handle>,
+    inject_bytes: usize,
+    arrivals: Option<OwnedFd>,
+    address: Vec<u8>,
+    /// True if addresses are texts.
+    has_texts: bool,
+}
+
+struct UnderWay {
+    place: Place,
+    /// Destination of a send.
+    to: Option<Rank>,
+}
+
+impl Endpoint {
+    /// Opens the endpoint of an offer.
+    pub(crate) fn open(
+        library: &'static Library,
+        offer: &Offer<'_>,
+        sizes: Sizes,
+    ) -> Result<Self, FabricError> {
+        let places = sizes.places.next_multiple_of(SLAB_PLACES);
+        let depths = Depths { completions: places, ranks: sizes.ranks };
+        let (mut objects, arrivals) = Objects::open(library, offer, depths)?;
+        // What sends again by itself has timers, of which its descriptor knows nothing.
+        let arrivals = arrivals.filter(|_| !offer.provider().contains(SENDS_AGAIN));
+        let own = objects.address()?;
+        Ok(Endpoint {
+            objects,
+            under_way: (0..places).map(|_| None).collect(),
+            contexts: (0..places).map(|_| Context(Default::default())).collect(),
+            slabs: Vec::new(),
+            descriptors: Vec::new(),
+            sizes: Sizes { places, ..sizes },
+            peers: vec![ANYBODY; sizes.ranks],
+            inject_bytes: offer.tx.inject_size,
+            arrivals,
+            address: own,
+            has_texts: offer.of.addr_format == address::TEXT,
+        })
+    }
+
+    /// Address of this endpoint, to be told to others.
+    pub fn address(&self) -> &[u8] {
+        &self.address
+    }
+
+    /// Notes the address of a rank's endpoint. False if it is none.
+    pub fn set_peer(&mut self, rank: Rank, address: &[u8]) -> bool {
+        // Texts have a length of their own and end with a zero; all others are equally long.
+        let is_one = match self.has_texts {
+            true => address.iter().position(|byte| *byte == 0) == address.len().checked_sub(1),
+            false => address.len() == self.address.len(),
+        };
+        let known = (is_one && !address.is_empty()).then(|| self.objects.insert(address));
+        match known.flatten() {
+            Some(handle) => {
+                self.peers[rank.index()] = handle;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Descriptor that is readable while something has arrived, if the provider has one.
+    pub fn arrivals(&self) -> Option<BorrowedFd<'_>> {
+        self.arrivals.as_ref().map(OwnedFd::as_fd)
+    }
+
+    /// Operation whose context has this address; it is over.
+    #[inline]
+    fn take_under_way(&mut self, context: *mut c_void) -> Option<UnderWay> {
+        let offset = context.addr().wrapping_sub(self.contexts.as_ptr().addr());
+        self.under_way.get_mut(offset / size_of::<Context>())?.take()
+    }
+
+    /// Address of the context of a place, which is not under way.
+    #[inline]
+    fn context(&self, place: &Place) -> *mut c_void {
+        debug_assert!(self.under_way[place.index() as usize].is_none(), "a place is used twice");
+        let context: *const Context = &raw const self.contexts[place.index() as usize];
+        context.cast_mut().cast()
+    }
+
+    #[inline]
+    fn descriptor(&self, place: &Place) -> *mut c_void {
+        let descriptor = self.descriptors[place.index() as usize / SLAB_PLACES];
+        ptr::with_exposed_provenance_mut(descriptor)
+    }
+
+    #[inline]
+    fn begin(&mut self, place: Place, to: Option<Rank>) {
+        let index = place.index() as usize;
+        self.under_way[index] = Some(UnderWay { place, to });
+    }
+
+    fn refusal(&self, call: &'static str, code: isize) -> Refusal {
+        self.objects.library.refusal(call, code)
+    }
+
+    #[cold]
+    fn read_error(&mut self) -> Option<Event> {
+        let mut error = QueueError {
+            context: ptr::null_mut(),
+            flags: 0,
+            len: 0,
+            buf: ptr::null_mut(),
+            data: 0,
+            tag: 0,
+            olen: 0,
+            err: 0,
+            prov_errno: 0,
+            err_data: ptr::null_mut(),
+            err_data_size: 0,
+            later: [0; 8],
+        };
+        let queue = self.objects.queue;
+        // SAFETY: see above; the entry is at least as long as that of any version, and has no room
+        // for more data.
+        let count = unsafe { ((*(*queue).ops).readerr)(queue, &raw mut error, 0) };
+        if count != 1 {
+            return None;
+        }
+        let UnderWay { place, to } = self.take_under_way(error.context)?;
+        Some(match to {
+            Some(to) => {
+                let code = isize::try_from(error.err).unwrap_or(0);
+                Event::SendFailed(place, to, self.refusal("fi_send", code))
+            }
+            None => Event::ReceiveFailed(place),
+        })
+    }
+}
+
+impl Transport for Endpoint {
+    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+        let first = self.slabs.len() * SLAB_PLACES;
+        if first >= self.sizes.places {
+            return Ok(Vec::new());
+        }
+        let slab = Slab::new(SLAB_PLACES * self.sizes.place_bytes)?;
+        let (start, bytes) = slab.range();
+        let (slab, places) = split(slab, self.sizes.place_bytes, first as u32);
+        // It stays mapped at least until the region is closed: this endpoint has it, too.
+        self.slabs.push(slab);
+        self.descriptors.push(self.objects.register(start.as_ptr().cast(), bytes)?);
+        Ok(places)
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        place: Place,
+        part: Range<usize>,
+        to: Rank,
+    ) -> Result<Option<Place>, (Place, Unsent)> {
+        let (endpoint, peer) = (self.objects.endpoint, self.peers[to.index()]);
+        let bytes: *const c_void = place[part.clone()].as_ptr().cast();
+        let injects = part.len() <= self.inject_bytes;
+        let (context, descriptor) = (self.context(&place), self.descriptor(&place));
+        // SAFETY: see above. Injected bytes are copied before the call returns.
+        let code = unsafe {
+            let ops = (*endpoint).msg;
+            match injects {
+                true => ((*ops).inject)(endpoint, bytes, part.len(), peer),
+                false => ((*ops).send)(endpoint, bytes, part.len(), descriptor, peer, context),
+            }
+        };
+        match code {
+            0.. if injects => Ok(Some(place)),
+            0.. => {
+                self.begin(place, Some(to));
+                Ok(None)
+            }
+            AGAIN => Err((place, Unsent::Full)),
+            other => Err((place, Unsent::Failed(self.refusal("fi_send", other)))),
+        }
+    }
+
+    fn post(&mut self, mut place: Place) -> Result<(), Place> {
+        let endpoint = self.objects.endpoint;
+        let (bytes, length): (*mut c_void, _) = (place.as_mut_ptr().cast(), place.len());
+        let (context, descriptor) = (self.context(&place), self.descriptor(&place));
+        // SAFETY: see above.
+        let code = unsafe {
+            let receive = (*(*endpoint).msg).recv;
+            receive(endpoint, bytes, length, descriptor, ANYBODY, context)
+        };
+        // Whatever the reason, it is tried again.
+        if code < 0 {
+            return Err(place);
+        }
+        self.begin(place, None);
+        Ok(())
+    }
+
+    fn sending(&self, index: u32) -> Option<&Place> {
+        let under_way = self.under_way.get(index as usize)?.as_ref()?;
+        under_way.to.map(|_| &under_way.place)
+    }
+
+    fn poll(&mut self, events: &mut VecDeque<Event>) {
+        let mut entries = [QueueEntry { context: ptr::null_mut(), flags: 0, len: 0 }; BATCH];
+        let queue = self.objects.queue;
+        // SAFETY: see above; entries have the format that the queue was opened with.
+        let count =
+            unsafe { ((*(*queue).ops).read)(queue, entries.as_mut_ptr().cast(), entries.len()) };
+        if count == ERROR_AVAILABLE {
+            events.extend(self.read_error());
+            return;
+        }
+        let count = usize::try_from(count).unwrap_or(0);
+        for entry in &entries[..count] {
+            let Some(UnderWay { place, to }) = self.take_under_way(entry.context) else { continue };
+            events.push_back(match to {
+                Some(_) => Event::Sent(place),
+                None => {
+                    let bytes = entry.len.min(place.len());
+                    Event::Received(place, bytes)
+                }
+            });
+        }
+    }
+
+    fn may_sleep(&mut self) -> bool {
+        self.objects.may_sleep()
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        if !self.objects.close_endpoint() {
+            let slabs = std::mem::take(&mut self.slabs);
+            std::mem::forget((slabs, Arc::clone(&self.contexts)));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Faults around any transport: one that takes no more for a while, completions that come late and
+//! in another order, and those that fail. A seed replays them.
+
+use crate::error::{FabricError, Refusal};
+use crate::memory::Place;
+use crate::transport::{Event, Transport, Unsent};
+use fastrand::Rng;
+use std::collections::VecDeque;
+use std::ops::Range;
+use weft_wire::Rank;
+
+/// Faults to inject, each with its probability.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TransportFaults {
+    /// Seed of all choices.
+    pub seed: u64,
+    /// A send finds the provider full.
+    pub full: f64,
+    /// A completion waits for the next look; those of sends change places with others.
+    pub late: f64,
+    /// A send completes with an error, and its datagram does not arrive.
+    pub failed: f64,
+}
+
+/// A transport with faults.
+pub struct Faulty<T> {
+    inner: T,
+    faults: TransportFaults,
+    dice: Rng,
+    late: VecDeque<Event>,
+}
+
+impl<T> Faulty<T> {
+    /// `inner`, with these faults.
+    pub fn new(inner: T, faults: TransportFaults) -> Self {
+        Faulty { inner, faults, dice: Rng::with_seed(faults.seed), late: VecDeque::new() }
+    }
+}
+
+impl<T: Transport> Transport for Faulty<T> {
+    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+        self.inner.grow()
+    }
+
+    fn send(
+        &mut self,
+        place: Place,
+        part: Range<usize>,
+        to: Rank,
+    ) -> Result<Option<Place>, (Place, Unsent)> {
+        if self.dice.f64() < self.faults.full {
+            return Err((place, Unsent::Full));
+        }
+        if self.dice.f64() < self.faults.failed {
+            let refusal = Refusal { call: "fi_send", code: 5, text: "injected".into() };
+            self.late.push_back(Event::SendFailed(place, to, refusal));
+            return Ok(None);
+        }
+        self.inner.send(place, part, to)
+    }
+
+    fn post(&mut self, place: Place) -> Result<(), Place> {
+        self.inner.post(place)
+    }
+
+    fn sending(&self, index: u32) -> Option<&Place> {
+        let late = self.late.iter().filter_map(|event| match event {
+            Event::Sent(place) | Event::SendFailed(place, ..) => Some(place),
+            _ => None,
+        });
+        self.inner.sending(index).or_else(|| late.into_iter().find(|place| place.index() == index))
+    }
+
+    fn poll(&mut self, events: &mut VecDeque<Event>) {
+        self.inner.poll(&mut self.late);
+        let (mut received, mut others) = (VecDeque::new(), Vec::new());
+        for event in self.late.drain(..) {
+            match event {
+                Event::Received(..) => received.push_back(event),
+                other => others.push(other),
+            }
+        }
+        // Arrivals keep their order: that is what the provider promises.
+        while !received.is_empty() && self.dice.f64() >= self.faults.late {
+            events.extend(received.pop_front());
+        }
+        while !others.is_empty() && self.dice.f64() >= self.faults.late {
+            let any = self.dice.usize(..others.len());
+            events.push_back(others.swap_remove(any));
+        }
+        self.late.extend(received);
+        self.late.extend(others);
+    }
+
+    fn may_sleep(&mut self) -> bool {
+        self.late.is_empty() && self.inner.may_sleep()
+    }
+}

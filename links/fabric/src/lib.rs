@@ -1,0 +1,46 @@
+//! The link between hosts over any provider of libfabric with reliable datagrams in order: the way
+//! onto InfiniBand, RoCE, Slingshot, EFA and Omni-Path.
+//!
+//! | module | what |
+//! |---|---|
+//! | `library` | libfabric, found when the program runs, and what it offers |
+//! | `provider` | which provider is taken, and why others are not |
+//! | `objects`, `endpoint` | an endpoint, and operations under way on it |
+//! | `memory` | places, registered where the provider wants that |
+//! | `transport` | the interface to these, which tests put faults behind |
+//! | `faults` | faults around any of these |
+//! | `carrier` | datagrams that wait, complete or fail |
+//! | `hearing` | heartbeats, and peers that are not heard of |
+//! | `link` | [`Fabric`], one rank's attachment |
+//! | `meeting` | telling all others the address of one's endpoint |
+//!
+//! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: a place that the provider
+//! has is nobody else's until its completion (I4); frames arrive, and in order, or the job is told
+//! to which rank they did not; what waits is bounded by the protocol's credits (I9); nothing of a
+//! datagram is used before it was opened.
+
+#![deny(unsafe_code)]
+
+mod carrier;
+mod endpoint;
+mod error;
+mod faults;
+mod hearing;
+mod library;
+mod link;
+mod meeting;
+mod memory;
+mod objects;
+mod provider;
+mod transport;
+
+pub use carrier::Carried;
+pub use endpoint::Endpoint;
+pub use error::{FabricError, Refusal};
+pub use faults::{Faulty, TransportFaults};
+pub use hearing::Heartbeats;
+pub use link::{Counters, Fabric, FabricSettings};
+pub use meeting::{Card, Meeting, meet};
+pub use memory::Place;
+pub use provider::{Chosen, Found, Standing, library_version, providers, with_hardware};
+pub use transport::{Event, Transport, Unsent};

@@ -1,0 +1,52 @@
+//! Errors of objects.
+
+use weft_endpoint::Rank;
+
+/// Result of an operation on an object.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of objects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Something below went wrong; a lost rank above all.
+    #[error(transparent)]
+    Messaging(#[from] weft_messaging::Error),
+    /// Two instances of one name.
+    #[error("there is an object '{0}' already")]
+    Taken(String),
+    /// A name that is longer than [`crate::format::NAME_MAX`] bytes.
+    #[error("the name of an object has {0} bytes, 255 are the most")]
+    LongName(usize),
+    /// A home that is no rank of the job.
+    #[error("rank {0} cannot be the home of an object: the job has {1} ranks")]
+    NoSuchRank(Rank, usize),
+    /// A type that was not among those that all ranks were given.
+    #[error("the type '{0}' is not among those that this rank was given")]
+    UnknownType(String),
+    /// An instance of another type than was asked for.
+    #[error("the object '{name}' is of type '{is}', not '{asked}'")]
+    OtherType {
+        /// Its name.
+        name: String,
+        /// Its type.
+        is: String,
+        /// The type that was asked for.
+        asked: String,
+    },
+    /// A state that its type cannot be made from.
+    #[error("the first state of the object '{0}' is none of its type")]
+    BadState(String),
+    /// An operation that the type does not have.
+    #[error("the type '{kind}' of the object '{name}' has no operation {operation}")]
+    NoSuchOperation {
+        /// Name of the object.
+        name: String,
+        /// Name of its type.
+        kind: String,
+        /// The number.
+        operation: u16,
+    },
+    /// An operation that panicked: what it left behind is not used any more.
+    #[error("an operation on the object '{0}' panicked, so that it cannot be used any more")]
+    Broken(String),
+}

@@ -1,0 +1,404 @@
+//! The objects of one rank.
+
+use crate::copy::{Copy, Fault, Over, Statistics};
+use crate::format::{Creation, Invocation, NAME_MAX, Ordered};
+use crate::operation::{Instance, Object, writes};
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_endpoint::Rank;
+use weft_messaging::rpc::{Client, Request, Rpc, Service};
+use weft_messaging::{Completer, Completion, Engine, Order, OrderedMessage, Orders};
+
+/// Name of the order and of the service.
+const NAME: &str = "weft.objects";
+/// Invocations at most that wait for the creation of their objects, which this rank has not heard
+/// of yet.
+const EARLY_MAX: usize = 1024;
+/// First byte of a reply.
+const DONE: u8 = 0;
+const NO_SUCH_OPERATION: u8 = 1;
+const BROKEN: u8 = 2;
+
+/// Place of the copies of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// A copy at every rank.
+    Replicated,
+    /// One copy, at this rank.
+    Single(Rank),
+}
+
+/// The types of which there may be objects. All ranks are given the same.
+#[derive(Default)]
+pub struct Types(BTreeMap<&'static str, Maker>);
+
+/// Makes an instance from a state.
+type Maker = fn(&[u8]) -> Option<Box<dyn Instance>>;
+
+impl Types {
+    /// These types and `T`.
+    #[must_use]
+    pub fn with<T: Object>(mut self) -> Self {
+        let make: Maker = |state| T::restore(state).map(|made| Box::new(made) as Box<dyn Instance>);
+        self.0.insert(T::NAME, make);
+        self
+    }
+}
+
+/// The objects of one rank; one of these a rank. All ranks make one, at the same place in the
+/// sequence of their orders.
+pub struct Objects(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    order: Order,
+    client: Client,
+    _service: Service,
+}
+
+/// State of handlers and of threads that invoke.
+struct Shared {
+    engine: Arc<Engine>,
+    own: Rank,
+    types: Types,
+    books: Mutex<Books>,
+}
+
+#[derive(Default)]
+struct Books {
+    /// By the number of their creation in the order.
+    objects: BTreeMap<u64, Arc<Entry>>,
+    names: BTreeMap<String, u64>,
+    /// Threads that wait for an object of that name.
+    finding: BTreeMap<String, Vec<Completer<Arc<Entry>>>>,
+    /// Invocations of this rank that were broadcast and have no result yet.
+    calls: BTreeMap<u64, Completer<Answer>>,
+    next_call: u64,
+    /// Invocations from others, by object, of which the creation has not come here.
+    early: BTreeMap<u64, Vec<(u16, Vec<u8>, Request)>>,
+    early_count: usize,
+}
+
+/// An object, as a rank knows it.
+struct Entry {
+    id: u64,
+    name: String,
+    kind: String,
+    placement: Placement,
+    /// The copy here, if there is one.
+    copy: Option<Mutex<Copy<Resume>>>,
+}
+
+type Answer = std::result::Result<Vec<u8>, Fault>;
+
+/// Destination of the result of an invocation.
+enum Resume {
+    /// A thread or a task of this rank.
+    Here(Completer<Answer>),
+    /// The rank that called.
+    Caller(Request),
+    /// Another rank, whose own copy has it.
+    Elsewhere,
+}
+
+impl Objects {
+    /// The objects of this rank, of which there are none yet.
+    ///
+    /// # Errors
+    /// The name of the order is taken: there are some already.
+    pub fn new(orders: &Orders, rpc: &Arc<Rpc>, types: Types) -> Result<Self> {
+        let engine = Arc::clone(rpc.engine());
+        let (own, books) = (engine.packets().rank(), Mutex::default());
+        let shared = Arc::new(Shared { engine, own, types, books });
+        let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
+        let order = orders.order(NAME, move |message| ordering.ordered(message))?;
+        let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
+        let client = Client::new(rpc, NAME)?;
+        Ok(Objects(Arc::new(Inner { shared, order, client, _service: service })))
+    }
+
+    /// Creates an object, and returns once this rank has it. One rank creates it; others find it.
+    ///
+    /// # Errors
+    /// [`Error::Taken`], [`Error::LongName`], [`Error::NoSuchRank`], [`Error::UnknownType`],
+    /// [`Error::BadState`], or a lost rank.
+    pub fn create<T: Object>(
+        &self,
+        name: &str,
+        first: &T,
+        placement: Placement,
+    ) -> Result<Handle<T>> {
+        let Inner { shared, order, .. } = &*self.0;
+        let ranks = shared.engine.packets().size();
+        if let Some(long) = [name, T::NAME].iter().map(|name| name.len()).find(|&l| l > NAME_MAX) {
+            return Err(Error::LongName(long));
+        }
+        if let Placement::Single(home) = placement
+            && home.index() >= ranks
+        {
+            return Err(Error::NoSuchRank(home, ranks));
+        }
+        let state = first.capture();
+        match shared.types.0.get(T::NAME) {
+            None => return Err(Error::UnknownType(T::NAME.into())),
+            Some(make) if make(&state).is_none() => return Err(Error::BadState(name.into())),
+            Some(_) => {}
+        }
+        let creation = Creation { placement, name, kind: T::NAME, state: &state };
+        let head = creation.emit();
+        let parts = [&head[..], name.as_bytes(), T::NAME.as_bytes(), &state];
+        let id = order.broadcast_and_wait(&parts)?;
+        let entry = shared.books().objects.get(&id).cloned();
+        self.handle(entry.ok_or_else(|| Error::Taken(name.into()))?)
+    }
+
+    /// The object of that name. Waits until some rank has created it; handlers run meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::OtherType`], or a lost rank.
+    pub fn find<T: Object>(&self, name: &str) -> Result<Handle<T>> {
+        let shared = &self.0.shared;
+        let completion = {
+            let mut books = shared.books();
+            let known = books.names.get(name).and_then(|id| books.objects.get(id)).cloned();
+            match known {
+                Some(entry) => {
+                    drop(books);
+                    return self.handle(entry);
+                }
+                None => {
+                    let (completer, completion) = Completion::new(&shared.engine);
+                    books.finding.entry(name.into()).or_default().push(completer);
+                    completion
+                }
+            }
+        };
+        self.handle(completion.wait()?)
+    }
+
+    fn handle<T: Object>(&self, entry: Arc<Entry>) -> Result<Handle<T>> {
+        if entry.kind != T::NAME {
+            let (name, is, asked) = (entry.name.clone(), entry.kind.clone(), T::NAME.into());
+            return Err(Error::OtherType { name, is, asked });
+        }
+        Ok(Handle { inner: Arc::clone(&self.0), entry, of: PhantomData })
+    }
+}
+
+/// An object of a known type, as one rank sees it.
+pub struct Handle<T> {
+    inner: Arc<Inner>,
+    entry: Arc<Entry>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        let (inner, entry) = (Arc::clone(&self.inner), Arc::clone(&self.entry));
+        Handle { inner, entry, of: PhantomData }
+    }
+}
+
+impl<T: Object> Handle<T> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// Place of its copies.
+    pub fn placement(&self) -> Placement {
+        self.entry.placement
+    }
+
+    /// Counters of the copy here, if there is one.
+    pub fn statistics(&self) -> Option<Statistics> {
+        self.entry.copy.as_ref().map(|copy| lock(copy).statistics)
+    }
+
+    /// Executes the operation with this number, and returns its result. Waits while its guards are
+    /// false; handlers run meanwhile. Not for handlers, which must not wait.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOperation`], [`Error::Broken`], or a lost rank.
+    pub fn invoke(&self, operation: u16, arguments: &[u8]) -> Result<Vec<u8>> {
+        let Some(writes) = writes::<T>(operation) else {
+            return Err(self.entry.fault(Fault::NoSuchOperation, operation));
+        };
+        let answer = match self.entry.placement {
+            Placement::Replicated if writes => self.broadcast(operation, arguments)?,
+            Placement::Single(home) if home != self.inner.shared.own => {
+                self.call(home, operation, arguments)?
+            }
+            _ => self.execute(operation, arguments)?,
+        };
+        answer.map_err(|fault| self.entry.fault(fault, operation))
+    }
+
+    /// Executes an operation on the copy here.
+    fn execute(&self, operation: u16, arguments: &[u8]) -> Result<Answer> {
+        let (completer, completion) = Completion::new(&self.inner.shared.engine);
+        self.entry.execute(operation, arguments, Resume::Here(completer));
+        Ok(completion.wait()?)
+    }
+
+    /// Has all copies execute an operation.
+    fn broadcast(&self, operation: u16, arguments: &[u8]) -> Result<Answer> {
+        let Inner { shared, order, .. } = &*self.inner;
+        let (completer, completion) = Completion::new(&shared.engine);
+        let call = shared.books().expect_call(completer);
+        let head = Invocation { operation, object: self.entry.id, call }.emit();
+        if let Err(error) = order.broadcast(&[&head[..], arguments]) {
+            shared.books().calls.remove(&call);
+            return Err(error.into());
+        }
+        Ok(completion.wait()?)
+    }
+
+    /// Has the home execute an operation.
+    fn call(&self, home: Rank, operation: u16, arguments: &[u8]) -> Result<Answer> {
+        let head = Invocation { operation, object: self.entry.id, call: 0 }.emit();
+        let mut reply = self.inner.client.call(home, &[&head[..], arguments])?.wait()?;
+        let mut status = [0];
+        reply.read_exact(&mut status)?;
+        Ok(match status[0] {
+            DONE => Ok(reply.read_to_vec()?),
+            NO_SUCH_OPERATION => Err(Fault::NoSuchOperation),
+            _ => Err(Fault::Broken),
+        })
+    }
+}
+
+impl Shared {
+    fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+
+    /// A message of the order. What cannot be read any more is of a rank that was lost.
+    fn ordered(&self, mut message: OrderedMessage) {
+        let (source, number) = (message.source(), message.number());
+        let Ok(bytes) = message.read_to_vec() else { return };
+        match Ordered::parse(&bytes) {
+            Some(Ordered::Create(creation)) => self.created(number, &creation),
+            Some(Ordered::Invoke(invocation, arguments)) => {
+                let mut books = self.books();
+                let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
+                // Others count their calls by themselves.
+                let is_own = source == self.own;
+                let own = if is_own { books.calls.remove(&invocation.call) } else { None };
+                drop(books);
+                let resume = own.map_or(Resume::Elsewhere, Resume::Here);
+                entry.execute(invocation.operation, arguments, resume);
+            }
+            None => {}
+        }
+    }
+
+    /// The object with this number comes into being, unless its name is taken.
+    fn created(&self, id: u64, creation: &Creation<'_>) {
+        let Creation { placement, name, kind, state } = *creation;
+        let is_here = match placement {
+            Placement::Replicated => true,
+            Placement::Single(home) => home == self.own,
+        };
+        let make = self.types.0.get(kind).filter(|_| is_here);
+        let copy =
+            make.and_then(|make| make(state)).map(|instance| Mutex::new(Copy::new(instance)));
+        let (name, kind) = (name.to_owned(), kind.to_owned());
+        let entry = Arc::new(Entry { id, name, kind, placement, copy });
+        let mut books = self.books();
+        if books.names.contains_key(&entry.name) {
+            return;
+        }
+        books.names.insert(entry.name.clone(), id);
+        books.objects.insert(id, Arc::clone(&entry));
+        let finding = books.finding.remove(&entry.name).unwrap_or_default();
+        let early = books.early.remove(&id).unwrap_or_default();
+        books.early_count -= early.len();
+        drop(books);
+        for completer in finding {
+            completer.complete(Ok(Arc::clone(&entry)));
+        }
+        for (operation, arguments, request) in early {
+            entry.execute(operation, &arguments, Resume::Caller(request));
+        }
+    }
+
+    /// A call. It may come before the creation of its object, which goes another way.
+    fn called(&self, mut request: Request) {
+        let Ok(bytes) = request.message().read_to_vec() else { return };
+        let Some((invocation, arguments)) = Invocation::parse(&bytes) else {
+            let _ = request.fail("it is no invocation of an operation");
+            return;
+        };
+        let mut books = self.books();
+        if let Some(entry) = books.objects.get(&invocation.object).cloned() {
+            drop(books);
+            entry.execute(invocation.operation, arguments, Resume::Caller(request));
+        } else if books.early_count < EARLY_MAX {
+            books.early_count += 1;
+            let waiting = books.early.entry(invocation.object).or_default();
+            waiting.push((invocation.operation, arguments.to_vec(), request));
+        } else {
+            drop(books);
+            let _ = request.fail("too many operations wait for objects that are not there");
+        }
+    }
+}
+
+impl Books {
+    /// Number of a call whose answer is for `completer`.
+    fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
+        self.next_call += 1;
+        self.calls.insert(self.next_call, completer);
+        self.next_call
+    }
+}
+
+impl Entry {
+    /// Executes an operation on the copy here, and tells everybody whose operation is over.
+    fn execute(&self, operation: u16, arguments: &[u8], resume: Resume) {
+        let mut over: Vec<Over<Resume>> = Vec::new();
+        match &self.copy {
+            Some(copy) => lock(copy).invoke(operation, arguments, resume, &mut over),
+            None => over.push((resume, Err(Fault::Broken))),
+        }
+        for (resume, answer) in over {
+            resume.tell(answer);
+        }
+    }
+
+    fn fault(&self, fault: Fault, operation: u16) -> Error {
+        let name = self.name.clone();
+        match fault {
+            Fault::NoSuchOperation => {
+                Error::NoSuchOperation { name, kind: self.kind.clone(), operation }
+            }
+            Fault::Broken => Error::Broken(name),
+        }
+    }
+}
+
+impl Resume {
+    fn tell(self, answer: Answer) {
+        match (self, answer) {
+            (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
+            // A caller that was lost needs no answer.
+            (Resume::Caller(request), Ok(result)) => drop(request.reply(&[&[DONE][..], &result])),
+            (Resume::Caller(request), Err(fault)) => {
+                let status = match fault {
+                    Fault::NoSuchOperation => NO_SUCH_OPERATION,
+                    Fault::Broken => BROKEN,
+                };
+                drop(request.reply(&[&[status][..]]));
+            }
+            (Resume::Elsewhere, _) => {}
+        }
+    }
+}
+
+/// A panic in an operation is caught before it gets here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,7 @@
+//! Objects among ranks that are threads.
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod common;
+mod consistency;
+mod errors;
+mod guards;
