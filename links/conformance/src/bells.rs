@@ -33,30 +33,47 @@ pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
     let mut links = links;
     send(&mut links, 0, 1, b"met");
     assert_eq!(receive_bytes(&mut links, 1).1, b"met");
-    let mut sleeper = links.pop().expect("two links");
     for waiter in [Waiter::Host, Waiter::Upcall] {
         for _ in 0..50 {
-            let ticket = arm(&mut sleeper, waiter);
-            let awake = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                let bells = sleeper.bells();
-                scope.spawn(|| {
-                    send(&mut links, 0, 1, b"wake");
-                    while !awake.load(Ordering::Relaxed) {
-                        links[0].flush();
-                        std::thread::yield_now();
-                    }
-                });
-                bells.wait(waiter, ticket, FOR_EVER);
-                awake.store(true, Ordering::Relaxed);
-            });
-            sleeper.disarm(waiter);
-            let mut pair = [sleeper];
-            assert_eq!(receive_bytes(&mut pair, 0).1, b"wake");
-            let [back] = pair;
-            sleeper = back;
+            sleep_until_an_arrival(&mut links, waiter, |_| ());
         }
     }
+}
+
+/// A look for a frame, after the bell was armed, may take in what arrived: who sleeps then wakes.
+pub fn a_look_for_a_frame_keeps_nobody_asleep<L: Link>(links: Vec<L>) {
+    let mut links = links;
+    while links[1].alloc().is_some() {}
+    for waiter in [Waiter::Host, Waiter::Upcall] {
+        sleep_until_an_arrival(&mut links, waiter, |sleeper| {
+            for _ in 0..1000 {
+                assert_eq!(sleeper.alloc(), None, "the program has all frames");
+                std::thread::yield_now();
+            }
+        });
+    }
+}
+
+/// Sleeps at rank 1, after it `does` something with its bell armed, until rank 0 wakes it.
+fn sleep_until_an_arrival<L: Link>(links: &mut [L], waiter: Waiter, does: impl FnOnce(&mut L)) {
+    let [sender, sleeper] = links else { panic!("two links") };
+    let ticket = arm(sleeper, waiter);
+    let awake = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            send(std::slice::from_mut(sender), 0, 1, b"wake");
+            while !awake.load(Ordering::Relaxed) {
+                sender.flush();
+                std::thread::yield_now();
+            }
+        });
+        does(sleeper);
+        sleeper.bells().wait(waiter, ticket, FOR_EVER);
+        awake.store(true, Ordering::Relaxed);
+    });
+    sleeper.disarm(waiter);
+    // Some links wake who sleeps before, to have it look after them.
+    assert_eq!(receive_bytes(links, 1).1, b"wake");
 }
 
 /// A rank that has run out of frames sleeps until a reader gives one back.

@@ -130,6 +130,22 @@ impl DatagramBells {
         self.timer.set(after);
     }
 
+    /// True if somebody sleeps until an arrival, or is about to.
+    #[inline]
+    pub fn is_armed(&self) -> bool {
+        [&self.host, &self.watch].iter().any(|bell| bell.armed.load(Ordering::SeqCst))
+    }
+
+    /// Wakes whoever sleeps until an arrival: what would have woken it was taken from the socket.
+    #[cold]
+    pub fn ring_armed(&self) {
+        for bell in [&self.host, &self.watch] {
+            if bell.armed.swap(false, Ordering::SeqCst) {
+                bell.ring();
+            }
+        }
+    }
+
     /// From here on an arrival wakes `waiter`, or no longer does.
     pub fn arm(&self, waiter: Waiter, armed: bool) {
         self.bell(waiter).armed.store(armed, Ordering::SeqCst);

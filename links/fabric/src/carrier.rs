@@ -289,6 +289,12 @@ impl<T: Transport> Carrier<T> {
         self.stuck.is_empty() && self.under_way == 0
     }
 
+    /// True if datagrams have arrived that nobody has looked at.
+    #[inline]
+    pub fn has_arrived(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
     /// True if whoever waits for the descriptor from here on misses nothing.
     pub fn may_sleep(&mut self) -> bool {
         self.arrived.is_empty() && self.transport.may_sleep()

@@ -188,11 +188,32 @@ impl<T: Transport> Fabric<T> {
                 self.carrier.send(datagram.to, datagram.place, end);
             }
         }
-        // What has just left is looked after next time.
-        if !sends && self.carrier.has_work() || self.carrier.is_stuck() {
-            self.carrier.progress();
+        // What has just left is looked after next time. What sends again by itself has no descriptor,
+        // and work that nobody knows of.
+        let has_work = !sends && (self.carrier.has_work() || !self.has_descriptor);
+        if has_work || self.carrier.is_stuck() {
+            self.progress();
         }
         self.reclaim();
+    }
+
+    /// Has the provider work. What arrives meanwhile does not make the descriptor readable any
+    /// more.
+    #[inline]
+    fn progress(&mut self) {
+        self.carrier.progress();
+        if self.carrier.has_arrived() && self.bells.is_armed() {
+            self.bells.ring_armed();
+        }
+    }
+
+    /// Wakes whoever sleeps and waits for a frame, if a look that found none took what would have
+    /// woken it: the provider has to be asked again before one waits for its descriptor.
+    #[cold]
+    fn wake_if_taken(&mut self) {
+        if self.has_descriptor && self.bells.is_armed() && !self.carrier.may_sleep() {
+            self.bells.ring_armed();
+        }
     }
 
     #[inline]
@@ -375,9 +396,12 @@ impl<T: Transport> Link for Fabric<T> {
         let mut frame = self.frames.alloc();
         if frame.is_none() {
             self.send_waiting();
-            self.carrier.progress();
+            self.progress();
             self.reclaim();
             frame = self.frames.alloc();
+            if frame.is_none() {
+                self.wake_if_taken();
+            }
         }
         frame.map(|frame| Buffer(u64::from(frame)))
     }
@@ -466,7 +490,7 @@ impl<T: Transport> Link for Fabric<T> {
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
-        self.carrier.progress();
+        self.progress();
         if let Some(meeting) = &mut self.meeting {
             meeting.take_in();
         }
