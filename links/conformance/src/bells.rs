@@ -103,14 +103,15 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
                 reader.free(buffer);
             }
         });
-        // Some links wake their owner several times on the way, to have it look after them.
+        // Some links wake their owner several times on the way, to have it look after them; and who
+        // armed its bell looks for a frame before it sleeps.
         loop {
             owner.bells().wait(Waiter::Host, ticket, FOR_EVER);
             owner.disarm(Waiter::Host);
+            ticket = arm(&mut owner, Waiter::Host);
             if owner.alloc().is_some() {
                 break;
             }
-            ticket = arm(&mut owner, Waiter::Host);
         }
     });
 }
