@@ -188,8 +188,8 @@ impl<T: Transport> Fabric<T> {
                 self.carrier.send(datagram.to, datagram.place, end);
             }
         }
-        // What has just left is looked after next time. What sends again by itself has no descriptor,
-        // and work that nobody knows of.
+        // What has just left is looked after next time. What sends again by itself has no
+        // descriptor, and work that nobody knows of.
         let has_work = !sends && (self.carrier.has_work() || !self.has_descriptor);
         if has_work || self.carrier.is_stuck() {
             self.progress();

@@ -4,20 +4,20 @@
 //! them, and change nothing, whether they block or not; so all copies execute all writes in the
 //! same order, those that were blocked too.
 
-use crate::operation::{Instance, Outcome};
+use crate::operation::{Instance, Object, Outcome};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Counters of a copy.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Statistics {
-    /// Operations that read, and that may write, executed here.
+    /// Operations that read, executed here.
     pub reads: u64,
-    /// See above.
+    /// Operations that may write, executed here.
     pub writes: u64,
     /// Operations that found their guards false at first.
     pub blocked: u64,
-    /// Times that a blocked one was evaluated again.
+    /// Evaluations of operations that were blocked.
     pub evaluated: u64,
 }
 
@@ -42,8 +42,12 @@ struct Continuation<R> {
 pub(crate) enum Fault {
     /// The type has none of that number.
     NoSuchOperation,
+    /// The bytes are no arguments of the operation.
+    Malformed,
     /// An operation panicked, this one or one before it.
     Broken,
+    /// The rank that should have a copy has none.
+    NoCopy,
 }
 
 /// Operation that is over, and its result.
@@ -57,13 +61,10 @@ impl<R> Copy<R> {
 
     /// Executes an operation, and all blocked ones that it lets through; or it becomes one of them.
     pub fn invoke(&mut self, operation: u16, arguments: &[u8], resume: R, over: &mut Vec<Over<R>>) {
-        let Some(writes) = self.instance.writes(operation) else {
-            return over.push((resume, Err(Fault::NoSuchOperation)));
-        };
         match self.execute(operation, arguments) {
-            Ok(Some(result)) => {
+            Ok(Some((result, has_written))) => {
                 over.push((resume, Ok(result)));
-                if writes {
+                if has_written {
                     self.wake(over);
                 }
             }
@@ -74,8 +75,57 @@ impl<R> Copy<R> {
             }
             Err(fault) => {
                 over.push((resume, Err(fault)));
-                let blocked = self.blocked.drain(..);
-                over.extend(blocked.map(|waiting| (waiting.resume, Err(fault))));
+                self.fail_blocked(over);
+            }
+        }
+    }
+
+    /// Result of those alternatives of an operation that read; `None` if there are none, or their
+    /// guards are false.
+    pub fn read(&mut self, operation: u16, arguments: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
+        let mut result = Vec::new();
+        let instance = &self.instance;
+        let run = || instance.read(operation, arguments, &mut result);
+        let outcome = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
+        match outcome {
+            Outcome::Blocked => return Ok(None),
+            Outcome::Malformed => return Err(Fault::Malformed),
+            Outcome::Done => {}
+        }
+        self.statistics.reads += 1;
+        Ok(Some(result))
+    }
+
+    /// Has `read` look at the instance, which is a `T`; it returns `None` if its guard is false.
+    #[inline]
+    pub fn read_as<T: Object, O>(
+        &mut self,
+        read: impl FnOnce(&T) -> Option<O>,
+    ) -> Result<Option<O>, Fault> {
+        let Some(instance) = self.instance.any().downcast_ref::<T>() else { return Ok(None) };
+        let found = contain(&mut self.is_broken, || read(instance))?;
+        self.statistics.reads += u64::from(found.is_some());
+        Ok(found)
+    }
+
+    /// Has `write` change the instance, which is a `T`, unless it returns `None` because its guard
+    /// is false; and executes all blocked ones that it lets through.
+    pub fn write_as<T: Object, O>(
+        &mut self,
+        write: impl FnOnce(&mut T) -> Option<O>,
+        over: &mut Vec<Over<R>>,
+    ) -> Result<Option<O>, Fault> {
+        let Some(instance) = self.instance.any().downcast_mut::<T>() else { return Ok(None) };
+        match contain(&mut self.is_broken, || write(instance)) {
+            Ok(Some(done)) => {
+                self.statistics.writes += 1;
+                self.wake(over);
+                Ok(Some(done))
+            }
+            Ok(None) => Ok(None),
+            Err(fault) => {
+                self.fail_blocked(over);
+                Err(fault)
             }
         }
     }
@@ -89,42 +139,59 @@ impl<R> Copy<R> {
                 self.statistics.evaluated += 1;
                 match self.execute(waiting.operation, &waiting.arguments) {
                     Ok(None) => self.blocked.push_back(waiting),
-                    Ok(Some(result)) => {
-                        has_written |= self.instance.writes(waiting.operation) == Some(true);
+                    Ok(Some((result, wrote))) => {
+                        has_written |= wrote;
                         over.push((waiting.resume, Ok(result)));
                     }
                     Err(fault) => {
                         over.push((waiting.resume, Err(fault)));
-                        let blocked = self.blocked.drain(..);
-                        return over.extend(blocked.map(|other| (other.resume, Err(fault))));
+                        self.fail_blocked(over);
                     }
                 }
             }
         }
     }
 
-    /// Result of an operation that there is; `None` if it is blocked.
-    fn execute(&mut self, operation: u16, arguments: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
+    /// Nobody waits for an object that is broken.
+    fn fail_blocked(&mut self, over: &mut Vec<Over<R>>) {
         if self.is_broken {
-            return Err(Fault::Broken);
-        }
-        let mut result = Vec::new();
-        let run = || self.instance.execute(operation, arguments, &mut result);
-        // What a panic leaves behind is not used any more.
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(Outcome::Blocked) => Ok(None),
-            Ok(Outcome::Done) => {
-                let writes = self.instance.writes(operation) == Some(true);
-                self.statistics.writes += u64::from(writes);
-                self.statistics.reads += u64::from(!writes);
-                Ok(Some(result))
-            }
-            Err(_) => {
-                self.is_broken = true;
-                Err(Fault::Broken)
-            }
+            let blocked = self.blocked.drain(..);
+            over.extend(blocked.map(|waiting| (waiting.resume, Err(Fault::Broken))));
         }
     }
+
+    /// Result of an operation, and true if it may have written; `None` if it is blocked.
+    fn execute(
+        &mut self,
+        operation: u16,
+        arguments: &[u8],
+    ) -> Result<Option<(Vec<u8>, bool)>, Fault> {
+        let mut result = Vec::new();
+        let instance = &mut self.instance;
+        let run = || instance.execute(operation, arguments, &mut result);
+        let (outcome, writes) = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
+        match outcome {
+            Outcome::Blocked => return Ok(None),
+            Outcome::Malformed => return Err(Fault::Malformed),
+            Outcome::Done => {}
+        }
+        self.statistics.writes += u64::from(writes);
+        self.statistics.reads += u64::from(!writes);
+        Ok(Some((result, writes)))
+    }
+}
+
+/// The value of `run`, unless the object is broken, or `run` panics, which breaks it: what a panic
+/// leaves behind is not used any more.
+#[inline]
+fn contain<O>(is_broken: &mut bool, run: impl FnOnce() -> O) -> Result<O, Fault> {
+    if *is_broken {
+        return Err(Fault::Broken);
+    }
+    catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
+        *is_broken = true;
+        Fault::Broken
+    })
 }
 
 #[cfg(test)]

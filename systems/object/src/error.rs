@@ -46,6 +46,27 @@ pub enum Error {
         /// The number.
         operation: u16,
     },
+    /// Arguments that the operation cannot read: the ranks run different programs.
+    #[error(
+        "operation {operation} of the type '{kind}' cannot read its arguments for the object '{name}'"
+    )]
+    Malformed {
+        /// Name of the object.
+        name: String,
+        /// Name of its type.
+        kind: String,
+        /// The number.
+        operation: u16,
+    },
+    /// A copy that could not be made.
+    #[error("the rank that should have a copy of the object '{0}' could not make one of its state")]
+    NoCopy(String),
+    /// An argument whose `Serialize` fails.
+    #[error("an argument of an operation cannot be written: {0}")]
+    Unwritable(String),
+    /// A result that cannot be read: the ranks run different programs.
+    #[error("the result of an operation cannot be read: the ranks run different programs")]
+    Unreadable,
     /// An operation that panicked: what it left behind is not used any more.
     #[error("an operation on the object '{0}' panicked, so that it cannot be used any more")]
     Broken(String),

@@ -98,6 +98,33 @@ impl<'a> Ordered<'a> {
     }
 }
 
+/// The first byte of a reply to a call: how the operation ended. Its result follows.
+pub(crate) mod reply {
+    use crate::copy::Fault;
+
+    /// It was executed.
+    pub const DONE: u8 = 0;
+    const FAULTS: [Fault; 4] =
+        [Fault::NoSuchOperation, Fault::Malformed, Fault::NoCopy, Fault::Broken];
+
+    /// The byte of a fault.
+    pub fn of(fault: Fault) -> u8 {
+        match fault {
+            Fault::NoSuchOperation => 1,
+            Fault::Malformed => 2,
+            Fault::NoCopy => 3,
+            Fault::Broken => 4,
+        }
+    }
+
+    /// The fault of a byte; `None` if the operation was executed.
+    pub fn fault(byte: u8) -> Option<Fault> {
+        let last = Some(Fault::Broken);
+        let place = byte.checked_sub(1)?;
+        FAULTS.get(usize::from(place)).copied().or(last)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +140,16 @@ mod tests {
         let invocation = Invocation { operation: 258, object: u64::MAX - 1, call: 7 };
         let bytes = [&invocation.emit()[..], b"arguments"].concat();
         assert_eq!(Ordered::parse(&bytes), Some(Ordered::Invoke(invocation, b"arguments")));
+    }
+
+    #[test]
+    fn replies_say_how_an_operation_ended() {
+        use crate::copy::Fault::{Broken, Malformed, NoCopy, NoSuchOperation};
+        for fault in [NoSuchOperation, Malformed, NoCopy, Broken] {
+            assert_eq!(reply::fault(reply::of(fault)), Some(fault));
+        }
+        assert_eq!(reply::fault(reply::DONE), None);
+        assert_eq!(reply::fault(200), Some(Broken), "whatever it was, there is no result");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! | single, here | any | on the copy here |
 //! | single, elsewhere | any | by its home, shipped by call |
 //!
-//! What is shipped is the number of the operation and its arguments, never the object.
+//! The number of the operation and its arguments are shipped, never the object.
 //!
 //! **Guards.** An operation whose guard is false says [`Outcome::Blocked`] before it has changed
 //! anything. It is then a *continuation* at the copy (7.1.4): its number, its arguments, and where
@@ -24,22 +24,33 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`marshal`] | arguments and results as bytes |
 //! | `operation` | types, their operations, and instances whose type is not known |
 //! | `copy` | a copy of an instance and the continuations at it, without a network |
 //! | `format` | what is broadcast and called |
-//! | `objects` | [`Objects`]: the objects of one rank; [`Handle`]: one of them |
+//! | `objects` | [`Objects`]: the objects of one rank |
+//! | `handle` | [`Handle`]: one of them, and how its operations are executed |
+//! | `macros` | [`object`], the attribute |
 //!
 //! May use `messaging` and the endpoint.
 
 #![forbid(unsafe_code)]
 
+// Names of what the macro generates, in this crate's own tests.
+#[cfg(test)]
+extern crate self as weft_object;
+
 mod copy;
 mod error;
 mod format;
+mod handle;
+pub mod marshal;
 mod objects;
 mod operation;
 
 pub use copy::Statistics;
 pub use error::{Error, Result};
-pub use objects::{Handle, Objects, Placement, Types};
-pub use operation::{Body, Object, Operation, Outcome};
+pub use handle::Handle;
+pub use objects::{Objects, Placement, Types};
+pub use operation::{Body, Object, Operation, Outcome, Read, Write};
+pub use weft_object_macros::object;

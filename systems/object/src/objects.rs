@@ -1,11 +1,10 @@
 //! The objects of one rank.
 
-use crate::copy::{Copy, Fault, Over, Statistics};
-use crate::format::{Creation, Invocation, NAME_MAX, Ordered};
-use crate::operation::{Instance, Object, writes};
-use crate::{Error, Result};
+use crate::copy::{Copy, Fault, Over};
+use crate::format::{Creation, Invocation, NAME_MAX, Ordered, reply};
+use crate::operation::{Instance, Object};
+use crate::{Error, Handle, Result};
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
@@ -16,10 +15,6 @@ const NAME: &str = "weft.objects";
 /// Invocations at most that wait for the creation of their objects, which this rank has not heard
 /// of yet.
 const EARLY_MAX: usize = 1024;
-/// First byte of a reply.
-const DONE: u8 = 0;
-const NO_SUCH_OPERATION: u8 = 1;
-const BROKEN: u8 = 2;
 
 /// Place of the copies of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,30 +46,30 @@ impl Types {
 /// sequence of their orders.
 pub struct Objects(Arc<Inner>);
 
-struct Inner {
-    shared: Arc<Shared>,
-    order: Order,
-    client: Client,
+pub(crate) struct Inner {
+    pub shared: Arc<Shared>,
+    pub order: Order,
+    pub client: Client,
     _service: Service,
 }
 
 /// State of handlers and of threads that invoke.
-struct Shared {
-    engine: Arc<Engine>,
-    own: Rank,
+pub(crate) struct Shared {
+    pub engine: Arc<Engine>,
+    pub own: Rank,
     types: Types,
     books: Mutex<Books>,
 }
 
 #[derive(Default)]
-struct Books {
+pub(crate) struct Books {
     /// By the number of their creation in the order.
     objects: BTreeMap<u64, Arc<Entry>>,
     names: BTreeMap<String, u64>,
     /// Threads that wait for an object of that name.
     finding: BTreeMap<String, Vec<Completer<Arc<Entry>>>>,
     /// Invocations of this rank that were broadcast and have no result yet.
-    calls: BTreeMap<u64, Completer<Answer>>,
+    pub calls: BTreeMap<u64, Completer<Answer>>,
     next_call: u64,
     /// Invocations from others, by object, of which the creation has not come here.
     early: BTreeMap<u64, Vec<(u16, Vec<u8>, Request)>>,
@@ -82,19 +77,19 @@ struct Books {
 }
 
 /// An object, as a rank knows it.
-struct Entry {
-    id: u64,
-    name: String,
+pub(crate) struct Entry {
+    pub id: u64,
+    pub name: String,
     kind: String,
-    placement: Placement,
+    pub placement: Placement,
     /// The copy here, if there is one.
-    copy: Option<Mutex<Copy<Resume>>>,
+    pub copy: Option<Mutex<Copy<Resume>>>,
 }
 
-type Answer = std::result::Result<Vec<u8>, Fault>;
+pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
 
 /// Destination of the result of an invocation.
-enum Resume {
+pub(crate) enum Resume {
     /// A thread or a task of this rank.
     Here(Completer<Answer>),
     /// The rank that called.
@@ -183,95 +178,12 @@ impl Objects {
             let (name, is, asked) = (entry.name.clone(), entry.kind.clone(), T::NAME.into());
             return Err(Error::OtherType { name, is, asked });
         }
-        Ok(Handle { inner: Arc::clone(&self.0), entry, of: PhantomData })
-    }
-}
-
-/// An object of a known type, as one rank sees it.
-pub struct Handle<T> {
-    inner: Arc<Inner>,
-    entry: Arc<Entry>,
-    of: PhantomData<fn() -> T>,
-}
-
-impl<T> Clone for Handle<T> {
-    fn clone(&self) -> Self {
-        let (inner, entry) = (Arc::clone(&self.inner), Arc::clone(&self.entry));
-        Handle { inner, entry, of: PhantomData }
-    }
-}
-
-impl<T: Object> Handle<T> {
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.entry.name
-    }
-
-    /// Place of its copies.
-    pub fn placement(&self) -> Placement {
-        self.entry.placement
-    }
-
-    /// Counters of the copy here, if there is one.
-    pub fn statistics(&self) -> Option<Statistics> {
-        self.entry.copy.as_ref().map(|copy| lock(copy).statistics)
-    }
-
-    /// Executes the operation with this number, and returns its result. Waits while its guards are
-    /// false; handlers run meanwhile. Not for handlers, which must not wait.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchOperation`], [`Error::Broken`], or a lost rank.
-    pub fn invoke(&self, operation: u16, arguments: &[u8]) -> Result<Vec<u8>> {
-        let Some(writes) = writes::<T>(operation) else {
-            return Err(self.entry.fault(Fault::NoSuchOperation, operation));
-        };
-        let answer = match self.entry.placement {
-            Placement::Replicated if writes => self.broadcast(operation, arguments)?,
-            Placement::Single(home) if home != self.inner.shared.own => {
-                self.call(home, operation, arguments)?
-            }
-            _ => self.execute(operation, arguments)?,
-        };
-        answer.map_err(|fault| self.entry.fault(fault, operation))
-    }
-
-    /// Executes an operation on the copy here.
-    fn execute(&self, operation: u16, arguments: &[u8]) -> Result<Answer> {
-        let (completer, completion) = Completion::new(&self.inner.shared.engine);
-        self.entry.execute(operation, arguments, Resume::Here(completer));
-        Ok(completion.wait()?)
-    }
-
-    /// Has all copies execute an operation.
-    fn broadcast(&self, operation: u16, arguments: &[u8]) -> Result<Answer> {
-        let Inner { shared, order, .. } = &*self.inner;
-        let (completer, completion) = Completion::new(&shared.engine);
-        let call = shared.books().expect_call(completer);
-        let head = Invocation { operation, object: self.entry.id, call }.emit();
-        if let Err(error) = order.broadcast(&[&head[..], arguments]) {
-            shared.books().calls.remove(&call);
-            return Err(error.into());
-        }
-        Ok(completion.wait()?)
-    }
-
-    /// Has the home execute an operation.
-    fn call(&self, home: Rank, operation: u16, arguments: &[u8]) -> Result<Answer> {
-        let head = Invocation { operation, object: self.entry.id, call: 0 }.emit();
-        let mut reply = self.inner.client.call(home, &[&head[..], arguments])?.wait()?;
-        let mut status = [0];
-        reply.read_exact(&mut status)?;
-        Ok(match status[0] {
-            DONE => Ok(reply.read_to_vec()?),
-            NO_SUCH_OPERATION => Err(Fault::NoSuchOperation),
-            _ => Err(Fault::Broken),
-        })
+        Ok(Handle::new(Arc::clone(&self.0), entry))
     }
 }
 
 impl Shared {
-    fn books(&self) -> MutexGuard<'_, Books> {
+    pub fn books(&self) -> MutexGuard<'_, Books> {
         lock(&self.books)
     }
 
@@ -349,7 +261,7 @@ impl Shared {
 
 impl Books {
     /// Number of a call whose answer is for `completer`.
-    fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
+    pub fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
         self.next_call += 1;
         self.calls.insert(self.next_call, completer);
         self.next_call
@@ -358,24 +270,22 @@ impl Books {
 
 impl Entry {
     /// Executes an operation on the copy here, and tells everybody whose operation is over.
-    fn execute(&self, operation: u16, arguments: &[u8], resume: Resume) {
-        let mut over: Vec<Over<Resume>> = Vec::new();
+    pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume) {
+        let mut over = Vec::new();
         match &self.copy {
             Some(copy) => lock(copy).invoke(operation, arguments, resume, &mut over),
-            None => over.push((resume, Err(Fault::Broken))),
+            None => over.push((resume, Err(Fault::NoCopy))),
         }
-        for (resume, answer) in over {
-            resume.tell(answer);
-        }
+        tell(over);
     }
 
-    fn fault(&self, fault: Fault, operation: u16) -> Error {
-        let name = self.name.clone();
+    pub fn fault(&self, fault: Fault, operation: u16) -> Error {
+        let (name, kind) = (self.name.clone(), self.kind.clone());
         match fault {
-            Fault::NoSuchOperation => {
-                Error::NoSuchOperation { name, kind: self.kind.clone(), operation }
-            }
+            Fault::NoSuchOperation => Error::NoSuchOperation { name, kind, operation },
+            Fault::Malformed => Error::Malformed { name, kind, operation },
             Fault::Broken => Error::Broken(name),
+            Fault::NoCopy => Error::NoCopy(name),
         }
     }
 }
@@ -385,20 +295,25 @@ impl Resume {
         match (self, answer) {
             (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
             // A caller that was lost needs no answer.
-            (Resume::Caller(request), Ok(result)) => drop(request.reply(&[&[DONE][..], &result])),
+            (Resume::Caller(request), Ok(result)) => {
+                drop(request.reply(&[&[reply::DONE][..], &result]));
+            }
             (Resume::Caller(request), Err(fault)) => {
-                let status = match fault {
-                    Fault::NoSuchOperation => NO_SUCH_OPERATION,
-                    Fault::Broken => BROKEN,
-                };
-                drop(request.reply(&[&[status][..]]));
+                drop(request.reply(&[&[reply::of(fault)][..]]));
             }
             (Resume::Elsewhere, _) => {}
         }
     }
 }
 
+/// Tells everybody whose operation is over.
+pub(crate) fn tell(over: Vec<Over<Resume>>) {
+    for (resume, answer) in over {
+        resume.tell(answer);
+    }
+}
+
 /// A panic in an operation is caught before it gets here.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

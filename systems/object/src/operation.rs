@@ -1,5 +1,7 @@
 //! Types of objects, their operations, and instances whose type is not known.
 
+use std::any::Any;
+
 /// End of an attempt to execute an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -7,15 +9,27 @@ pub enum Outcome {
     Done,
     /// Its guards are all false. Nothing was changed, and nothing was written as its result.
     Blocked,
+    /// The bytes are no arguments of this operation. Nothing was changed.
+    Malformed,
 }
 
-/// Code of an operation on a `T`. It gets its arguments as bytes, and appends its result to others.
+/// Code that reads a `T`. It gets its arguments as bytes, and appends its result to others.
+pub type Read<T> = fn(&T, &[u8], &mut Vec<u8>) -> Outcome;
+
+/// Code that may write a `T`. On all copies it has to come to the same: it depends on the object
+/// and its arguments, and on nothing else.
+pub type Write<T> = fn(&mut T, &[u8], &mut Vec<u8>) -> Outcome;
+
+/// Code of an operation on a `T`.
 pub enum Body<T> {
     /// It reads.
-    Read(fn(&T, &[u8], &mut Vec<u8>) -> Outcome),
-    /// It may write. On all copies it has to come to the same: it depends on the object and its
-    /// arguments, and on nothing else.
-    Write(fn(&mut T, &[u8], &mut Vec<u8>) -> Outcome),
+    Read(Read<T>),
+    /// It may write.
+    Write(Write<T>),
+    /// Alternatives of which some read and some may write, each set with guards of its own. Those
+    /// that read are tried first, on the copy here; only if all of their guards are false is the
+    /// operation shipped (thesis 7.1.2).
+    Either(Read<T>, Write<T>),
 }
 
 /// Operation of a type.
@@ -26,7 +40,8 @@ pub struct Operation<T> {
     pub body: Body<T>,
 }
 
-/// An abstract data type whose instances are shared.
+/// An abstract data type whose instances are shared. [`crate::object`] makes one of an `impl`
+/// block.
 pub trait Object: Send + Sized + 'static {
     /// Its name, by which ranks agree on it.
     const NAME: &'static str;
@@ -42,28 +57,48 @@ pub trait Object: Send + Sized + 'static {
 
 /// Instance of a type that is not known.
 pub(crate) trait Instance: Send {
-    /// True if the operation with this number may write; `None` if there is none.
-    fn writes(&self, operation: u16) -> Option<bool>;
+    /// Executes the operation with this number: its end, and true if it may have written. `None` if
+    /// there is no such operation.
+    fn execute(
+        &mut self,
+        operation: u16,
+        arguments: &[u8],
+        result: &mut Vec<u8>,
+    ) -> Option<(Outcome, bool)>;
 
-    /// Executes the operation with this number, which there is.
-    fn execute(&mut self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Outcome;
+    /// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if
+    /// there are none. `None` if there is no such operation.
+    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome>;
+
+    /// The instance, for who knows its type.
+    fn any(&mut self) -> &mut dyn Any;
 }
 
 impl<T: Object> Instance for T {
-    fn writes(&self, operation: u16) -> Option<bool> {
-        writes::<T>(operation)
+    fn execute(
+        &mut self,
+        operation: u16,
+        arguments: &[u8],
+        result: &mut Vec<u8>,
+    ) -> Option<(Outcome, bool)> {
+        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+            Body::Read(read) => (read(self, arguments, result), false),
+            Body::Write(write) => (write(self, arguments, result), true),
+            Body::Either(read, write) => match read(self, arguments, result) {
+                Outcome::Blocked => (write(self, arguments, result), true),
+                other => (other, false),
+            },
+        })
     }
 
-    fn execute(&mut self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Outcome {
-        match T::OPERATIONS[usize::from(operation)].body {
-            Body::Read(run) => run(self, arguments, result),
-            Body::Write(run) => run(self, arguments, result),
-        }
+    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome> {
+        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+            Body::Read(read) | Body::Either(read, _) => read(self, arguments, result),
+            Body::Write(_) => Outcome::Blocked,
+        })
     }
-}
 
-/// True if the operation of a type with this number may write; `None` if there is none.
-pub(crate) fn writes<T: Object>(operation: u16) -> Option<bool> {
-    let operation = T::OPERATIONS.get(usize::from(operation))?;
-    Some(matches!(operation.body, Body::Write(_)))
+    fn any(&mut self) -> &mut dyn Any {
+        self
+    }
 }

@@ -50,6 +50,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
     Some(match (top, rest) {
         ("apps", "common") => AppCommon,
         ("apps", _) => Apps,
+        ("systems", "object/macros") => Macros,
         ("systems", _) => Systems,
         ("messaging", "") => Messaging,
         ("collective", "") => Collective,
@@ -112,7 +113,8 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Conformance) => false,
         (Net, Link | LinkApi) => true,
         (_, Net) => false,
-        (Apps, AppCommon) | (Apps | AppCommon, Facade) | (Systems, Systems) => true,
+        (Apps, AppCommon) | (Apps | AppCommon, Facade) => true,
+        (Systems, Systems | Macros) => true,
         (Launch, Wire | Launch) => true,
         (Launch, to) => to.is_link(),
         (Facade, Messaging | Collective | Endpoint | Launch | Macros) => true,

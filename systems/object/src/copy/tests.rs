@@ -1,57 +1,15 @@
 use super::*;
-use crate::operation::{Body, Object, Operation};
+use types::Int;
 
-/// The type of fig. 7.1, and an operation that takes what it waited for.
-struct Int(u64);
+// Those of the tests with a network.
+#[path = "../../tests/it/types.rs"]
+mod types;
 
+/// Numbers of the operations of [`Int`].
 const INC: u16 = 0;
 const AWAIT: u16 = 1;
-const TAKE: u16 = 2;
-const PANIC: u16 = 3;
-
-fn number(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().unwrap())
-}
-
-impl Object for Int {
-    const NAME: &'static str = "Int";
-    const OPERATIONS: &'static [Operation<Self>] = &[
-        Operation {
-            name: "inc",
-            body: Body::Write(|int, _, result| {
-                int.0 += 1;
-                result.extend(int.0.to_le_bytes());
-                Outcome::Done
-            }),
-        },
-        Operation {
-            name: "await",
-            body: Body::Read(|int, arguments, _| match int.0 >= number(arguments) {
-                true => Outcome::Done,
-                false => Outcome::Blocked,
-            }),
-        },
-        Operation {
-            name: "take",
-            body: Body::Write(|int, arguments, _| match int.0.checked_sub(number(arguments)) {
-                Some(left) => {
-                    int.0 = left;
-                    Outcome::Done
-                }
-                None => Outcome::Blocked,
-            }),
-        },
-        Operation { name: "panic", body: Body::Write(|_, _, _| panic!("on purpose")) },
-    ];
-
-    fn capture(&self) -> Vec<u8> {
-        self.0.to_le_bytes().to_vec()
-    }
-
-    fn restore(state: &[u8]) -> Option<Self> {
-        Some(Int(u64::from_le_bytes(state.try_into().ok()?)))
-    }
-}
+const TAKE: u16 = 3;
+const PANIC: u16 = 4;
 
 /// A copy at `value`.
 fn copy(value: u64) -> Copy<u32> {
@@ -61,7 +19,11 @@ fn copy(value: u64) -> Copy<u32> {
 /// Operations that are over after this one, which is number `resume`.
 fn invoke(copy: &mut Copy<u32>, operation: u16, argument: u64, resume: u32) -> Vec<Over<u32>> {
     let mut over = Vec::new();
-    copy.invoke(operation, &argument.to_le_bytes(), resume, &mut over);
+    let values = match operation {
+        AWAIT | TAKE => crate::marshal::values(&(argument,)).unwrap(),
+        _ => crate::marshal::values(&()).unwrap(),
+    };
+    copy.invoke(operation, &values, resume, &mut over);
     over
 }
 
@@ -72,7 +34,7 @@ fn numbers(over: &[Over<u32>]) -> Vec<u32> {
 #[test]
 fn an_operation_has_its_result_at_once_unless_its_guard_is_false() {
     let mut copy = copy(0);
-    assert_eq!(invoke(&mut copy, INC, 0, 1), [(1, Ok(1_u64.to_le_bytes().to_vec()))]);
+    assert_eq!(invoke(&mut copy, INC, 0, 1), [(1, Ok(vec![1]))]);
     assert_eq!(invoke(&mut copy, AWAIT, 1, 2), [(2, Ok(vec![]))]);
     assert_eq!(invoke(&mut copy, AWAIT, 2, 3), []);
     assert_eq!(numbers(&invoke(&mut copy, INC, 0, 4)), [4, 3]);
@@ -130,5 +92,56 @@ fn what_a_panic_leaves_behind_is_not_used() {
     let broken = [(2, Err(Fault::Broken)), (1, Err(Fault::Broken))];
     assert_eq!(invoke(&mut copy, PANIC, 0, 2), broken);
     assert_eq!(invoke(&mut copy, INC, 0, 3), [(3, Err(Fault::Broken))]);
-    assert_eq!(invoke(&mut copy, 9, 0, 4), [(4, Err(Fault::NoSuchOperation))]);
+    assert_eq!(invoke(&mut copy, 9, 0, 4), [(4, Err(Fault::Broken))]);
+}
+
+#[test]
+fn what_there_is_not_and_what_cannot_be_read_changes_nothing() {
+    let mut copy = copy(5);
+    assert_eq!(invoke(&mut copy, 9, 0, 1), [(1, Err(Fault::NoSuchOperation))]);
+    let mut over = Vec::new();
+    copy.invoke(TAKE, &[1, 2, 3], 2, &mut over);
+    assert_eq!(over, [(2, Err(Fault::Malformed))]);
+    assert_eq!(copy.read(AWAIT, &[]), Err(Fault::Malformed));
+    assert_eq!(copy.read_as(|int: &Int| Some(int.0)), Ok(Some(5)));
+}
+
+#[test]
+fn the_alternatives_that_read_are_tried_first_and_those_that_write_wake_others() {
+    let mut copy: Copy<u32> = Copy::new(Box::new(types::Jobs::default()));
+    let [take, put, close] = [0, 1, 2];
+    let none = crate::marshal::values(&()).unwrap();
+    assert_eq!(copy.read(take, &none), Ok(None), "both guards are false");
+    let mut over = Vec::new();
+    copy.invoke(take, &none, 1, &mut over);
+    copy.invoke(take, &none, 2, &mut over);
+    assert_eq!(over, []);
+    let job =
+        [&7_u16.to_le_bytes()[..], &crate::marshal::values(&(1_u32, "job", 0_u32, 1_u8)).unwrap()];
+    copy.invoke(put, &job.concat(), 3, &mut over);
+    assert_eq!(numbers(&over), [3, 1], "one job is taken once");
+    assert_eq!(copy.read(take, &none), Ok(None), "there is none, and one may come");
+    copy.invoke(close, &none, 4, &mut over);
+    assert_eq!(over.last(), Some(&(2, Ok(vec![0]))), "there is none, and none will come");
+    assert_eq!(copy.read(take, &none), Ok(Some(vec![0])), "a read, which is not shipped");
+    assert_eq!(copy.statistics.writes, 3);
+}
+
+#[test]
+fn operations_on_a_copy_here_need_no_bytes() {
+    let mut copy = copy(0);
+    assert_eq!(invoke(&mut copy, AWAIT, 2, 1), []);
+    let mut over = Vec::new();
+    let guarded = |int: &mut Int| (int.0 > 0).then(|| int.inc());
+    assert_eq!(copy.write_as(guarded, &mut over), Ok(None));
+    assert_eq!(copy.write_as(|int: &mut Int| Some(int.inc()), &mut over), Ok(Some(1)));
+    assert_eq!(over, []);
+    assert_eq!(copy.write_as(guarded, &mut over), Ok(Some(2)));
+    assert_eq!(over, [(1, Ok(vec![]))], "it has let another one through");
+    assert_eq!(copy.write_as(|_: &mut types::Log| Some(()), &mut over), Ok(None), "no Log");
+    assert_eq!(invoke(&mut copy, AWAIT, 9, 2), []);
+    let broken = copy.write_as::<Int, ()>(|_| panic!("on purpose"), &mut over);
+    assert_eq!(broken, Err(Fault::Broken));
+    assert_eq!(over.last(), Some(&(2, Err(Fault::Broken))));
+    assert_eq!(copy.read_as(|int: &Int| Some(int.0)), Err(Fault::Broken));
 }

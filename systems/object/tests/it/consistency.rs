@@ -11,8 +11,8 @@ fn all_copies_have_all_writes_in_one_order_and_each_rank_sees_its_own() {
         let mut before = 0;
         for n in 0..EACH {
             let entry = member.rank() as u8 * EACH + n;
-            log.invoke(ADD, &[entry]).unwrap();
-            let all = log.invoke(ALL, &[]).unwrap();
+            log.add(&[entry]).unwrap();
+            let all = log.all().unwrap();
             assert!(all.contains(&entry), "a write is there when it has returned");
             assert!(all.len() > before, "nothing is taken back");
             before = all.len();
@@ -20,7 +20,7 @@ fn all_copies_have_all_writes_in_one_order_and_each_rank_sees_its_own() {
         member.barrier.wait().unwrap();
         // Nobody writes any more; those of others come when they come.
         loop {
-            let all = log.invoke(ALL, &[]).unwrap();
+            let all = log.all().unwrap();
             if all.len() == 4 * usize::from(EACH) {
                 return all;
             }
@@ -41,7 +41,7 @@ fn reads_of_a_replica_send_nothing() {
         member.barrier.wait().unwrap();
         let before = counter.statistics().unwrap();
         for _ in 0..100 {
-            assert_eq!(number(&counter.invoke(VALUE, &[]).unwrap()), 5);
+            assert_eq!(counter.value().unwrap(), 5);
         }
         let after = counter.statistics().unwrap();
         assert_eq!((after.reads - before.reads, after.writes), (100, 0));
@@ -57,8 +57,8 @@ fn long_arguments_and_results_arrive_whole() {
         run(3, |member| {
             let log = member.object("log", &Log(vec![], 0), placement);
             if member.rank() == 1 {
-                log.invoke(ADD, &long).unwrap();
-                assert!(log.invoke(ALL, &[]).unwrap() == long);
+                log.add(&long).unwrap();
+                assert!(log.all().unwrap() == long);
             }
             member.barrier.wait().unwrap();
         });

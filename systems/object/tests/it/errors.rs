@@ -12,13 +12,13 @@ fn names_are_taken_once_and_types_are_checked() {
         let again = member.objects.create("counter", &Int(1), Placement::Replicated);
         assert_eq!(again.err(), Some(Error::Taken("counter".into())));
         let said = member.objects.find::<Log>("counter").err().unwrap().to_string();
-        assert_eq!(said, "the object 'counter' is of type 'Int', not 'Log'");
+        assert_eq!(said, "the object 'counter' is of type 'Int', not 'log of bytes'");
         let far = member.objects.create("far", &Int(0), Placement::Single(Rank(2)));
         let said = far.err().unwrap().to_string();
         assert_eq!(said, "rank 2 cannot be the home of an object: the job has 2 ranks");
         let long = member.objects.create(&"x".repeat(256), &Int(0), Placement::Replicated);
         assert_eq!(long.err(), Some(Error::LongName(256)));
-        assert_eq!(number(&counter.invoke(VALUE, &[]).unwrap()), 0);
+        assert_eq!(counter.value().unwrap(), 0);
     });
 }
 
@@ -27,8 +27,8 @@ fn an_operation_that_there_is_not_is_refused() {
     for placement in placements(2) {
         run(2, |member| {
             let counter = member.object("counter", &Int(0), placement);
-            let said = counter.invoke(4, &[]).err().unwrap().to_string();
-            assert_eq!(said, "the type 'Int' of the object 'counter' has no operation 4");
+            let said = counter.invoke(5, b"").err().unwrap().to_string();
+            assert_eq!(said, "the type 'Int' of the object 'counter' has no operation 5");
         });
     }
 }
@@ -42,14 +42,14 @@ fn an_operation_that_panics_breaks_its_object_and_nothing_else() {
             let broken = Error::Broken("counter".into());
             member.barrier.wait().unwrap();
             if member.rank() == 0 {
-                assert_eq!(counter.invoke(PANIC, &[]).err(), Some(broken.clone()));
+                assert_eq!(counter.panic().err(), Some(broken.clone()));
             } else {
                 // It waits for what never comes, and is told.
-                let waits = counter.invoke(AWAIT, &1_u64.to_le_bytes());
+                let waits = counter.await_value(1);
                 assert_eq!(waits.err(), Some(broken.clone()));
             }
-            assert_eq!(counter.invoke(INC, &[]).err(), Some(broken));
-            other.invoke(INC, &[]).unwrap();
+            assert_eq!(counter.inc().err(), Some(broken));
+            other.inc().unwrap();
             member.barrier.wait().unwrap();
         });
     }

@@ -11,9 +11,9 @@ fn who_awaits_goes_on_when_all_have_counted() {
         for (number_of, placement) in placements(ranks).into_iter().enumerate() {
             let values = run(ranks, |member| {
                 let counter = member.object(&format!("counter {number_of}"), &Int(0), placement);
-                counter.invoke(INC, &[]).unwrap();
-                counter.invoke(AWAIT, &u64::from(ranks).to_le_bytes()).unwrap();
-                number(&counter.invoke(VALUE, &[]).unwrap())
+                counter.inc().unwrap();
+                counter.await_value(ranks.into()).unwrap();
+                counter.value().unwrap()
             });
             assert_eq!(values, vec![u64::from(ranks); usize::from(ranks)], "{placement:?}");
         }
@@ -27,10 +27,10 @@ fn what_is_taken_out_is_taken_once_though_takers_come_first() {
             let log = member.object("log", &Log(vec![], 0), placement);
             match member.rank() {
                 3 => {
-                    (0..90).for_each(|entry| drop(log.invoke(ADD, &[entry]).unwrap()));
+                    (0..90).for_each(|entry| log.add(&[entry]).unwrap());
                     vec![]
                 }
-                _ => (0..30).map(|_| log.invoke(TAKE, &[]).unwrap()[0]).collect(),
+                _ => (0..30).map(|_| log.take().unwrap()).collect(),
             }
         });
         // Of one taker they come in their order, and each goes to one of them.
@@ -46,13 +46,13 @@ fn no_operation_waits_for_one_that_is_blocked() {
     run(2, |member| {
         let log = member.object("log", &Log(vec![], 0), Placement::Single(Rank(0)));
         if member.rank() == 1 {
-            assert_eq!(log.invoke(TAKE, &[]).unwrap(), [7]);
+            assert_eq!(log.take().unwrap(), 7);
         } else {
             while log.statistics().unwrap().blocked == 0 {
                 member.engine.progress().unwrap();
                 std::thread::yield_now();
             }
-            log.invoke(ADD, &[7]).unwrap();
+            log.add(&[7]).unwrap();
         }
         member.barrier.wait().unwrap();
     });

@@ -5,3 +5,5 @@ mod common;
 mod consistency;
 mod errors;
 mod guards;
+mod operations;
+mod types;

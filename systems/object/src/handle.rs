@@ -1,0 +1,182 @@
+//! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
+
+#[cfg(doc)]
+use crate::Error;
+use crate::Result;
+use crate::copy::{Fault, Statistics};
+use crate::format::{Invocation, reply};
+use crate::objects::{Answer, Entry, Inner, Placement, Resume, lock, tell};
+use crate::operation::{Body, Object};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use weft_endpoint::Rank;
+use weft_messaging::{Completion, Parts};
+
+/// An object of a known type, as one rank sees it.
+pub struct Handle<T> {
+    inner: Arc<Inner>,
+    entry: Arc<Entry>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        Handle::new(Arc::clone(&self.inner), Arc::clone(&self.entry))
+    }
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn new(inner: Arc<Inner>, entry: Arc<Entry>) -> Self {
+        Handle { inner, entry, of: PhantomData }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// Place of its copies.
+    pub fn placement(&self) -> Placement {
+        self.entry.placement
+    }
+
+    /// Counters of the copy here, if there is one.
+    pub fn statistics(&self) -> Option<Statistics> {
+        self.entry.copy.as_ref().map(|copy| lock(copy).statistics)
+    }
+}
+
+impl<T: Object> Handle<T> {
+    /// Executes the operation with this number, and returns its result. Its arguments may be in
+    /// pieces, which are gathered where they lie. Waits while its guards are false; handlers run
+    /// meanwhile. Not for handlers, which must not wait.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
+    /// lost rank.
+    pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
+        let Some(known) = T::OPERATIONS.get(usize::from(operation)) else {
+            return Err(self.entry.fault(Fault::NoSuchOperation, operation));
+        };
+        let answer = match (self.entry.placement, &known.body) {
+            (Placement::Single(home), _) if home != self.inner.shared.own => {
+                self.call(home, operation, arguments)?
+            }
+            (Placement::Single(_), _) | (_, Body::Read(_)) => self.execute(operation, arguments)?,
+            (Placement::Replicated, Body::Either(..)) => match self.read(operation, arguments) {
+                Ok(None) => self.broadcast(operation, arguments)?,
+                Ok(Some(result)) => Ok(result),
+                Err(fault) => Err(fault),
+            },
+            (Placement::Replicated, Body::Write(_)) => self.broadcast(operation, arguments)?,
+        };
+        answer.map_err(|fault| self.entry.fault(fault, operation))
+    }
+
+    /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
+    /// there is no copy here, or `read` returns that because its guard is false; then it has not
+    /// been executed.
+    ///
+    /// # Errors
+    /// [`Error::Broken`], after a panic of `read` too.
+    #[inline]
+    pub fn read_here<O>(
+        &self,
+        operation: u16,
+        read: impl FnOnce(&T) -> Option<O>,
+    ) -> Result<Option<O>> {
+        let Some(copy) = &self.entry.copy else { return Ok(None) };
+        let found = lock(copy).read_as(read);
+        found.map_err(|fault| self.entry.fault(fault, operation))
+    }
+
+    /// Has `write` change the only copy, for an operation with this number that writes, if that is
+    /// here. `None` if it is not, or `write` returns that because its guard is false; then nothing
+    /// was changed.
+    ///
+    /// # Errors
+    /// [`Error::Broken`], after a panic of `write` too.
+    pub fn write_here<O>(
+        &self,
+        operation: u16,
+        write: impl FnOnce(&mut T) -> Option<O>,
+    ) -> Result<Option<O>> {
+        let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.entry.copy) else {
+            return Ok(None);
+        };
+        let mut over = Vec::new();
+        let done = lock(copy).write_as(write, &mut over);
+        tell(over);
+        done.map_err(|fault| self.entry.fault(fault, operation))
+    }
+
+    /// Executes those alternatives of an operation that read, on the copy here; `None` if their
+    /// guards are false.
+    fn read(
+        &self,
+        operation: u16,
+        arguments: &(impl Parts + ?Sized),
+    ) -> std::result::Result<Option<Vec<u8>>, Fault> {
+        let copy = self.entry.copy.as_ref().ok_or(Fault::NoCopy)?;
+        lock(copy).read(operation, &whole(arguments))
+    }
+
+    /// Executes an operation on the copy here.
+    fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Answer> {
+        let (completer, completion) = Completion::new(&self.inner.shared.engine);
+        self.entry.execute(operation, &whole(arguments), Resume::Here(completer));
+        Ok(completion.wait()?)
+    }
+
+    /// Has all copies execute an operation.
+    fn broadcast(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Answer> {
+        let Inner { shared, order, .. } = &*self.inner;
+        let (completer, completion) = Completion::new(&shared.engine);
+        let call = shared.books().expect_call(completer);
+        let head = Invocation { operation, object: self.entry.id, call }.emit();
+        if let Err(error) = order.broadcast(&Headed(&head, arguments)) {
+            shared.books().calls.remove(&call);
+            return Err(error.into());
+        }
+        Ok(completion.wait()?)
+    }
+
+    /// Has the home execute an operation.
+    fn call(
+        &self,
+        home: Rank,
+        operation: u16,
+        arguments: &(impl Parts + ?Sized),
+    ) -> Result<Answer> {
+        let head = Invocation { operation, object: self.entry.id, call: 0 }.emit();
+        let call = self.inner.client.call(home, &Headed(&head, arguments))?;
+        let mut reply = call.wait()?;
+        let mut status = [0];
+        reply.read_exact(&mut status)?;
+        Ok(match reply::fault(status[0]) {
+            None => Ok(reply.read_to_vec()?),
+            Some(fault) => Err(fault),
+        })
+    }
+}
+
+/// A head, and pieces that follow it.
+struct Headed<'a, P: ?Sized>(&'a [u8], &'a P);
+
+impl<P: Parts + ?Sized> Parts for Headed<'_, P> {
+    fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
+        visit(self.0);
+        self.1.for_each(visit);
+    }
+}
+
+/// Pieces in one.
+fn whole(parts: &(impl Parts + ?Sized)) -> Cow<'_, [u8]> {
+    if let Some(whole) = parts.whole() {
+        return Cow::Borrowed(whole);
+    }
+    let mut bytes = Vec::with_capacity(parts.total());
+    parts.for_each(&mut |part| bytes.extend(part));
+    Cow::Owned(bytes)
+}
