@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 20] = [
+const FIGURES: [&str; 22] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -44,6 +44,8 @@ const FIGURES: [&str; 20] = [
     "region_hit_read",
     "region_hit_write",
     "region_miss_read",
+    "object_read",
+    "object_write_here",
     "fetch_and_add",
     "fi_tinject",
     "fi_tsend_and_cq_read",

@@ -3,6 +3,7 @@
 
 mod memory;
 mod messages;
+mod objects;
 mod packets;
 
 use crate::collect::Counter;
@@ -23,7 +24,8 @@ pub fn play(counter: &Counter) -> Result<()> {
     counter.figure("empty", |_, turn| turn.step(|| Ok(())))?;
     packets::play(counter)?;
     messages::play(counter)?;
-    memory::play(counter)
+    memory::play(counter)?;
+    objects::play(counter)
 }
 
 /// The first `N` ranks of a job of `ranks`, joined as processes join that share a host.

@@ -3,7 +3,7 @@
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
-    authentication, congestion, events, fairness, hostile, meeting, network, put, region,
+    authentication, congestion, events, fairness, hostile, meeting, network, object, put, region,
     rendezvous, rpc, stream, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
@@ -42,6 +42,9 @@ pub enum Kind {
     AllReduce,
     /// Totally-ordered broadcasts a second, all ranks sending and receiving.
     Order,
+    /// Operations on shared objects: at another rank against a call, everywhere against an ordered
+    /// broadcast, and on the copy here
+    Object,
     /// A poll that finds nothing.
     Poll,
     /// A call of another rank, there and back, against two packets.
@@ -89,6 +92,7 @@ impl Kind {
             | Kind::PutRpc
             | Kind::Rate
             | Kind::FetchAdd
+            | Kind::Object
             | Kind::Authentication
             | Kind::Coexist
             | Kind::Congestion
@@ -101,7 +105,7 @@ impl Kind {
 
     fn default_ranks(self) -> u16 {
         match self {
-            Kind::Multicast | Kind::Order => 4,
+            Kind::Multicast | Kind::Object | Kind::Order => 4,
             Kind::Barrier | Kind::AllReduce => 8,
             Kind::Fairness => 12,
             _ => 2,
@@ -114,7 +118,7 @@ impl Kind {
 pub struct Spec {
     /// Kind of measurement
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast and order, 8 for barrier, 12 for fairness]
+    /// Ranks [default: 2; 4 for multicast, object and order, 8 for barrier, 12 for fairness]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
     /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
@@ -212,7 +216,9 @@ impl Spec {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
-            Kind::Bandwidth | Kind::Stream | Kind::Rendezvous | Kind::Put => arena::BULK_BYTES / 2,
+            Kind::Bandwidth | Kind::Object | Kind::Stream | Kind::Rendezvous | Kind::Put => {
+                arena::BULK_BYTES / 2
+            }
             Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
             Kind::Events => settings.frame_bytes as usize - events::HEADER_BYTES,
             _ => settings.frame_bytes as usize,
@@ -308,6 +314,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
         Kind::Events => meeting::in_memory(spec, &arena, events::run),
+        Kind::Object => meeting::in_memory(spec, &arena, object::run),
         Kind::Region => meeting::in_memory(spec, &arena, region::run),
         Kind::Fairness => fairness::rank(spec, "shm"),
         Kind::Authentication

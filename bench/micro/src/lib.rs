@@ -31,6 +31,7 @@ mod meeting;
 mod message;
 mod multicast;
 mod network;
+mod object;
 mod order;
 mod pages;
 pub mod pair;

@@ -67,14 +67,20 @@ impl Meeting<'_> {
     /// Returns when all ranks are here, polling meanwhile.
     pub fn meet(&mut self) -> Result<()> {
         let packets = self.packets;
+        self.meet_while(|| Ok(packets.poll().map(drop)?))
+    }
+
+    /// Returns when all ranks are here; each does `step` again and again meanwhile.
+    pub fn meet_while(&mut self, mut step: impl FnMut() -> Result<()>) -> Result<()> {
+        let packets = self.packets;
         match &mut self.way {
-            Way::Wire(side) => side.meet(|| Ok(packets.poll().map(drop)?)),
+            Way::Wire(side) => side.meet(step),
             Way::Memory { arena, met } => {
                 *met += packets.size() as u64;
                 let arrived = arena.word(ARRIVED);
                 arrived.fetch_add(1, Ordering::SeqCst);
                 while arrived.load(Ordering::SeqCst) < *met {
-                    packets.poll()?;
+                    step()?;
                     std::thread::yield_now();
                 }
                 Ok(())

@@ -12,7 +12,9 @@ use crate::pair::wefts::{CallLine, MessageLine, PacketLine, end_of};
 use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measure};
 use crate::report::{Floor, Row};
 use crate::switches::system_call_tracepoint;
-use crate::{after_pause, coexist, congestion, events, fairness, meeting, put, region, rendezvous};
+use crate::{
+    after_pause, coexist, congestion, events, fairness, meeting, object, put, region, rendezvous,
+};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
@@ -112,6 +114,7 @@ fn check(spec: &Spec) -> Result<()> {
         Kind::Coexist,
         Kind::Events,
         Kind::Fairness,
+        Kind::Object,
         Kind::Put,
         Kind::PutRpc,
         Kind::Region,
@@ -120,7 +123,7 @@ fn check(spec: &Spec) -> Result<()> {
     .contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, events, fairness, coexist and after-pause"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, object, events, fairness, coexist and after-pause"
         );
     }
     if spec.kind == Kind::Events {
@@ -207,6 +210,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),
         Kind::Rendezvous => return rendezvous::rank(spec, interface),
+        Kind::Object => return meeting::between_hosts(spec, interface, object::run),
         Kind::Region => return meeting::between_hosts(spec, interface, region::run),
         Kind::Fairness => return fairness::rank(spec, link(spec)),
         _ => {}

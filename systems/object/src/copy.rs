@@ -4,7 +4,7 @@
 //! them, and change nothing, whether they block or not; so all copies execute all writes in the
 //! same order, those that were blocked too.
 
-use crate::operation::{Instance, Object, Outcome};
+use crate::operation::{self, Object, Outcome};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,9 +21,9 @@ pub struct Statistics {
     pub evaluated: u64,
 }
 
-/// A copy; `R` is whom a result is for.
-pub(crate) struct Copy<R> {
-    instance: Box<dyn Instance>,
+/// A copy of a `T`; `R` is whom a result is for.
+pub(crate) struct Copy<T, R> {
+    instance: T,
     blocked: VecDeque<Continuation<R>>,
     /// An operation panicked in the middle of it.
     is_broken: bool,
@@ -53,8 +53,8 @@ pub(crate) enum Fault {
 /// Operation that is over, and its result.
 pub(crate) type Over<R> = (R, Result<Vec<u8>, Fault>);
 
-impl<R> Copy<R> {
-    pub fn new(instance: Box<dyn Instance>) -> Self {
+impl<T: Object, R> Copy<T, R> {
+    pub fn new(instance: T) -> Self {
         let statistics = Statistics::default();
         Copy { instance, blocked: VecDeque::new(), is_broken: false, statistics }
     }
@@ -85,7 +85,7 @@ impl<R> Copy<R> {
     pub fn read(&mut self, operation: u16, arguments: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
         let mut result = Vec::new();
         let instance = &self.instance;
-        let run = || instance.read(operation, arguments, &mut result);
+        let run = || operation::read(instance, operation, arguments, &mut result);
         let outcome = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),
@@ -96,26 +96,23 @@ impl<R> Copy<R> {
         Ok(Some(result))
     }
 
-    /// Has `read` look at the instance, which is a `T`; it returns `None` if its guard is false.
+    /// Has `read` look at the instance; it returns `None` if its guard is false.
     #[inline]
-    pub fn read_as<T: Object, O>(
-        &mut self,
-        read: impl FnOnce(&T) -> Option<O>,
-    ) -> Result<Option<O>, Fault> {
-        let Some(instance) = self.instance.any().downcast_ref::<T>() else { return Ok(None) };
+    pub fn read_with<O>(&mut self, read: impl FnOnce(&T) -> Option<O>) -> Result<Option<O>, Fault> {
+        let instance = &self.instance;
         let found = contain(&mut self.is_broken, || read(instance))?;
         self.statistics.reads += u64::from(found.is_some());
         Ok(found)
     }
 
-    /// Has `write` change the instance, which is a `T`, unless it returns `None` because its guard
-    /// is false; and executes all blocked ones that it lets through.
-    pub fn write_as<T: Object, O>(
+    /// Has `write` change the instance, unless it returns `None` because its guard is false; and
+    /// executes all blocked ones that it lets through.
+    pub fn write_with<O>(
         &mut self,
         write: impl FnOnce(&mut T) -> Option<O>,
         over: &mut Vec<Over<R>>,
     ) -> Result<Option<O>, Fault> {
-        let Some(instance) = self.instance.any().downcast_mut::<T>() else { return Ok(None) };
+        let instance = &mut self.instance;
         match contain(&mut self.is_broken, || write(instance)) {
             Ok(Some(done)) => {
                 self.statistics.writes += 1;
@@ -168,7 +165,7 @@ impl<R> Copy<R> {
     ) -> Result<Option<(Vec<u8>, bool)>, Fault> {
         let mut result = Vec::new();
         let instance = &mut self.instance;
-        let run = || instance.execute(operation, arguments, &mut result);
+        let run = || operation::execute(instance, operation, arguments, &mut result);
         let (outcome, writes) = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),

@@ -5,10 +5,10 @@ use crate::Error;
 use crate::Result;
 use crate::copy::{Fault, Statistics};
 use crate::format::{Invocation, reply};
-use crate::objects::{Answer, Entry, Inner, Placement, Resume, lock, tell};
+use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock, tell};
 use crate::operation::{Body, Object};
+use std::any::Any;
 use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use weft_endpoint::Rank;
 use weft_messaging::{Completion, Parts};
@@ -17,18 +17,23 @@ use weft_messaging::{Completion, Parts};
 pub struct Handle<T> {
     inner: Arc<Inner>,
     entry: Arc<Entry>,
-    of: PhantomData<fn() -> T>,
+    /// The copy here, if there is one.
+    copy: Option<Arc<LocalCopy<T>>>,
 }
 
 impl<T> Clone for Handle<T> {
     fn clone(&self) -> Self {
-        Handle::new(Arc::clone(&self.inner), Arc::clone(&self.entry))
+        let Handle { inner, entry, copy } = self;
+        Handle { inner: Arc::clone(inner), entry: Arc::clone(entry), copy: copy.clone() }
     }
 }
 
-impl<T> Handle<T> {
+impl<T: Object> Handle<T> {
+    /// A handle of an object that is a `T`.
     pub(crate) fn new(inner: Arc<Inner>, entry: Arc<Entry>) -> Self {
-        Handle { inner, entry, of: PhantomData }
+        let copy = entry.copy.clone();
+        let copy = copy.and_then(|copy| (copy as Arc<dyn Any + Send + Sync>).downcast().ok());
+        Handle { inner, entry, copy }
     }
 
     /// Its name.
@@ -43,11 +48,9 @@ impl<T> Handle<T> {
 
     /// Counters of the copy here, if there is one.
     pub fn statistics(&self) -> Option<Statistics> {
-        self.entry.copy.as_ref().map(|copy| lock(copy).statistics)
+        self.copy.as_ref().map(|copy| lock(copy).statistics)
     }
-}
 
-impl<T: Object> Handle<T> {
     /// Executes the operation with this number, and returns its result. Its arguments may be in
     /// pieces, which are gathered where they lie. Waits while its guards are false; handlers run
     /// meanwhile. Not for handlers, which must not wait.
@@ -86,8 +89,8 @@ impl<T: Object> Handle<T> {
         operation: u16,
         read: impl FnOnce(&T) -> Option<O>,
     ) -> Result<Option<O>> {
-        let Some(copy) = &self.entry.copy else { return Ok(None) };
-        let found = lock(copy).read_as(read);
+        let Some(copy) = &self.copy else { return Ok(None) };
+        let found = lock(copy).read_with(read);
         found.map_err(|fault| self.entry.fault(fault, operation))
     }
 
@@ -102,11 +105,11 @@ impl<T: Object> Handle<T> {
         operation: u16,
         write: impl FnOnce(&mut T) -> Option<O>,
     ) -> Result<Option<O>> {
-        let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.entry.copy) else {
+        let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.copy) else {
             return Ok(None);
         };
         let mut over = Vec::new();
-        let done = lock(copy).write_as(write, &mut over);
+        let done = lock(copy).write_with(write, &mut over);
         tell(over);
         done.map_err(|fault| self.entry.fault(fault, operation))
     }
@@ -118,7 +121,7 @@ impl<T: Object> Handle<T> {
         operation: u16,
         arguments: &(impl Parts + ?Sized),
     ) -> std::result::Result<Option<Vec<u8>>, Fault> {
-        let copy = self.entry.copy.as_ref().ok_or(Fault::NoCopy)?;
+        let copy = self.copy.as_ref().ok_or(Fault::NoCopy)?;
         lock(copy).read(operation, &whole(arguments))
     }
 

@@ -2,8 +2,9 @@
 
 use crate::copy::{Copy, Fault, Over};
 use crate::format::{Creation, Invocation, NAME_MAX, Ordered, reply};
-use crate::operation::{Instance, Object};
+use crate::operation::Object;
 use crate::{Error, Handle, Result};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
@@ -29,14 +30,17 @@ pub enum Placement {
 #[derive(Default)]
 pub struct Types(BTreeMap<&'static str, Maker>);
 
-/// Makes an instance from a state.
-type Maker = fn(&[u8]) -> Option<Box<dyn Instance>>;
+/// Makes a copy from a state.
+type Maker = fn(&[u8]) -> Option<Arc<dyn AnyCopy>>;
 
 impl Types {
     /// These types and `T`.
     #[must_use]
     pub fn with<T: Object>(mut self) -> Self {
-        let make: Maker = |state| T::restore(state).map(|made| Box::new(made) as Box<dyn Instance>);
+        let make: Maker = |state| {
+            let copy: LocalCopy<T> = Mutex::new(Copy::new(T::restore(state)?));
+            Some(Arc::new(copy))
+        };
         self.0.insert(T::NAME, make);
         self
     }
@@ -83,7 +87,34 @@ pub(crate) struct Entry {
     kind: String,
     pub placement: Placement,
     /// The copy here, if there is one.
-    pub copy: Option<Mutex<Copy<Resume>>>,
+    pub copy: Option<Arc<dyn AnyCopy>>,
+}
+
+/// Copy of a `T` at this rank.
+pub(crate) type LocalCopy<T> = Mutex<Copy<T, Resume>>;
+
+/// Copy, at this rank, of a type that is not known.
+pub(crate) trait AnyCopy: Any + Send + Sync {
+    /// Executes an operation; adds those that are over.
+    fn invoke(
+        &self,
+        operation: u16,
+        arguments: &[u8],
+        resume: Resume,
+        over: &mut Vec<Over<Resume>>,
+    );
+}
+
+impl<T: Object> AnyCopy for LocalCopy<T> {
+    fn invoke(
+        &self,
+        operation: u16,
+        arguments: &[u8],
+        resume: Resume,
+        over: &mut Vec<Over<Resume>>,
+    ) {
+        lock(self).invoke(operation, arguments, resume, over);
+    }
 }
 
 pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
@@ -215,8 +246,7 @@ impl Shared {
             Placement::Single(home) => home == self.own,
         };
         let make = self.types.0.get(kind).filter(|_| is_here);
-        let copy =
-            make.and_then(|make| make(state)).map(|instance| Mutex::new(Copy::new(instance)));
+        let copy = make.and_then(|make| make(state));
         let (name, kind) = (name.to_owned(), kind.to_owned());
         let entry = Arc::new(Entry { id, name, kind, placement, copy });
         let mut books = self.books();
@@ -273,7 +303,7 @@ impl Entry {
     pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume) {
         let mut over = Vec::new();
         match &self.copy {
-            Some(copy) => lock(copy).invoke(operation, arguments, resume, &mut over),
+            Some(copy) => copy.invoke(operation, arguments, resume, &mut over),
             None => over.push((resume, Err(Fault::NoCopy))),
         }
         tell(over);

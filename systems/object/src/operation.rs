@@ -1,6 +1,4 @@
-//! Types of objects, their operations, and instances whose type is not known.
-
-use std::any::Any;
+//! Types of objects, and their operations.
 
 /// End of an attempt to execute an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,50 +53,34 @@ pub trait Object: Send + Sized + 'static {
     fn restore(state: &[u8]) -> Option<Self>;
 }
 
-/// Instance of a type that is not known.
-pub(crate) trait Instance: Send {
-    /// Executes the operation with this number: its end, and true if it may have written. `None` if
-    /// there is no such operation.
-    fn execute(
-        &mut self,
-        operation: u16,
-        arguments: &[u8],
-        result: &mut Vec<u8>,
-    ) -> Option<(Outcome, bool)>;
-
-    /// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if
-    /// there are none. `None` if there is no such operation.
-    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome>;
-
-    /// The instance, for who knows its type.
-    fn any(&mut self) -> &mut dyn Any;
+/// Executes the operation with this number: its end, and true if it may have written. `None` if
+/// there is no such operation.
+pub(crate) fn execute<T: Object>(
+    object: &mut T,
+    operation: u16,
+    arguments: &[u8],
+    result: &mut Vec<u8>,
+) -> Option<(Outcome, bool)> {
+    Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+        Body::Read(read) => (read(object, arguments, result), false),
+        Body::Write(write) => (write(object, arguments, result), true),
+        Body::Either(read, write) => match read(object, arguments, result) {
+            Outcome::Blocked => (write(object, arguments, result), true),
+            other => (other, false),
+        },
+    })
 }
 
-impl<T: Object> Instance for T {
-    fn execute(
-        &mut self,
-        operation: u16,
-        arguments: &[u8],
-        result: &mut Vec<u8>,
-    ) -> Option<(Outcome, bool)> {
-        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
-            Body::Read(read) => (read(self, arguments, result), false),
-            Body::Write(write) => (write(self, arguments, result), true),
-            Body::Either(read, write) => match read(self, arguments, result) {
-                Outcome::Blocked => (write(self, arguments, result), true),
-                other => (other, false),
-            },
-        })
-    }
-
-    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome> {
-        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
-            Body::Read(read) | Body::Either(read, _) => read(self, arguments, result),
-            Body::Write(_) => Outcome::Blocked,
-        })
-    }
-
-    fn any(&mut self) -> &mut dyn Any {
-        self
-    }
+/// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if there
+/// are none. `None` if there is no such operation.
+pub(crate) fn read<T: Object>(
+    object: &T,
+    operation: u16,
+    arguments: &[u8],
+    result: &mut Vec<u8>,
+) -> Option<Outcome> {
+    Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+        Body::Read(read) | Body::Either(read, _) => read(object, arguments, result),
+        Body::Write(_) => Outcome::Blocked,
+    })
 }

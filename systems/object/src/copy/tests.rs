@@ -12,12 +12,12 @@ const TAKE: u16 = 3;
 const PANIC: u16 = 4;
 
 /// A copy at `value`.
-fn copy(value: u64) -> Copy<u32> {
-    Copy::new(Box::new(Int(value)))
+fn copy(value: u64) -> Copy<Int, u32> {
+    Copy::new(Int(value))
 }
 
 /// Operations that are over after this one, which is number `resume`.
-fn invoke(copy: &mut Copy<u32>, operation: u16, argument: u64, resume: u32) -> Vec<Over<u32>> {
+fn invoke(copy: &mut Copy<Int, u32>, operation: u16, argument: u64, resume: u32) -> Vec<Over<u32>> {
     let mut over = Vec::new();
     let values = match operation {
         AWAIT | TAKE => crate::marshal::values(&(argument,)).unwrap(),
@@ -103,12 +103,12 @@ fn what_there_is_not_and_what_cannot_be_read_changes_nothing() {
     copy.invoke(TAKE, &[1, 2, 3], 2, &mut over);
     assert_eq!(over, [(2, Err(Fault::Malformed))]);
     assert_eq!(copy.read(AWAIT, &[]), Err(Fault::Malformed));
-    assert_eq!(copy.read_as(|int: &Int| Some(int.0)), Ok(Some(5)));
+    assert_eq!(copy.read_with(|int: &Int| Some(int.0)), Ok(Some(5)));
 }
 
 #[test]
 fn the_alternatives_that_read_are_tried_first_and_those_that_write_wake_others() {
-    let mut copy: Copy<u32> = Copy::new(Box::new(types::Jobs::default()));
+    let mut copy: Copy<types::Jobs, u32> = Copy::new(types::Jobs::default());
     let [take, put, close] = [0, 1, 2];
     let none = crate::marshal::values(&()).unwrap();
     assert_eq!(copy.read(take, &none), Ok(None), "both guards are false");
@@ -133,15 +133,14 @@ fn operations_on_a_copy_here_need_no_bytes() {
     assert_eq!(invoke(&mut copy, AWAIT, 2, 1), []);
     let mut over = Vec::new();
     let guarded = |int: &mut Int| (int.0 > 0).then(|| int.inc());
-    assert_eq!(copy.write_as(guarded, &mut over), Ok(None));
-    assert_eq!(copy.write_as(|int: &mut Int| Some(int.inc()), &mut over), Ok(Some(1)));
+    assert_eq!(copy.write_with(guarded, &mut over), Ok(None));
+    assert_eq!(copy.write_with(|int: &mut Int| Some(int.inc()), &mut over), Ok(Some(1)));
     assert_eq!(over, []);
-    assert_eq!(copy.write_as(guarded, &mut over), Ok(Some(2)));
+    assert_eq!(copy.write_with(guarded, &mut over), Ok(Some(2)));
     assert_eq!(over, [(1, Ok(vec![]))], "it has let another one through");
-    assert_eq!(copy.write_as(|_: &mut types::Log| Some(()), &mut over), Ok(None), "no Log");
     assert_eq!(invoke(&mut copy, AWAIT, 9, 2), []);
-    let broken = copy.write_as::<Int, ()>(|_| panic!("on purpose"), &mut over);
+    let broken = copy.write_with::<()>(|_| panic!("on purpose"), &mut over);
     assert_eq!(broken, Err(Fault::Broken));
     assert_eq!(over.last(), Some(&(2, Err(Fault::Broken))));
-    assert_eq!(copy.read_as(|int: &Int| Some(int.0)), Err(Fault::Broken));
+    assert_eq!(copy.read_with(|int: &Int| Some(int.0)), Err(Fault::Broken));
 }

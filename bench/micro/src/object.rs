@@ -1,0 +1,182 @@
+//! Operations on shared objects: on one copy at another rank, on copies everywhere, and on the copy
+//! here (thesis 7.1.5, figs. 7.11 to 7.14).
+//!
+//! The floor of the first is a call with the same bytes there and back, the floor of the second an
+//! ordered broadcast that has come back here. In turns.
+
+use crate::meeting::Meeting;
+use crate::report::{Limit, Row};
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+use weft::{Client, Rank, Service};
+use weft_messaging::rpc::Rpc;
+use weft_messaging::{Engine, Order, Orders};
+use weft_object::{Handle, Object, Objects, Placement, Types};
+
+/// Operations in a sample.
+const BATCH: u32 = 100;
+/// Reads in a sample.
+const READS: u32 = 100_000;
+/// Name of the service and of the order that are the floors.
+const FLOOR: &str = "floor";
+
+/// Bytes, and how often they were written.
+#[derive(Serialize, Deserialize, Default)]
+struct Bytes {
+    last: Vec<u8>,
+    writes: u64,
+}
+
+#[weft_object::object]
+impl Bytes {
+    /// The same bytes.
+    #[write]
+    fn echo(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.writes += 1;
+        bytes.to_vec()
+    }
+
+    #[write]
+    fn put(&mut self, bytes: &[u8]) {
+        self.writes += 1;
+        self.last.clear();
+        self.last.extend(bytes);
+    }
+
+    #[read]
+    fn writes(&self) -> u64 {
+        self.writes
+    }
+}
+
+/// A rank of this benchmark.
+struct Bench {
+    engine: Arc<Engine>,
+    payload: Vec<u8>,
+    single: Handle<Bytes>,
+    replicated: Handle<Bytes>,
+    client: Client,
+    order: Order,
+}
+
+/// Samples, in nanoseconds of an operation.
+#[derive(Default)]
+struct Samples {
+    remote: Vec<f64>,
+    calls: Vec<f64>,
+    writes: Vec<f64>,
+    broadcasts: Vec<f64>,
+    reads: Vec<f64>,
+}
+
+pub fn run(meeting: Meeting<'_>) -> Result<()> {
+    let mut meeting = meeting;
+    let (spec, packets) = (meeting.spec, meeting.packets);
+    // An interrupt would take packets that the ranks poll for.
+    let _off = packets.interrupts_off();
+    let engine = Engine::new(packets.clone());
+    let rpc = Rpc::new(&engine)?;
+    let orders = Orders::new(&engine);
+    let objects = Objects::new(&orders, &rpc, Types::default().with::<Bytes>())?;
+    let serves = packets.rank() == 1;
+    let _service = serves.then(|| Service::new(&rpc, FLOOR, echo)).transpose()?;
+    let bench = Bench {
+        payload: vec![7; spec.size()],
+        single: object(&objects, packets.rank(), "single", Placement::Single(Rank(1)))?,
+        replicated: object(&objects, packets.rank(), "replicated", Placement::Replicated)?,
+        client: Client::new(&rpc, FLOOR)?,
+        order: orders.order(FLOOR, |mut message| {
+            black_box(message.read_to_vec().ok());
+        })?,
+        engine,
+    };
+    let mut samples = Samples::default();
+    bench.meet(&mut meeting)?;
+    for _ in 0..spec.rounds {
+        if packets.rank() == 0 {
+            bench.sample(&mut samples)?;
+        }
+        bench.meet(&mut meeting)?;
+    }
+    if packets.rank() == 0 {
+        bench.print(&meeting, samples);
+    }
+    bench.meet(&mut meeting)
+}
+
+/// Answers with the same bytes.
+fn echo(mut request: weft::Request) {
+    // A lost rank shows at the next poll.
+    if let Ok(bytes) = request.message().read_to_vec() {
+        let _ = request.reply(&bytes);
+    }
+}
+
+fn object<T: Object + Default>(
+    objects: &Objects,
+    rank: Rank,
+    name: &str,
+    placement: Placement,
+) -> Result<Handle<T>> {
+    Ok(match rank.0 {
+        0 => objects.create(name, &T::default(), placement)?,
+        _ => objects.find(name)?,
+    })
+}
+
+impl Bench {
+    /// Returns when all ranks are here, serving others meanwhile.
+    fn meet(&self, meeting: &mut Meeting<'_>) -> Result<()> {
+        meeting.meet_while(|| Ok(self.engine.progress().map(drop)?))
+    }
+
+    fn sample(&self, samples: &mut Samples) -> Result<()> {
+        let Bench { payload, single, replicated, client, order, .. } = self;
+        samples.calls.push(each(BATCH, || {
+            black_box(client.call(Rank(1), payload)?.wait()?.read_to_vec()?);
+            Ok(())
+        })?);
+        samples.remote.push(each(BATCH, || {
+            black_box(single.echo(payload)?);
+            Ok(())
+        })?);
+        samples.broadcasts.push(each(BATCH, || {
+            order.broadcast_and_wait(payload)?;
+            Ok(())
+        })?);
+        samples.writes.push(each(BATCH, || Ok(replicated.put(payload)?))?);
+        samples.reads.push(each(READS, || {
+            black_box(replicated.writes()?);
+            Ok(())
+        })?);
+        Ok(())
+    }
+
+    fn print(&self, meeting: &Meeting<'_>, samples: Samples) {
+        let (spec, shape) = (meeting.spec, (meeting.packets.size(), self.payload.len()));
+        let call = vec![("call with the same bytes", samples.calls)];
+        // A long operation is held to its throughput.
+        let most = if self.payload.len() < 1 << 14 { 1.5 } else { 1.0 / 0.9 };
+        let remote = Row::new("object-remote", shape, "ns", samples.remote, call);
+        let broadcast = vec![("ordered broadcast, come back", samples.broadcasts)];
+        let write = Row::new("object-write", shape, "ns", samples.writes, broadcast);
+        let read = Row::new("object-read", (shape.0, 8), "ns", samples.reads, Vec::new());
+        let rows = [(remote, Some(most)), (write, Some(1.25)), (read, None)];
+        for (row, most) in rows {
+            let limit = most.map(Limit::AtMost);
+            Row { link: meeting.link, limit, ..row }.print(spec.json);
+        }
+    }
+}
+
+/// Nanoseconds of each of so many.
+fn each(count: u32, mut operation: impl FnMut() -> Result<()>) -> Result<f64> {
+    let start = Instant::now();
+    for _ in 0..count {
+        operation()?;
+    }
+    Ok(start.elapsed().as_nanos() as f64 / f64::from(count))
+}
