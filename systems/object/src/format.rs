@@ -1,6 +1,7 @@
 //! Messages of objects: creations and invocations, which are broadcast or called. Numbers are
 //! little-endian.
 
+use crate::copy::Fault;
 use crate::objects::Placement;
 use weft_endpoint::Rank;
 
@@ -10,6 +11,9 @@ pub const NAME_MAX: usize = u8::MAX as usize;
 /// Bytes before the arguments of an invocation, and before the names of a creation.
 pub(crate) const INVOCATION: usize = 24;
 const CREATION: usize = 8;
+
+/// Bytes before the result in a reply.
+pub(crate) const REPLY: usize = 16;
 
 const CREATE: u8 = 1;
 const INVOKE: u8 = 2;
@@ -22,8 +26,18 @@ pub(crate) struct Invocation {
     pub operation: u16,
     /// The object: number of its creation in the order.
     pub object: u64,
-    /// Number by which the invoker knows it.
+    /// Number by which the invoker knows it, if it is broadcast. If it is called, the number of
+    /// messages of the order that the caller has seen.
     pub call: u64,
+}
+
+/// Beginning of the reply to a call; the result follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reply {
+    /// Reason why there is no result.
+    pub fault: Option<Fault>,
+    /// Messages of the order that the home has seen.
+    pub seen: u64,
 }
 
 /// Creation of an object.
@@ -43,6 +57,11 @@ pub(crate) enum Ordered<'a> {
 }
 
 impl Invocation {
+    /// Messages of the order that the caller has seen.
+    pub fn seen(&self) -> u64 {
+        self.call
+    }
+
     pub fn emit(&self) -> [u8; INVOCATION] {
         let mut bytes = [0; INVOCATION];
         bytes[0] = INVOKE;
@@ -98,30 +117,31 @@ impl<'a> Ordered<'a> {
     }
 }
 
-/// The first byte of a reply to a call: how the operation ended. Its result follows.
-pub(crate) mod reply {
-    use crate::copy::Fault;
-
-    /// It was executed.
-    pub const DONE: u8 = 0;
-    const FAULTS: [Fault; 4] =
-        [Fault::NoSuchOperation, Fault::Malformed, Fault::NoCopy, Fault::Broken];
-
-    /// The byte of a fault.
-    pub fn of(fault: Fault) -> u8 {
-        match fault {
-            Fault::NoSuchOperation => 1,
-            Fault::Malformed => 2,
-            Fault::NoCopy => 3,
-            Fault::Broken => 4,
-        }
+impl Reply {
+    pub fn emit(&self) -> [u8; REPLY] {
+        let mut bytes = [0; REPLY];
+        bytes[0] = match self.fault {
+            None => 0,
+            Some(Fault::NoSuchOperation) => 1,
+            Some(Fault::Malformed) => 2,
+            Some(Fault::NoCopy) => 3,
+            Some(Fault::Broken) => 4,
+        };
+        bytes[8..].copy_from_slice(&self.seen.to_le_bytes());
+        bytes
     }
 
-    /// The fault of a byte; `None` if the operation was executed.
-    pub fn fault(byte: u8) -> Option<Fault> {
-        let last = Some(Fault::Broken);
-        let place = byte.checked_sub(1)?;
-        FAULTS.get(usize::from(place)).copied().or(last)
+    pub fn parse(bytes: &[u8; REPLY]) -> Self {
+        let fault = match bytes[0] {
+            0 => None,
+            1 => Some(Fault::NoSuchOperation),
+            2 => Some(Fault::Malformed),
+            3 => Some(Fault::NoCopy),
+            // Whatever it was, there is no result.
+            _ => Some(Fault::Broken),
+        };
+        let [.., a, b, c, d, e, f, g, h] = *bytes;
+        Reply { fault, seen: u64::from_le_bytes([a, b, c, d, e, f, g, h]) }
     }
 }
 
@@ -144,12 +164,12 @@ mod tests {
 
     #[test]
     fn replies_say_how_an_operation_ended() {
-        use crate::copy::Fault::{Broken, Malformed, NoCopy, NoSuchOperation};
-        for fault in [NoSuchOperation, Malformed, NoCopy, Broken] {
-            assert_eq!(reply::fault(reply::of(fault)), Some(fault));
+        let faults = [Fault::NoSuchOperation, Fault::Malformed, Fault::NoCopy, Fault::Broken];
+        for fault in faults.map(Some).into_iter().chain([None]) {
+            let reply = Reply { fault, seen: u64::MAX - 3 };
+            assert_eq!(Reply::parse(&reply.emit()), reply);
         }
-        assert_eq!(reply::fault(reply::DONE), None);
-        assert_eq!(reply::fault(200), Some(Broken), "whatever it was, there is no result");
+        assert_eq!(Reply::parse(&[200; REPLY]).fault, Some(Fault::Broken));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use crate::Error;
 use crate::Result;
 use crate::copy::{Fault, Statistics};
-use crate::format::{Invocation, reply};
-use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock, tell};
+use crate::format::{Invocation, REPLY, Reply};
+use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock};
 use crate::operation::{Body, Object};
 use std::any::Any;
 use std::borrow::Cow;
@@ -110,7 +110,7 @@ impl<T: Object> Handle<T> {
         };
         let mut over = Vec::new();
         let done = lock(copy).write_with(write, &mut over);
-        tell(over);
+        self.inner.shared.tell(over);
         done.map_err(|fault| self.entry.fault(fault, operation))
     }
 
@@ -128,7 +128,8 @@ impl<T: Object> Handle<T> {
     /// Executes an operation on the copy here.
     fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Answer> {
         let (completer, completion) = Completion::new(&self.inner.shared.engine);
-        self.entry.execute(operation, &whole(arguments), Resume::Here(completer));
+        let here = Resume::Here(completer);
+        self.entry.execute(operation, &whole(arguments), here, &self.inner.shared);
         Ok(completion.wait()?)
     }
 
@@ -145,22 +146,26 @@ impl<T: Object> Handle<T> {
         Ok(completion.wait()?)
     }
 
-    /// Has the home execute an operation.
+    /// Has the home execute an operation, when it has seen what this rank has; and returns when this
+    /// rank has seen what the home has.
     fn call(
         &self,
         home: Rank,
         operation: u16,
         arguments: &(impl Parts + ?Sized),
     ) -> Result<Answer> {
-        let head = Invocation { operation, object: self.entry.id, call: 0 }.emit();
-        let call = self.inner.client.call(home, &Headed(&head, arguments))?;
-        let mut reply = call.wait()?;
-        let mut status = [0];
-        reply.read_exact(&mut status)?;
-        Ok(match reply::fault(status[0]) {
+        let Inner { shared, client, .. } = &*self.inner;
+        let head = Invocation { operation, object: self.entry.id, call: shared.seen() }.emit();
+        let mut reply = client.call(home, &Headed(&head, arguments))?.wait()?;
+        let mut head = [0; REPLY];
+        reply.read_exact(&mut head)?;
+        let Reply { fault, seen } = Reply::parse(&head);
+        let answer = match fault {
             None => Ok(reply.read_to_vec()?),
             Some(fault) => Err(fault),
-        })
+        };
+        shared.catch_up(seen)?;
+        Ok(answer)
     }
 }
 

@@ -18,9 +18,13 @@
 //! anything. It is then a *continuation* at the copy (7.1.4): its number, its arguments, and where
 //! the result goes; no thread waits there. Whoever changes the copy evaluates them again.
 //!
-//! **Consistency** is sequential. All copies execute the same writes in the same order, those that
-//! were blocked too; a process waits for the result of each of its operations, and its own copy has
-//! a write by then.
+//! **Consistency** is sequential, of all objects together. All copies execute the same writes in the
+//! same order, those that were blocked too; a process waits for the result of each of its
+//! operations, and its own copy has a write by then. Calls go another way than the order: so a call
+//! says how many messages of the order its caller has seen, and its home executes it when it has
+//! executed as many; the reply says the same of the home, and the caller goes on when it has
+//! executed as many (Fekete, Kaashoek, Lynch, Implementing Sequentially Consistent Shared Objects
+//! Using Broadcast and Point-to-Point Communication, 1995; [52] of the thesis).
 //!
 //! | module | what |
 //! |---|---|
@@ -30,6 +34,7 @@
 //! | `format` | what is broadcast and called |
 //! | `objects` | [`Objects`]: the objects of one rank |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
+//! | `planted` | bugs for tests of the tests |
 //! | `macros` | [`object`], the attribute |
 //!
 //! May use `messaging` and the endpoint.
@@ -47,10 +52,13 @@ mod handle;
 pub mod marshal;
 mod objects;
 mod operation;
+mod planted;
 
 pub use copy::Statistics;
 pub use error::{Error, Result};
 pub use handle::Handle;
 pub use objects::{Objects, Placement, Types};
 pub use operation::{Body, Object, Operation, Outcome, Read, Write};
+#[cfg(feature = "planted")]
+pub use planted::Bug;
 pub use weft_object_macros::object;

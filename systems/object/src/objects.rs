@@ -1,11 +1,13 @@
 //! The objects of one rank.
 
 use crate::copy::{Copy, Fault, Over};
-use crate::format::{Creation, Invocation, NAME_MAX, Ordered, reply};
+use crate::format::{Creation, Invocation, NAME_MAX, Ordered, Reply};
 use crate::operation::Object;
+use crate::planted::{Bug, Planted};
 use crate::{Error, Handle, Result};
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
@@ -13,9 +15,6 @@ use weft_messaging::{Completer, Completion, Engine, Order, OrderedMessage, Order
 
 /// Name of the order and of the service.
 const NAME: &str = "weft.objects";
-/// Invocations at most that wait for the creation of their objects, which this rank has not heard
-/// of yet.
-const EARLY_MAX: usize = 1024;
 
 /// Place of the copies of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +61,13 @@ pub(crate) struct Shared {
     pub engine: Arc<Engine>,
     pub own: Rank,
     types: Types,
+    /// Messages of the order that this rank has begun to execute: what its copies and its program
+    /// may have seen.
+    begun: AtomicU64,
+    /// Messages of the order that this rank has executed.
+    done: AtomicU64,
     books: Mutex<Books>,
+    planted: Planted,
 }
 
 #[derive(Default)]
@@ -75,9 +80,17 @@ pub(crate) struct Books {
     /// Invocations of this rank that were broadcast and have no result yet.
     pub calls: BTreeMap<u64, Completer<Answer>>,
     next_call: u64,
-    /// Invocations from others, by object, of which the creation has not come here.
-    early: BTreeMap<u64, Vec<(u16, Vec<u8>, Request)>>,
-    early_count: usize,
+    /// By the number of messages of the order that have to be executed first. Each is of a thread
+    /// that waits, here or elsewhere, which bounds them.
+    behind: BTreeMap<u64, Vec<Behind>>,
+}
+
+/// Something that waits until this rank has executed what another one has.
+enum Behind {
+    /// An invocation by call, and its arguments.
+    Invocation(Invocation, Vec<u8>, Request),
+    /// A thread whose call has returned.
+    Returned(Completer<()>),
 }
 
 /// An object, as a rank knows it.
@@ -137,12 +150,20 @@ impl Objects {
     pub fn new(orders: &Orders, rpc: &Arc<Rpc>, types: Types) -> Result<Self> {
         let engine = Arc::clone(rpc.engine());
         let (own, books) = (engine.packets().rank(), Mutex::default());
-        let shared = Arc::new(Shared { engine, own, types, books });
+        let [begun, done] = [0, 0].map(AtomicU64::new);
+        let planted = Planted::default();
+        let shared = Arc::new(Shared { engine, own, types, begun, done, books, planted });
         let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
         let order = orders.order(NAME, move |message| ordering.ordered(message))?;
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
         let client = Client::new(rpc, NAME)?;
         Ok(Objects(Arc::new(Inner { shared, order, client, _service: service })))
+    }
+
+    /// Plants a bug in this rank's objects.
+    #[cfg(feature = "planted")]
+    pub fn plant(&self, bug: Bug) {
+        self.0.shared.planted.plant(bug);
     }
 
     /// Creates an object, and returns once this rank has it. One rank creates it; others find it.
@@ -218,24 +239,91 @@ impl Shared {
         lock(&self.books)
     }
 
+    /// Tells everybody whose operation is over.
+    pub fn tell(&self, over: Vec<Over<Resume>>) {
+        for (resume, answer) in over {
+            match (resume, answer) {
+                (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
+                // A caller that was lost needs no answer.
+                (Resume::Caller(request), Ok(result)) => {
+                    let head = Reply { fault: None, seen: self.seen() }.emit();
+                    drop(request.reply(&[&head[..], &result]));
+                }
+                (Resume::Caller(request), Err(fault)) => {
+                    let head = Reply { fault: Some(fault), seen: self.seen() }.emit();
+                    drop(request.reply(&head));
+                }
+                (Resume::Elsewhere, _) => {}
+            }
+        }
+    }
+
+    /// Messages of the order that copies here may reflect.
+    pub fn seen(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    /// Returns once this rank has executed so many messages of the order; handlers run meanwhile.
+    pub fn catch_up(&self, messages: u64) -> Result<()> {
+        let mut books = self.books();
+        let is_planted = self.planted.has(Bug::EarlyReturn, 1);
+        if self.done.load(Ordering::SeqCst) >= messages || is_planted {
+            return Ok(());
+        }
+        let (completer, completion) = Completion::new(&self.engine);
+        books.behind.entry(messages).or_default().push(Behind::Returned(completer));
+        drop(books);
+        Ok(completion.wait()?)
+    }
+
     /// A message of the order. What cannot be read any more is of a rank that was lost.
     fn ordered(&self, mut message: OrderedMessage) {
         let (source, number) = (message.source(), message.number());
-        let Ok(bytes) = message.read_to_vec() else { return };
-        match Ordered::parse(&bytes) {
-            Some(Ordered::Create(creation)) => self.created(number, &creation),
-            Some(Ordered::Invoke(invocation, arguments)) => {
-                let mut books = self.books();
-                let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
-                // Others count their calls by themselves.
-                let is_own = source == self.own;
-                let own = if is_own { books.calls.remove(&invocation.call) } else { None };
-                drop(books);
-                let resume = own.map_or(Resume::Elsewhere, Resume::Here);
-                entry.execute(invocation.operation, arguments, resume);
+        self.begun.store(number + 1, Ordering::SeqCst);
+        if let Ok(bytes) = message.read_to_vec() {
+            match Ordered::parse(&bytes) {
+                Some(Ordered::Create(creation)) => self.created(number, &creation),
+                Some(Ordered::Invoke(invocation, arguments)) => {
+                    self.invoked(source, &invocation, arguments);
+                }
+                None => {}
             }
-            None => {}
         }
+        // Before the look at who is behind: who comes later sees it.
+        self.done.store(number + 1, Ordering::SeqCst);
+        loop {
+            let behind = self.books().next_behind(number + 1);
+            let Some(behind) = behind else { return };
+            behind.into_iter().for_each(|behind| self.go_on(behind));
+        }
+    }
+
+    /// Goes on with what was behind.
+    fn go_on(&self, behind: Behind) {
+        match behind {
+            Behind::Returned(completer) => completer.complete(Ok(())),
+            Behind::Invocation(invocation, arguments, request) => {
+                self.serve(&invocation, &arguments, request);
+            }
+        }
+    }
+
+    /// An invocation that all copies execute.
+    fn invoked(&self, source: Rank, invocation: &Invocation, arguments: &[u8]) {
+        let mut books = self.books();
+        let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
+        // Others count their calls by themselves.
+        let is_own = source == self.own;
+        let own = if is_own { books.calls.remove(&invocation.call) } else { None };
+        drop(books);
+        if !is_own && self.planted.has(Bug::Skipped, 5) {
+            return;
+        }
+        if self.planted.has(Bug::Twice, 5) {
+            entry.execute(invocation.operation, arguments, Resume::Elsewhere, self);
+        }
+        let resume = own.map_or(Resume::Elsewhere, Resume::Here);
+        entry.execute(invocation.operation, arguments, resume, self);
     }
 
     /// The object with this number comes into being, unless its name is taken.
@@ -256,18 +344,14 @@ impl Shared {
         books.names.insert(entry.name.clone(), id);
         books.objects.insert(id, Arc::clone(&entry));
         let finding = books.finding.remove(&entry.name).unwrap_or_default();
-        let early = books.early.remove(&id).unwrap_or_default();
-        books.early_count -= early.len();
         drop(books);
         for completer in finding {
             completer.complete(Ok(Arc::clone(&entry)));
         }
-        for (operation, arguments, request) in early {
-            entry.execute(operation, &arguments, Resume::Caller(request));
-        }
     }
 
-    /// A call. It may come before the creation of its object, which goes another way.
+    /// A call. It goes another way than the order, and may come before messages that its caller has
+    /// executed, the creation of its object among them: then it waits for these.
     fn called(&self, mut request: Request) {
         let Ok(bytes) = request.message().read_to_vec() else { return };
         let Some((invocation, arguments)) = Invocation::parse(&bytes) else {
@@ -275,21 +359,34 @@ impl Shared {
             return;
         };
         let mut books = self.books();
-        if let Some(entry) = books.objects.get(&invocation.object).cloned() {
-            drop(books);
-            entry.execute(invocation.operation, arguments, Resume::Caller(request));
-        } else if books.early_count < EARLY_MAX {
-            books.early_count += 1;
-            let waiting = books.early.entry(invocation.object).or_default();
-            waiting.push((invocation.operation, arguments.to_vec(), request));
-        } else {
-            drop(books);
-            let _ = request.fail("too many operations wait for objects that are not there");
+        let is_planted = self.planted.has(Bug::EarlyCall, 1);
+        if self.done.load(Ordering::SeqCst) < invocation.seen() && !is_planted {
+            let behind = books.behind.entry(invocation.seen()).or_default();
+            return behind.push(Behind::Invocation(invocation, arguments.to_vec(), request));
+        }
+        drop(books);
+        self.serve(&invocation, arguments, request);
+    }
+
+    /// Executes the operation of a call.
+    fn serve(&self, invocation: &Invocation, arguments: &[u8], request: Request) {
+        let entry = self.books().objects.get(&invocation.object).cloned();
+        match entry {
+            Some(entry) => {
+                entry.execute(invocation.operation, arguments, Resume::Caller(request), self);
+            }
+            None => drop(request.fail("there is no such object")),
         }
     }
 }
 
 impl Books {
+    /// The first of those that waited for so many messages, or fewer.
+    fn next_behind(&mut self, done: u64) -> Option<Vec<Behind>> {
+        let first = self.behind.first_entry().filter(|first| *first.key() <= done);
+        first.map(|first| first.remove())
+    }
+
     /// Number of a call whose answer is for `completer`.
     pub fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
         self.next_call += 1;
@@ -300,13 +397,13 @@ impl Books {
 
 impl Entry {
     /// Executes an operation on the copy here, and tells everybody whose operation is over.
-    pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume) {
+    pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume, at: &Shared) {
         let mut over = Vec::new();
         match &self.copy {
             Some(copy) => copy.invoke(operation, arguments, resume, &mut over),
             None => over.push((resume, Err(Fault::NoCopy))),
         }
-        tell(over);
+        at.tell(over);
     }
 
     pub fn fault(&self, fault: Fault, operation: u16) -> Error {
@@ -317,29 +414,6 @@ impl Entry {
             Fault::Broken => Error::Broken(name),
             Fault::NoCopy => Error::NoCopy(name),
         }
-    }
-}
-
-impl Resume {
-    fn tell(self, answer: Answer) {
-        match (self, answer) {
-            (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
-            // A caller that was lost needs no answer.
-            (Resume::Caller(request), Ok(result)) => {
-                drop(request.reply(&[&[reply::DONE][..], &result]));
-            }
-            (Resume::Caller(request), Err(fault)) => {
-                drop(request.reply(&[&[reply::of(fault)][..]]));
-            }
-            (Resume::Elsewhere, _) => {}
-        }
-    }
-}
-
-/// Tells everybody whose operation is over.
-pub(crate) fn tell(over: Vec<Over<Resume>>) {
-    for (resume, answer) in over {
-        resume.tell(answer);
     }
 }
 

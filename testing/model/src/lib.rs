@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`consistency`] | histories of operations on shared objects: sequential consistency, linearizability |
 //! | [`explore`] | all states that a model can get into, or the shortest way to one that is wrong |
 //! | [`memory`] | shared memory as programs see it (7.3.1): one writer or readers, who see the last write |
 //! | [`packets`] | the packet layer as programs see it (thesis chapter 3): a reference that takes the same sends as the real one, and says at each packet whether it agrees |
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod consistency;
 pub mod explore;
 pub mod memory;
 pub mod packets;
