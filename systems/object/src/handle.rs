@@ -146,8 +146,8 @@ impl<T: Object> Handle<T> {
         Ok(completion.wait()?)
     }
 
-    /// Has the home execute an operation, when it has seen what this rank has; and returns when this
-    /// rank has seen what the home has.
+    /// Has the home execute an operation, when it has seen what this rank has; and returns when
+    /// this rank has seen what the home has.
     fn call(
         &self,
         home: Rank,

@@ -18,8 +18,8 @@
 //! anything. It is then a *continuation* at the copy (7.1.4): its number, its arguments, and where
 //! the result goes; no thread waits there. Whoever changes the copy evaluates them again.
 //!
-//! **Consistency** is sequential, of all objects together. All copies execute the same writes in the
-//! same order, those that were blocked too; a process waits for the result of each of its
+//! **Consistency** is sequential, of all objects together. All copies execute the same writes in
+//! the same order, those that were blocked too; a process waits for the result of each of its
 //! operations, and its own copy has a write by then. Calls go another way than the order: so a call
 //! says how many messages of the order its caller has seen, and its home executes it when it has
 //! executed as many; the reply says the same of the home, and the caller goes on when it has

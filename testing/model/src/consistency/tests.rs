@@ -64,7 +64,7 @@ fn a_process_that_reads_its_own_past_is_not_consistent() {
     assert_eq!(own, (None, None));
 }
 
-/// Who sees the second write of a process sees the first.
+/// Writes of two objects: who sees the second sees the first.
 #[test]
 fn writes_of_two_objects_are_seen_in_order() {
     let writer: &[_] = &[(Op::Set(0, 1), 0, 0, 1), (Op::Set(1, 1), 0, 2, 3)];
