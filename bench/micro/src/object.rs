@@ -32,7 +32,7 @@ struct Bytes {
 
 #[weft_object::object]
 impl Bytes {
-    /// The same bytes.
+    /// Echo of bytes.
     #[write]
     fn echo(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.writes += 1;

@@ -92,6 +92,15 @@ pub fn put(result: &impl Serialize, into: &mut Vec<u8>) {
     }
 }
 
+/// Appends a result that is an array; becomes it, if there is nothing before it.
+pub fn put_array<P: Pod>(result: Vec<P>, into: &mut Vec<u8>) {
+    match bytemuck::allocation::try_cast_vec(result) {
+        Ok(bytes) if into.is_empty() => *into = bytes,
+        Ok(bytes) => into.extend_from_slice(&bytes),
+        Err((_, result)) => into.extend_from_slice(array(&result)),
+    }
+}
+
 /// A result from its bytes.
 ///
 /// # Errors

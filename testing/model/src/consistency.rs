@@ -3,8 +3,8 @@
 //!
 //! A history is *sequentially consistent* if all operations of all processes can be put into one
 //! order, in which those of each process stand as that executed them, so that the objects,
-//! executing them one after the other, give the same results. It is *linearizable* if, besides, an operation
-//! that ended before another began stands before it.
+//! executing them one after the other, give the same results. It is *linearizable* if, besides, an
+//! operation that ended before another began stands before it.
 //!
 //! The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993): take any
 //! operation that may come next and has the right result, and go back where none has. It remembers

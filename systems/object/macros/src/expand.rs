@@ -112,7 +112,7 @@ fn body(
         _ => None,
     });
     let put = match &operation.output.array {
-        Some(_) => quote!(__result.extend_from_slice(::weft_object::marshal::array(&__done))),
+        Some(_) => quote!(::weft_object::marshal::put_array(__done, __result)),
         None => quote!(::weft_object::marshal::put(&__done, __result)),
     };
     let tries = alternatives.iter().map(|alternative| {

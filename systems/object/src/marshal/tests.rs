@@ -48,6 +48,11 @@ fn results_and_states_are_read_as_they_were_written() {
     assert_eq!(take::<(String, u8)>(&bytes), Ok(("text".into(), 7)));
     assert_eq!(take::<u8>(&bytes), Err(Error::Unreadable));
     assert_eq!(take_array::<u8>(vec![1, 2, 3]), Ok(vec![1, 2, 3]));
+    let mut bytes = Vec::new();
+    put_array(vec![1_u8, 2], &mut bytes);
+    put_array(vec![3_u8], &mut bytes);
+    put_array(vec![0x0605_u16], &mut bytes);
+    assert_eq!(bytes, [&[1, 2, 3][..], &0x0605_u16.to_ne_bytes()].concat());
     let numbers = [1.5, 2.5];
     assert_eq!(take_array::<f64>(array(&numbers).to_vec()), Ok(numbers.to_vec()));
     assert_eq!(take_array::<f64>(vec![1, 2, 3]), Err(Error::Unreadable));
