@@ -28,7 +28,7 @@ mod watch;
 
 pub(crate) use client::End;
 pub use client::{Call, Client};
-pub use service::{Request, Service};
+pub use service::{Request, Responder, Service};
 
 use crate::engine::Engine;
 use crate::parts::Parts;

@@ -23,10 +23,16 @@ pub struct Service {
 /// A request: read it, then answer it, now or later, from any thread. One that is dropped is
 /// answered with [`crate::Error::NoReply`].
 pub struct Request {
+    responder: Responder,
+    message: Message,
+}
+
+/// Answer that is due to a request whose message was given up: it is to be answered, now or later, from
+/// any thread. One that is dropped is answered with [`crate::Error::NoReply`].
+pub struct Responder {
     rpc: Cached<Rpc>,
     /// Null once it is answered.
     key: RequestKey,
-    message: Message,
 }
 
 impl Service {
@@ -105,7 +111,7 @@ impl Service {
 #[inline]
 fn serve(rpc: &Arc<Rpc>, message: Message, handler: impl FnOnce(Request)) {
     if let Some(request) = begin(rpc, message) {
-        let key = request.key;
+        let key = request.responder.key;
         ended(rpc, key, guarded(|| handler(request)));
     }
 }
@@ -121,7 +127,7 @@ where
     R: Future<Output = ()> + Send + 'static,
 {
     let begun = request.map(|request| {
-        let (rpc, key) = (Arc::clone(&request.rpc), request.key);
+        let (rpc, key) = (Arc::clone(&request.responder.rpc), request.responder.key);
         (rpc, key, guarded(|| handler(request)))
     });
     async move {
@@ -150,7 +156,7 @@ async fn guarded_polls<R: Future<Output = ()>>(future: R) -> Result<(), String> 
 fn begin(rpc: &Arc<Rpc>, mut message: Message) -> Option<Request> {
     let header = header_of(&mut message).filter(|header| header.kind == Kind::Call)?;
     let key = rpc.tables.begin_request(message.source(), header.number)?;
-    Some(Request { rpc: Cached::new(rpc), key, message })
+    Some(Request { responder: Responder { rpc: Cached::new(rpc), key }, message })
 }
 
 /// The handler of a request has ended.
@@ -182,11 +188,40 @@ impl Request {
 
     /// True if the caller waits no more; then a reply is not even sent.
     pub fn is_cancelled(&self) -> bool {
-        self.rpc.tables.is_cancelled(self.key)
+        self.responder.is_cancelled()
     }
 
     /// Answers. Returns when all of the reply is in packets; what was not read of the request is
     /// skipped.
+    ///
+    /// # Errors
+    /// The caller was lost.
+    pub fn reply(self, parts: &(impl Parts + ?Sized)) -> Result<(), Error> {
+        self.responder.reply(parts)
+    }
+
+    /// Answers that the request failed: the caller gets [`crate::Error::Remote`] with `what`, cut
+    /// to what fits into a packet.
+    ///
+    /// # Errors
+    /// The caller was lost.
+    pub fn fail(self, what: &str) -> Result<(), Error> {
+        self.responder.fail(what)
+    }
+
+    /// Gives the message up, of which what was not read is skipped: for a request that waits long.
+    pub fn into_responder(self) -> Responder {
+        self.responder
+    }
+}
+
+impl Responder {
+    /// True if the caller waits no more; then a reply is not even sent.
+    pub fn is_cancelled(&self) -> bool {
+        self.rpc.tables.is_cancelled(self.key)
+    }
+
+    /// Answers: [`Request::reply`].
     ///
     /// # Errors
     /// The caller was lost.
@@ -199,8 +234,7 @@ impl Request {
         }
     }
 
-    /// Answers that the request failed: the caller gets [`crate::Error::Remote`] with `what`, cut
-    /// to what fits into a packet.
+    /// Answers that the request failed: [`Request::fail`].
     ///
     /// # Errors
     /// The caller was lost.
@@ -213,7 +247,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for Responder {
     fn drop(&mut self) {
         if self.key.is_null() {
             return;

@@ -1,16 +1,15 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
-#[cfg(doc)]
-use crate::Error;
-use crate::Result;
 use crate::copy::{Fault, Statistics};
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock};
 use crate::operation::{Body, Object};
+use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
 use weft_endpoint::Rank;
+use weft_messaging::rpc::Call;
 use weft_messaging::{Completion, Parts};
 
 /// An object of a known type, as one rank sees it.
@@ -59,22 +58,32 @@ impl<T: Object> Handle<T> {
     /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
     /// lost rank.
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
-        let Some(known) = T::OPERATIONS.get(usize::from(operation)) else {
-            return Err(self.entry.fault(Fault::NoSuchOperation, operation));
-        };
-        let answer = match (self.entry.placement, &known.body) {
+        self.begin(operation, arguments)?.wait()
+    }
+
+    /// Begins the operation with this number, whose result is waited for, or awaited, later. Those
+    /// that a thread has begun and not waited for are executed in any order.
+    ///
+    /// # Errors
+    /// A lost rank. What is wrong with the operation is said when it is waited for.
+    pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
+        let body = T::OPERATIONS.get(usize::from(operation)).map(|operation| &operation.body);
+        let state = match (self.entry.placement, body) {
+            (_, None) => State::Over(Err(Fault::NoSuchOperation)),
             (Placement::Single(home), _) if home != self.inner.shared.own => {
                 self.call(home, operation, arguments)?
             }
-            (Placement::Single(_), _) | (_, Body::Read(_)) => self.execute(operation, arguments)?,
-            (Placement::Replicated, Body::Either(..)) => match self.read(operation, arguments) {
+            (Placement::Single(_), _) | (_, Some(Body::Read(_))) => {
+                self.execute(operation, arguments)
+            }
+            (_, Some(Body::Either(..))) => match self.read(operation, arguments) {
                 Ok(None) => self.broadcast(operation, arguments)?,
-                Ok(Some(result)) => Ok(result),
-                Err(fault) => Err(fault),
+                Ok(Some(result)) => State::Over(Ok(result)),
+                Err(fault) => State::Over(Err(fault)),
             },
-            (Placement::Replicated, Body::Write(_)) => self.broadcast(operation, arguments)?,
+            (_, Some(Body::Write(_))) => self.broadcast(operation, arguments)?,
         };
-        answer.map_err(|fault| self.entry.fault(fault, operation))
+        Ok(Pending { handle: self.clone(), operation, state })
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -126,15 +135,15 @@ impl<T: Object> Handle<T> {
     }
 
     /// Executes an operation on the copy here.
-    fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Answer> {
-        let (completer, completion) = Completion::new(&self.inner.shared.engine);
-        let here = Resume::Here(completer);
-        self.entry.execute(operation, &whole(arguments), here, &self.inner.shared);
-        Ok(completion.wait()?)
+    fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> State {
+        let shared = &self.inner.shared;
+        let (completer, completion) = Completion::new(&shared.engine);
+        self.entry.execute(operation, &whole(arguments), Resume::Here(completer), shared);
+        State::Completes(completion)
     }
 
     /// Has all copies execute an operation.
-    fn broadcast(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Answer> {
+    fn broadcast(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
         let Inner { shared, order, .. } = &*self.inner;
         let (completer, completion) = Completion::new(&shared.engine);
         let call = shared.books().expect_call(completer);
@@ -143,29 +152,78 @@ impl<T: Object> Handle<T> {
             shared.books().calls.remove(&call);
             return Err(error.into());
         }
-        Ok(completion.wait()?)
+        Ok(State::Completes(completion))
     }
 
-    /// Has the home execute an operation, when it has seen what this rank has; and returns when
-    /// this rank has seen what the home has.
-    fn call(
-        &self,
-        home: Rank,
-        operation: u16,
-        arguments: &(impl Parts + ?Sized),
-    ) -> Result<Answer> {
+    /// Has the home execute an operation, when it has seen what this rank has.
+    fn call(&self, home: Rank, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
         let Inner { shared, client, .. } = &*self.inner;
         let head = Invocation { operation, object: self.entry.id, call: shared.seen() }.emit();
-        let mut reply = client.call(home, &Headed(&head, arguments))?.wait()?;
-        let mut head = [0; REPLY];
-        reply.read_exact(&mut head)?;
-        let Reply { fault, seen } = Reply::parse(&head);
-        let answer = match fault {
-            None => Ok(reply.read_to_vec()?),
-            Some(fault) => Err(fault),
+        Ok(State::Called(client.call(home, &Headed(&head, arguments))?))
+    }
+}
+
+/// An operation that has begun. Dropping it gives up on the result; the operation is executed all
+/// the same.
+#[must_use = "nobody waits for what was begun"]
+pub struct Pending<T> {
+    handle: Handle<T>,
+    operation: u16,
+    state: State,
+}
+
+enum State {
+    Over(Answer),
+    Completes(Completion<Answer>),
+    /// At its home.
+    Called(Call),
+}
+
+impl<T: Object> Pending<T> {
+    /// Waits for the result; handlers run meanwhile.
+    ///
+    /// # Errors
+    /// Those of [`Handle::invoke`].
+    pub fn wait(self) -> Result<Vec<u8>> {
+        let Handle { inner, entry, .. } = &self.handle;
+        let answer = match self.state {
+            State::Over(answer) => answer,
+            State::Completes(completion) => completion.wait()?,
+            State::Called(call) => {
+                let mut message = call.wait()?;
+                let mut head = [0; REPLY];
+                message.read_exact(&mut head)?;
+                let Reply { fault, seen } = Reply::parse(&head);
+                let result = message.read_to_vec()?;
+                // This rank sees what the home has.
+                inner.shared.catch_up(seen).map(Completion::wait).transpose()?;
+                fault.map_or(Ok(result), Err)
+            }
         };
-        shared.catch_up(seen)?;
-        Ok(answer)
+        answer.map_err(|fault| entry.fault(fault, self.operation))
+    }
+
+    /// Awaits the result.
+    ///
+    /// # Errors
+    /// Those of [`Handle::invoke`].
+    pub async fn result(self) -> Result<Vec<u8>> {
+        let Handle { inner, entry, .. } = &self.handle;
+        let answer = match self.state {
+            State::Over(answer) => answer,
+            State::Completes(completion) => completion.await?,
+            State::Called(call) => {
+                let mut bytes = call.await?.bytes().await?;
+                let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
+                let Reply { fault, seen } = Reply::parse(head);
+                if let Some(behind) = inner.shared.catch_up(seen) {
+                    behind.await?;
+                }
+                bytes.drain(..REPLY);
+                fault.map_or(Ok(bytes), Err)
+            }
+        };
+        answer.map_err(|fault| entry.fault(fault, self.operation))
     }
 }
 

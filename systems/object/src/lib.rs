@@ -56,7 +56,7 @@ mod planted;
 
 pub use copy::Statistics;
 pub use error::{Error, Result};
-pub use handle::Handle;
+pub use handle::{Handle, Pending};
 pub use objects::{Objects, Placement, Types};
 pub use operation::{Body, Object, Operation, Outcome, Read, Write};
 #[cfg(feature = "planted")]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
-use weft_messaging::rpc::{Client, Request, Rpc, Service};
+use weft_messaging::rpc::{Client, Request, Responder, Rpc, Service};
 use weft_messaging::{Completer, Completion, Engine, Order, OrderedMessage, Orders};
 
 /// Name of the order and of the service.
@@ -88,7 +88,7 @@ pub(crate) struct Books {
 /// Something that waits until this rank has executed what another one has.
 enum Behind {
     /// An invocation by call, and its arguments.
-    Invocation(Invocation, Vec<u8>, Request),
+    Invocation(Invocation, Vec<u8>, Responder),
     /// A thread whose call has returned.
     Returned(Completer<()>),
 }
@@ -137,7 +137,7 @@ pub(crate) enum Resume {
     /// A thread or a task of this rank.
     Here(Completer<Answer>),
     /// The rank that called.
-    Caller(Request),
+    Caller(Responder),
     /// Another rank, whose own copy has it.
     Elsewhere,
 }
@@ -245,13 +245,13 @@ impl Shared {
             match (resume, answer) {
                 (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
                 // A caller that was lost needs no answer.
-                (Resume::Caller(request), Ok(result)) => {
+                (Resume::Caller(responder), Ok(result)) => {
                     let head = Reply { fault: None, seen: self.seen() }.emit();
-                    drop(request.reply(&[&head[..], &result]));
+                    drop(responder.reply(&[&head[..], &result]));
                 }
-                (Resume::Caller(request), Err(fault)) => {
+                (Resume::Caller(responder), Err(fault)) => {
                     let head = Reply { fault: Some(fault), seen: self.seen() }.emit();
-                    drop(request.reply(&head));
+                    drop(responder.reply(&head));
                 }
                 (Resume::Elsewhere, _) => {}
             }
@@ -263,17 +263,16 @@ impl Shared {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Returns once this rank has executed so many messages of the order; handlers run meanwhile.
-    pub fn catch_up(&self, messages: u64) -> Result<()> {
+    /// Completes once this rank has executed so many messages of the order; `None` if it has.
+    pub fn catch_up(&self, messages: u64) -> Option<Completion<()>> {
         let mut books = self.books();
         let is_planted = self.planted.has(Bug::EarlyReturn, 1);
         if self.done.load(Ordering::SeqCst) >= messages || is_planted {
-            return Ok(());
+            return None;
         }
         let (completer, completion) = Completion::new(&self.engine);
         books.behind.entry(messages).or_default().push(Behind::Returned(completer));
-        drop(books);
-        Ok(completion.wait()?)
+        Some(completion)
     }
 
     /// A message of the order. What cannot be read any more is of a rank that was lost.
@@ -302,8 +301,8 @@ impl Shared {
     fn go_on(&self, behind: Behind) {
         match behind {
             Behind::Returned(completer) => completer.complete(Ok(())),
-            Behind::Invocation(invocation, arguments, request) => {
-                self.serve(&invocation, &arguments, request);
+            Behind::Invocation(invocation, arguments, responder) => {
+                self.serve(&invocation, &arguments, responder);
             }
         }
     }
@@ -362,20 +361,21 @@ impl Shared {
         let is_planted = self.planted.has(Bug::EarlyCall, 1);
         if self.done.load(Ordering::SeqCst) < invocation.seen() && !is_planted {
             let behind = books.behind.entry(invocation.seen()).or_default();
-            return behind.push(Behind::Invocation(invocation, arguments.to_vec(), request));
+            let responder = request.into_responder();
+            return behind.push(Behind::Invocation(invocation, arguments.to_vec(), responder));
         }
         drop(books);
-        self.serve(&invocation, arguments, request);
+        self.serve(&invocation, arguments, request.into_responder());
     }
 
     /// Executes the operation of a call.
-    fn serve(&self, invocation: &Invocation, arguments: &[u8], request: Request) {
+    fn serve(&self, invocation: &Invocation, arguments: &[u8], responder: Responder) {
         let entry = self.books().objects.get(&invocation.object).cloned();
         match entry {
             Some(entry) => {
-                entry.execute(invocation.operation, arguments, Resume::Caller(request), self);
+                entry.execute(invocation.operation, arguments, Resume::Caller(responder), self);
             }
-            None => drop(request.fail("there is no such object")),
+            None => drop(responder.fail("there is no such object")),
         }
     }
 }
