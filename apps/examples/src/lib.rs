@@ -1,4 +1,4 @@
-//! Thirteen short programs, one idea each: what `docs/guide` explains.
+//! Fifteen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -18,10 +18,12 @@ mod hello;
 mod histogram;
 mod jobs;
 mod kv;
+mod linda;
 mod phonebook;
 mod pi;
 mod ping;
 mod ring;
+mod sr;
 mod stream;
 
 pub use bank::bank;
@@ -32,10 +34,12 @@ pub use hello::hello;
 pub use histogram::histogram;
 pub use jobs::jobs;
 pub use kv::kv;
+pub use linda::linda;
 pub use phonebook::phonebook;
 pub use pi::pi;
 pub use ping::ping;
 pub use ring::ring;
+pub use sr::sr;
 pub use stream::stream;
 
 use weft::{Packets, Weft};
@@ -61,7 +65,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 13] = [
+pub const ALL: [Example; 15] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -73,6 +77,8 @@ pub const ALL: [Example; 13] = [
     messages("bank", "a handler that calls another rank and waits", bank),
     messages("kv", "a replicated key-value store", kv),
     messages("jobs", "objects that ranks share, and wait for", jobs),
+    messages("linda", "a bag of tasks in a space of tuples", linda),
+    messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];
