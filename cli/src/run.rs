@@ -75,6 +75,10 @@ pub struct Arguments {
     /// and then
     #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
     check: bool,
+    /// Have each rank say on standard error, when it leaves, what it sent, received and waited for,
+    /// and which shared objects it had
+    #[arg(long, env = "WEFT_STATISTICS", value_parser = is_wanted)]
+    statistics: bool,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -104,6 +108,7 @@ Examples:
   weft run -- ./my-program input.dat             your own program, a rank per core
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
+  weft run -n 4 --statistics -- weft-example jobs    say what each rank sent, and its shared objects
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
@@ -330,6 +335,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
         ("provider", arguments.provider),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("check", arguments.check.then(|| "true".to_owned())),
+        ("statistics", arguments.statistics.then(|| "true".to_owned())),
         ("tree", arguments.tree.map(|tree| tree.to_string())),
         ("interrupt-delay-us", arguments.interrupt_delay_us.map(|delay| delay.to_string())),
     ];

@@ -57,6 +57,28 @@ fn expected(name: &str, ranks: u32) -> String {
     }
 }
 
+/// With --statistics each rank says what it sent, and the shared objects that it had.
+#[test]
+fn ranks_say_what_they_did() {
+    let output = weft("run -n 2 --statistics -- weft-example jobs");
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    for rank in 0..2 {
+        let sent = format!("rank {rank}: ");
+        assert!(said.lines().any(|line| line.starts_with(&sent) && line.contains(" sent, ")));
+        // Each rank has added its part of the sum.
+        let total = format!("rank {rank}: object 'total' (Total, replicated): ");
+        let total = said.lines().find(|line| line.starts_with(&total)).expect(&said);
+        assert!(total.contains(" 2 writes, "), "{total}");
+    }
+    let jobs: Vec<&str> = said.lines().filter(|line| line.contains("'jobs'")).collect();
+    let [jobs] = jobs[..] else { panic!("one rank has the jobs: {said}") };
+    // A hundred puts and takes, a close, and of each rank a read of the end.
+    let expected = "rank 0: object 'jobs' (Jobs, one copy, here): 2 reads, 201 writes, ";
+    assert!(jobs.starts_with(expected), "{jobs}");
+    assert_eq!(weft("run -n 2 -- weft-example jobs").stderr, b"", "nobody has asked");
+}
+
 #[test]
 fn each_runs_as_processes() {
     for name in ALL.map(|example| example.name) {

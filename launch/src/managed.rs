@@ -60,11 +60,12 @@ use meet::{Listener, Peer};
 use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 7] = [
+const OPTIONS: [(&str, &str); 8] = [
     ("check", "WEFT_CHECK"),
     ("lossless", "WEFT_LOSSLESS"),
     ("preset", "WEFT_PRESET"),
     ("provider", "WEFT_PROVIDER"),
+    ("statistics", "WEFT_STATISTICS"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
     ("silence-ms", "WEFT_SILENCE_MS"),

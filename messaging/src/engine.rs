@@ -14,6 +14,7 @@ use crate::handler::{Handler, Model};
 use crate::message::Message;
 use crate::popup::Pool;
 use crate::rendezvous::Answer;
+use crate::reports::Reports;
 use crate::state::{PortRun, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
@@ -56,6 +57,7 @@ pub struct Engine {
     pub(crate) watchers: AtomicUsize,
     /// True if a handler did something that the program has not heard of.
     has_incidents: AtomicBool,
+    pub(crate) reports: Reports,
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of
     /// a sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
@@ -120,6 +122,7 @@ impl Engine {
                 odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
+                reports: Reports::default(),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
                 _progress: progress,

@@ -46,6 +46,7 @@ mod parts;
 mod popup;
 mod port;
 mod rendezvous;
+mod reports;
 pub mod rpc;
 mod send;
 mod short;

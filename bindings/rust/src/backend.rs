@@ -22,6 +22,11 @@ pub trait Backend: Send + Sync {
     /// Nobody is there to hear it.
     fn leave(&self) -> Result<()>;
 
+    /// True if this rank says what it did when it leaves.
+    fn wants_statistics(&self) -> bool {
+        false
+    }
+
     /// Ends this rank at once if the job has lost another, where that is how such jobs end.
     fn end_if_lost(&self);
 }

@@ -29,6 +29,8 @@ pub(crate) struct Options {
     pub fabric: bool,
     /// Provider of libfabric, if one was named.
     pub provider: Option<String>,
+    /// Each rank says what it did when it leaves.
+    pub statistics: bool,
 }
 
 impl Options {
@@ -55,6 +57,8 @@ impl Options {
             all_far: read("all-far", given("all-far"))?.unwrap_or_default(),
             fabric: given("link").is_some_and(|link| link == "fabric"),
             provider: given("provider").cloned(),
+            statistics: given("statistics")
+                .map_or(Ok(false), |value| wants("statistics", value))?,
         })
     }
 

@@ -32,6 +32,7 @@ pub(crate) struct Session {
     /// True if the ranks of this host have a core each.
     cores_suffice: bool,
     loss_grace: Duration,
+    statistics: bool,
     /// Starts the upcall thread.
     watch: Box<dyn Fn(Interrupt, Lost) -> std::io::Result<WatchThread> + Send + Sync>,
 }
@@ -112,8 +113,14 @@ impl Session {
         let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
             WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
         });
-        let (membership, loss_grace) = (membership.map(Arc::new), options.loss_grace);
-        Session { packets, membership, cores_suffice, loss_grace, watch }
+        Session {
+            packets,
+            membership: membership.map(Arc::new),
+            cores_suffice,
+            loss_grace: options.loss_grace,
+            statistics: options.statistics,
+            watch,
+        }
     }
 
     pub fn packets(&self) -> &Packets {
@@ -135,6 +142,10 @@ impl Backend for Session {
             member.joined()?;
         }
         Ok(Box::new(watch))
+    }
+
+    fn wants_statistics(&self) -> bool {
+        self.statistics
     }
 
     fn leave(&self) -> Result<()> {

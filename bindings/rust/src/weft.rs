@@ -4,7 +4,7 @@ use crate::Result;
 use crate::backend::{Backend, Guard};
 use crate::session::Session;
 use bytemuck::Pod;
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -78,6 +78,28 @@ pub struct Statistics {
     pub sleeps: u64,
 }
 
+impl Display for Statistics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} messages sent, {} received; {} packets ({} bytes) sent, {} ({} bytes) received; \
+             {} sends waited for credits, {} for room at a port; {} handlers waited; \
+             {} interrupts, {} sleeps",
+            self.messages_sent,
+            self.messages_received,
+            self.packets_sent,
+            self.bytes_sent,
+            self.packets_received,
+            self.bytes_received,
+            self.blocked_sends,
+            self.stalls,
+            self.continuations,
+            self.interrupts,
+            self.sleeps,
+        )
+    }
+}
+
 /// Joins the job that this process was started in, or makes one of a single rank. End with
 /// [`Weft::leave`]; [`run`] and `#[weft::main]` do both.
 ///
@@ -136,6 +158,9 @@ impl Weft {
     pub fn assemble(packets: Packets, backend: Box<dyn Backend>) -> Result<Self> {
         let engine = Engine::new(packets.clone());
         engine.will_be_closed();
+        if backend.wants_statistics() {
+            engine.want_reports();
+        }
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
         let rpc = Rpc::new(&engine)?;
@@ -587,6 +612,21 @@ impl Weft {
     pub fn leave(&self) -> Result<()> {
         self.job.barrier.leave()?;
         self.job.engine.check_unclaimed()?;
+        if self.job.engine.wants_reports() {
+            self.report();
+        }
         self.job.backend.leave()
+    }
+
+    /// Says on standard error what this rank did.
+    #[cold]
+    fn report(&self) {
+        let rank = self.rank();
+        let mut text = format!("rank {rank}: {}\n", self.statistics());
+        for line in self.job.engine.take_reports() {
+            let _ = writeln!(text, "rank {rank}: {line}");
+        }
+        // In one piece, so that those of several ranks do not mix. Nobody may be there to read it.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     }
 }

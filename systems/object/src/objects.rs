@@ -1,6 +1,6 @@
 //! The objects of one rank.
 
-use crate::copy::{Copy, Fault, Over};
+use crate::copy::{Copy, Fault, Over, Statistics};
 use crate::format::{Creation, Invocation, NAME_MAX, Ordered, Reply};
 use crate::operation::Object;
 use crate::planted::{Bug, Planted};
@@ -116,6 +116,9 @@ pub(crate) trait AnyCopy: Any + Send + Sync {
         resume: Resume,
         over: &mut Vec<Over<Resume>>,
     );
+
+    /// Its counters.
+    fn statistics(&self) -> Statistics;
 }
 
 impl<T: Object> AnyCopy for LocalCopy<T> {
@@ -127,6 +130,10 @@ impl<T: Object> AnyCopy for LocalCopy<T> {
         over: &mut Vec<Over<Resume>>,
     ) {
         lock(self).invoke(operation, arguments, resume, over);
+    }
+
+    fn statistics(&self) -> Statistics {
+        lock(self).statistics
     }
 }
 
@@ -380,6 +387,20 @@ impl Shared {
     }
 }
 
+impl Drop for Shared {
+    /// Reports the copies here.
+    fn drop(&mut self) {
+        if !self.engine.wants_reports() {
+            return;
+        }
+        for entry in self.books().objects.values() {
+            if let Some(copy) = &entry.copy {
+                self.engine.add_report(entry.described(copy.statistics()));
+            }
+        }
+    }
+}
+
 impl Books {
     /// The first of those that waited for so many messages, or fewer.
     fn next_behind(&mut self, done: u64) -> Option<Vec<Behind>> {
@@ -404,6 +425,20 @@ impl Entry {
             None => over.push((resume, Err(Fault::NoCopy))),
         }
         at.tell(over);
+    }
+
+    /// A line for people about the copy here, whose counters these are.
+    fn described(&self, counters: Statistics) -> String {
+        let Statistics { reads, writes, blocked, evaluated } = counters;
+        let place = match self.placement {
+            Placement::Replicated => "replicated",
+            Placement::Single(_) => "one copy, here",
+        };
+        format!(
+            "object '{}' ({}, {place}): {reads} reads, {writes} writes, {blocked} waited for \
+             guards, evaluated again {evaluated} times",
+            self.name, self.kind
+        )
     }
 
     pub fn fault(&self, fault: Fault, operation: u16) -> Error {
