@@ -27,6 +27,7 @@ mod network;
 mod options;
 pub mod service;
 mod session;
+mod statistics;
 mod weft;
 
 #[doc(hidden)]
@@ -34,7 +35,8 @@ pub use backend::{Backend, Guard};
 pub use error::{Error, Result};
 pub use service::{CallError, Reply};
 pub use session::{PacketJob, join_packets, run_packets};
-pub use weft::{Outcome, Statistics, Weft, join, run};
+pub use statistics::Statistics;
+pub use weft::{Outcome, Weft, join, run};
 #[doc(hidden)]
 pub use weft_endpoint::quota;
 pub use weft_endpoint::{

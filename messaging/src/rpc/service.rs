@@ -27,8 +27,8 @@ pub struct Request {
     message: Message,
 }
 
-/// Answer that is due to a request whose message was given up: it is to be answered, now or later, from
-/// any thread. One that is dropped is answered with [`crate::Error::NoReply`].
+/// Answer that is due to a request, whose message may be given up before: now or later, from any
+/// thread. One that is dropped is answered with [`crate::Error::NoReply`].
 pub struct Responder {
     rpc: Cached<Rpc>,
     /// Null once it is answered.
@@ -209,9 +209,9 @@ impl Request {
         self.responder.fail(what)
     }
 
-    /// Gives the message up, of which what was not read is skipped: for a request that waits long.
-    pub fn into_responder(self) -> Responder {
-        self.responder
+    /// Its answer that is due, and its message, which may be given up before.
+    pub fn into_parts(self) -> (Responder, Message) {
+        (self.responder, self.message)
     }
 }
 

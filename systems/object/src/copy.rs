@@ -5,6 +5,7 @@
 //! same order, those that were blocked too.
 
 use crate::operation::{self, Object, Outcome};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -53,6 +54,9 @@ pub(crate) enum Fault {
 /// Operation that is over, and its result.
 pub(crate) type Over<R> = (R, Result<Vec<u8>, Fault>);
 
+/// Operations that are over: mostly one.
+pub(crate) type Overs<R> = SmallVec<[Over<R>; 2]>;
+
 impl<T: Object, R> Copy<T, R> {
     pub fn new(instance: T) -> Self {
         let statistics = Statistics::default();
@@ -60,7 +64,7 @@ impl<T: Object, R> Copy<T, R> {
     }
 
     /// Executes an operation, and all blocked ones that it lets through; or it becomes one of them.
-    pub fn invoke(&mut self, operation: u16, arguments: &[u8], resume: R, over: &mut Vec<Over<R>>) {
+    pub fn invoke(&mut self, operation: u16, arguments: &[u8], resume: R, over: &mut Overs<R>) {
         match self.execute(operation, arguments) {
             Ok(Some((result, has_written))) => {
                 over.push((resume, Ok(result)));
@@ -110,7 +114,7 @@ impl<T: Object, R> Copy<T, R> {
     pub fn write_with<O>(
         &mut self,
         write: impl FnOnce(&mut T) -> Option<O>,
-        over: &mut Vec<Over<R>>,
+        over: &mut Overs<R>,
     ) -> Result<Option<O>, Fault> {
         let instance = &mut self.instance;
         match contain(&mut self.is_broken, || write(instance)) {
@@ -128,7 +132,7 @@ impl<T: Object, R> Copy<T, R> {
     }
 
     /// Evaluates all that are blocked, in their order, until none gets through.
-    fn wake(&mut self, over: &mut Vec<Over<R>>) {
+    fn wake(&mut self, over: &mut Overs<R>) {
         let mut has_written = true;
         while std::mem::take(&mut has_written) {
             for _ in 0..self.blocked.len() {
@@ -150,7 +154,7 @@ impl<T: Object, R> Copy<T, R> {
     }
 
     /// Nobody waits for an object that is broken.
-    fn fail_blocked(&mut self, over: &mut Vec<Over<R>>) {
+    fn fail_blocked(&mut self, over: &mut Overs<R>) {
         if self.is_broken {
             let blocked = self.blocked.drain(..);
             over.extend(blocked.map(|waiting| (waiting.resume, Err(Fault::Broken))));

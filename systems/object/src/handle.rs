@@ -1,6 +1,6 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
-use crate::copy::{Fault, Statistics};
+use crate::copy::{Fault, Overs, Statistics};
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock};
 use crate::operation::{Body, Object};
@@ -117,7 +117,7 @@ impl<T: Object> Handle<T> {
         let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.copy) else {
             return Ok(None);
         };
-        let mut over = Vec::new();
+        let mut over = Overs::new();
         let done = lock(copy).write_with(write, &mut over);
         self.inner.shared.tell(over);
         done.map_err(|fault| self.entry.fault(fault, operation))

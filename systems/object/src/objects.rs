@@ -1,13 +1,13 @@
 //! The objects of one rank.
 
-use crate::copy::{Copy, Fault, Over, Statistics};
+use crate::copy::{Copy, Fault, Overs, Statistics};
 use crate::format::{Creation, Invocation, NAME_MAX, Ordered, Reply};
 use crate::operation::Object;
 use crate::planted::{Bug, Planted};
 use crate::{Error, Handle, Result};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Request, Responder, Rpc, Service};
@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     begun: AtomicU64,
     /// Messages of the order that this rank has executed.
     done: AtomicU64,
+    /// Entries of [`Books::behind`], or one that is about to come.
+    count_behind: AtomicUsize,
     books: Mutex<Books>,
     planted: Planted,
 }
@@ -109,26 +111,14 @@ pub(crate) type LocalCopy<T> = Mutex<Copy<T, Resume>>;
 /// Copy, at this rank, of a type that is not known.
 pub(crate) trait AnyCopy: Any + Send + Sync {
     /// Executes an operation; adds those that are over.
-    fn invoke(
-        &self,
-        operation: u16,
-        arguments: &[u8],
-        resume: Resume,
-        over: &mut Vec<Over<Resume>>,
-    );
+    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>);
 
     /// Its counters.
     fn statistics(&self) -> Statistics;
 }
 
 impl<T: Object> AnyCopy for LocalCopy<T> {
-    fn invoke(
-        &self,
-        operation: u16,
-        arguments: &[u8],
-        resume: Resume,
-        over: &mut Vec<Over<Resume>>,
-    ) {
+    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>) {
         lock(self).invoke(operation, arguments, resume, over);
     }
 
@@ -159,7 +149,16 @@ impl Objects {
         let (own, books) = (engine.packets().rank(), Mutex::default());
         let [begun, done] = [0, 0].map(AtomicU64::new);
         let planted = Planted::default();
-        let shared = Arc::new(Shared { engine, own, types, begun, done, books, planted });
+        let shared = Arc::new(Shared {
+            engine,
+            own,
+            types,
+            begun,
+            done,
+            count_behind: AtomicUsize::new(0),
+            books,
+            planted,
+        });
         let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
         let order = orders.order(NAME, move |message| ordering.ordered(message))?;
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
@@ -247,7 +246,7 @@ impl Shared {
     }
 
     /// Tells everybody whose operation is over.
-    pub fn tell(&self, over: Vec<Over<Resume>>) {
+    pub fn tell(&self, over: Overs<Resume>) {
         for (resume, answer) in over {
             match (resume, answer) {
                 (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
@@ -272,35 +271,60 @@ impl Shared {
 
     /// Completes once this rank has executed so many messages of the order; `None` if it has.
     pub fn catch_up(&self, messages: u64) -> Option<Completion<()>> {
-        let mut books = self.books();
-        let is_planted = self.planted.has(Bug::EarlyReturn, 1);
-        if self.done.load(Ordering::SeqCst) >= messages || is_planted {
+        if self.has_done(messages) || self.planted.has(Bug::EarlyReturn, 1) {
             return None;
         }
         let (completer, completion) = Completion::new(&self.engine);
-        books.behind.entry(messages).or_default().push(Behind::Returned(completer));
-        Some(completion)
+        match self.put_behind(messages, Behind::Returned(completer)) {
+            None => Some(completion),
+            Some(_) => None,
+        }
+    }
+
+    fn has_done(&self, messages: u64) -> bool {
+        self.done.load(Ordering::SeqCst) >= messages
+    }
+
+    /// Keeps something until so many messages are executed; returns it if they are.
+    fn put_behind(&self, messages: u64, behind: Behind) -> Option<Behind> {
+        let mut books = self.books();
+        // Either this sees that they are executed, or whoever executes them sees this.
+        self.count_behind.fetch_add(1, Ordering::SeqCst);
+        if self.has_done(messages) {
+            self.count_behind.fetch_sub(1, Ordering::SeqCst);
+            return Some(behind);
+        }
+        books.behind.entry(messages).or_default().push(behind);
+        None
     }
 
     /// A message of the order. What cannot be read any more is of a rank that was lost.
     fn ordered(&self, mut message: OrderedMessage) {
         let (source, number) = (message.source(), message.number());
         self.begun.store(number + 1, Ordering::SeqCst);
-        if let Ok(bytes) = message.read_to_vec() {
-            match Ordered::parse(&bytes) {
-                Some(Ordered::Create(creation)) => self.created(number, &creation),
-                Some(Ordered::Invoke(invocation, arguments)) => {
-                    self.invoked(source, &invocation, arguments);
-                }
-                None => {}
-            }
+        let all = message.remaining();
+        match message.chunk() {
+            Ok(bytes) if bytes.len() == all => self.execute(source, number, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.execute(source, number, &bytes))),
         }
         // Before the look at who is behind: who comes later sees it.
         self.done.store(number + 1, Ordering::SeqCst);
-        loop {
+        while self.count_behind.load(Ordering::SeqCst) > 0 {
             let behind = self.books().next_behind(number + 1);
             let Some(behind) = behind else { return };
+            self.count_behind.fetch_sub(behind.len(), Ordering::SeqCst);
             behind.into_iter().for_each(|behind| self.go_on(behind));
+        }
+    }
+
+    /// Executes a message of the order.
+    fn execute(&self, source: Rank, number: u64, bytes: &[u8]) {
+        match Ordered::parse(bytes) {
+            Some(Ordered::Create(creation)) => self.created(number, &creation),
+            Some(Ordered::Invoke(invocation, arguments)) => {
+                self.invoked(source, &invocation, arguments);
+            }
+            None => {}
         }
     }
 
@@ -358,21 +382,26 @@ impl Shared {
 
     /// A call. It goes another way than the order, and may come before messages that its caller has
     /// executed, the creation of its object among them: then it waits for these.
-    fn called(&self, mut request: Request) {
-        let Ok(bytes) = request.message().read_to_vec() else { return };
-        let Some((invocation, arguments)) = Invocation::parse(&bytes) else {
-            let _ = request.fail("it is no invocation of an operation");
-            return;
-        };
-        let mut books = self.books();
-        let is_planted = self.planted.has(Bug::EarlyCall, 1);
-        if self.done.load(Ordering::SeqCst) < invocation.seen() && !is_planted {
-            let behind = books.behind.entry(invocation.seen()).or_default();
-            let responder = request.into_responder();
-            return behind.push(Behind::Invocation(invocation, arguments.to_vec(), responder));
+    fn called(&self, request: Request) {
+        let (responder, mut message) = request.into_parts();
+        let all = message.remaining();
+        match message.chunk() {
+            Ok(bytes) if bytes.len() == all => self.call(responder, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.call(responder, &bytes))),
         }
-        drop(books);
-        self.serve(&invocation, arguments, request.into_responder());
+    }
+
+    fn call(&self, responder: Responder, bytes: &[u8]) {
+        let Some((invocation, arguments)) = Invocation::parse(bytes) else {
+            return drop(responder.fail("it is no invocation of an operation"));
+        };
+        if self.has_done(invocation.seen()) || self.planted.has(Bug::EarlyCall, 1) {
+            return self.serve(&invocation, arguments, responder);
+        }
+        let behind = Behind::Invocation(invocation, arguments.to_vec(), responder);
+        if let Some(behind) = self.put_behind(invocation.seen(), behind) {
+            self.go_on(behind);
+        }
     }
 
     /// Executes the operation of a call.
@@ -419,7 +448,7 @@ impl Books {
 impl Entry {
     /// Executes an operation on the copy here, and tells everybody whose operation is over.
     pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume, at: &Shared) {
-        let mut over = Vec::new();
+        let mut over = Overs::new();
         match &self.copy {
             Some(copy) => copy.invoke(operation, arguments, resume, &mut over),
             None => over.push((resume, Err(Fault::NoCopy))),

@@ -1,0 +1,219 @@
+//! The first pass: the names of files, modules and object types.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Entity, ModuleId, ObjectId, Owner, RoutineId};
+use super::scopes::{DefinitionId, Meaning, ScopeId, UNIVERSE};
+use super::types::{Shape, Type, Types};
+use super::{Checker, ConstantState, Definition, DefinitionState, RoutineState, UnitState};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::source::FileId;
+use crate::tree::{
+    Declaration, DeclarationKind, Expression, File, Half, Name, Routine, RoutineKind, TypeKind,
+    TypeSyntax, Unit,
+};
+
+/// The two halves of an object type or module, each with the scope of its file.
+#[derive(Clone, Copy, Default)]
+struct Halves<'t> {
+    specification: Option<(&'t Unit, ScopeId)>,
+    implementation: Option<(&'t Unit, ScopeId)>,
+}
+
+impl<'t> Checker<'t> {
+    /// Collects all names that do not stand in a routine.
+    pub fn collect(&mut self, files: &'t [File]) {
+        let mut scopes = BTreeMap::new();
+        for file in files {
+            let scope = self.new_scope(UNIVERSE);
+            scopes.insert(file.file, scope);
+        }
+        self.collect_units(files, &scopes);
+        let mut imports = Vec::new();
+        for file in files {
+            let scope = scopes[&file.file];
+            self.collect_declarations(scope, Owner::File, &file.declarations);
+            imports.push((scope, file.declarations.as_slice()));
+        }
+        for unit in self.modules.iter().chain(&self.objects) {
+            let halves = [(unit.outer, unit.specification), (unit.inner, unit.implementation)];
+            for (scope, half) in halves {
+                imports.extend(half.map(|half| (scope, half.declarations.as_slice())));
+            }
+        }
+        for (scope, declarations) in imports {
+            self.import_all(scope, declarations);
+        }
+    }
+
+    fn collect_units(&mut self, files: &'t [File], scopes: &BTreeMap<FileId, ScopeId>) {
+        let mut order: Vec<(bool, &'t str)> = Vec::new();
+        let mut halves: BTreeMap<(bool, &'t str), Halves<'t>> = BTreeMap::new();
+        for file in files {
+            for declaration in &file.declarations {
+                let (is_object, unit) = match &declaration.kind {
+                    DeclarationKind::Object(unit) => (true, unit),
+                    DeclarationKind::Module(unit) => (false, unit),
+                    _ => continue,
+                };
+                let key = (is_object, unit.name.text.as_str());
+                if !halves.contains_key(&key) {
+                    order.push(key);
+                }
+                let found = halves.entry(key).or_default();
+                let place = match unit.half {
+                    Half::Specification => &mut found.specification,
+                    Half::Implementation => &mut found.implementation,
+                };
+                match *place {
+                    None => *place = Some((unit, scopes[&file.file])),
+                    Some((first, _)) => self.report_second_half(unit, first),
+                }
+            }
+        }
+        for key in order {
+            self.collect_unit(key.0, halves[&key]);
+        }
+    }
+
+    fn report_second_half(&mut self, second: &Unit, first: &Unit) {
+        let half = match second.half {
+            Half::Specification => "specification",
+            Half::Implementation => "implementation",
+        };
+        let message = format!("`{}` has two {half}s", second.name.text);
+        let diagnostic = Diagnostic::new(Code::Twice, message, second.name.span, "second one here")
+            .also(first.name.span, "first one here")
+            .help("remove one of them, or give it another name");
+        self.report(diagnostic);
+    }
+
+    fn collect_unit(&mut self, is_object: bool, halves: Halves<'t>) {
+        let Some((unit, _)) = halves.implementation.or(halves.specification) else { return };
+        let file_scope = |half: Option<(&Unit, ScopeId)>| half.map(|(_, scope)| scope);
+        let specified_in = file_scope(halves.specification);
+        let implemented_in = file_scope(halves.implementation);
+        let outer = self.new_scope(specified_in.or(implemented_in).unwrap_or(UNIVERSE));
+        let inner = self.new_scope(implemented_in.or(specified_in).unwrap_or(UNIVERSE));
+        let of = match is_object {
+            true => self.types.intern(Type::Object(ObjectId(self.objects.len() as u32))),
+            false => Types::NOTHING,
+        };
+        let state = UnitState {
+            name: &unit.name,
+            specification: halves.specification.map(|(unit, _)| unit),
+            implementation: halves.implementation.map(|(unit, _)| unit),
+            outer,
+            inner,
+            of,
+            variables: Vec::new(),
+            operations: Vec::new(),
+        };
+        let (owner, meaning, entity) = if is_object {
+            let id = ObjectId(self.objects.len() as u32);
+            self.objects.push(state);
+            (Owner::Object(id), Meaning::Object(id), Entity::Object(id))
+        } else {
+            let id = ModuleId(self.modules.len() as u32);
+            self.modules.push(state);
+            (Owner::Module(id), Meaning::Module(id), Entity::Module(id))
+        };
+        for (unit, _) in halves.specification.iter().chain(&halves.implementation) {
+            self.declared.insert(unit.name.span, entity);
+        }
+        let mut scopes: Vec<ScopeId> = specified_in.into_iter().chain(implemented_in).collect();
+        scopes.dedup();
+        for scope in scopes {
+            self.declare(scope, &unit.name.text, unit.name.span, meaning);
+        }
+        self.collect_halves(owner);
+    }
+
+    /// Collects what is declared at the level of a file or in a half of an object type or module:
+    /// constants, types and routines. What there is beside these is for others.
+    pub fn collect_declarations(
+        &mut self,
+        scope: ScopeId,
+        owner: Owner,
+        declarations: &'t [Declaration],
+    ) {
+        for declaration in declarations {
+            match &declaration.kind {
+                DeclarationKind::Constant { name, value } => {
+                    self.collect_constant(scope, name, value);
+                }
+                DeclarationKind::Type { name, definition } => {
+                    self.collect_definition(scope, name, definition);
+                }
+                DeclarationKind::Routine(routine) if owner == Owner::File => {
+                    self.collect_routine(scope, owner, routine);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn collect_constant(&mut self, scope: ScopeId, name: &'t Name, syntax: &'t Expression) {
+        let id = super::ConstantId(self.constants.len() as u32);
+        let constant = ConstantState { name, syntax, scope, resolving: false, resolved: None };
+        self.constants.push(constant);
+        self.declared.insert(name.span, Entity::Constant(id));
+        self.declare(scope, &name.text, name.span, Meaning::Constant(id));
+    }
+
+    pub fn collect_definition(
+        &mut self,
+        scope: ScopeId,
+        name: &'t Name,
+        syntax: &'t TypeSyntax,
+    ) -> DefinitionId {
+        let id = DefinitionId(self.definitions.len());
+        let state = DefinitionState::Unresolved;
+        self.definitions.push(Definition { name, syntax, scope, state });
+        self.declare(scope, &name.text, name.span, Meaning::Definition(id));
+        if let TypeKind::Enumeration(values) = &syntax.kind {
+            for (number, value) in values.iter().enumerate() {
+                let meaning = Meaning::Defined(id, number as u32);
+                self.declare(scope, &value.text, value.span, meaning);
+            }
+        }
+        id
+    }
+
+    /// Adds a routine, and its name unless it is an operation, which is named with its object.
+    pub fn collect_routine(
+        &mut self,
+        scope: ScopeId,
+        owner: Owner,
+        syntax: &'t Routine,
+    ) -> RoutineId {
+        let id = RoutineId(self.routines.len() as u32);
+        let inner = self.new_scope(scope);
+        self.routines.push(RoutineState {
+            syntax,
+            owner,
+            scope,
+            inner,
+            parameters: Vec::new(),
+            result: Types::NOTHING,
+            resolved: false,
+            exported: true,
+            alternatives: Vec::new(),
+        });
+        self.declared.insert(syntax.name.span, Entity::Routine(id));
+        if syntax.kind != RoutineKind::Operation {
+            self.declare(scope, &syntax.name.text, syntax.name.span, Meaning::Routine(id));
+        }
+        id
+    }
+
+    /// Instance variables, whose types are not known yet.
+    pub fn collect_instance(&mut self, object: ObjectId, scope: ScopeId, names: &[Name]) {
+        for name in names {
+            let kind = super::VariableKind::Instance(object);
+            let variable = self.new_variable(name, kind, Types::UNKNOWN, Shape::Plain);
+            self.objects[object.index()].variables.push(variable);
+            self.declare(scope, &name.text, name.span, Meaning::Variable(variable));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The commands of `orcac`.
+
+use std::path::{Path, PathBuf};
+
+use crate::diagnostics::Diagnostic;
+use crate::format::format;
+use crate::front_end;
+use crate::source::{FileId, LARGEST_FILE, Sources};
+
+/// Diagnostics that are shown: more are not read.
+const MOST_SHOWN: usize = 100;
+
+/// Output of a command, and its success.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// For the standard output.
+    pub output: String,
+    /// For the standard error output: diagnostics, and files that cannot be read or written.
+    pub errors: String,
+    /// True if there were no errors.
+    pub good: bool,
+}
+
+/// Checks the files of one program.
+pub fn check_files(files: &[PathBuf], color: bool) -> Outcome {
+    let mut errors = String::new();
+    let mut sources = Sources::default();
+    for path in files {
+        if let Err(error) = read(path, &mut sources) {
+            errors.push_str(&error);
+        }
+    }
+    if errors.is_empty()
+        && let Err(diagnostics) = front_end(&sources)
+    {
+        errors = rendered(&sources, &diagnostics, color);
+    }
+    Outcome { output: String::new(), good: errors.is_empty(), errors }
+}
+
+/// Formats files in place, or says which are not formatted.
+pub fn format_files(files: &[PathBuf], only_check: bool, color: bool) -> Outcome {
+    let mut output = String::new();
+    let mut errors = String::new();
+    let mut unformatted = 0;
+    for path in files {
+        match formatted(path, color) {
+            Err(error) => errors.push_str(&error),
+            Ok(None) => {}
+            Ok(Some(_)) if only_check => {
+                unformatted += 1;
+                output.push_str(&format!("{}\n", path.display()));
+            }
+            Ok(Some(text)) => {
+                if let Err(error) = std::fs::write(path, text) {
+                    let name = path.display();
+                    errors.push_str(&format!("orcac: {name} cannot be written: {error}\n"));
+                }
+            }
+        }
+    }
+    if unformatted > 0 {
+        errors.push_str("orcac: the files above are not formatted; run `orcac fmt` on them\n");
+    }
+    Outcome { output, good: errors.is_empty(), errors }
+}
+
+/// The text of a file as it should be; `None` if it is.
+fn formatted(path: &Path, color: bool) -> Result<Option<String>, String> {
+    let mut sources = Sources::default();
+    let file = read(path, &mut sources)?;
+    let parsed = crate::parser::FileParser::default().parse(&sources, file);
+    if !parsed.diagnostics.is_empty() {
+        return Err(rendered(&sources, &parsed.diagnostics, color));
+    }
+    let text = format(&sources, &parsed.file, &parsed.comments);
+    Ok((text != sources.file(file).text).then_some(text))
+}
+
+fn read(path: &Path, sources: &mut Sources) -> Result<FileId, String> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotFound => "; is the name right?",
+            std::io::ErrorKind::InvalidData => "; Orca programs are UTF-8 text",
+            _ => "",
+        };
+        format!("orcac: {name} cannot be read: {error}{hint}\n")
+    })?;
+    sources.add(&name, text).map_err(|_| {
+        format!("orcac: {name} is too long: at most {LARGEST_FILE} bytes; split the program\n")
+    })
+}
+
+fn rendered(sources: &Sources, diagnostics: &[Diagnostic], color: bool) -> String {
+    let shown = diagnostics.iter().take(MOST_SHOWN);
+    let mut text: String = shown.map(|diagnostic| diagnostic.render(sources, color)).collect();
+    let errors = match diagnostics.len() {
+        1 => "1 error".to_owned(),
+        count if count > MOST_SHOWN => format!("{count} errors, of which these are the first"),
+        count => format!("{count} errors"),
+    };
+    text.push_str(&format!("orcac: {errors}\n"));
+    text
+}

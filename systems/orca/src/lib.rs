@@ -1,0 +1,56 @@
+//! The front end of `orcac`, the compiler of Orca (thesis 7.1): a language of processes that share
+//! objects. Text becomes tokens ([`lexer`]), a tree ([`parser`], [`tree`]), and a checked tree
+//! ([`check`]), with [`diagnostics`] for what is wrong; [`format`] prints a tree. The language is
+//! described in `docs/guide/orca.md`.
+//!
+//! Invariants: no input makes it panic or run out of stack, since nesting is bounded before the
+//! tree is built; a program with one error has one diagnostic for it; the same input has the same
+//! result. The crate depends on nothing of Weft.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod command;
+pub mod diagnostics;
+pub mod format;
+pub mod lexer;
+pub mod parser;
+pub mod source;
+mod suggestion;
+pub mod tree;
+
+use check::Facts;
+use diagnostics::{Diagnostic, sorted};
+use source::Sources;
+use tree::File;
+
+/// A program without errors.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The trees of its files, in the order of the sources.
+    pub files: Vec<File>,
+    /// Meanings of names, types of expressions, effects of operations.
+    pub facts: Facts,
+}
+
+/// The checked program that files make, or its errors in the order of their places. Files that
+/// cannot be parsed are checked all the same: what was skipped causes no further errors.
+pub fn front_end(sources: &Sources) -> Result<Program, Vec<Diagnostic>> {
+    let mut parser = parser::FileParser::default();
+    let mut files = Vec::new();
+    let mut diagnostics = Vec::new();
+    for file in sources.ids() {
+        let parsed = parser.parse(sources, file);
+        diagnostics.extend(parsed.diagnostics);
+        files.push(parsed.file);
+    }
+    let broken = !diagnostics.is_empty();
+    let (facts, found) = check::check(&files, parser.expressions());
+    // A declaration that was skipped leaves names without a meaning.
+    let follows =
+        |code| broken && matches!(code, diagnostics::Code::Unknown | diagnostics::Code::Member);
+    diagnostics.extend(found.into_iter().filter(|diagnostic| !follows(diagnostic.code)));
+    match diagnostics.is_empty() {
+        true => Ok(Program { files, facts }),
+        false => Err(sorted(diagnostics)),
+    }
+}

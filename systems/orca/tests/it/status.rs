@@ -1,0 +1,118 @@
+//! The command: what it prints where, and its exit status.
+
+use std::process::{Command, Output};
+
+use super::{folder, read};
+
+fn orcac(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orcac"));
+    command.args(arguments).env("NO_COLOR", "1").output().expect("orcac runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_good_program_is_checked_in_silence() {
+    let program = folder("programs/tsp.orca").display().to_string();
+    let output = orcac(&["check", &program]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout) + &text(&output.stderr), "");
+}
+
+#[test]
+fn errors_name_the_file_and_fail() {
+    let program = folder("tests/diagnostics/O308-exit.orca").display().to_string();
+    let output = orcac(&["check", &program]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = text(&output.stderr);
+    assert!(errors.starts_with("[O308] Error: `exit` outside of a loop"), "{errors}");
+    assert!(errors.contains("O308-exit.orca:3:3"), "{errors}");
+    assert!(errors.ends_with("orcac: 1 error\n"), "{errors}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let output = orcac(&["check", "no-such.orca"]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = text(&output.stderr);
+    assert!(errors.starts_with("orcac: no-such.orca cannot be read: "), "{errors}");
+    assert!(errors.ends_with("; is the name right?\n"), "{errors}");
+}
+
+#[test]
+fn bad_usage_has_a_status_of_its_own() {
+    for arguments in [&["check"][..], &["fmt"], &["compile", "x.orca"], &[]] {
+        assert_eq!(orcac(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn help_has_examples() {
+    for arguments in [&["--help"][..], &["check", "--help"], &["fmt", "--help"]] {
+        let output = orcac(arguments);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).contains("Examples:"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn files_are_formatted_in_place() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca");
+    let name = path.display().to_string();
+    std::fs::write(&path, "process OrcaMain();begin x:integer;x:=1;end;").expect("written");
+    let output = orcac(&["fmt", "--check", &name]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), format!("{name}\n"));
+    assert_eq!(orcac(&["fmt", &name]).status.code(), Some(0));
+    assert_eq!(read(&path), "process OrcaMain();\nbegin\n  x: integer;\n  x := 1;\nend;\n");
+    assert_eq!(orcac(&["fmt", "--check", &name]).status.code(), Some(0));
+}
+
+#[test]
+fn a_file_with_errors_stays_as_it_is() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca");
+    std::fs::write(&path, "process OrcaMain(; begin end;").expect("written");
+    assert_eq!(orcac(&["fmt", &path.display().to_string()]).status.code(), Some(1));
+    assert_eq!(read(&path), "process OrcaMain(; begin end;");
+}
+
+#[test]
+fn several_files_are_one_program() {
+    let directory = tempfile::tempdir().expect("directory");
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let specification = "object specification Int;\n  operation inc();\nend;\n";
+    let implementation = "object implementation Int;\n  x: integer;\n  operation inc();\n  begin\n    \
+                          x +:= 1;\n  end;\nend;\n";
+    let main = "import Int;\nprocess OrcaMain();\n  x: Int;\nbegin\n  x$inc();\nend;\n";
+    let specification = write("spec.orca", specification);
+    let implementation = write("int.orca", implementation);
+    let main = write("main.orca", main);
+    let output = orcac(&["check", &main, &specification, &implementation]);
+    assert_eq!(text(&output.stderr), "");
+    let output = orcac(&["check", &main, &specification]);
+    assert!(text(&output.stderr).contains("`object implementation Int`"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn of_very_many_errors_the_first_are_shown() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca");
+    let text = format!("process OrcaMain();\nbegin\n{}end;\n", "  exit;\n".repeat(150));
+    std::fs::write(&path, text).expect("written");
+    let errors = text_of_errors(&path.display().to_string());
+    assert_eq!(errors.matches("[O308]").count(), 100);
+    assert!(errors.ends_with("orcac: 150 errors, of which these are the first\n"), "{errors}");
+}
+
+fn text_of_errors(path: &str) -> String {
+    text(&orcac(&["check", path]).stderr)
+}
