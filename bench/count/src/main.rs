@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 22] = [
+const FIGURES: [&str; 24] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -45,6 +45,8 @@ const FIGURES: [&str; 22] = [
     "region_hit_write",
     "region_miss_read",
     "object_read",
+    "broadcast",
+    "object_write",
     "object_write_here",
     "fetch_and_add",
     "fi_tinject",

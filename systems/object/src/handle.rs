@@ -58,7 +58,8 @@ impl<T: Object> Handle<T> {
     /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
     /// lost rank.
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
-        self.begin(operation, arguments)?.wait()
+        let state = self.start(operation, arguments)?;
+        self.wait(operation, state)
     }
 
     /// Begins the operation with this number, whose result is waited for, or awaited, later. Those
@@ -67,8 +68,13 @@ impl<T: Object> Handle<T> {
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
+        let state = self.start(operation, arguments)?;
+        Ok(Pending { handle: self.clone(), operation, state })
+    }
+
+    fn start(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
         let body = T::OPERATIONS.get(usize::from(operation)).map(|operation| &operation.body);
-        let state = match (self.entry.placement, body) {
+        Ok(match (self.entry.placement, body) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
             (Placement::Single(home), _) if home != self.inner.shared.own => {
                 self.call(home, operation, arguments)?
@@ -82,8 +88,25 @@ impl<T: Object> Handle<T> {
                 Err(fault) => State::Over(Err(fault)),
             },
             (_, Some(Body::Write(_))) => self.broadcast(operation, arguments)?,
+        })
+    }
+
+    fn wait(&self, operation: u16, state: State) -> Result<Vec<u8>> {
+        let answer = match state {
+            State::Over(answer) => answer,
+            State::Completes(completion) => completion.wait()?,
+            State::Called(call) => {
+                let mut message = call.wait()?;
+                let mut head = [0; REPLY];
+                message.read_exact(&mut head)?;
+                let Reply { fault, seen } = Reply::parse(&head);
+                let result = message.read_to_vec()?;
+                // This rank sees what the home has.
+                self.inner.shared.catch_up(seen).map(Completion::wait).transpose()?;
+                fault.map_or(Ok(result), Err)
+            }
         };
-        Ok(Pending { handle: self.clone(), operation, state })
+        answer.map_err(|fault| self.entry.fault(fault, operation))
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -149,7 +172,7 @@ impl<T: Object> Handle<T> {
         let call = shared.books().expect_call(completer);
         let head = Invocation { operation, object: self.entry.id, call }.emit();
         if let Err(error) = order.broadcast(&Headed(&head, arguments)) {
-            shared.books().calls.remove(&call);
+            shared.books().take_call(call);
             return Err(error.into());
         }
         Ok(State::Completes(completion))
@@ -185,22 +208,7 @@ impl<T: Object> Pending<T> {
     /// # Errors
     /// Those of [`Handle::invoke`].
     pub fn wait(self) -> Result<Vec<u8>> {
-        let Handle { inner, entry, .. } = &self.handle;
-        let answer = match self.state {
-            State::Over(answer) => answer,
-            State::Completes(completion) => completion.wait()?,
-            State::Called(call) => {
-                let mut message = call.wait()?;
-                let mut head = [0; REPLY];
-                message.read_exact(&mut head)?;
-                let Reply { fault, seen } = Reply::parse(&head);
-                let result = message.read_to_vec()?;
-                // This rank sees what the home has.
-                inner.shared.catch_up(seen).map(Completion::wait).transpose()?;
-                fault.map_or(Ok(result), Err)
-            }
-        };
-        answer.map_err(|fault| entry.fault(fault, self.operation))
+        self.handle.wait(self.operation, self.state)
     }
 
     /// Awaits the result.

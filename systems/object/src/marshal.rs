@@ -14,20 +14,30 @@ use crate::{Error, Result};
 use bytemuck::Pod;
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Bytes of the length of the values.
 const LENGTH: usize = size_of::<u32>();
 
+/// Bytes of values; few are kept where they are.
+pub type Values = SmallVec<[u8; SHORT + LENGTH]>;
+
+/// Bytes of values that are few.
+const SHORT: usize = 60;
+
 /// The values of an invocation, and their length, which follow its arrays.
 ///
 /// # Errors
 /// [`Error::Unwritable`]: a type whose `Serialize` fails.
-pub fn values(values: &impl Serialize) -> Result<Vec<u8>> {
-    let mut bytes = written(values)?;
+pub fn values(values: &impl Serialize) -> Result<Values> {
+    let mut bytes: Values = match postcard::to_slice(values, &mut [0; SHORT]) {
+        Ok(short) => SmallVec::from_slice(short),
+        Err(_) => written(values)?.into(),
+    };
     let length =
         u32::try_from(bytes.len()).map_err(|error| Error::Unwritable(error.to_string()))?;
-    bytes.extend(length.to_le_bytes());
+    bytes.extend_from_slice(&length.to_le_bytes());
     Ok(bytes)
 }
 

@@ -6,7 +6,7 @@ use crate::operation::Object;
 use crate::planted::{Bug, Planted};
 use crate::{Error, Handle, Result};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_endpoint::Rank;
@@ -79,8 +79,9 @@ pub(crate) struct Books {
     names: BTreeMap<String, u64>,
     /// Threads that wait for an object of that name.
     finding: BTreeMap<String, Vec<Completer<Arc<Entry>>>>,
-    /// Invocations of this rank that were broadcast and have no result yet.
-    pub calls: BTreeMap<u64, Completer<Answer>>,
+    /// Invocations of this rank that were broadcast and have not come back, by their numbers: they
+    /// come back in this order, or nearly, since several threads may broadcast.
+    calls: VecDeque<(u64, Completer<Answer>)>,
     next_call: u64,
     /// By the number of messages of the order that have to be executed first. Each is of a thread
     /// that waits, here or elsewhere, which bounds them.
@@ -344,7 +345,7 @@ impl Shared {
         let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
         // Others count their calls by themselves.
         let is_own = source == self.own;
-        let own = if is_own { books.calls.remove(&invocation.call) } else { None };
+        let own = if is_own { books.take_call(invocation.call) } else { None };
         drop(books);
         if !is_own && self.planted.has(Bug::Skipped, 5) {
             return;
@@ -440,8 +441,14 @@ impl Books {
     /// Number of a call whose answer is for `completer`.
     pub fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
         self.next_call += 1;
-        self.calls.insert(self.next_call, completer);
+        self.calls.push_back((self.next_call, completer));
         self.next_call
+    }
+
+    /// Takes the call of this number out.
+    pub fn take_call(&mut self, number: u64) -> Option<Completer<Answer>> {
+        let place = self.calls.iter().position(|(call, _)| *call == number)?;
+        self.calls.remove(place).map(|(_, completer)| completer)
     }
 }
 

@@ -26,12 +26,14 @@ impl Int {
     }
 }
 
-/// A read on a replica, and a write on a single copy that is here.
+/// A read on a replica, a write of the replicas, of which this is the only one, beside a broadcast
+/// in order, and a write on a single copy that is here.
 pub fn play(counter: &Counter) -> Result<()> {
     let [packets] = ranks(1)?;
     let engine = Engine::new(packets);
     let types = Types::default().with::<Int>();
-    let objects = Objects::new(&Orders::new(&engine), &Rpc::new(&engine)?, types)?;
+    let orders = Orders::new(&engine);
+    let objects = Objects::new(&orders, &Rpc::new(&engine)?, types)?;
     let replicated = objects.create("replicated", &Int(7), Placement::Replicated)?;
     let single = objects.create("single", &Int(7), Placement::Single(0.into()))?;
     counter.figure("object_read", |_, turn| {
@@ -40,5 +42,15 @@ pub fn play(counter: &Counter) -> Result<()> {
             Ok(())
         })
     })?;
+    let order = orders.order("bare", |mut message| {
+        black_box(message.read_to_vec().ok());
+    })?;
+    counter.figure("broadcast", |_, turn| {
+        turn.step(|| {
+            order.broadcast_and_wait(black_box(&[7; 8]))?;
+            Ok(())
+        })
+    })?;
+    counter.figure("object_write", |_, turn| turn.step(|| Ok(replicated.inc()?)))?;
     counter.figure("object_write_here", |_, turn| turn.step(|| Ok(single.inc()?)))
 }
