@@ -21,7 +21,7 @@ const MOST: u64 = 4 << 20;
 /// Number of [`Int`]'s operation that waits.
 const AWAIT: u16 = 1;
 
-/// A number of this process that Linux tells: `VmRSS`, in KiB, or `Threads`.
+/// A number of this process that Linux tells: `RssAnon`, in KiB, or `Threads`.
 fn told(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap();
@@ -41,7 +41,7 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
             let count = if is_home { 0 } else { BLOCKED };
             (0..count).map(|_| counter.begin(AWAIT, &one[..]).unwrap()).collect()
         };
-        let before = (told("VmRSS"), told("Threads"));
+        let before = (told("RssAnon"), told("Threads"));
         member.barrier.wait().unwrap();
         let waiting = wave();
         if is_home {
@@ -49,7 +49,7 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
                 member.engine.progress().unwrap();
                 std::thread::yield_now();
             }
-            let after = (told("VmRSS"), told("Threads"));
+            let after = (told("RssAnon"), told("Threads"));
             let bytes = (after.0.saturating_sub(before.0)) << 10;
             println!("{BLOCKED} blocked operations take {bytes} bytes at both ends");
             assert!(bytes <= MOST, "{bytes} bytes");
