@@ -1,6 +1,7 @@
 //! No input makes the front end panic, and none makes it run out of stack.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::{files, read, source};
 
@@ -48,8 +49,17 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
+/// Cases from a fixed seed; `ORCA_CASES` asks for so many others, chosen at random.
+fn config() -> ProptestConfig {
+    let fixed = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) };
+    match std::env::var("ORCA_CASES").ok().and_then(|cases| cases.parse().ok()) {
+        Some(cases) => ProptestConfig { cases, ..fixed },
+        None => ProptestConfig { rng_seed: RngSeed::Fixed(7), ..fixed },
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_text(text in "\\PC{0,200}") {
