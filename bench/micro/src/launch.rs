@@ -118,7 +118,7 @@ impl Kind {
 pub struct Spec {
     /// Kind of measurement
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast, object and order, 8 for barrier, 12 for fairness]
+    /// Ranks [default: 2; 4 for multicast, order and, on one host, object, 8 for barrier, 12 for fairness]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
     /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
@@ -175,7 +175,10 @@ impl Spec {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        let settings = Settings::new(self.ranks.unwrap_or(self.kind.default_ranks()));
+        // Two hosts have a rank each.
+        let apart = self.kind == Kind::Object && self.is_on_network();
+        let usual = if apart { 2 } else { self.kind.default_ranks() };
+        let settings = Settings::new(self.ranks.unwrap_or(usual));
         let window_packets = self.protocols.window.unwrap_or(settings.window_packets);
         Settings { window_packets, ..settings }
     }

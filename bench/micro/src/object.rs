@@ -83,6 +83,9 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
     let objects = Objects::new(&orders, &rpc, Types::default().with::<Bytes>())?;
     let serves = packets.rank() == 1;
     let _service = serves.then(|| Service::new(&rpc, FLOOR, echo)).transpose()?;
+    // Whose numbers are given by the same rank as those of the order of objects.
+    let others = (1..packets.size()).map(|number| orders.order(&format!("other {number}"), drop));
+    let _others = others.collect::<weft_messaging::Result<Vec<Order>>>()?;
     let bench = Bench {
         payload: vec![7; spec.size()],
         single: object(&objects, packets.rank(), "single", Placement::Single(Rank(1)))?,
