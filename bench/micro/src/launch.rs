@@ -118,7 +118,8 @@ impl Kind {
 pub struct Spec {
     /// Kind of measurement
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast, order and, on one host, object, 8 for barrier, 12 for fairness]
+    /// Ranks [default: 2; 4 for multicast, order and, on one host, object, 8 for barrier, 12 for
+    /// fairness]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
     /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
