@@ -21,14 +21,6 @@ pub enum Error {
     /// A text or bytes that are longer than what travels.
     #[error("a field has {0} bytes, {max} are the most", max = u32::MAX)]
     LongField(usize),
-    /// Bytes that a shard could not read as an operation.
-    #[error("rank {home} could not read an operation on the tuple space '{space}'")]
-    Refused {
-        /// Name of the tuple space.
-        space: String,
-        /// Rank that has the shard.
-        home: Rank,
-    },
     /// Bytes from a shard that are no answer to what it was asked.
     #[error("rank {home} answered an operation on the tuple space '{space}' with something else")]
     BadAnswer {

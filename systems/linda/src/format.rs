@@ -15,7 +15,6 @@ pub const FIELDS_MAX: usize = u8::MAX as usize;
 const FORMAL: u8 = 0x80;
 
 /// First byte of an answer.
-const REFUSED: u8 = 0;
 const DONE: u8 = 1;
 const FOUND: u8 = 2;
 const NONE: u8 = 3;
@@ -25,8 +24,6 @@ const COUNT: u8 = 5;
 /// Answer of a shard.
 #[derive(PartialEq, Debug)]
 pub(crate) enum Answer {
-    /// The arguments are none of the operation.
-    Refused,
     /// It is done, and whoever has these wants is to be told.
     Done(Vec<Want>),
     /// A tuple.
@@ -115,7 +112,6 @@ impl Answer {
     /// Appends the answer.
     pub fn emit(&self, to: &mut Vec<u8>) {
         match self {
-            Answer::Refused => to.push(REFUSED),
             Answer::Done(wants) => {
                 to.push(DONE);
                 wants.iter().for_each(|want| emit_want(*want, to));
@@ -141,7 +137,6 @@ impl Answer {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let answer = match reader.byte()? {
-            REFUSED => Answer::Refused,
             DONE => {
                 let mut wants = Vec::new();
                 while !reader.0.is_empty() {

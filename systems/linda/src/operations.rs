@@ -1,7 +1,6 @@
 //! Operations of a shard, as a type of shared objects: arguments and answers are bytes.
 //!
-//! Arguments that are none of the operation are answered by [`Answer::Refused`], and change
-//! nothing.
+//! Arguments that are none of the operation are malformed, and change nothing.
 
 use crate::field::{Field, Pattern};
 use crate::format::{Answer, Reader, emit_found, emit_template, emit_tuple, emit_want};
@@ -62,7 +61,8 @@ impl Object for Shard {
 }
 
 fn answer(answer: Option<Answer>, to: &mut Vec<u8>) -> Outcome {
-    answer.unwrap_or(Answer::Refused).emit(to);
+    let Some(answer) = answer else { return Outcome::Malformed };
+    answer.emit(to);
     Outcome::Done
 }
 
@@ -74,17 +74,17 @@ fn found_or_wait(tuple: Option<&[Field]>, to: &mut Vec<u8>) -> Outcome {
 }
 
 fn take(shard: &mut Shard, bytes: &[u8], to: &mut Vec<u8>) -> Outcome {
-    let Some(template) = parse_template(bytes) else { return answer(None, to) };
+    let Some(template) = parse_template(bytes) else { return Outcome::Malformed };
     found_or_wait(shard.take(&template).as_deref(), to)
 }
 
 fn rd(shard: &Shard, bytes: &[u8], to: &mut Vec<u8>) -> Outcome {
-    let Some(template) = parse_template(bytes) else { return answer(None, to) };
+    let Some(template) = parse_template(bytes) else { return Outcome::Malformed };
     found_or_wait(shard.read(&template), to)
 }
 
 fn rdp(shard: &Shard, bytes: &[u8], to: &mut Vec<u8>) -> Outcome {
-    let Some(template) = parse_template(bytes) else { return answer(None, to) };
+    let Some(template) = parse_template(bytes) else { return Outcome::Malformed };
     match shard.read(&template) {
         Some(tuple) => found_or_wait(Some(tuple), to),
         None => answer(Some(Answer::None(shard.puts(&template))), to),

@@ -304,13 +304,7 @@ impl Space {
     /// Has a shard execute an operation.
     fn ask(&self, home: usize, operation: u16, bytes: &[u8]) -> Result<Answer> {
         let answer = self.0.shards[home].invoke(operation, bytes)?;
-        match Answer::parse(&answer) {
-            Some(Answer::Refused) => {
-                Err(Error::Refused { space: self.0.name.clone(), home: Rank(home as u16) })
-            }
-            Some(answer) => Ok(answer),
-            None => Err(self.bad_answer(home)),
-        }
+        Answer::parse(&answer).ok_or_else(|| self.bad_answer(home))
     }
 
     /// A tuple that a shard says matches.

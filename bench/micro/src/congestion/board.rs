@@ -68,7 +68,7 @@ impl Board {
     /// Leaves a value under a name, for others to find whole.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system's calls.
     pub fn put(&self, name: &str, value: &impl Serialize) -> Result<()> {
         let (draft, path) = (self.0.join(format!(".{name}")), self.0.join(name));
         fs::write(&draft, serde_json::to_vec(value)?)?;
@@ -78,7 +78,7 @@ impl Board {
     /// The value of this name, if it is there.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system's calls.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         match fs::read(self.0.join(name)) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
@@ -108,7 +108,7 @@ impl Board {
     /// Says when to begin; figures count after `warm_up`, for so long.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system's calls.
     pub fn begin(&self, warm_up: Duration, lasts: Duration) -> Result<Interval> {
         let begin = now() + RUN_UP.as_nanos() as u64;
         let from = begin + warm_up.as_nanos() as u64;
@@ -120,7 +120,7 @@ impl Board {
     /// Says that a job is ready.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system's calls.
     pub fn be_ready(&self, job: &str) -> Result<()> {
         self.put(&format!("{job}.ready"), &true)
     }

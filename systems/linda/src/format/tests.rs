@@ -74,7 +74,6 @@ proptest! {
 fn answers_are_read_as_they_were_written() {
     let wants = vec![Want { rank: 1, number: u64::MAX }, Want { rank: 513, number: 2 }];
     let answers = [
-        Answer::Refused,
         Answer::Done(vec![]),
         Answer::Done(wants),
         Answer::Found(vec![Field::U64(1), Field::Text("a".into())]),

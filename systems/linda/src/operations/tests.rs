@@ -3,8 +3,13 @@ use crate::field::Kind;
 use crate::shard::Want;
 use proptest::prelude::*;
 
-/// Answer of an operation; `None` if it waits.
+/// Answer of an operation; `None` if it waits, or its arguments are none.
 fn run(shard: &mut Shard, operation: u16, bytes: &[u8]) -> Option<Answer> {
+    let (outcome, result) = outcome(shard, operation, bytes);
+    (outcome == Outcome::Done).then(|| Answer::parse(&result).unwrap())
+}
+
+fn outcome(shard: &mut Shard, operation: u16, bytes: &[u8]) -> (Outcome, Vec<u8>) {
     let mut result = Vec::new();
     let outcome = match Shard::OPERATIONS[usize::from(operation)].body {
         Body::Read(run) => run(shard, bytes, &mut result),
@@ -12,7 +17,7 @@ fn run(shard: &mut Shard, operation: u16, bytes: &[u8]) -> Option<Answer> {
         Body::Either(..) => unreachable!("a shard has no operation with alternatives"),
     };
     assert!(outcome == Outcome::Done || result.is_empty());
-    (outcome == Outcome::Done).then(|| Answer::parse(&result).unwrap())
+    (outcome, result)
 }
 
 fn tuple(n: u64) -> Vec<u8> {
@@ -71,7 +76,7 @@ fn who_wants_waits_for_hints_that_it_has_not_seen() {
     assert_eq!(run(&mut shard, AWAIT, &seen(0)), hinted);
     assert_eq!(run(&mut shard, AWAIT, &seen(1)), None);
     assert_eq!(run(&mut shard, FORGET, &want(&[])), done(&[]));
-    assert_eq!(run(&mut shard, AWAIT, &seen(1)), Some(Answer::Refused));
+    assert_eq!(outcome(&mut shard, AWAIT, &seen(1)).0, Outcome::Malformed);
     assert_eq!(run(&mut shard, OUT, &tuple(1)), done(&[]));
 }
 
@@ -105,7 +110,7 @@ proptest! {
         let mut shard = Shard::default();
         shard.put(vec![Field::U64(1)]);
         let before = shard.capture();
-        if run(&mut shard, operation, &bytes) == Some(Answer::Refused) {
+        if outcome(&mut shard, operation, &bytes).0 == Outcome::Malformed {
             prop_assert_eq!(shard.capture(), before);
         }
         prop_assert_eq!(run(&mut shard, OUT, &tuple(7)).is_some(), true);
