@@ -4,7 +4,7 @@
 //! them, and change nothing, whether they block or not; so all copies execute all writes in the
 //! same order, those that were blocked too.
 
-use crate::operation::{self, Object, Outcome};
+use crate::operation::{Executable, Outcome};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,7 +57,7 @@ pub(crate) type Over<R> = (R, Result<Vec<u8>, Fault>);
 /// Operations that are over: mostly one.
 pub(crate) type Overs<R> = SmallVec<[Over<R>; 2]>;
 
-impl<T: Object, R> Copy<T, R> {
+impl<T: Executable, R> Copy<T, R> {
     pub fn new(instance: T) -> Self {
         let statistics = Statistics::default();
         Copy { instance, blocked: VecDeque::new(), is_broken: false, statistics }
@@ -89,7 +89,7 @@ impl<T: Object, R> Copy<T, R> {
     pub fn read(&mut self, operation: u16, arguments: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
         let mut result = Vec::new();
         let instance = &self.instance;
-        let run = || operation::read(instance, operation, arguments, &mut result);
+        let run = || instance.read(operation, arguments, &mut result);
         let outcome = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),
@@ -169,7 +169,7 @@ impl<T: Object, R> Copy<T, R> {
     ) -> Result<Option<(Vec<u8>, bool)>, Fault> {
         let mut result = Vec::new();
         let instance = &mut self.instance;
-        let run = || operation::execute(instance, operation, arguments, &mut result);
+        let run = || instance.execute(operation, arguments, &mut result);
         let (outcome, writes) = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),

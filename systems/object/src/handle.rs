@@ -3,7 +3,7 @@
 use crate::copy::{Fault, Overs, Statistics};
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock};
-use crate::operation::{Body, Object};
+use crate::operation::{Effect, Executable};
 use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,7 +27,8 @@ impl<T> Clone for Handle<T> {
     }
 }
 
-impl<T: Object> Handle<T> {
+#[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
+impl<T: Executable> Handle<T> {
     /// A handle of an object that is a `T`.
     pub(crate) fn new(inner: Arc<Inner>, entry: Arc<Entry>) -> Self {
         let copy = entry.copy.clone();
@@ -73,21 +74,21 @@ impl<T: Object> Handle<T> {
     }
 
     fn start(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
-        let body = T::OPERATIONS.get(usize::from(operation)).map(|operation| &operation.body);
-        Ok(match (self.entry.placement, body) {
+        let effect = self.entry.kind.effects.get(usize::from(operation));
+        Ok(match (self.entry.placement, effect) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
             (Placement::Single(home), _) if home != self.inner.shared.own => {
                 self.call(home, operation, arguments)?
             }
-            (Placement::Single(_), _) | (_, Some(Body::Read(_))) => {
+            (Placement::Single(_), _) | (_, Some(Effect::Read)) => {
                 self.execute(operation, arguments)
             }
-            (_, Some(Body::Either(..))) => match self.read(operation, arguments) {
+            (_, Some(Effect::Either)) => match self.read(operation, arguments) {
                 Ok(None) => self.broadcast(operation, arguments)?,
                 Ok(Some(result)) => State::Over(Ok(result)),
                 Err(fault) => State::Over(Err(fault)),
             },
-            (_, Some(Body::Write(_))) => self.broadcast(operation, arguments)?,
+            (_, Some(Effect::Write)) => self.broadcast(operation, arguments)?,
         })
     }
 
@@ -202,7 +203,8 @@ enum State {
     Called(Call),
 }
 
-impl<T: Object> Pending<T> {
+#[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
+impl<T: Executable> Pending<T> {
     /// Waits for the result; handlers run meanwhile.
     ///
     /// # Errors

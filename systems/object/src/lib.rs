@@ -30,6 +30,7 @@
 //! |---|---|
 //! | [`marshal`] | arguments and results as bytes |
 //! | `operation` | types, their operations, and instances whose type is not known |
+//! | `dynamic` | types that become known as the program runs: those of other languages |
 //! | `copy` | a copy of an instance and the continuations at it, without a network |
 //! | `format` | what is broadcast and called |
 //! | `objects` | [`Objects`]: the objects of one rank |
@@ -46,6 +47,7 @@
 extern crate self as weft_object;
 
 mod copy;
+mod dynamic;
 mod error;
 mod format;
 mod handle;
@@ -55,10 +57,11 @@ mod operation;
 mod planted;
 
 pub use copy::Statistics;
+pub use dynamic::{Dynamic, DynamicType, Instance, Restore};
 pub use error::{Error, Result};
 pub use handle::{Handle, Pending};
 pub use objects::{Objects, Placement, Types};
-pub use operation::{Body, Object, Operation, Outcome, Read, Write};
+pub use operation::{Body, Effect, Object, Operation, Outcome, Read, Write};
 #[cfg(feature = "planted")]
 pub use planted::Bug;
 pub use weft_object_macros::object;

@@ -2,9 +2,9 @@
 
 use crate::copy::{Copy, Fault, Overs, Statistics};
 use crate::format::{Creation, Invocation, NAME_MAX, Ordered, Reply};
-use crate::operation::Object;
+use crate::operation::{Effect, Executable, Object};
 use crate::planted::{Bug, Planted};
-use crate::{Error, Handle, Result};
+use crate::{Dynamic, DynamicType, Error, Handle, Result};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,21 +27,54 @@ pub enum Placement {
 
 /// The types of which there may be objects. All ranks are given the same.
 #[derive(Default)]
-pub struct Types(BTreeMap<&'static str, Maker>);
+pub struct Types(BTreeMap<String, Arc<Kind>>);
 
-/// Makes a copy from a state.
-type Maker = fn(&[u8]) -> Option<Arc<dyn AnyCopy>>;
+/// A type, as a rank knows it.
+pub(crate) struct Kind {
+    name: String,
+    /// Effects of its operations, by number.
+    pub effects: Vec<Effect>,
+    make: Maker,
+}
+
+/// Makes a copy from a state; `None` if it is none.
+type Maker = Box<dyn Fn(&[u8]) -> Option<Arc<dyn AnyCopy>> + Send + Sync>;
 
 impl Types {
     /// These types and `T`.
     #[must_use]
     pub fn with<T: Object>(mut self) -> Self {
-        let make: Maker = |state| {
-            let copy: LocalCopy<T> = Mutex::new(Copy::new(T::restore(state)?));
-            Some(Arc::new(copy))
-        };
-        self.0.insert(T::NAME, make);
+        let effects = T::OPERATIONS.iter().map(|operation| operation.body.effect()).collect();
+        self.insert(T::NAME.into(), effects, |state| Some(local(T::restore(state)?)));
         self
+    }
+
+    /// These types and one that is not Rust's.
+    #[must_use]
+    pub fn with_dynamic(mut self, of: DynamicType) -> Self {
+        let (name, effects, of) = (of.name.clone(), of.effects.clone(), Arc::new(of));
+        self.insert(name, effects, move |state| Some(local(Dynamic::restore(&of, state)?)));
+        self
+    }
+
+    fn insert(
+        &mut self,
+        name: String,
+        effects: Vec<Effect>,
+        make: impl Fn(&[u8]) -> Option<Arc<dyn AnyCopy>> + Send + Sync + 'static,
+    ) {
+        let kind = Kind { name: name.clone(), effects, make: Box::new(make) };
+        self.0.insert(name, Arc::new(kind));
+    }
+
+    /// The type of that name; one without operations, of which there are no copies here, if this
+    /// rank was not given it.
+    fn get(&self, name: &str) -> Arc<Kind> {
+        let unknown = || {
+            let (name, make) = (name.to_owned(), Box::new(|_: &[u8]| None));
+            Arc::new(Kind { name, effects: Vec::new(), make })
+        };
+        self.0.get(name).cloned().unwrap_or_else(unknown)
     }
 }
 
@@ -100,7 +133,7 @@ enum Behind {
 pub(crate) struct Entry {
     pub id: u64,
     pub name: String,
-    kind: String,
+    pub kind: Arc<Kind>,
     pub placement: Placement,
     /// The copy here, if there is one.
     pub copy: Option<Arc<dyn AnyCopy>>,
@@ -118,7 +151,12 @@ pub(crate) trait AnyCopy: Any + Send + Sync {
     fn statistics(&self) -> Statistics;
 }
 
-impl<T: Object> AnyCopy for LocalCopy<T> {
+fn local<T: Executable>(instance: T) -> Arc<dyn AnyCopy> {
+    let copy: LocalCopy<T> = Mutex::new(Copy::new(instance));
+    Arc::new(copy)
+}
+
+impl<T: Executable> AnyCopy for LocalCopy<T> {
     fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>) {
         lock(self).invoke(operation, arguments, resume, over);
     }
@@ -184,9 +222,34 @@ impl Objects {
         first: &T,
         placement: Placement,
     ) -> Result<Handle<T>> {
+        self.create_kind(name, T::NAME, &first.capture(), placement).map(|entry| self.handle(entry))
+    }
+
+    /// Creates an object of a type that is not Rust's, with this state; otherwise like
+    /// [`Objects::create`].
+    ///
+    /// # Errors
+    /// Those of [`Objects::create`].
+    pub fn create_dynamic(
+        &self,
+        name: &str,
+        kind: &str,
+        state: &[u8],
+        placement: Placement,
+    ) -> Result<Handle<Dynamic>> {
+        self.create_kind(name, kind, state, placement).map(|entry| self.handle(entry))
+    }
+
+    fn create_kind(
+        &self,
+        name: &str,
+        kind: &str,
+        state: &[u8],
+        placement: Placement,
+    ) -> Result<Arc<Entry>> {
         let Inner { shared, order, .. } = &*self.0;
         let ranks = shared.engine.packets().size();
-        if let Some(long) = [name, T::NAME].iter().map(|name| name.len()).find(|&l| l > NAME_MAX) {
+        if let Some(long) = [name, kind].iter().map(|name| name.len()).find(|&l| l > NAME_MAX) {
             return Err(Error::LongName(long));
         }
         if let Placement::Single(home) = placement
@@ -194,18 +257,19 @@ impl Objects {
         {
             return Err(Error::NoSuchRank(home, ranks));
         }
-        let state = first.capture();
-        match shared.types.0.get(T::NAME) {
-            None => return Err(Error::UnknownType(T::NAME.into())),
-            Some(make) if make(&state).is_none() => return Err(Error::BadState(name.into())),
+        match shared.types.0.get(kind) {
+            None => return Err(Error::UnknownType(kind.into())),
+            Some(known) if (known.make)(state).is_none() => {
+                return Err(Error::BadState(name.into()));
+            }
             Some(_) => {}
         }
-        let creation = Creation { placement, name, kind: T::NAME, state: &state };
+        let creation = Creation { placement, name, kind, state };
         let head = creation.emit();
-        let parts = [&head[..], name.as_bytes(), T::NAME.as_bytes(), &state];
+        let parts = [&head[..], name.as_bytes(), kind.as_bytes(), state];
         let id = order.broadcast_and_wait(&parts)?;
         let entry = shared.books().objects.get(&id).cloned();
-        self.handle(entry.ok_or_else(|| Error::Taken(name.into()))?)
+        entry.ok_or_else(|| Error::Taken(name.into()))
     }
 
     /// The object of that name. Waits until some rank has created it; handlers run meanwhile.
@@ -213,6 +277,18 @@ impl Objects {
     /// # Errors
     /// [`Error::OtherType`], or a lost rank.
     pub fn find<T: Object>(&self, name: &str) -> Result<Handle<T>> {
+        self.find_kind(name, T::NAME).map(|entry| self.handle(entry))
+    }
+
+    /// The object of that name, of a type that is not Rust's; otherwise like [`Objects::find`].
+    ///
+    /// # Errors
+    /// Those of [`Objects::find`].
+    pub fn find_dynamic(&self, name: &str, kind: &str) -> Result<Handle<Dynamic>> {
+        self.find_kind(name, kind).map(|entry| self.handle(entry))
+    }
+
+    fn find_kind(&self, name: &str, kind: &str) -> Result<Arc<Entry>> {
         let shared = &self.0.shared;
         let completion = {
             let mut books = shared.books();
@@ -220,7 +296,7 @@ impl Objects {
             match known {
                 Some(entry) => {
                     drop(books);
-                    return self.handle(entry);
+                    return of_kind(entry, kind);
                 }
                 None => {
                     let (completer, completion) = Completion::new(&shared.engine);
@@ -229,16 +305,21 @@ impl Objects {
                 }
             }
         };
-        self.handle(completion.wait()?)
+        of_kind(completion.wait()?, kind)
     }
 
-    fn handle<T: Object>(&self, entry: Arc<Entry>) -> Result<Handle<T>> {
-        if entry.kind != T::NAME {
-            let (name, is, asked) = (entry.name.clone(), entry.kind.clone(), T::NAME.into());
-            return Err(Error::OtherType { name, is, asked });
-        }
-        Ok(Handle::new(Arc::clone(&self.0), entry))
+    fn handle<T: Executable>(&self, entry: Arc<Entry>) -> Handle<T> {
+        Handle::new(Arc::clone(&self.0), entry)
     }
+}
+
+/// The object, if it is of this type.
+fn of_kind(entry: Arc<Entry>, kind: &str) -> Result<Arc<Entry>> {
+    if entry.kind.name == kind {
+        return Ok(entry);
+    }
+    let (name, is, asked) = (entry.name.clone(), entry.kind.name.clone(), kind.into());
+    Err(Error::OtherType { name, is, asked })
 }
 
 impl Shared {
@@ -364,9 +445,9 @@ impl Shared {
             Placement::Replicated => true,
             Placement::Single(home) => home == self.own,
         };
-        let make = self.types.0.get(kind).filter(|_| is_here);
-        let copy = make.and_then(|make| make(state));
-        let (name, kind) = (name.to_owned(), kind.to_owned());
+        let kind = self.types.get(kind);
+        let copy = if is_here { (kind.make)(state) } else { None };
+        let name = name.to_owned();
         let entry = Arc::new(Entry { id, name, kind, placement, copy });
         let mut books = self.books();
         if books.names.contains_key(&entry.name) {
@@ -473,12 +554,12 @@ impl Entry {
         format!(
             "object '{}' ({}, {place}): {reads} reads, {writes} writes, {blocked} waited for \
              guards, evaluated again {evaluated} times",
-            self.name, self.kind
+            self.name, self.kind.name
         )
     }
 
     pub fn fault(&self, fault: Fault, operation: u16) -> Error {
-        let (name, kind) = (self.name.clone(), self.kind.clone());
+        let (name, kind) = (self.name.clone(), self.kind.name.clone());
         match fault {
             Fault::NoSuchOperation => Error::NoSuchOperation { name, kind, operation },
             Fault::Malformed => Error::Malformed { name, kind, operation },

@@ -30,6 +30,28 @@ pub enum Body<T> {
     Either(Read<T>, Write<T>),
 }
 
+/// Effect of an operation, from which follows how it is executed (fig. 7.4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// It reads.
+    Read,
+    /// It may write.
+    Write,
+    /// It has alternatives of both kinds: [`Body::Either`].
+    Either,
+}
+
+impl<T> Body<T> {
+    /// Effect of the operation.
+    pub const fn effect(&self) -> Effect {
+        match self {
+            Body::Read(_) => Effect::Read,
+            Body::Write(_) => Effect::Write,
+            Body::Either(..) => Effect::Either,
+        }
+    }
+}
+
 /// Operation of a type.
 pub struct Operation<T> {
     /// Its name, for people.
@@ -53,34 +75,43 @@ pub trait Object: Send + Sized + 'static {
     fn restore(state: &[u8]) -> Option<Self>;
 }
 
-/// Executes the operation with this number: its end, and true if it may have written. `None` if
-/// there is no such operation.
-pub(crate) fn execute<T: Object>(
-    object: &mut T,
-    operation: u16,
-    arguments: &[u8],
-    result: &mut Vec<u8>,
-) -> Option<(Outcome, bool)> {
-    Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
-        Body::Read(read) => (read(object, arguments, result), false),
-        Body::Write(write) => (write(object, arguments, result), true),
-        Body::Either(read, write) => match read(object, arguments, result) {
-            Outcome::Blocked => (write(object, arguments, result), true),
-            other => (other, false),
-        },
-    })
+/// An instance to which operations are given by number.
+pub(crate) trait Executable: Send + 'static {
+    /// Executes the operation with this number: its end, and true if it may have written. `None`
+    /// if there is no such operation.
+    fn execute(
+        &mut self,
+        operation: u16,
+        arguments: &[u8],
+        result: &mut Vec<u8>,
+    ) -> Option<(Outcome, bool)>;
+
+    /// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if
+    /// there are none. `None` if there is no such operation.
+    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome>;
 }
 
-/// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if there
-/// are none. `None` if there is no such operation.
-pub(crate) fn read<T: Object>(
-    object: &T,
-    operation: u16,
-    arguments: &[u8],
-    result: &mut Vec<u8>,
-) -> Option<Outcome> {
-    Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
-        Body::Read(read) | Body::Either(read, _) => read(object, arguments, result),
-        Body::Write(_) => Outcome::Blocked,
-    })
+impl<T: Object> Executable for T {
+    fn execute(
+        &mut self,
+        operation: u16,
+        arguments: &[u8],
+        result: &mut Vec<u8>,
+    ) -> Option<(Outcome, bool)> {
+        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+            Body::Read(read) => (read(self, arguments, result), false),
+            Body::Write(write) => (write(self, arguments, result), true),
+            Body::Either(read, write) => match read(self, arguments, result) {
+                Outcome::Blocked => (write(self, arguments, result), true),
+                other => (other, false),
+            },
+        })
+    }
+
+    fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome> {
+        Some(match &T::OPERATIONS.get(usize::from(operation))?.body {
+            Body::Read(read) | Body::Either(read, _) => read(self, arguments, result),
+            Body::Write(_) => Outcome::Blocked,
+        })
+    }
 }

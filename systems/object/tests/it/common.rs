@@ -31,12 +31,20 @@ impl Member {
 
 /// Runs `program` on every rank; all of them leave together.
 pub fn run<T: Send>(ranks: u16, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
+    run_with(ranks, || Types::default().with::<Int>().with::<Log>().with::<Jobs>(), program)
+}
+
+/// Results of `program` on every rank, where there are these types.
+pub fn run_with<T: Send>(
+    ranks: u16,
+    types: impl Fn() -> Types + Sync,
+    program: impl Fn(&Member) -> T + Sync,
+) -> Vec<T> {
     Job::new(ranks).packets(|packets| {
         let engine = Engine::new(packets);
         let barrier = Barrier::new(&engine).unwrap();
         let rpc = Rpc::new(&engine).unwrap();
-        let types = Types::default().with::<Int>().with::<Log>().with::<Jobs>();
-        let objects = Objects::new(&Orders::new(&engine), &rpc, types).unwrap();
+        let objects = Objects::new(&Orders::new(&engine), &rpc, types()).unwrap();
         let member = Member { objects, barrier, engine };
         let result = program(&member);
         member.barrier.leave().unwrap();
