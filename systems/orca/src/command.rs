@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::format::format;
-use crate::front_end;
+use crate::generate::{Refusal, generate};
 use crate::source::{FileId, LARGEST_FILE, Sources};
+use crate::{Program, front_end};
 
 /// Diagnostics that are shown: more are not read.
 const MOST_SHOWN: usize = 100;
@@ -23,6 +24,33 @@ pub struct Outcome {
 
 /// Checks the files of one program.
 pub fn check_files(files: &[PathBuf], color: bool) -> Outcome {
+    let errors = checked(files, color).err().unwrap_or_default();
+    Outcome { output: String::new(), good: errors.is_empty(), errors }
+}
+
+/// The C of one program.
+///
+/// # Errors
+/// Text for people.
+pub fn translate(files: &[PathBuf], color: bool) -> Result<String, String> {
+    let (sources, program) = checked(files, color)?;
+    generate(&sources, &program).map_err(|refusal| match refusal {
+        Refusal::NoMain => {
+            "orcac: the program has no process `OrcaMain`, with which it would start; is a file \
+             missing on the command line?\n"
+                .to_owned()
+        }
+        Refusal::Unsupported(span, what) => {
+            let message = format!("{what}: `orcac` cannot translate this yet");
+            let diagnostic = Diagnostic::new(Code::Unsupported, message, span, "not translated")
+                .help("write it another way; `orcac check` accepts it");
+            rendered(&sources, &[diagnostic], color)
+        }
+    })
+}
+
+/// A checked program and its sources, or its errors as text.
+fn checked(files: &[PathBuf], color: bool) -> Result<(Sources, Program), String> {
     let mut errors = String::new();
     let mut sources = Sources::default();
     for path in files {
@@ -30,12 +58,13 @@ pub fn check_files(files: &[PathBuf], color: bool) -> Outcome {
             errors.push_str(&error);
         }
     }
-    if errors.is_empty()
-        && let Err(diagnostics) = front_end(&sources)
-    {
-        errors = rendered(&sources, &diagnostics, color);
+    if !errors.is_empty() {
+        return Err(errors);
     }
-    Outcome { output: String::new(), good: errors.is_empty(), errors }
+    match front_end(&sources) {
+        Ok(program) => Ok((sources, program)),
+        Err(diagnostics) => Err(rendered(&sources, &diagnostics, color)),
+    }
 }
 
 /// Formats files in place, or says which are not formatted.

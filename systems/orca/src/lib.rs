@@ -12,10 +12,13 @@ pub mod check;
 pub mod command;
 pub mod diagnostics;
 pub mod format;
+pub mod generate;
 pub mod lexer;
 pub mod parser;
+pub mod server;
 pub mod source;
 mod suggestion;
+pub mod toolchain;
 pub mod tree;
 
 use check::Facts;

@@ -1,13 +1,16 @@
-//! `orcac`: checks and formats Orca programs.
+//! `orcac`: checks, formats, compiles and runs Orca programs.
 #![forbid(unsafe_code)]
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use weft_orca::command::{check_files, format_files};
+use weft_orca::command::{Outcome, check_files, format_files, translate};
+use weft_orca::server::serve;
+use weft_orca::toolchain::Weft;
 
-/// Checks and formats programs in Orca.
+/// Checks, formats, compiles and runs programs in Orca.
 #[derive(Parser)]
 #[command(name = "orcac", version, after_help = EXAMPLES)]
 struct Arguments {
@@ -24,6 +27,34 @@ enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Compile a program: by C, to one that `weft run` starts
+    #[command(after_help = BUILD_EXAMPLES)]
+    Build {
+        /// The program that is written; beside the first file without another word
+        #[arg(short, long, value_name = "PROGRAM")]
+        output: Option<PathBuf>,
+        /// Write the C instead, to the standard output or where --output says
+        #[arg(long)]
+        c: bool,
+        /// The files of the program
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Compile a program and run it on processors of this host, or of others
+    #[command(after_help = RUN_EXAMPLES)]
+    Run {
+        /// Number of processors: each is a process of the system, a rank
+        #[arg(short, long, default_value_t = 1, value_name = "NUMBER")]
+        n: u16,
+        /// The files of the program
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Options for `weft run`
+        #[arg(last = true, value_name = "OPTION")]
+        options: Vec<String>,
+    },
+    /// Serve an editor by the Language Server Protocol, over standard input and output
+    Lsp,
     /// Format files in place
     #[command(after_help = FORMAT_EXAMPLES)]
     Fmt {
@@ -38,7 +69,8 @@ enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  orcac check counter.orca              check a program of one file
+  orcac run -n 4 counter.orca           compile a program, and run it on four processors
+  orcac build counter.orca              compile it to ./counter, which `weft run` starts
   orcac check main.orca shapes.orca     check a program of two files
   orcac fmt counter.orca                format a file in place
 
@@ -54,11 +86,81 @@ Examples:
   orcac fmt counter.orca                format a file in place
   orcac fmt --check *.orca              name the files that are not formatted";
 
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  orcac build counter.orca              to ./counter; then: weft run -n 4 -- ./counter
+  orcac build -o tsp main.orca tour.orca
+  orcac build --c counter.orca          the C that it becomes
+
+The C compiler is `cc`, or the one that CC names.";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  orcac run counter.orca                on one processor
+  orcac run -n 4 counter.orca           on four
+  orcac run -n 4 counter.orca -- --statistics
+                                        and say what became of its objects
+  orcac run -n 2 asp.orca -- --host one:1,two:1
+                                        on two hosts
+
+The exit status is that of the program.";
+
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Check { files } => check_files(&files, colored()),
-        Command::Fmt { check, files } => format_files(&files, check, colored()),
-    };
+    match Arguments::parse().command {
+        Command::Build { output, c, files } => finished(build(output, c, &files)),
+        Command::Run { n, files, options } => match run(n, &files, &options) {
+            Ok(status) => status,
+            Err(errors) => finished(Err(errors)),
+        },
+        Command::Lsp => finished(serve().map_err(|error| format!("orcac: {error}\n"))),
+        Command::Check { files } => texts(&check_files(&files, colored())),
+        Command::Fmt { check, files } => texts(&format_files(&files, check, colored())),
+    }
+}
+
+/// The exit status of a command, whose errors are printed.
+fn finished(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(errors) => {
+            eprint!("{errors}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build(output: Option<PathBuf>, c: bool, files: &[PathBuf]) -> Result<(), String> {
+    let text = translate(files, colored())?;
+    if c {
+        return match output {
+            None => std::io::stdout()
+                .write_all(text.as_bytes())
+                .map_err(|error| format!("orcac: the C cannot be written: {error}\n")),
+            Some(path) => std::fs::write(&path, text)
+                .map_err(|error| format!("orcac: {} cannot be written: {error}\n", path.display())),
+        };
+    }
+    let program = output.or_else(|| files.first().map(|file| file.with_extension("")));
+    let program = program
+        .filter(|program| !files.contains(program))
+        .ok_or("orcac: the program would have the name of its source: name it by --output\n")?;
+    Weft::find()?.compile(&text, &program)
+}
+
+fn run(ranks: u16, files: &[PathBuf], options: &[String]) -> Result<ExitCode, String> {
+    let text = translate(files, colored())?;
+    let weft = Weft::find()?;
+    let folder = tempfile::tempdir()
+        .map_err(|error| format!("orcac: a folder for the program cannot be made: {error}\n"))?;
+    let name = files.first().and_then(|file| file.file_stem()).unwrap_or("program".as_ref());
+    let program = folder.path().join(name);
+    weft.compile(&text, &program)?;
+    let status = weft.run(&program, ranks, options)?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Prints what became of a command that reads and writes texts.
+fn texts(outcome: &Outcome) -> ExitCode {
     print!("{}", outcome.output);
     eprint!("{}", outcome.errors);
     ExitCode::from(u8::from(!outcome.good))

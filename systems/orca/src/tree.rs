@@ -6,6 +6,7 @@ use crate::source::{FileId, Span};
 mod expression;
 mod statement;
 mod types;
+pub mod walk;
 
 pub use expression::{Aggregate, BinaryOperator, Expression, ExpressionId, ExpressionKind};
 pub use expression::{UnaryOperator, unquoted};

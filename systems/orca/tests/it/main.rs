@@ -1,6 +1,7 @@
 //! Tests of the front end as a whole.
 
 mod diagnostics;
+mod editors;
 mod programs;
 mod robustness;
 mod status;
