@@ -9,7 +9,7 @@ MEASURE := $(CARGO) build --locked --profile measured
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
 COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
-PROGRAMS := asp sor fft radix lu barnes water weft-example
+PROGRAMS := asp sor leq tsp fft radix lu barnes water weft-example
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.
