@@ -96,12 +96,15 @@ struct Found {
     traffic: Traffic,
 }
 
+/// A tour and its length.
+type Tour = (u64, Route);
+
 /// The best tour by rank 0 with nobody to talk to, while the other ranks wait, and the time.
 fn search_alone(
     weft: &Weft,
     towns: &Towns,
     options: &Options,
-) -> Result<Option<((u64, Route), Duration)>, Error> {
+) -> Result<Option<(Tour, Duration)>, Error> {
     let mut found = None;
     if weft.rank() == 0 {
         let start = weft.now();
@@ -172,7 +175,7 @@ fn search_together(
 fn check(
     towns: &Towns,
     found: &Found,
-    alone: Option<&(u64, Route)>,
+    alone: Option<&Tour>,
     options: &Options,
 ) -> Result<(), Error> {
     let Found { length, tour, .. } = found;

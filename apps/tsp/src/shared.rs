@@ -1,4 +1,4 @@
-//! What ranks share: the best tour so far, which is replicated, because it is read before every
+//! Objects that ranks share: the best tour so far, which is replicated, because it is read before every
 //! step and seldom written; and jobs, in one place.
 
 use std::cell::RefCell;

@@ -30,7 +30,7 @@ pub enum InputError {
         file: String,
         /// Number of the line, from 1.
         line: usize,
-        /// What there should be.
+        /// Description of what there should be.
         expected: &'static str,
         /// The line.
         found: String,

@@ -33,7 +33,7 @@ enum Class {
 
 const CLASSES: [Class; 3] = [Class::Hot, Class::Numbered, Class::Own];
 
-/// What is known of a tuple.
+/// Knowledge of a tuple.
 #[derive(Default, Debug)]
 struct Known {
     /// Its home, once it is there for sure.
@@ -42,7 +42,7 @@ struct Known {
     at: Vec<Rank>,
 }
 
-/// What ranks did, as they saw it.
+/// Record of what ranks did, as they saw it.
 #[derive(Default, Debug)]
 struct Books {
     tuples: BTreeMap<(Class, u64), Known>,
@@ -158,7 +158,7 @@ impl Member {
     }
 }
 
-/// What a survivor is told.
+/// Checks what a survivor is told.
 fn assert_is_lost(error: &Error, killed: &[Rank]) {
     use weft_messaging::Error as Messaging;
     let Error::Object(weft_object::Error::Messaging(Messaging::Packet(error))) = error else {
@@ -170,7 +170,7 @@ fn assert_is_lost(error: &Error, killed: &[Rank]) {
     );
 }
 
-/// What became of the ranks, and of the tuples.
+/// Fate of the ranks, and of the tuples.
 struct Told {
     killed: Vec<Rank>,
     /// True if some rank was told of a kill.
@@ -221,7 +221,7 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
     told
 }
 
-/// What is wrong with what became of the tuples.
+/// Checks the fate of the tuples; an error says what is wrong with it.
 fn judge(told: &Told) -> Result<(), String> {
     let Books { tuples, asked, asked_own, .. } = &told.books;
     let mut on_their_way: BTreeMap<Class, usize> = BTreeMap::new();
