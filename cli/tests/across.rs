@@ -47,7 +47,7 @@ fn asp_on_two_hosts_and_three() {
 fn programs_on_objects() {
     let Some(two) = cluster(2) else { return };
     for (program, right) in [
-        ("asp --sample 200 --check 20 --on objects", "verified against Dijkstra"),
+        ("asp --sample 200 --to JFK --on objects", "verified against Dijkstra"),
         ("leq --unknowns 100 --verify", "verified bit for bit against one rank"),
         ("tsp --verify", ": 3,323   verified by dynamic programming"),
     ] {

@@ -50,7 +50,7 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
 #[test]
 fn programs_on_objects_check_themselves() {
     for (program, right) in [
-        ("asp --sample 200 --check 20 --on objects", "verified against Dijkstra"),
+        ("asp --sample 200 --to JFK --on objects", "verified against Dijkstra"),
         ("leq --unknowns 100 --verify --speedup", "verified bit for bit against one rank"),
         ("tsp --verify", ": 3,323   verified by dynamic programming"),
     ] {
