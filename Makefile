@@ -9,7 +9,7 @@ MEASURE := $(CARGO) build --locked --profile measured
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
 COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
-PROGRAMS := asp sor fft radix lu barnes water weft-example
+PROGRAMS := asp sor leq tsp fft radix lu barnes water weft-example
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.
@@ -61,7 +61,7 @@ help:
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs'
+	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, tuple spaces of a thousand whose ranks are killed'
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
@@ -127,6 +127,7 @@ bench:
 	@$(MEASURED)/weft bench rpc
 	@$(MEASURED)/weft bench rpc-rate
 	@$(MEASURED)/weft bench order
+	@$(MEASURED)/weft bench linda
 	@$(MEASURED)/weft bench region
 	@$(MEASURED)/weft bench region -n 6
 	@$(MEASURED)/weft bench loggp
@@ -194,6 +195,7 @@ soak:
 	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test middle -- --nocapture
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it objects
+	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it linda
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-system-storm --test it \
 	    -- --test-threads 1
 	ORCA_CASES=20000 $(CARGO) test --locked --release --package weft-orca --test it robustness

@@ -44,6 +44,19 @@ fn asp_on_two_hosts_and_three() {
 }
 
 #[test]
+fn programs_on_objects() {
+    let Some(two) = cluster(2) else { return };
+    for (program, right) in [
+        ("asp --sample 200 --to JFK --on objects", "verified against Dijkstra"),
+        ("leq --unknowns 100 --verify", "verified bit for bit against one rank"),
+        ("tsp --verify", ": 3,323   verified by dynamic programming"),
+    ] {
+        let text = run(&two, "--hosts a:2,b:2", program);
+        assert!(text.contains(right), "{program}: {text}");
+    }
+}
+
+#[test]
 fn asp_with_every_preset_that_retransmits() {
     let Some(two) = cluster(2) else { return };
     for preset in ["irx-imc", "irx-hmc", "hrx-hmc", "hrx-imc", "pupa"] {

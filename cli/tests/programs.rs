@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Runs `weft` with these words and returns what the job wrote.
 fn run(words: &str) -> String {
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    for program in ["asp", "sor", "fft", "radix", "lu", "barnes", "water"] {
+    for program in ["asp", "sor", "leq", "tsp", "fft", "radix", "lu", "barnes", "water"] {
         let beside = weft.with_file_name(program);
         assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
     }
@@ -44,6 +44,21 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
     for options in ["-n 1", "-n 2", "-n 7 --preset nrx-hmc --tree binary", "-n 16"] {
         let text = run(&format!("run {options} -- sor --rows 60 --columns 50"));
         assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
+    }
+}
+
+#[test]
+fn programs_on_objects_check_themselves() {
+    for (program, right) in [
+        ("asp --sample 200 --to JFK --on objects", "verified against Dijkstra"),
+        ("leq --unknowns 100 --verify --speedup", "verified bit for bit against one rank"),
+        ("tsp --verify", ": 3,323   verified by dynamic programming"),
+    ] {
+        for options in ["-n 1", "-n 4 --check", "-n 3 --preset nrx-hmc", "-n 2 --link udp --check"]
+        {
+            let text = run(&format!("run {options} -- {program}"));
+            assert!(text.contains(right), "{options} {program}: {text}");
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! - Input: `input`, `tables` (text), `import` (from OpenFlights), `network` (what is computed
 //!   on), `lookup` (airports by name), `sphere` (geometry), `graph`, `components`;
-//! - computation: `rows` (the kernel), `solve` (the parallel algorithm), `dijkstra` and
+//! - computation: `rows` (the kernel), `relax` (a plain one, to compare with), `solve` (the
+//!   parallel algorithm), `published` (rows by a shared object), `dijkstra` and
 //!   `verify` (the check, which shares no code with it), `trip` (routes from distances);
 //! - output: `report`, `map`.
 //!
@@ -23,6 +24,8 @@ mod lookup;
 mod map;
 mod network;
 mod options;
+mod published;
+mod relax;
 mod report;
 mod rows;
 mod run;
@@ -35,5 +38,6 @@ mod verify;
 pub use import::ImportError;
 pub use input::InputError;
 pub use lookup::LookupError;
-pub use options::Options;
+pub use options::{On, Options};
+pub use relax::relax;
 pub use run::{Error, run};

@@ -1,13 +1,14 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
   asp                                           Amsterdam to Hobart, on one rank
   weft run -n 4 -- asp --from LHR --to SCL      on four ranks
   weft run -n 4 -- asp --speedup --map asp.svg  measure the speed-up, draw a map
+  weft run -n 4 -- asp --on objects             by a shared object instead of broadcasts
   asp --sample 500 --to SYD                     the 500 best-connected airports only
   asp --import airports.dat routes.dat data     make the tables from the files of OpenFlights
 
@@ -37,6 +38,10 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     pub sample: Option<NonZeroUsize>,
 
+    /// Way of the rows from their owners to all others
+    #[arg(long, value_enum, default_value_t, value_name = "WAY")]
+    pub on: On,
+
     /// Measure the speed-up: rank 0 alone and all ranks together, three times in turn, medians
     #[arg(long)]
     pub speedup: bool,
@@ -56,6 +61,16 @@ pub struct Options {
     /// Make airports.tsv and routes.tsv in DIR from airports.dat and routes.dat of OpenFlights
     #[arg(long, num_args = 3, value_names = ["AIRPORTS", "ROUTES", "DIR"], exclusive = true)]
     pub import: Option<Vec<PathBuf>>,
+}
+
+/// A way of rows to all ranks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// A broadcast for each
+    #[default]
+    Broadcasts,
+    /// An operation on a shared object that is replicated; it keeps all rows at every rank
+    Objects,
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use crate::input::{Input, InputError};
 use crate::lookup::{LookupError, find, shown};
 use crate::map::{self, Line};
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{On, Options};
+use crate::published::ByObject;
 use crate::report::Report;
 use crate::rows::Rows;
 use crate::solve::solve;
@@ -34,6 +35,9 @@ pub enum Error {
     /// The ranks could not exchange what they had to.
     #[error(transparent)]
     Exchange(#[from] weft_app_common::Error),
+    /// The shared object failed.
+    #[error(transparent)]
+    Object(#[from] weft_object::Error),
     /// The tables cannot be used.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -74,10 +78,14 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     // all.
     exchange.spread(plan.network.graph.lengths_mut())?;
 
+    let by_object = match options.on {
+        On::Broadcasts => None,
+        On::Objects => Some(ByObject::new(weft)?),
+    };
     let (solved, times) = measure(
         options.speedup && exchange.size() > 1,
         || compute_sequentially(weft, &plan),
-        || compute(weft, &plan, &mut exchange),
+        || compute(weft, &plan, by_object.as_ref(), &mut exchange),
     )?;
     let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
     let trips = find_trips(&plan, &solved.rows, &mut exchange)?;
@@ -201,15 +209,20 @@ struct Solved {
 fn compute(
     weft: &Weft,
     plan: &Plan,
+    by_object: Option<&ByObject<'_>>,
     exchange: &mut Mailboxes,
 ) -> Result<(Solved, Duration), Error> {
     let blocks = Blocks::new(plan.nodes(), exchange.size());
     let progress = Progress::new(exchange.rank(), plan.nodes(), "shortest paths");
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
     let before = Traffic::so_far(weft.packets());
+    let by_object = by_object.map(|object| object.begin(blocks)).transpose()?;
     weft.barrier()?;
     let start = weft.now();
-    solve(&mut rows, blocks, exchange, |done| progress.set(done))?;
+    match by_object {
+        None => solve(&mut rows, blocks, exchange, |done| progress.set(done))?,
+        Some(mut rows_of) => solve(&mut rows, blocks, &mut rows_of, |done| progress.set(done))?,
+    }
     weft.barrier()?;
     let time = weft.now() - start;
     Ok((Solved { rows, traffic: Traffic::so_far(weft.packets()).since(before) }, time))

@@ -66,6 +66,9 @@ pub enum Error {
     /// Weft could not send or receive.
     #[error(transparent)]
     Weft(#[from] weft::Error),
+    /// A shared object failed, where ranks exchange by one.
+    #[error(transparent)]
+    Object(#[from] weft_object::Error),
     /// The ranks disagree about what is being exchanged.
     #[error("rank {from} sent {found} bytes where {expected} were expected")]
     Length {

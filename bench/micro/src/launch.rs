@@ -3,8 +3,8 @@
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
-    authentication, congestion, events, fairness, hostile, meeting, network, object, put, region,
-    rendezvous, rpc, stream, upcalls,
+    authentication, congestion, events, fairness, hostile, linda, meeting, network, object, put,
+    region, rendezvous, rpc, stream, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
@@ -45,6 +45,8 @@ pub enum Kind {
     /// Operations on shared objects: at another rank against a call, everywhere against an ordered
     /// broadcast, and on the copy here
     Object,
+    /// Tuples a second through a bag of tasks, a master and workers, against calls
+    Linda,
     /// A poll that finds nothing.
     Poll,
     /// A call of another rank, there and back, against two packets.
@@ -93,6 +95,7 @@ impl Kind {
             | Kind::Rate
             | Kind::FetchAdd
             | Kind::Object
+            | Kind::Linda
             | Kind::Authentication
             | Kind::Coexist
             | Kind::Congestion
@@ -105,7 +108,7 @@ impl Kind {
 
     fn default_ranks(self) -> u16 {
         match self {
-            Kind::Multicast | Kind::Object | Kind::Order => 4,
+            Kind::Linda | Kind::Multicast | Kind::Object | Kind::Order => 4,
             Kind::Barrier | Kind::AllReduce => 8,
             Kind::Fairness => 12,
             _ => 2,
@@ -118,8 +121,8 @@ impl Kind {
 pub struct Spec {
     /// Kind of measurement
     pub kind: Kind,
-    /// Ranks [default: 2; 4 for multicast, order and, on one host, object, 8 for barrier, 12 for
-    /// fairness]
+    /// Ranks [default: 2; 4 for multicast, order and, on one host, object and linda, 8 for
+    /// barrier, 12 for fairness]
     #[arg(short = 'n', long)]
     pub ranks: Option<u16>,
     /// Bytes of each message [default: 8; none for rpc, 4 for events, 16 for loggp, 64 for order
@@ -177,7 +180,7 @@ impl Spec {
 
     pub(crate) fn settings(&self) -> Settings {
         // Two hosts have a rank each.
-        let apart = self.kind == Kind::Object && self.is_on_network();
+        let apart = matches!(self.kind, Kind::Linda | Kind::Object) && self.is_on_network();
         let usual = if apart { 2 } else { self.kind.default_ranks() };
         let settings = Settings::new(self.ranks.unwrap_or(usual));
         let window_packets = self.protocols.window.unwrap_or(settings.window_packets);
@@ -220,9 +223,12 @@ impl Spec {
             bail!("--machine is what `weft bench loggp` writes");
         }
         let most = match self.kind {
-            Kind::Bandwidth | Kind::Object | Kind::Stream | Kind::Rendezvous | Kind::Put => {
-                arena::BULK_BYTES / 2
-            }
+            Kind::Bandwidth
+            | Kind::Linda
+            | Kind::Object
+            | Kind::Stream
+            | Kind::Rendezvous
+            | Kind::Put => arena::BULK_BYTES / 2,
             Kind::Message | Kind::Upcalls => settings.frame_bytes as usize - 16,
             Kind::Events => settings.frame_bytes as usize - events::HEADER_BYTES,
             _ => settings.frame_bytes as usize,
@@ -318,6 +324,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),
         Kind::Events => meeting::in_memory(spec, &arena, events::run),
+        Kind::Linda => meeting::in_memory(spec, &arena, linda::run),
         Kind::Object => meeting::in_memory(spec, &arena, object::run),
         Kind::Region => meeting::in_memory(spec, &arena, region::run),
         Kind::Fairness => fairness::rank(spec, "shm"),

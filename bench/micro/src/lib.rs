@@ -26,6 +26,7 @@ mod fetch_add;
 pub mod hostile;
 mod latency;
 mod launch;
+mod linda;
 mod loggp;
 mod meeting;
 mod message;

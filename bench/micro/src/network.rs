@@ -13,7 +13,8 @@ use crate::pair::{End, Line, Measured, Pattern, Shape, Unit, bind_to_core, measu
 use crate::report::{Floor, Row};
 use crate::switches::system_call_tracepoint;
 use crate::{
-    after_pause, coexist, congestion, events, fairness, meeting, object, put, region, rendezvous,
+    after_pause, coexist, congestion, events, fairness, linda, meeting, object, put, region,
+    rendezvous,
 };
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -114,6 +115,7 @@ fn check(spec: &Spec) -> Result<()> {
         Kind::Coexist,
         Kind::Events,
         Kind::Fairness,
+        Kind::Linda,
         Kind::Object,
         Kind::Put,
         Kind::PutRpc,
@@ -123,7 +125,7 @@ fn check(spec: &Spec) -> Result<()> {
     .contains(&spec.kind);
     if shape(spec).is_none() && !apart {
         bail!(
-            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, object, events, fairness, coexist and after-pause"
+            "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, object, linda, events, fairness, coexist and after-pause"
         );
     }
     if spec.kind == Kind::Events {
@@ -210,6 +212,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Put | Kind::PutRpc => return put::rank(spec, interface),
         Kind::Events => return meeting::between_hosts(spec, interface, events::run),
         Kind::Rendezvous => return rendezvous::rank(spec, interface),
+        Kind::Linda => return meeting::between_hosts(spec, interface, linda::run),
         Kind::Object => return meeting::between_hosts(spec, interface, object::run),
         Kind::Region => return meeting::between_hosts(spec, interface, region::run),
         Kind::Fairness => return fairness::rank(spec, link(spec)),

@@ -217,6 +217,7 @@ impl Row {
         match self.unit {
             "ns" if value < 10_000.0 => format!("{value:.1} ns"),
             "ns" => format!("{:.1} us", value / 1e3),
+            "per_second" if value < 1e4 => format!("{value:.0} /s"),
             "per_second" if value < 1e6 => format!("{:.0} k/s", value / 1e3),
             "per_second" => format!("{:.2} M/s", value / 1e6),
             "bytes_per_second" if value < 1e9 => format!("{:.0} MB/s", value / 1e6),

@@ -18,6 +18,8 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Sor(weft_sor::Options),
+    Leq(weft_leq::Options),
+    Tsp(weft_tsp::Options),
     Fft(weft_fft::Options),
     Radix(weft_radix::Options),
     Lu(weft_lu::Options),
@@ -97,6 +99,8 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "sor" => parse(name, arguments).map(Workload::Sor),
+            "leq" => parse(name, arguments).map(Workload::Leq),
+            "tsp" => parse(name, arguments).map(Workload::Tsp),
             "fft" => parse(name, arguments).map(Workload::Fft),
             "radix" => parse(name, arguments).map(Workload::Radix),
             "lu" => parse(name, arguments).map(Workload::Lu),
@@ -111,8 +115,8 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, fft, radix, lu, barnes, \
-                 water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, sor, leq, tsp, fft, radix, \
+                 lu, barnes, water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -158,6 +162,14 @@ impl Workload {
             Workload::Sor(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
+            }
+            Workload::Leq(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_leq::run(&weft, &options)))
+            }
+            Workload::Tsp(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_tsp::run(&weft, &options)))
             }
             Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
             Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),

@@ -90,6 +90,7 @@
 //! | `operations` | a shard as a type of objects |
 //! | `space` | [`Space`]: all of it, as a rank sees it |
 //! | `active` | tuples that are computed |
+//! | `planted` | bugs for tests of the tests |
 //!
 //! May use `weft-object` and the endpoint's ranks.
 
@@ -101,6 +102,7 @@ mod field;
 mod format;
 mod home;
 mod operations;
+mod planted;
 mod shard;
 mod space;
 mod tuple;
@@ -109,6 +111,8 @@ pub use active::Active;
 pub use error::{Error, Result};
 pub use field::{Field, Kind, Pattern, matches};
 pub use format::FIELDS_MAX;
+#[cfg(feature = "planted")]
+pub use planted::Bug;
 pub use shard::Shard;
 pub use space::Space;
 pub use tuple::{Actual, FieldType, Formal, Part, Template, Tuple, any};

@@ -5,6 +5,7 @@ use crate::field::{Field, Pattern, matches};
 use crate::format::{Answer, check_fields, check_patterns, emit_template, emit_tuple, emit_want};
 use crate::home::Key;
 use crate::operations::{AWAIT, COUNT, FORGET, HINT, INP, OUT, RD, RDP, TAKE, WANT};
+use crate::planted::{Bug, Planted};
 use crate::shard::{Shard, Want, Wanted};
 use crate::tuple::{Template, Tuple};
 use crate::{Error, Result};
@@ -29,6 +30,7 @@ struct Inner {
     shards: Vec<Handle<Shard>>,
     /// Wants of this rank so far.
     wants: AtomicU64,
+    planted: Planted,
 }
 
 /// Fate of a tuple that is found.
@@ -61,7 +63,8 @@ impl Space {
         let shards = (0..all).map(|rank| objects.find(&part(Rank(rank))));
         let shards = shards.collect::<weft_object::Result<_>>()?;
         let (name, wants) = (name.into(), AtomicU64::new(0));
-        Ok(Space(Arc::new(Inner { name, own, shards, wants })))
+        let planted = Planted::default();
+        Ok(Space(Arc::new(Inner { name, own, shards, wants, planted })))
     }
 
     /// Puts a tuple. It is there when this returns, and whoever waited for it goes on.
@@ -72,10 +75,15 @@ impl Space {
     pub fn out(&self, tuple: impl Tuple) -> Result<()> {
         let fields = tuple.into_fields();
         check_fields(fields.len(), fields.iter())?;
-        let kinds = fields.iter().map(Field::kind);
-        let home = Key::of_tuple(&fields).home(kinds, self.0.shards.len());
+        let home = self.home_of_fields(&fields);
         let mut bytes = Vec::new();
         emit_tuple(&fields, &mut bytes);
+        if self.0.planted.has(Bug::Lost) {
+            return Ok(());
+        }
+        if self.0.planted.has(Bug::Twice) {
+            self.ask(home, OUT, &bytes)?;
+        }
         let Answer::Done(wants) = self.ask(home, OUT, &bytes)? else {
             return Err(self.bad_answer(home));
         };
@@ -89,7 +97,7 @@ impl Space {
     /// [`Error::ManyFields`], [`Error::LongField`], or a lost rank.
     #[doc(alias = "in")]
     pub fn take<T: Template>(&self, template: T) -> Result<T::Found> {
-        self.wait_for(Access::Take, template)
+        self.wait_for(self.taking(), template)
     }
 
     /// A copy of a tuple that matches, which stays in the space. Waits until there is one.
@@ -108,7 +116,7 @@ impl Space {
     /// # Errors
     /// [`Error::ManyFields`], [`Error::LongField`], or a lost rank.
     pub fn inp<T: Template>(&self, template: T) -> Result<Option<T::Found>> {
-        self.look_for(Access::Take, template)
+        self.look_for(self.taking(), template)
     }
 
     /// A copy of a tuple that matches, unless there is none, in the sense of [`Space::inp`].
@@ -129,6 +137,11 @@ impl Space {
         Active::start(move || space.out(compute()))
     }
 
+    /// Rank that keeps a tuple like this one while it is in the space.
+    pub fn home_of(&self, tuple: impl Tuple) -> Rank {
+        Rank(self.home_of_fields(&tuple.into_fields()) as u16)
+    }
+
     /// Number of tuples in the part of the space that this rank has.
     ///
     /// # Errors
@@ -144,6 +157,16 @@ impl Space {
     /// Counters of the part of the space that this rank has.
     pub fn statistics(&self) -> Statistics {
         self.0.shards[self.0.own.index()].statistics().unwrap_or_default()
+    }
+
+    /// Plants a bug in the tuple space of this rank.
+    #[cfg(feature = "planted")]
+    pub fn plant(&self, bug: Bug) {
+        self.0.planted.plant(bug);
+    }
+
+    fn taking(&self) -> Access {
+        if self.0.planted.has(Bug::Stays) { Access::Read } else { Access::Take }
     }
 
     fn wait_for<T: Template>(&self, access: Access, template: T) -> Result<T::Found> {
@@ -178,6 +201,11 @@ impl Space {
                 Search::None(puts) => before = Some(puts),
             }
         }
+    }
+
+    fn home_of_fields(&self, fields: &[Field]) -> usize {
+        let kinds = fields.iter().map(Field::kind);
+        Key::of_tuple(fields).home(kinds, self.0.shards.len())
     }
 
     /// Home of all tuples that match; `None` if they have several.

@@ -16,7 +16,7 @@ fn refused(words: &str) -> String {
 fn what_cannot_be_measured_is_refused_before_anything_starts() {
     assert_eq!(
         refused("barrier --link udp"),
-        "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, object, events, fairness, coexist and after-pause"
+        "between hosts there are latency, message, rate, bandwidth, rpc, put, put-rpc, rendezvous, region, object, linda, events, fairness, coexist and after-pause"
     );
     assert_eq!(refused("latency --hosts a,b -n 3"), "between hosts, benchmarks have two ranks");
     assert_eq!(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod collectives;
+mod linda;
 mod objects;
 mod orders;
 mod packets;

@@ -1,0 +1,175 @@
+use std::io;
+use std::time::Duration;
+
+use weft::prelude::{Rank, Weft};
+use weft_app_common::{
+    Blocks, Exchange, Mailboxes, Progress, Times, Traffic, gather_traffic, measure,
+};
+use weft_object::{Objects, Placement, Types};
+
+use crate::candidate::Candidate;
+use crate::options::Options;
+use crate::problem::Problem;
+use crate::report::Report;
+use crate::solve::{Alone, Ended, Shared, solve};
+use crate::verify::check;
+
+/// Name of the shared object.
+const CANDIDATE: &str = "leq.candidate";
+
+/// Reason why a run gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Weft failed.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
+    /// The shared object failed: a rank was lost.
+    #[error(transparent)]
+    Object(#[from] weft_object::Error),
+    /// The ranks could not exchange what they report.
+    #[error(transparent)]
+    Exchange(#[from] weft_app_common::Error),
+    /// The result is none.
+    #[error("the result is wrong: {0}")]
+    Wrong(String),
+    /// The report could not be written.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+}
+
+/// Solves, checks and reports. Collective: every rank of the job calls it with the same options.
+/// Rank 0 prints the report, and returns the error if the check fails.
+///
+/// # Errors
+/// A lost rank, a wrong result, or output that cannot be written.
+pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
+    let problem = options.problem();
+    let objects = Objects::new(weft.orders(), weft.rpc(), Types::default().with::<Candidate>())?;
+    let candidate = match weft.rank() {
+        Rank(0) => {
+            let first = Candidate::new(problem.unknowns, weft.size());
+            objects.create(CANDIDATE, &first, Placement::Replicated)?
+        }
+        _ => objects.find(CANDIDATE)?,
+    };
+    let mut exchange = Mailboxes::open(weft, "leq")?;
+    let (solved, times, alone) =
+        solve_and_measure(weft, &problem, options, &mut Shared::new(candidate))?;
+    let traffic = gather_traffic(&mut exchange, solved.traffic)?;
+    let sums = exchange.gather(&[checksum(&solved)], |_| 1)?;
+    if let (Some(traffic), Some(sums)) = (traffic, sums) {
+        if let Some(rank) = sums.iter().position(|sum| *sum != sums[0]) {
+            return Err(Error::Wrong(format!("rank {rank} has another one than rank 0")));
+        }
+        alone.as_ref().map_or(Ok(()), |alone| compare(alone, &solved))?;
+        let checked = check(&problem, &solved.x, solved.ended);
+        if !checked.is_right() {
+            return Err(Error::Wrong(format!(
+                "its residual is {:e}, and its last change allows {:e}",
+                checked.residual, checked.most
+            )));
+        }
+        let (ended, is_compared) = (solved.ended, alone.is_some());
+        let report =
+            Report { problem: &problem, ended, checked, is_compared, times, traffic: &traffic };
+        weft_app_common::write_out(report.text())?;
+    }
+    Ok(())
+}
+
+/// Results of a rank.
+struct Solved {
+    x: Vec<f64>,
+    ended: Ended,
+    traffic: Traffic,
+}
+
+/// Result of one rank alone.
+type Whole = (Vec<f64>, Ended);
+
+/// Solves with all ranks; at rank 0 alone as well if that is to be compared or measured.
+fn solve_and_measure(
+    weft: &Weft,
+    problem: &Problem,
+    options: &Options,
+    shared: &mut Shared,
+) -> Result<(Solved, Times, Option<Whole>), Error> {
+    let mut whole = None;
+    let mut sequential = || {
+        let solved = solve_alone(weft, problem)?;
+        let time = solved.as_ref().map(|&(_, time)| time);
+        whole = solved.map(|(solved, _)| solved);
+        Ok::<_, Error>(time)
+    };
+    let speedup = options.speedup && weft.size() > 1;
+    if options.verify && !speedup {
+        sequential()?;
+    }
+    let (solved, times) = measure(speedup, sequential, || solve_together(weft, problem, shared))?;
+    Ok((solved, times, whole))
+}
+
+/// The whole problem at rank 0, with nobody to talk to, while the other ranks wait.
+fn solve_alone(weft: &Weft, problem: &Problem) -> Result<Option<(Whole, Duration)>, Error> {
+    let mut solved = None;
+    if weft.rank() == 0 {
+        let progress = Progress::new(0, problem.iterations, "one rank alone");
+        let equations = problem.equations(0..problem.unknowns);
+        let start = weft.now();
+        let (x, ended) = solve(&equations, problem, &mut Alone, |done| progress.set(done))?;
+        weft.work((ended.iterations * problem.unknowns * problem.unknowns) as u64);
+        solved = Some(((x, ended), weft.now() - start));
+    }
+    weft.barrier()?;
+    Ok(solved)
+}
+
+fn solve_together(
+    weft: &Weft,
+    problem: &Problem,
+    shared: &mut Shared,
+) -> Result<(Solved, Duration), Error> {
+    let owned = Blocks::new(problem.unknowns, weft.size()).of(weft.rank().index());
+    let progress = Progress::new(weft.rank().index(), problem.iterations, "iterations");
+    let equations = problem.equations(owned.clone());
+    let before = Traffic::so_far(weft.packets());
+    weft.barrier()?;
+    let start = weft.now();
+    let (x, ended) = solve(&equations, problem, shared, |done| {
+        weft.work((owned.len() * problem.unknowns) as u64);
+        progress.set(done);
+    })?;
+    weft.barrier()?;
+    let time = weft.now() - start;
+    let traffic = Traffic::so_far(weft.packets()).since(before);
+    Ok((Solved { x, ended, traffic }, time))
+}
+
+/// Number that differs, but for chance, if a bit of the result does.
+fn checksum(solved: &Solved) -> u64 {
+    let ended = [solved.ended.iterations as u64, solved.ended.change.to_bits()];
+    let bits = solved.x.iter().map(|value| value.to_bits()).chain(ended);
+    bits.fold(0, |sum, bits| weft_app_common::random(sum, bits))
+}
+
+/// Compares all bits of the result, and how the iteration ended, with what one rank has.
+fn compare((expected, ended): &Whole, solved: &Solved) -> Result<(), Error> {
+    if solved.ended != *ended {
+        let Ended { iterations, change } = solved.ended;
+        return Err(Error::Wrong(format!(
+            "{iterations} iterations to a change of {change:e}, and one rank alone takes {} to {:e}",
+            ended.iterations, ended.change
+        )));
+    }
+    let differs = |(value, expected): (&f64, &f64)| value.to_bits() != expected.to_bits();
+    match solved.x.iter().zip(expected).position(differs) {
+        Some(index) => Err(Error::Wrong(format!(
+            "value {index} is {:e}, and {:e} with one rank alone",
+            solved.x[index], expected[index]
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
