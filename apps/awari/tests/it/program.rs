@@ -86,6 +86,25 @@ fn wrong_values_are_found_and_named() {
 }
 
 #[test]
+fn output_that_is_lost_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    make_alone(&options(folder.path(), 2));
+    let board = "0 0 0 0 0 1 0 1 0 0 0 0";
+    for words in
+        [&["make", "--stones", "2"][..], &["check"], &["query", board], &["play", "--board", board]]
+    {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_awari"));
+        command.args(words).current_dir(folder.path()).stdin(Stdio::null()).stdout(full);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lost = said.matches("cannot write to standard output: No space left on device");
+        assert_eq!(lost.count(), 1, "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn help_has_examples_and_mistakes_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     for words in [&["--help"][..], &["make", "--help"], &["query", "--help"], &["play", "--help"]] {
