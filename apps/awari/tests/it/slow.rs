@@ -65,6 +65,12 @@ impl Position {
     }
 }
 
+/// Legal moves of a board: stones captured, and the board as the next mover sees it.
+pub fn moves_of(pits: [u8; 12]) -> Vec<(i32, [u8; 12])> {
+    let moves = Position { pits, mover: 0 }.moves().into_iter();
+    moves.map(|(captured, next)| (captured, next.key())).collect()
+}
+
 /// All ways to put so many stones into the pits from `pit` on.
 fn boards(stones: u8, pit: usize, pits: &mut [u8; 12], visit: &mut impl FnMut([u8; 12])) {
     if pit == 11 {

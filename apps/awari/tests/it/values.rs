@@ -1,8 +1,9 @@
 //! Values against those of the slow solver, which shares nothing with the fast one.
 
 use crate::common::known;
-use crate::slow::{Values, all_values};
-use weft_awari::{Databases, board_of, count};
+use crate::slow::{Values, all_values, moves_of};
+use proptest::prelude::*;
+use weft_awari::{Board, Databases, PITS, board_of, count};
 
 /// Stones of the largest boards that the slow solver is given; `AWARI_SLOW` sets another number.
 const SLOW: u8 = 8;
@@ -47,4 +48,25 @@ fn outcomes_are_counted() {
     let known = known(4);
     let outcomes = known.of(4).unwrap().outcomes();
     assert_eq!((outcomes.won, outcomes.drawn, outcomes.lost), (577, 143, 645));
+}
+
+/// Moves of a board, as the slow solver has them.
+fn moves(board: &Board) -> Vec<(i32, [u8; PITS])> {
+    let moves = board.moves();
+    moves.map(|(_, played)| (i32::from(played.captured), *played.board.pits())).collect()
+}
+
+proptest! {
+    #[test]
+    fn moves_of_any_board_are_those_of_the_slow_solver(
+        first in 0..=24_u8,
+        few in prop::collection::vec(0..=3_u8, PITS - 1),
+        turn in 0..PITS,
+    ) {
+        let mut pits = [0; PITS];
+        pits[0] = first;
+        pits[1..].copy_from_slice(&few);
+        pits.rotate_right(turn);
+        prop_assert_eq!(moves(&Board::new(pits)), moves_of(pits));
+    }
 }
