@@ -30,6 +30,10 @@ const COVERED: usize = 24;
 #[derive(Clone, Debug)]
 pub struct Files(PathBuf);
 
+/// A directory in which nobody else makes databases.
+#[derive(Debug)]
+pub(crate) struct Claim(File);
+
 /// A file that is being written, at rank 0. It is removed if it does not become whole.
 pub(crate) struct Unfinished<'a> {
     files: &'a Files,
@@ -98,13 +102,13 @@ impl Files {
 
     /// Makes the directory, if it is not there, and keeps others from making databases in it while
     /// what is returned lives.
-    pub(crate) fn claim(&self) -> Result<File, Error> {
+    pub(crate) fn claim(&self) -> Result<Claim, Error> {
         fs::create_dir_all(&self.0).map_err(|cause| file("make", &self.0, cause))?;
         let directory = File::open(&self.0).map_err(|cause| file("open", &self.0, cause))?;
         match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
             Err(rustix::io::Errno::WOULDBLOCK) => Err(Error::Busy(self.0.clone())),
             // A file system without locks is none to be refused.
-            _ => Ok(directory),
+            _ => Ok(Claim(directory)),
         }
     }
 
@@ -135,6 +139,13 @@ impl Files {
             ErrorKind::NotFound => Error::NotShared { rank, path },
             _ => file("write", &path, cause),
         })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // Closing does not end it while a process that another thread has just forked has the file.
+        let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
