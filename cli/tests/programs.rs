@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Runs `weft` with these words and returns what the job wrote.
 fn run(words: &str) -> String {
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    for program in ["asp", "sor", "leq", "tsp", "fft", "radix", "lu", "barnes", "water"] {
+    for program in ["asp", "awari", "sor", "leq", "tsp", "fft", "radix", "lu", "barnes", "water"] {
         let beside = weft.with_file_name(program);
         assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
     }

@@ -17,6 +17,7 @@ use weft_simulator::Simulation;
 /// A program or a scenario, with its own arguments.
 pub enum Workload {
     Asp(weft_asp::Options),
+    Awari(weft_awari::Options),
     Sor(weft_sor::Options),
     Leq(weft_leq::Options),
     Tsp(weft_tsp::Options),
@@ -98,6 +99,7 @@ impl Workload {
             |pattern| parse(name, arguments).map(|parsed| Workload::Pattern(pattern, parsed));
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
+            "awari" => parse(name, arguments).map(Workload::Awari),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "leq" => parse(name, arguments).map(Workload::Leq),
             "tsp" => parse(name, arguments).map(Workload::Tsp),
@@ -115,8 +117,9 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, sor, leq, tsp, fft, radix, \
-                 lu, barnes, water, weft-example, storm, ping, stream, broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, awari, sor, leq, tsp, fft, \
+                 radix, lu, barnes, water, weft-example, storm, ping, stream, broadcast, all-to-all and \
+                 barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -158,6 +161,10 @@ impl Workload {
             Workload::Asp(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_asp::run(&weft, &options)))
+            }
+            Workload::Awari(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_awari::run(&weft, &options)))
             }
             Workload::Sor(options) => {
                 let options = options.clone();

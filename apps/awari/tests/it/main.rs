@@ -1,0 +1,11 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod common;
+mod files;
+mod processes;
+mod program;
+mod simulated;
+mod slow;
+mod values;
