@@ -149,7 +149,7 @@ fn solve_together(
 fn checksum(solved: &Solved) -> u64 {
     let ended = [solved.ended.iterations as u64, solved.ended.change.to_bits()];
     let bits = solved.x.iter().map(|value| value.to_bits()).chain(ended);
-    bits.fold(0, |sum, bits| weft_app_common::random(sum, bits))
+    bits.fold(0, weft_app_common::random)
 }
 
 /// Compares all bits of the result, and how the iteration ended, with what one rank has.

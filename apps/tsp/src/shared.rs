@@ -1,5 +1,5 @@
-//! Objects that ranks share: the best tour so far, which is replicated, because it is read before every
-//! step and seldom written; and jobs, in one place.
+//! Objects that ranks share: the best tour so far, which is replicated, because it is read before
+//! every step and seldom written; and jobs, in one place.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -256,7 +256,7 @@ fn options(seed: u64, preset: Preset) -> Options {
     }
     // Who waits for ever asks again and again whether the other end lives.
     options.limit = Duration::from_secs(2);
-    if seed % 10 != 0 {
+    if !seed.is_multiple_of(10) {
         let first = random.below(ranks.into()) as u16;
         let second = (first + 1 + random.below(u64::from(ranks) - 1) as u16) % ranks;
         let mut time = || Duration::from_micros(500 + random.below(20_000));
