@@ -3,8 +3,8 @@
 use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
-    authentication, congestion, events, fairness, hostile, linda, meeting, network, object, put,
-    region, rendezvous, rpc, stream, upcalls,
+    authentication, congestion, events, fairness, hostile, linda, meeting, network, object, orca,
+    put, region, rendezvous, rpc, stream, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
@@ -47,6 +47,8 @@ pub enum Kind {
     Object,
     /// Tuples a second through a bag of tasks, a master and workers, against calls
     Linda,
+    /// Sequential loops that orcac compiled, against the same in Rust
+    Orca,
     /// A poll that finds nothing.
     Poll,
     /// A call of another rank, there and back, against two packets.
@@ -96,6 +98,7 @@ impl Kind {
             | Kind::FetchAdd
             | Kind::Object
             | Kind::Linda
+            | Kind::Orca
             | Kind::Authentication
             | Kind::Coexist
             | Kind::Congestion
@@ -252,6 +255,7 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     match spec.kind {
         Kind::Authentication => return authentication::measure_all(spec).map(|()| completed()),
         Kind::Congestion => return congestion::measure_all(spec).map(|()| completed()),
+        Kind::Orca => return orca::measure_all(spec).map(|()| completed()),
         Kind::Hostile => return hostile::measure_all(spec).map(|()| completed()),
         _ => {}
     }
@@ -332,6 +336,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         | Kind::AfterPause
         | Kind::Coexist
         | Kind::Congestion
-        | Kind::Hostile => bail!("these use no arena"),
+        | Kind::Hostile
+        | Kind::Orca => bail!("these use no arena"),
     }
 }

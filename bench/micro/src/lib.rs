@@ -33,6 +33,7 @@ mod message;
 mod multicast;
 mod network;
 mod object;
+mod orca;
 mod order;
 mod pages;
 pub mod pair;

@@ -32,6 +32,7 @@ Examples:
                                         a protocol with so large windows, where packets are lost
   weft bench hostile --frames 1000000   beside forged frames, a million of them
   weft bench linda -n 4                 tuples a second through a bag of tasks, beside calls
+  weft bench orca                       loops that orcac compiled, beside the same in Rust
   weft bench fairness -n 6              how evenly one rank serves five that all call it
 
 A figure is the median of many samples. Its floor is the same movement of data by the barest means,
