@@ -28,6 +28,8 @@ pub(crate) struct Copy<T, R> {
     blocked: VecDeque<Continuation<R>>,
     /// An operation panicked in the middle of it.
     is_broken: bool,
+    /// Fault of whoever would be blocked.
+    ending: Option<Fault>,
     pub statistics: Statistics,
 }
 
@@ -49,6 +51,8 @@ pub(crate) enum Fault {
     Broken,
     /// The rank that should have a copy has none.
     NoCopy,
+    /// Its guards were false, and its program has failed.
+    Ended,
 }
 
 /// Operation that is over, and its result.
@@ -60,7 +64,16 @@ pub(crate) type Overs<R> = SmallVec<[Over<R>; 2]>;
 impl<T: Executable, R> Copy<T, R> {
     pub fn new(instance: T) -> Self {
         let statistics = Statistics::default();
-        Copy { instance, blocked: VecDeque::new(), is_broken: false, statistics }
+        let blocked = VecDeque::new();
+        Copy { instance, blocked, is_broken: false, ending: None, statistics }
+    }
+
+    /// Ends all that is blocked, and what would be, by this fault from here on, or no longer.
+    pub fn set_ending(&mut self, ending: Option<Fault>, over: &mut Overs<R>) {
+        self.ending = ending;
+        if let Some(fault) = ending {
+            over.extend(self.blocked.drain(..).map(|waiting| (waiting.resume, Err(fault))));
+        }
     }
 
     /// Executes an operation, and all blocked ones that it lets through; or it becomes one of them.
@@ -74,6 +87,9 @@ impl<T: Executable, R> Copy<T, R> {
             }
             Ok(None) => {
                 self.statistics.blocked += 1;
+                if let Some(fault) = self.ending {
+                    return over.push((resume, Err(fault)));
+                }
                 let arguments = arguments.into();
                 self.blocked.push_back(Continuation { operation, arguments, resume });
             }

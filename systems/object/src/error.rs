@@ -17,12 +17,31 @@ pub enum Error {
     /// A name that is longer than [`crate::format::NAME_MAX`] bytes.
     #[error("the name of an object has {0} bytes, 255 are the most")]
     LongName(usize),
-    /// A home that is no rank of the job.
-    #[error("rank {0} cannot be the home of an object: the job has {1} ranks")]
+    /// A home, or the rank of a process, that is no rank of the job.
+    #[error("rank {0} can have no object and no process: the job has {1} ranks")]
     NoSuchRank(Rank, usize),
     /// A type that was not among those that all ranks were given.
     #[error("the type '{0}' is not among those that this rank was given")]
     UnknownType(String),
+    /// A process type that was not among those that all ranks were given.
+    #[error("the process '{0}' is not among those that this rank was given")]
+    UnknownProcess(String),
+    /// A number that no object has.
+    #[error("there is no object with the number {0}")]
+    NoSuchObject(u64),
+    /// A process that panicked or returned an error, which ended the program.
+    #[error("process '{name}' on rank {rank} failed: {what}")]
+    Process {
+        /// Name of its type.
+        name: String,
+        /// The rank on which it ran.
+        rank: Rank,
+        /// Its text.
+        what: String,
+    },
+    /// An operation whose guards are false in a program that has failed.
+    #[error("the operation waited for a guard when its program failed")]
+    Ended,
     /// An instance of another type than was asked for.
     #[error("the object '{name}' is of type '{is}', not '{asked}'")]
     OtherType {

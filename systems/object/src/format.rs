@@ -1,22 +1,25 @@
 //! Messages of objects: creations and invocations, which are broadcast or called. Numbers are
 //! little-endian.
 
+use crate::Placement;
 use crate::copy::Fault;
-use crate::objects::Placement;
 use weft_endpoint::Rank;
 
 /// Bytes of the name of an object, or a type, at most.
 pub const NAME_MAX: usize = u8::MAX as usize;
 
-/// Bytes before the arguments of an invocation, and before the names of a creation.
+/// Bytes before the arguments of an invocation.
 pub(crate) const INVOCATION: usize = 24;
-const CREATION: usize = 8;
+/// Bytes before what else is in other messages of the order.
+const HEAD: usize = 8;
 
 /// Bytes before the result in a reply.
 pub(crate) const REPLY: usize = 16;
 
 const CREATE: u8 = 1;
 const INVOKE: u8 = 2;
+const FORK: u8 = 3;
+const END: u8 = 4;
 /// A home that says that there are copies everywhere.
 const EVERYWHERE: u16 = u16::MAX;
 
@@ -44,9 +47,28 @@ pub(crate) struct Reply {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Creation<'a> {
     pub placement: Placement,
+    /// False if nobody finds it by its name.
+    pub is_named: bool,
     pub name: &'a str,
     pub kind: &'a str,
     pub state: &'a [u8],
+}
+
+/// Start of a process; the name of its type and its arguments follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fork<'a> {
+    /// True if a program begins with it.
+    pub is_main: bool,
+    pub on: Rank,
+    pub name: &'a str,
+}
+
+/// End of a process; what was wrong follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct End {
+    /// Number of its fork in the order.
+    pub process: u64,
+    pub has_failed: bool,
 }
 
 /// A message of the order.
@@ -54,6 +76,8 @@ pub(crate) struct Creation<'a> {
 pub(crate) enum Ordered<'a> {
     Create(Creation<'a>),
     Invoke(Invocation, &'a [u8]),
+    Fork(Fork<'a>, &'a [u8]),
+    End(End, &'a [u8]),
 }
 
 impl Invocation {
@@ -87,13 +111,60 @@ impl Invocation {
 
 impl Creation<'_> {
     /// The beginning; the names and the state follow. Names are no longer than [`NAME_MAX`].
-    pub fn emit(&self) -> [u8; CREATION] {
+    pub fn emit(&self) -> [u8; HEAD] {
         let home = match self.placement {
             Placement::Replicated => EVERYWHERE,
             Placement::Single(home) => home.0,
         };
         let [low, high] = home.to_le_bytes();
-        [CREATE, 0, low, high, self.name.len() as u8, self.kind.len() as u8, 0, 0]
+        let [name, kind] = [self.name, self.kind].map(|name| name.len() as u8);
+        [CREATE, 0, low, high, name, kind, u8::from(!self.is_named), 0]
+    }
+
+    /// Content of a message that begins with `head`.
+    fn parse<'a>(head: [u8; HEAD], rest: &'a [u8]) -> Option<Creation<'a>> {
+        let [CREATE, 0, low, high, name, kind, is_unnamed @ 0..=1, 0] = head else { return None };
+        let (name, rest) = rest.split_at_checked(name.into())?;
+        let (kind, state) = rest.split_at_checked(kind.into())?;
+        let placement = match u16::from_le_bytes([low, high]) {
+            EVERYWHERE => Placement::Replicated,
+            home => Placement::Single(Rank(home)),
+        };
+        let ([name, kind], is_named) = ([name, kind].map(std::str::from_utf8), is_unnamed == 0);
+        Some(Creation { placement, is_named, name: name.ok()?, kind: kind.ok()?, state })
+    }
+}
+
+impl Fork<'_> {
+    /// The beginning. The name is no longer than [`NAME_MAX`].
+    pub fn emit(&self) -> [u8; HEAD] {
+        let [low, high] = self.on.0.to_le_bytes();
+        [FORK, u8::from(self.is_main), low, high, self.name.len() as u8, 0, 0, 0]
+    }
+
+    /// Content of a message that begins with `head`, and the arguments.
+    fn parse<'a>(head: [u8; HEAD], rest: &'a [u8]) -> Option<(Fork<'a>, &'a [u8])> {
+        let [FORK, is_main @ 0..=1, low, high, name, 0, 0, 0] = head else { return None };
+        let (name, arguments) = rest.split_at_checked(name.into())?;
+        let (name, on) = (std::str::from_utf8(name).ok()?, Rank(u16::from_le_bytes([low, high])));
+        Some((Fork { is_main: is_main == 1, on, name }, arguments))
+    }
+}
+
+impl End {
+    pub fn emit(&self) -> [u8; 2 * HEAD] {
+        let mut bytes = [0; 2 * HEAD];
+        bytes[..2].copy_from_slice(&[END, u8::from(self.has_failed)]);
+        bytes[HEAD..].copy_from_slice(&self.process.to_le_bytes());
+        bytes
+    }
+
+    /// Content of a message that begins with `head`, and the text.
+    fn parse(head: [u8; HEAD], rest: &[u8]) -> Option<(End, &[u8])> {
+        let [END, has_failed @ 0..=1, 0, 0, 0, 0, 0, 0] = head else { return None };
+        let (process, text) = rest.split_first_chunk()?;
+        let process = u64::from_le_bytes(*process);
+        Some((End { process, has_failed: has_failed == 1 }, text))
     }
 }
 
@@ -104,16 +175,13 @@ impl<'a> Ordered<'a> {
             let (invocation, arguments) = Invocation::parse(bytes)?;
             return Some(Ordered::Invoke(invocation, arguments));
         }
-        let (head, rest) = bytes.split_first_chunk::<CREATION>()?;
-        let &[CREATE, 0, low, high, name, kind, 0, 0] = head else { return None };
-        let (name, rest) = rest.split_at_checked(name.into())?;
-        let (kind, state) = rest.split_at_checked(kind.into())?;
-        let placement = match u16::from_le_bytes([low, high]) {
-            EVERYWHERE => Placement::Replicated,
-            home => Placement::Single(Rank(home)),
-        };
-        let [name, kind] = [name, kind].map(std::str::from_utf8);
-        Some(Ordered::Create(Creation { placement, name: name.ok()?, kind: kind.ok()?, state }))
+        let (&head, rest) = bytes.split_first_chunk::<HEAD>()?;
+        match head[0] {
+            CREATE => Creation::parse(head, rest).map(Ordered::Create),
+            FORK => Fork::parse(head, rest).map(|(fork, rest)| Ordered::Fork(fork, rest)),
+            END => End::parse(head, rest).map(|(end, rest)| Ordered::End(end, rest)),
+            _ => None,
+        }
     }
 }
 
@@ -126,6 +194,7 @@ impl Reply {
             Some(Fault::Malformed) => 2,
             Some(Fault::NoCopy) => 3,
             Some(Fault::Broken) => 4,
+            Some(Fault::Ended) => 5,
         };
         bytes[8..].copy_from_slice(&self.seen.to_le_bytes());
         bytes
@@ -137,6 +206,7 @@ impl Reply {
             1 => Some(Fault::NoSuchOperation),
             2 => Some(Fault::Malformed),
             3 => Some(Fault::NoCopy),
+            5 => Some(Fault::Ended),
             // Whatever it was, there is no result.
             _ => Some(Fault::Broken),
         };
@@ -146,46 +216,4 @@ impl Reply {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn creations_and_invocations_are_read_as_they_were_written() {
-        for placement in [Placement::Replicated, Placement::Single(Rank(513))] {
-            let creation = Creation { placement, name: "counter", kind: "Int", state: &[1, 2, 3] };
-            let parts = [&creation.emit()[..], b"counter", b"Int", &[1, 2, 3]];
-            let bytes = parts.concat();
-            assert_eq!(Ordered::parse(&bytes), Some(Ordered::Create(creation)));
-        }
-        let invocation = Invocation { operation: 258, object: u64::MAX - 1, call: 7 };
-        let bytes = [&invocation.emit()[..], b"arguments"].concat();
-        assert_eq!(Ordered::parse(&bytes), Some(Ordered::Invoke(invocation, b"arguments")));
-    }
-
-    #[test]
-    fn replies_say_how_an_operation_ended() {
-        let faults = [Fault::NoSuchOperation, Fault::Malformed, Fault::NoCopy, Fault::Broken];
-        for fault in faults.map(Some).into_iter().chain([None]) {
-            let reply = Reply { fault, seen: u64::MAX - 3 };
-            assert_eq!(Reply::parse(&reply.emit()), reply);
-        }
-        assert_eq!(Reply::parse(&[200; REPLY]).fault, Some(Fault::Broken));
-    }
-
-    #[test]
-    fn everything_else_is_refused() {
-        let invocation = Invocation { operation: 1, object: 2, call: 3 }.emit();
-        assert_eq!(Ordered::parse(&invocation[..INVOCATION - 1]), None);
-        let creation =
-            Creation { placement: Placement::Replicated, name: "a", kind: "b", state: &[] };
-        let creation = [&creation.emit()[..], b"ab"].concat();
-        assert!(Ordered::parse(&creation).is_some());
-        assert_eq!(Ordered::parse(&creation[..creation.len() - 1]), None);
-        for (place, value) in [(0, 0), (0, 3), (1, 1), (4, 9), (6, 1), (8, 0xff)] {
-            let mut wrong = creation.clone();
-            wrong[place] = value;
-            assert_eq!(Ordered::parse(&wrong), None, "{place}");
-        }
-        assert_eq!(Ordered::parse(&[]), None);
-    }
-}
+mod tests;

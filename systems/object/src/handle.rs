@@ -2,8 +2,9 @@
 
 use crate::copy::{Fault, Overs, Statistics};
 use crate::format::{Invocation, REPLY, Reply};
-use crate::objects::{Answer, Entry, Inner, LocalCopy, Placement, Resume, lock};
+use crate::objects::{Inner, Placement};
 use crate::operation::{Effect, Executable};
+use crate::shared::{Answer, Entry, LocalCopy, Resume, lock};
 use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -39,6 +40,12 @@ impl<T: Executable> Handle<T> {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.entry.name
+    }
+
+    /// Its number, the same on all ranks. It stands for the object in arguments of processes and
+    /// operations: [`crate::Objects::get`].
+    pub fn id(&self) -> u64 {
+        self.entry.id
     }
 
     /// Place of its copies.
@@ -107,7 +114,7 @@ impl<T: Executable> Handle<T> {
                 fault.map_or(Ok(result), Err)
             }
         };
-        answer.map_err(|fault| self.entry.fault(fault, operation))
+        answer.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -124,7 +131,7 @@ impl<T: Executable> Handle<T> {
     ) -> Result<Option<O>> {
         let Some(copy) = &self.copy else { return Ok(None) };
         let found = lock(copy).read_with(read);
-        found.map_err(|fault| self.entry.fault(fault, operation))
+        found.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
     }
 
     /// Has `write` change the only copy, for an operation with this number that writes, if that is
@@ -144,7 +151,7 @@ impl<T: Executable> Handle<T> {
         let mut over = Overs::new();
         let done = lock(copy).write_with(write, &mut over);
         self.inner.shared.tell(over);
-        done.map_err(|fault| self.entry.fault(fault, operation))
+        done.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
     }
 
     /// Executes those alternatives of an operation that read, on the copy here; `None` if their
@@ -233,7 +240,7 @@ impl<T: Executable> Pending<T> {
                 fault.map_or(Ok(bytes), Err)
             }
         };
-        answer.map_err(|fault| entry.fault(fault, self.operation))
+        answer.map_err(|fault| entry.fault(fault, self.operation, &inner.shared))
     }
 }
 

@@ -33,8 +33,11 @@
 //! | `dynamic` | types that become known as the program runs: those of other languages |
 //! | `copy` | a copy of an instance and the continuations at it, without a network |
 //! | `format` | what is broadcast and called |
+//! | `types` | [`Types`]: the types that a rank was given |
 //! | `objects` | [`Objects`]: the objects of one rank |
+//! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
+//! | `processes` | processes: forks, ends, and programs that end when all of them have |
 //! | `planted` | bugs for tests of the tests |
 //! | `macros` | [`object`], the attribute |
 //!
@@ -55,13 +58,18 @@ pub mod marshal;
 mod objects;
 mod operation;
 mod planted;
+mod processes;
+mod shared;
+mod types;
 
 pub use copy::Statistics;
 pub use dynamic::{Dynamic, DynamicType, Instance, Restore};
 pub use error::{Error, Result};
 pub use handle::{Handle, Pending};
-pub use objects::{Objects, Placement, Types};
+pub use objects::{Objects, Placement};
 pub use operation::{Body, Effect, Object, Operation, Outcome, Read, Write};
 #[cfg(feature = "planted")]
 pub use planted::Bug;
+pub use processes::{Process, ProcessError};
+pub use types::Types;
 pub use weft_object_macros::object;

@@ -15,7 +15,7 @@ fn names_are_taken_once_and_types_are_checked() {
         assert_eq!(said, "the object 'counter' is of type 'Int', not 'log of bytes'");
         let far = member.objects.create("far", &Int(0), Placement::Single(Rank(2)));
         let said = far.err().unwrap().to_string();
-        assert_eq!(said, "rank 2 cannot be the home of an object: the job has 2 ranks");
+        assert_eq!(said, "rank 2 can have no object and no process: the job has 2 ranks");
         let long = member.objects.create(&"x".repeat(256), &Int(0), Placement::Replicated);
         assert_eq!(long.err(), Some(Error::LongName(256)));
         assert_eq!(counter.value().unwrap(), 0);

@@ -7,4 +7,5 @@ mod dynamic;
 mod errors;
 mod guards;
 mod operations;
+mod processes;
 mod types;

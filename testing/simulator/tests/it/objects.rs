@@ -221,3 +221,31 @@ fn seeds() -> u64 {
     let asked = std::env::var("WEFT_OBJECT_SEEDS").ok();
     asked.map_or(40, |asked| asked.parse().expect("WEFT_OBJECT_SEEDS is a number"))
 }
+
+/// Fig. 7.2, on ranks without threads: a process of each rank.
+#[test]
+fn processes_are_executed_where_they_are_forked() {
+    for preset in Preset::ALL {
+        let report = Simulation::new(options(1, preset, 4)).unwrap().run_joined(|weft: Weft| {
+            let worker = |objects: &Objects, arguments: &[u8]| {
+                let cell = objects.get::<Cell>(u64::from_le_bytes(arguments.try_into()?))?;
+                cell.add(1)?;
+                Ok(())
+            };
+            let main = |objects: &Objects, _: &[u8]| {
+                let cell = Cell::default();
+                let cell = objects.create_unnamed("cell", &cell, Placement::Replicated)?;
+                for rank in [1, 2, 3, 1, 2, 0] {
+                    objects.fork("Worker", Rank(rank), &cell.id().to_le_bytes())?;
+                }
+                Ok(())
+            };
+            let types = Types::default().with::<Cell>().with_process("Worker", worker);
+            let types = types.with_process("Main", main);
+            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
+            objects.run("Main", &[]).map_err(|error| error.to_string())?;
+            Ok(objects.processes().len())
+        });
+        assert_eq!(report.into_values().unwrap(), [0; 4], "{preset:?}");
+    }
+}

@@ -1,0 +1,57 @@
+use super::*;
+
+#[test]
+fn creations_and_invocations_are_read_as_they_were_written() {
+    for placement in [Placement::Replicated, Placement::Single(Rank(513))] {
+        let creation =
+            Creation { placement, is_named: true, name: "counter", kind: "Int", state: &[1, 2, 3] };
+        let parts = [&creation.emit()[..], b"counter", b"Int", &[1, 2, 3]];
+        let bytes = parts.concat();
+        assert_eq!(Ordered::parse(&bytes), Some(Ordered::Create(creation)));
+    }
+    let invocation = Invocation { operation: 258, object: u64::MAX - 1, call: 7 };
+    let bytes = [&invocation.emit()[..], b"arguments"].concat();
+    assert_eq!(Ordered::parse(&bytes), Some(Ordered::Invoke(invocation, b"arguments")));
+}
+
+#[test]
+fn forks_and_ends_are_read_as_they_were_written() {
+    for is_main in [false, true] {
+        let fork = Fork { is_main, on: Rank(258), name: "Worker" };
+        let bytes = [&fork.emit()[..], b"Worker", b"arguments"].concat();
+        assert_eq!(Ordered::parse(&bytes), Some(Ordered::Fork(fork, b"arguments")));
+        assert_eq!(Ordered::parse(&bytes[..HEAD + 5]), None);
+        let end = End { process: u64::MAX - 7, has_failed: is_main };
+        let bytes = [&end.emit()[..], b"why"].concat();
+        assert_eq!(Ordered::parse(&bytes), Some(Ordered::End(end, b"why")));
+        assert_eq!(Ordered::parse(&bytes[..2 * HEAD - 1]), None);
+    }
+}
+
+#[test]
+fn replies_say_how_an_operation_ended() {
+    use Fault::{Broken, Ended, Malformed, NoCopy, NoSuchOperation};
+    let faults = [NoSuchOperation, Malformed, NoCopy, Broken, Ended];
+    for fault in faults.map(Some).into_iter().chain([None]) {
+        let reply = Reply { fault, seen: u64::MAX - 3 };
+        assert_eq!(Reply::parse(&reply.emit()), reply);
+    }
+    assert_eq!(Reply::parse(&[200; REPLY]).fault, Some(Fault::Broken));
+}
+
+#[test]
+fn everything_else_is_refused() {
+    let invocation = Invocation { operation: 1, object: 2, call: 3 }.emit();
+    assert_eq!(Ordered::parse(&invocation[..INVOCATION - 1]), None);
+    let (placement, state) = (Placement::Replicated, &[][..]);
+    let creation = Creation { placement, is_named: true, name: "a", kind: "b", state };
+    let creation = [&creation.emit()[..], b"ab"].concat();
+    assert!(Ordered::parse(&creation).is_some());
+    assert_eq!(Ordered::parse(&creation[..creation.len() - 1]), None);
+    for (place, value) in [(0, 0), (0, 9), (1, 1), (4, 9), (6, 2), (7, 1), (8, 0xff)] {
+        let mut wrong = creation.clone();
+        wrong[place] = value;
+        assert_eq!(Ordered::parse(&wrong), None, "{place}");
+    }
+    assert_eq!(Ordered::parse(&[]), None);
+}

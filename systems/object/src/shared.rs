@@ -1,0 +1,402 @@
+//! State of a rank that handlers and threads share: its copies, and what waits at them.
+
+use crate::copy::{Copy, Fault, Overs, Statistics};
+use crate::format::{Creation, Invocation, Ordered, Reply};
+use crate::operation::Executable;
+use crate::planted::{Bug, Planted};
+use crate::processes::Processes;
+use crate::types::{Kind, Types};
+use crate::{Error, Placement};
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use weft_endpoint::Rank;
+use weft_messaging::rpc::{Request, Responder};
+use weft_messaging::{Completer, Completion, Engine, OrderedMessage};
+
+/// State of handlers and of threads that invoke.
+pub(crate) struct Shared {
+    pub engine: Arc<Engine>,
+    pub own: Rank,
+    pub types: Types,
+    pub processes: Processes,
+    /// Messages of the order that this rank has begun to execute: what its copies and its program
+    /// may have seen.
+    begun: AtomicU64,
+    /// Messages of the order that this rank has executed.
+    done: AtomicU64,
+    /// Entries of [`Books::behind`], or one that is about to come.
+    count_behind: AtomicUsize,
+    books: Mutex<Books>,
+    pub planted: Planted,
+}
+
+#[derive(Default)]
+pub(crate) struct Books {
+    /// By the number of their creation in the order.
+    pub objects: BTreeMap<u64, Arc<Entry>>,
+    pub names: BTreeMap<String, u64>,
+    /// Threads that wait for an object of that name.
+    pub finding: BTreeMap<String, Vec<Completer<Arc<Entry>>>>,
+    /// Invocations of this rank that were broadcast and have not come back, by their numbers: they
+    /// come back in this order, or nearly, since several threads may broadcast.
+    calls: VecDeque<(u64, Completer<Answer>)>,
+    next_call: u64,
+    /// By the number of messages of the order that have to be executed first. Each is of a thread
+    /// that waits, here or elsewhere, which bounds them.
+    behind: BTreeMap<u64, Vec<Behind>>,
+}
+
+/// Something that waits until this rank has executed what another one has.
+enum Behind {
+    /// An invocation by call, and its arguments.
+    Invocation(Invocation, Vec<u8>, Responder),
+    /// A thread whose call has returned.
+    Returned(Completer<()>),
+}
+
+/// An object, as a rank knows it.
+pub(crate) struct Entry {
+    pub id: u64,
+    pub name: String,
+    pub kind: Arc<Kind>,
+    pub placement: Placement,
+    /// The copy here, if there is one.
+    pub copy: Option<Arc<dyn AnyCopy>>,
+}
+
+/// Copy of a `T` at this rank.
+pub(crate) type LocalCopy<T> = Mutex<Copy<T, Resume>>;
+
+/// Copy, at this rank, of a type that is not known.
+pub(crate) trait AnyCopy: Any + Send + Sync {
+    /// Executes an operation; adds those that are over.
+    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>);
+
+    /// Ends all that is blocked, and what would be, by this fault from here on, or no longer; adds
+    /// those that are over.
+    fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>);
+
+    /// Its counters.
+    fn statistics(&self) -> Statistics;
+}
+
+pub(crate) fn local<T: Executable>(instance: T) -> Arc<dyn AnyCopy> {
+    let copy: LocalCopy<T> = Mutex::new(Copy::new(instance));
+    Arc::new(copy)
+}
+
+impl<T: Executable> AnyCopy for LocalCopy<T> {
+    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>) {
+        lock(self).invoke(operation, arguments, resume, over);
+    }
+
+    fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>) {
+        lock(self).set_ending(ending, over);
+    }
+
+    fn statistics(&self) -> Statistics {
+        lock(self).statistics
+    }
+}
+
+pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
+
+/// Destination of the result of an invocation.
+pub(crate) enum Resume {
+    /// A thread or a task of this rank.
+    Here(Completer<Answer>),
+    /// The rank that called.
+    Caller(Responder),
+    /// Another rank, whose own copy has it.
+    Elsewhere,
+}
+
+impl Shared {
+    /// State without objects.
+    pub fn new(engine: &Arc<Engine>, types: Types) -> Self {
+        let [begun, done] = [0, 0].map(AtomicU64::new);
+        Shared {
+            engine: Arc::clone(engine),
+            own: engine.packets().rank(),
+            types,
+            processes: Processes::default(),
+            begun,
+            done,
+            count_behind: AtomicUsize::new(0),
+            books: Mutex::default(),
+            planted: Planted::default(),
+        }
+    }
+
+    pub fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+
+    /// Tells everybody whose operation is over.
+    pub fn tell(&self, over: Overs<Resume>) {
+        for (resume, answer) in over {
+            match (resume, answer) {
+                (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
+                // A caller that was lost needs no answer.
+                (Resume::Caller(responder), Ok(result)) => {
+                    let head = Reply { fault: None, seen: self.seen() }.emit();
+                    drop(responder.reply(&[&head[..], &result]));
+                }
+                (Resume::Caller(responder), Err(fault)) => {
+                    let head = Reply { fault: Some(fault), seen: self.seen() }.emit();
+                    drop(responder.reply(&head));
+                }
+                (Resume::Elsewhere, _) => {}
+            }
+        }
+    }
+
+    /// Messages of the order that copies here may reflect.
+    pub fn seen(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    /// Completes once this rank has executed so many messages of the order; `None` if it has.
+    pub fn catch_up(&self, messages: u64) -> Option<Completion<()>> {
+        if self.has_done(messages) || self.planted.has(Bug::EarlyReturn, 1) {
+            return None;
+        }
+        let (completer, completion) = Completion::new(&self.engine);
+        match self.put_behind(messages, Behind::Returned(completer)) {
+            None => Some(completion),
+            Some(_) => None,
+        }
+    }
+
+    fn has_done(&self, messages: u64) -> bool {
+        self.done.load(Ordering::SeqCst) >= messages
+    }
+
+    /// Keeps something until so many messages are executed; returns it if they are.
+    fn put_behind(&self, messages: u64, behind: Behind) -> Option<Behind> {
+        let mut books = self.books();
+        // Either this sees that they are executed, or whoever executes them sees this.
+        self.count_behind.fetch_add(1, Ordering::SeqCst);
+        if self.has_done(messages) {
+            self.count_behind.fetch_sub(1, Ordering::SeqCst);
+            return Some(behind);
+        }
+        books.behind.entry(messages).or_default().push(behind);
+        None
+    }
+
+    /// A message of the order. What cannot be read any more is of a rank that was lost.
+    pub fn ordered(&self, mut message: OrderedMessage) {
+        let (source, number) = (message.source(), message.number());
+        self.begun.store(number + 1, Ordering::SeqCst);
+        let all = message.remaining();
+        match message.chunk() {
+            Ok(bytes) if bytes.len() == all => self.execute(source, number, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.execute(source, number, &bytes))),
+        }
+        // Before the look at who is behind: who comes later sees it.
+        self.done.store(number + 1, Ordering::SeqCst);
+        while self.count_behind.load(Ordering::SeqCst) > 0 {
+            let behind = self.books().next_behind(number + 1);
+            let Some(behind) = behind else { return };
+            self.count_behind.fetch_sub(behind.len(), Ordering::SeqCst);
+            behind.into_iter().for_each(|behind| self.go_on(behind));
+        }
+    }
+
+    /// Executes a message of the order.
+    fn execute(&self, source: Rank, number: u64, bytes: &[u8]) {
+        match Ordered::parse(bytes) {
+            Some(Ordered::Create(creation)) => self.created(number, &creation),
+            Some(Ordered::Invoke(invocation, arguments)) => {
+                self.invoked(source, &invocation, arguments);
+            }
+            Some(Ordered::Fork(fork, arguments)) => self.forked(number, &fork, arguments),
+            Some(Ordered::End(end, text)) => self.ended(&end, text),
+            None => {}
+        }
+    }
+
+    /// Ends all that is blocked here, and what will be, by this fault, or no longer.
+    pub fn set_ending(&self, ending: Option<Fault>) {
+        let objects: Vec<_> = self.books().objects.values().cloned().collect();
+        for copy in objects.iter().filter_map(|entry| entry.copy.as_ref()) {
+            let mut over = Overs::new();
+            copy.set_ending(ending, &mut over);
+            self.tell(over);
+        }
+    }
+
+    /// Goes on with what was behind.
+    fn go_on(&self, behind: Behind) {
+        match behind {
+            Behind::Returned(completer) => completer.complete(Ok(())),
+            Behind::Invocation(invocation, arguments, responder) => {
+                self.serve(&invocation, &arguments, responder);
+            }
+        }
+    }
+
+    /// An invocation that all copies execute.
+    fn invoked(&self, source: Rank, invocation: &Invocation, arguments: &[u8]) {
+        let mut books = self.books();
+        let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
+        // Others count their calls by themselves.
+        let is_own = source == self.own;
+        let own = if is_own { books.take_call(invocation.call) } else { None };
+        drop(books);
+        if !is_own && self.planted.has(Bug::Skipped, 5) {
+            return;
+        }
+        if self.planted.has(Bug::Twice, 5) {
+            entry.execute(invocation.operation, arguments, Resume::Elsewhere, self);
+        }
+        let resume = own.map_or(Resume::Elsewhere, Resume::Here);
+        entry.execute(invocation.operation, arguments, resume, self);
+    }
+
+    /// The object with this number comes into being, unless its name is taken.
+    fn created(&self, id: u64, creation: &Creation<'_>) {
+        let Creation { placement, is_named, name, kind, state } = *creation;
+        let is_here = match placement {
+            Placement::Replicated => true,
+            Placement::Single(home) => home == self.own,
+        };
+        let kind = self.types.get(kind);
+        let copy = if is_here { (kind.make)(state) } else { None };
+        if let (Some(copy), Some(_)) = (&copy, self.failure()) {
+            copy.set_ending(Some(Fault::Ended), &mut Overs::new());
+        }
+        let name = name.to_owned();
+        let entry = Arc::new(Entry { id, name, kind, placement, copy });
+        let mut books = self.books();
+        if !is_named {
+            books.objects.insert(id, entry);
+            return;
+        }
+        if books.names.contains_key(&entry.name) {
+            return;
+        }
+        books.names.insert(entry.name.clone(), id);
+        books.objects.insert(id, Arc::clone(&entry));
+        let finding = books.finding.remove(&entry.name).unwrap_or_default();
+        drop(books);
+        for completer in finding {
+            completer.complete(Ok(Arc::clone(&entry)));
+        }
+    }
+
+    /// A call. It goes another way than the order, and may come before messages that its caller has
+    /// executed, the creation of its object among them: then it waits for these.
+    pub fn called(&self, request: Request) {
+        let (responder, mut message) = request.into_parts();
+        let all = message.remaining();
+        match message.chunk() {
+            Ok(bytes) if bytes.len() == all => self.call(responder, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.call(responder, &bytes))),
+        }
+    }
+
+    fn call(&self, responder: Responder, bytes: &[u8]) {
+        let Some((invocation, arguments)) = Invocation::parse(bytes) else {
+            return drop(responder.fail("it is no invocation of an operation"));
+        };
+        if self.has_done(invocation.seen()) || self.planted.has(Bug::EarlyCall, 1) {
+            return self.serve(&invocation, arguments, responder);
+        }
+        let behind = Behind::Invocation(invocation, arguments.to_vec(), responder);
+        if let Some(behind) = self.put_behind(invocation.seen(), behind) {
+            self.go_on(behind);
+        }
+    }
+
+    /// Executes the operation of a call.
+    fn serve(&self, invocation: &Invocation, arguments: &[u8], responder: Responder) {
+        let entry = self.books().objects.get(&invocation.object).cloned();
+        match entry {
+            Some(entry) => {
+                entry.execute(invocation.operation, arguments, Resume::Caller(responder), self);
+            }
+            None => drop(responder.fail("there is no such object")),
+        }
+    }
+}
+
+impl Drop for Shared {
+    /// Reports the copies here.
+    fn drop(&mut self) {
+        if !self.engine.wants_reports() {
+            return;
+        }
+        for entry in self.books().objects.values() {
+            if let Some(copy) = &entry.copy {
+                self.engine.add_report(entry.described(copy.statistics()));
+            }
+        }
+    }
+}
+
+impl Books {
+    /// The first of those that waited for so many messages, or fewer.
+    fn next_behind(&mut self, done: u64) -> Option<Vec<Behind>> {
+        let first = self.behind.first_entry().filter(|first| *first.key() <= done);
+        first.map(|first| first.remove())
+    }
+
+    /// Number of a call whose answer is for `completer`.
+    pub fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
+        self.next_call += 1;
+        self.calls.push_back((self.next_call, completer));
+        self.next_call
+    }
+
+    /// Takes the call of this number out.
+    pub fn take_call(&mut self, number: u64) -> Option<Completer<Answer>> {
+        let place = self.calls.iter().position(|(call, _)| *call == number)?;
+        self.calls.remove(place).map(|(_, completer)| completer)
+    }
+}
+
+impl Entry {
+    /// Executes an operation on the copy here, and tells everybody whose operation is over.
+    pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume, at: &Shared) {
+        let mut over = Overs::new();
+        match &self.copy {
+            Some(copy) => copy.invoke(operation, arguments, resume, &mut over),
+            None => over.push((resume, Err(Fault::NoCopy))),
+        }
+        at.tell(over);
+    }
+
+    /// A line for people about the copy here, whose counters these are.
+    fn described(&self, counters: Statistics) -> String {
+        let Statistics { reads, writes, blocked, evaluated } = counters;
+        let place = match self.placement {
+            Placement::Replicated => "replicated",
+            Placement::Single(_) => "one copy, here",
+        };
+        format!(
+            "object '{}' ({}, {place}): {reads} reads, {writes} writes, {blocked} waited for \
+             guards, evaluated again {evaluated} times",
+            self.name, self.kind.name
+        )
+    }
+
+    pub fn fault(&self, fault: Fault, operation: u16, at: &Shared) -> Error {
+        let (name, kind) = (self.name.clone(), self.kind.name.clone());
+        match fault {
+            Fault::NoSuchOperation => Error::NoSuchOperation { name, kind, operation },
+            Fault::Malformed => Error::Malformed { name, kind, operation },
+            Fault::Broken => Error::Broken(name),
+            Fault::NoCopy => Error::NoCopy(name),
+            Fault::Ended => at.ending(),
+        }
+    }
+}
+
+/// A panic in an operation is caught before it gets here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
