@@ -1,0 +1,256 @@
+// Shared objects for C programs (thesis 7.1). Made from bindings/c/src by
+// `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the page
+// weft_object(3) has more.
+
+#ifndef WEFT_OBJECTS_H
+#define WEFT_OBJECTS_H
+
+#include "weft.h"
+
+// Placement of an object with a copy at every rank. Any other is the rank of the only copy.
+#define WEFT_REPLICATED UINT32_MAX
+
+// End of an attempt to execute an operation.
+typedef enum {
+    // It was executed.
+    WEFT_OUTCOME_DONE = 0,
+    // Its guards are all false. Nothing was changed; whoever invoked it waits.
+    WEFT_OUTCOME_BLOCKED,
+    // The bytes are no arguments of it. Nothing was changed; whoever invoked it gets WEFT_INVALID.
+    WEFT_OUTCOME_MALFORMED,
+} weft_outcome;
+
+// Result of an operation. Any thread may use it, several at once.
+typedef struct weft_answer weft_answer;
+
+// An operation that was begun. One thread at a time uses it.
+typedef struct weft_invocation weft_invocation;
+
+// A shared object, as this rank sees it. Any thread may use it, several at once.
+typedef struct weft_object weft_object;
+
+// Bytes that code of a type gives: the result of an operation, or the state of an instance. The
+// code's until it returns.
+typedef struct weft_result weft_result;
+
+// The objects of a job, as this rank sees them. Any thread may use them, several at once.
+typedef struct weft_objects weft_objects;
+
+// Code that looks at an instance, for an operation that reads; false if its guard is false.
+typedef bool (*weft_object_look)(const void *instance, void *user);
+
+// Code that changes an instance, for an operation that writes; false if its guard is false, and
+// nothing was changed.
+typedef bool (*weft_object_change)(void *instance, void *user);
+
+// Code of an operation that reads an instance. Its arguments lie together, length bytes from an
+// address that is a multiple of 8, never null, until it returns. It appends its result to result.
+typedef weft_outcome (*weft_read_code)(const void *instance,
+                                       const void *arguments,
+                                       size_t length,
+                                       weft_result *result);
+
+// Code of an operation that may change an instance; else as weft_read_code. On all copies it has
+// to come to the same: it depends on the instance and its arguments, and on nothing else.
+typedef weft_outcome (*weft_write_code)(void *instance,
+                                        const void *arguments,
+                                        size_t length,
+                                        weft_result *result);
+
+// Operation of a type; its number is its place among them.
+typedef struct {
+    // Its name, for people.
+    const char *name;
+    // Code that reads, or null. If there is code of both kinds these are alternatives, and this
+    // one is tried first, on the copy here.
+    weft_read_code read;
+    // Code that may write, or null if all of it reads.
+    weft_write_code write;
+} weft_object_operation;
+
+// Code that makes an instance with a state, length bytes from an address that is a multiple of 8,
+// never null; null if they are no state. It is called for each copy, and to check a state.
+typedef void *(*weft_restore_code)(const void *state, size_t length);
+
+// Code that gives the state of an instance, from which another one like it can be made.
+typedef void (*weft_capture_code)(const void *instance, weft_result *state);
+
+// Code that frees an instance.
+typedef void (*weft_destroy_code)(void *instance);
+
+// A type of objects. Its code is called by any thread, for one instance by one at a time, and
+// calls nothing of Weft but weft_result_extend(). Nothing in it may be null.
+typedef struct {
+    // Its name, by which ranks agree on it.
+    const char *name;
+    // Its operations, by number.
+    const weft_object_operation *operations;
+    // Number of operations.
+    size_t operation_count;
+    // Makes an instance.
+    weft_restore_code restore;
+    // Gives its state.
+    weft_capture_code capture;
+    // Frees it.
+    weft_destroy_code destroy;
+} weft_object_type;
+
+// Code of a process. It runs on a thread of its own, with the objects of its rank, which are its
+// own until it returns, and arguments: length bytes from an address that is a multiple of 8, never
+// null, until it returns.
+typedef void (*weft_process_code)(const weft_objects *objects,
+                                  const void *arguments,
+                                  size_t length,
+                                  void *user);
+
+// A process type. Nothing in it may be null but user.
+typedef struct {
+    // Its name, by which ranks agree on it.
+    const char *name;
+    // Its code.
+    weft_process_code code;
+    // Pointer that is handed to the code.
+    void *user;
+} weft_process_type;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Appends so many bytes, which are 0, and returns where they begin, to be filled before the next
+// call with this result. Null if there is no room for them: then the code is to return, and its
+// object is broken. Never blocks.
+void *weft_result_extend(weft_result *result, size_t length);
+
+// Starts a process of that type on a rank, with arguments of length bytes. Returns when this rank
+// knows of it; it may not have begun. Blocks; callbacks run meanwhile. Not to be called in a
+// callback.
+weft_status weft_object_fork(const weft_objects *objects,
+                             const char *process,
+                             uint32_t on,
+                             const void *arguments,
+                             size_t length);
+
+// Runs a program: rank 0 forks a process of type main on itself. All ranks call it, and it returns
+// when no process is left anywhere. If one has failed it is WEFT_ABANDONED, and so is, meanwhile,
+// what waits for guards. Blocks; callbacks run meanwhile.
+weft_status weft_objects_run(const weft_objects *objects,
+                             const char *main,
+                             const void *arguments,
+                             size_t length);
+
+// Has the process that was given these objects fail when its code returns, which is to be soon:
+// the program ends with this text. The first text counts. Never blocks.
+weft_status weft_process_fail(const weft_objects *objects, const char *text);
+
+// Takes part in the objects of a job, of these types, with processes of those, which may be none.
+// All ranks do, at the same place among the orders that they create, with the same types. What
+// types and processes point to is copied; their code must stay. The result is the caller's, to be
+// given back to weft_objects_destroy(). Never blocks. Only in a job for messages.
+weft_status weft_objects_create(const weft_job *job,
+                                const weft_object_type *types,
+                                size_t type_count,
+                                const weft_process_type *processes,
+                                size_t process_count,
+                                weft_objects **objects);
+
+// Ends this rank's part in the objects and frees it, with the copies here; all ranks must be done
+// with them. While objects or invocations were not given back it is WEFT_INVALID, and frees
+// nothing. Not to be called in a callback.
+weft_status weft_objects_destroy(weft_objects *objects);
+
+// Creates an object of a name and a type, with a state of length bytes, and returns once this rank
+// knows it. One rank creates it; others find it. Placement is the rank that is to have the only
+// copy, or WEFT_REPLICATED. The object is the caller's, to be given back to weft_object_destroy().
+// Blocks; callbacks run meanwhile.
+weft_status weft_object_create(const weft_objects *objects,
+                               const char *name,
+                               const char *of,
+                               const void *state,
+                               size_t length,
+                               uint32_t placement,
+                               weft_object **object);
+
+// Creates an object as weft_object_create() does, whose name is for people: it need not be its
+// alone, and cannot be found. Others get it by its number.
+weft_status weft_object_create_unnamed(const weft_objects *objects,
+                                       const char *name,
+                                       const char *of,
+                                       const void *state,
+                                       size_t length,
+                                       uint32_t placement,
+                                       weft_object **object);
+
+// The object with a number, which has to be of that type. The number comes from whoever has the
+// object: as an argument of a process or an operation, or as a result. The object is the caller's,
+// to be given back to weft_object_destroy(). Never blocks.
+weft_status weft_object_get(const weft_objects *objects,
+                            uint64_t number,
+                            const char *of,
+                            weft_object **object);
+
+// Number of an object, the same at all ranks. Never blocks.
+weft_status weft_object_number(const weft_object *object, uint64_t *number);
+
+// The object of a name, which has to be of that type. It is the caller's, to be given back to
+// weft_object_destroy(). Blocks until some rank has created it; callbacks run meanwhile.
+weft_status weft_object_find(const weft_objects *objects,
+                             const char *name,
+                             const char *of,
+                             weft_object **object);
+
+// Gives an object back; the object itself stays, for all ranks. Never blocks.
+weft_status weft_object_destroy(weft_object *object);
+
+// Executes an operation, with arguments in count pieces, and gives its result if answer is not
+// null; it is the caller's, to be freed with weft_answer_free(). Blocks while its guards are
+// false; callbacks run meanwhile. Not to be called in a callback.
+weft_status weft_object_invoke(const weft_object *object,
+                               uint16_t operation,
+                               const weft_iov *pieces,
+                               size_t count,
+                               weft_answer **answer);
+
+// Begins what weft_object_invoke() does, and returns when its arguments are in packets. Those that
+// a thread has begun and not waited for are executed in any order. The invocation is the caller's,
+// who ends it by waiting. Blocks as weft_port_send() does.
+weft_status weft_object_begin(const weft_object *object,
+                              uint16_t operation,
+                              const weft_iov *pieces,
+                              size_t count,
+                              weft_invocation **invocation);
+
+// Waits for the result of an operation that was begun, gives it if answer is not null, and frees
+// the invocation, even when it fails. Blocks as weft_object_invoke() does.
+weft_status weft_invocation_wait(weft_invocation *invocation, weft_answer **answer);
+
+// The bytes of a result, from an address that is a multiple of 8, valid until it is freed. Never
+// blocks.
+weft_status weft_answer_bytes(const weft_answer *answer, const void **bytes, size_t *length);
+
+// Frees the result of an operation. Never blocks.
+weft_status weft_answer_free(weft_answer *answer);
+
+// Has look read the copy here, for an operation that reads, and tells if it was executed: if not,
+// because there is no copy here or look returned false, weft_object_invoke() executes it. The
+// fast way: nothing is written down nor sent. Waits only for operations on this copy.
+weft_status weft_object_read_here(const weft_object *object,
+                                  uint16_t operation,
+                                  weft_object_look look,
+                                  void *user,
+                                  bool *done);
+
+// Has change write the only copy, for an operation that writes, if that is here, and tells if it
+// was executed: if not, because there are other copies, it is elsewhere, or change returned false,
+// weft_object_invoke() executes it. Else as weft_object_read_here().
+weft_status weft_object_write_here(const weft_object *object,
+                                   uint16_t operation,
+                                   weft_object_change change,
+                                   void *user,
+                                   bool *done);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* WEFT_OBJECTS_H */
