@@ -10,6 +10,7 @@ MEASURE := $(CARGO) build --locked --profile measured
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
 COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
 PROGRAMS := asp awari sor leq tsp fft radix lu barnes water weft-example
+HEADERS := weft.h weft-objects.h
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.
@@ -65,7 +66,7 @@ help:
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
-	@echo 'make install put commands, libweft, weft.h, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
+	@echo 'make install put commands, libweft, its headers, manual pages and the libfabric provider below PREFIX (/usr/local); uninstall removes them'
 	@echo 'make setup   only set up what is missing for everything; ./setup demo, build, bench, compare, mpi-apps, paper, fuzz, miri or tsan for so much'
 	@echo 'make clean   remove what was built'
 	@echo
@@ -255,7 +256,7 @@ install:
 install-files:
 	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric) $(MAN3)
 	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS) $(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
-	@install -m 644 bindings/c/include/weft.h $(DESTDIR)$(PREFIX)/include
+	@install -m 644 $(addprefix bindings/c/include/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)
 	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libweft.so.0
@@ -269,7 +270,7 @@ install-files:
 
 uninstall:
 	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix bin/,$(COMMANDS) $(PROGRAMS)) \
-	    include/weft.h lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so)
+	    $(addprefix include/,$(HEADERS)) lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:

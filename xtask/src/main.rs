@@ -3,8 +3,8 @@
 //! The rules are those of `STYLE.md` and `ARCHITECTURE.md`: which way dependencies point, where
 //! `unsafe` may be, how long a file or a function gets, what does not belong in a source, and that
 //! pages about the inside name what is there. They read files and change none, and `cargo test`
-//! runs them too. Beside them is what writes `weft.h`. Uses nothing of the rest of the tree, so
-//! that it builds when the rest does not.
+//! runs them too. Beside them is what writes the headers for C. Uses nothing of the rest of the
+//! tree, so that it builds when the rest does not.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ Checks of this repository.
 
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
   cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
-  cargo run -p xtask -- header  writes bindings/c/include/weft.h again; a test checks that it is new";
+  cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {

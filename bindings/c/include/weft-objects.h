@@ -1,4 +1,3 @@
-
 // Shared objects for C programs (thesis 7.1). Made from bindings/c/src by
 // `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the page
 // weft_object(3) has more.
@@ -69,6 +68,51 @@ typedef struct {
     weft_write_code write;
 } weft_object_operation;
 
+// Code that makes an instance with a state, length bytes from an address that is a multiple of 8,
+// never null; null if they are no state. It is called for each copy, and to check a state.
+typedef void *(*weft_restore_code)(const void *state, size_t length);
+
+// Code that gives the state of an instance, from which another one like it can be made.
+typedef void (*weft_capture_code)(const void *instance, weft_result *state);
+
+// Code that frees an instance.
+typedef void (*weft_destroy_code)(void *instance);
+
+// A type of objects. Its code is called by any thread, for one instance by one at a time, and
+// calls nothing of Weft but weft_result_extend(). Nothing in it may be null.
+typedef struct {
+    // Its name, by which ranks agree on it.
+    const char *name;
+    // Its operations, by number.
+    const weft_object_operation *operations;
+    // Number of operations.
+    size_t operation_count;
+    // Makes an instance.
+    weft_restore_code restore;
+    // Gives its state.
+    weft_capture_code capture;
+    // Frees it.
+    weft_destroy_code destroy;
+} weft_object_type;
+
+// Code of a process. It runs on a thread of its own, with the objects of its rank, which are its
+// own until it returns, and arguments: length bytes from an address that is a multiple of 8, never
+// null, until it returns.
+typedef void (*weft_process_code)(const weft_objects *objects,
+                                  const void *arguments,
+                                  size_t length,
+                                  void *user);
+
+// A process type. Nothing in it may be null but user.
+typedef struct {
+    // Its name, by which ranks agree on it.
+    const char *name;
+    // Its code.
+    weft_process_code code;
+    // Pointer that is handed to the code.
+    void *user;
+} weft_process_type;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -78,13 +122,36 @@ extern "C" {
 // object is broken. Never blocks.
 void *weft_result_extend(weft_result *result, size_t length);
 
-// Takes part in the objects of a job, of these types. All ranks do, at the same place among the
-// orders that they create, with the same types. What types point to is copied; their code must
-// stay. The result is the caller's, to be given back to weft_objects_destroy(). Never blocks. Only
-// in a job for messages.
+// Starts a process of that type on a rank, with arguments of length bytes. Returns when this rank
+// knows of it; it may not have begun. Blocks; callbacks run meanwhile. Not to be called in a
+// callback.
+weft_status weft_object_fork(const weft_objects *objects,
+                             const char *process,
+                             uint32_t on,
+                             const void *arguments,
+                             size_t length);
+
+// Runs a program: rank 0 forks a process of type main on itself. All ranks call it, and it returns
+// when no process is left anywhere. If one has failed it is WEFT_ABANDONED, and so is, meanwhile,
+// what waits for guards. Blocks; callbacks run meanwhile.
+weft_status weft_objects_run(const weft_objects *objects,
+                             const char *main,
+                             const void *arguments,
+                             size_t length);
+
+// Has the process that was given these objects fail when its code returns, which is to be soon:
+// the program ends with this text. The first text counts. Never blocks.
+weft_status weft_process_fail(const weft_objects *objects, const char *text);
+
+// Takes part in the objects of a job, of these types, with processes of those, which may be none.
+// All ranks do, at the same place among the orders that they create, with the same types. What
+// types and processes point to is copied; their code must stay. The result is the caller's, to be
+// given back to weft_objects_destroy(). Never blocks. Only in a job for messages.
 weft_status weft_objects_create(const weft_job *job,
                                 const weft_object_type *types,
                                 size_t type_count,
+                                const weft_process_type *processes,
+                                size_t process_count,
                                 weft_objects **objects);
 
 // Ends this rank's part in the objects and frees it, with the copies here; all ranks must be done
@@ -103,6 +170,27 @@ weft_status weft_object_create(const weft_objects *objects,
                                size_t length,
                                uint32_t placement,
                                weft_object **object);
+
+// Creates an object as weft_object_create() does, whose name is for people: it need not be its
+// alone, and cannot be found. Others get it by its number.
+weft_status weft_object_create_unnamed(const weft_objects *objects,
+                                       const char *name,
+                                       const char *of,
+                                       const void *state,
+                                       size_t length,
+                                       uint32_t placement,
+                                       weft_object **object);
+
+// The object with a number, which has to be of that type. The number comes from whoever has the
+// object: as an argument of a process or an operation, or as a result. The object is the caller's,
+// to be given back to weft_object_destroy(). Never blocks.
+weft_status weft_object_get(const weft_objects *objects,
+                            uint64_t number,
+                            const char *of,
+                            weft_object **object);
+
+// Number of an object, the same at all ranks. Never blocks.
+weft_status weft_object_number(const weft_object *object, uint64_t *number);
 
 // The object of a name, which has to be of that type. It is the caller's, to be given back to
 // weft_object_destroy(). Blocks until some rank has created it; callbacks run meanwhile.

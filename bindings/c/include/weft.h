@@ -39,7 +39,7 @@ typedef enum {
     WEFT_TOO_SHORT,
     // The program holds all packets itself, so that none can become free.
     WEFT_NO_PACKETS,
-    // There is a port of that name, or of one that collides with it.
+    // There is a port or an object of that name, or a port of one that collides with it.
     WEFT_PORT_TAKEN,
     // Nobody has created the port that a message was for.
     WEFT_NO_PORT,

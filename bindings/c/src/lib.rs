@@ -1,7 +1,7 @@
-//! Weft for C programs: what `weft.h` declares.
+//! Weft for C programs: what `weft.h` and `weft-objects.h` declare.
 //!
-//! Each group of calls is a module here and a manual page in `man/`; `weft.h` is made from the
-//! modules of [`EXPORTED`](../../../xtask/src/header.rs) by `cargo run -p xtask -- header`.
+//! Each group of calls is a module here and a manual page in `man/`; the headers are made from the
+//! modules of [`HEADERS`](../../../xtask/src/header.rs) by `cargo run -p xtask -- header`.
 //!
 //! | module | what | page |
 //! |---|---|---|
@@ -15,6 +15,10 @@
 //! | `collective` | what all members of a team do together | `weft_collective(3)` |
 //! | `region` | shared regions of memory | `weft_region(3)` |
 //! | `place` | puts into receive buffers of other ranks | `weft_put(3)` |
+//! | `object` | shared objects | `weft_object(3)` |
+//! | `object_type` | types of objects: code of C's | `weft_object(3)` |
+//! | `object_process` | processes that share objects | `weft_object(3)` |
+//! | `aligned` | bytes that C reads as numbers | |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
 //! | `callback` | functions of C's that Weft calls | |
@@ -22,13 +26,14 @@
 //! | `waiters` | threads that wait for what callbacks do | |
 //! | `held` | what borrows a job or a region, and outlives the call (`unsafe`) | |
 //!
-//! It stands on the facade for Rust, regions on their system, and adds nothing to it but C's ways.
-//! No panic leaves it: an exported function does its work in `status::call`. Arguments are types
-//! that only C can make (`memory`), so that the exported functions are safe code; what C promises
-//! of them is in `weft.h`.
+//! It stands on the facade for Rust, regions and objects on their systems, and adds nothing to it
+//! but C's ways. No panic leaves it: an exported function does its work in `status::call`.
+//! Arguments are types that only C can make (`memory`), so that the exported functions are safe
+//! code; what C promises of them is in `weft.h`.
 
 #![deny(unsafe_code)]
 
+mod aligned;
 mod awaited;
 mod call;
 mod callback;
@@ -38,6 +43,9 @@ mod held;
 mod job;
 mod memory;
 mod message;
+mod object;
+mod object_process;
+mod object_type;
 mod order;
 mod packet;
 mod place;

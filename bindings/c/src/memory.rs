@@ -6,6 +6,8 @@
 //! stands beside a pointer is the one that C passed beside it.
 #![allow(unsafe_code)]
 
+use crate::object_process::ProcessType;
+use crate::object_type::{ObjectOperation, ObjectType};
 use crate::port::Iov;
 use crate::status::Failure;
 use std::ffi::{CStr, c_char, c_void};
@@ -37,6 +39,28 @@ pub struct Vector<'a>(*const Iov, PhantomData<&'a [Iov]>);
 #[repr(transparent)]
 pub struct RankList<'a>(*const u32, PhantomData<&'a [u32]>);
 
+/// `const weft_object_type *`: types of objects.
+#[repr(transparent)]
+pub struct ObjectTypes<'a>(*const ObjectType<'a>, PhantomData<&'a [ObjectType<'a>]>);
+
+/// `const weft_process_type *`: types of processes.
+#[repr(transparent)]
+pub struct ProcessTypes<'a>(*const ProcessType<'a>, PhantomData<&'a [ProcessType<'a>]>);
+
+/// `const weft_object_operation *`: operations of a type.
+#[repr(transparent)]
+pub struct ObjectOperations<'a>(*const ObjectOperation<'a>, PhantomData<&'a [ObjectOperation<'a>]>);
+
+/// `void *`: an instance of a type of C's, for code that may change it. Weft never looks at it.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Instance(*mut c_void);
+
+/// `const void *`: an instance of a type of C's, for code that reads it.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct InstanceView(*const c_void);
+
 /// `weft_type` or `weft_operation`: a number that may be none of theirs.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -57,6 +81,11 @@ pub struct HintNumber(pub(crate) u32);
 #[derive(Clone, Copy)]
 pub struct RightsNumber(pub(crate) u32);
 
+/// `weft_outcome`: as [`TypeNumber`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct OutcomeNumber(pub(crate) u32);
+
 /// `void *`: what a callback is given back. Weft never looks at what it points to.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -67,6 +96,22 @@ pub struct User(*mut c_void);
 unsafe impl Send for User {}
 // SAFETY: as above.
 unsafe impl Sync for User {}
+
+// SAFETY: a number, as above. That any thread executes operations on an instance, one at a time, is
+// what `weft-objects.h` asks of types.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    /// The instance, unless C has made none.
+    pub(crate) fn made(self) -> Option<Self> {
+        (!self.0.is_null()).then_some(self)
+    }
+
+    /// The instance for code that reads it.
+    pub(crate) fn view(self) -> InstanceView {
+        InstanceView(self.0)
+    }
+}
 
 impl<'a> Text<'a> {
     /// The text, which has to be UTF-8.
@@ -151,6 +196,30 @@ impl<'a> RankList<'a> {
     pub(crate) fn slice(&self, count: usize) -> Result<&'a [u32], Failure> {
         // SAFETY: C promises that there are `count` ranks.
         unsafe { read(self.0, count, "the pointer to the ranks") }
+    }
+}
+
+impl<'a> ObjectTypes<'a> {
+    /// The `count` types.
+    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ObjectType<'a>], Failure> {
+        // SAFETY: C promises that there are `count` types.
+        unsafe { read(self.0, count, "the pointer to the types") }
+    }
+}
+
+impl<'a> ProcessTypes<'a> {
+    /// The `count` types.
+    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ProcessType<'a>], Failure> {
+        // SAFETY: C promises that there are `count` types.
+        unsafe { read(self.0, count, "the pointer to the processes") }
+    }
+}
+
+impl<'a> ObjectOperations<'a> {
+    /// The `count` operations.
+    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ObjectOperation<'a>], Failure> {
+        // SAFETY: C promises that there are `count` operations.
+        unsafe { read(self.0, count, "the pointer to the operations") }
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Status {
     TooShort,
     /// The program holds all packets itself, so that none can become free.
     NoPackets,
-    /// There is a port of that name, or of one that collides with it.
+    /// There is a port or an object of that name, or a port of one that collides with it.
     PortTaken,
     /// Nobody has created the port that a message was for.
     NoPort,
@@ -134,6 +134,31 @@ impl From<weft_region::Error> for Failure {
             Error::Memory(_) => Status::NoMemory,
             Error::Disagreement { .. } => Status::Disagreement,
             Error::Packet(_) | Error::Breach { .. } | Error::Invariant { .. } => Status::Protocol,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl From<weft_object::Error> for Failure {
+    fn from(error: weft_object::Error) -> Self {
+        use weft_object::Error;
+        let status = match &error {
+            Error::Messaging(error) => of_messages(error),
+            Error::Taken(_) => Status::PortTaken,
+            Error::LongName(_) => Status::TooLong,
+            Error::NoSuchRank(..) => Status::NoSuchRank,
+            Error::Process { .. } | Error::Ended => Status::Abandoned,
+            Error::UnknownType(_)
+            | Error::UnknownProcess(_)
+            | Error::NoSuchObject(_)
+            | Error::OtherType { .. }
+            | Error::BadState(_)
+            | Error::NoSuchOperation { .. }
+            | Error::Malformed { .. }
+            | Error::Unwritable(_) => Status::Invalid,
+            Error::NoCopy(_) => Status::Other,
+            Error::Unreadable => Status::Protocol,
+            Error::Broken(_) => Status::Panicked,
         };
         Failure::new(status, error.to_string())
     }

@@ -1,4 +1,4 @@
-//! The manual pages and the header say the same.
+//! The manual pages and the headers say the same.
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 use std::collections::BTreeMap;
@@ -21,8 +21,10 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The headers, one after the other.
 fn header() -> String {
-    std::fs::read_to_string(here().join("include/weft.h")).unwrap()
+    let headers = ["include/weft.h", "include/weft-objects.h"];
+    headers.map(|header| std::fs::read_to_string(here().join(header)).unwrap()).concat()
 }
 
 /// The pages, by path, sorted.
@@ -33,7 +35,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The functions of the header and their declarations.
+/// The functions of the headers and their declarations.
 fn declared() -> BTreeMap<String, String> {
     let header = header();
     let code: Vec<&str> =

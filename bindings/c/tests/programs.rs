@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 18] = [
+const PROGRAMS: [(&str, u32, &[&str]); 24] = [
     (
         "examples/hello.c",
         3,
@@ -58,6 +58,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 18] = [
     ),
     ("examples/heat.c", 3, &["3000 cells hold # degrees"]),
     ("examples/rows.c", 3, &["64 rows add up to 1006992000"]),
+    ("examples/jobs.c", 4, &["100 jobs were taken, by 4 ranks, and come to 5050"]),
     ("tests/errors.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
@@ -67,7 +68,15 @@ const PROGRAMS: [(&str, u32, &[&str]); 18] = [
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
     ("tests/puts.c", 2, &[]),
+    ("tests/objects.c", 1, &[]),
+    ("tests/objects.c", 2, &[]),
+    ("tests/objects.c", 4, &[]),
+    ("tests/processes.c", 1, &[]),
+    ("tests/processes.c", 3, &[]),
 ];
+
+/// The headers.
+const HEADERS: [&str; 2] = ["include/weft.h", "include/weft-objects.h"];
 
 /// The folder that Cargo builds into.
 fn built() -> PathBuf {
@@ -201,11 +210,14 @@ fn valgrind_would_find_a_leak_in_the_library() {
 }
 
 #[test]
-fn the_header_is_cplusplus_too() {
+fn the_headers_are_cplusplus_too() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("header.cc");
-    std::fs::write(&source, "#include <weft.h>\nweft_status (*join)(weft_job **) = weft_join;\n")
-        .unwrap();
+    std::fs::write(
+        &source,
+        "#include <weft-objects.h>\nweft_status (*join)(weft_job **) = weft_join;\n",
+    )
+    .unwrap();
     let mut command = Command::new("c++");
     command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]);
     run(command.arg("-I").arg(here().join("include")).arg(source));
@@ -220,8 +232,7 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
     let mut exported: Vec<&str> =
         symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     exported.sort_unstable();
-    let header = std::fs::read_to_string(here().join("include/weft.h")).unwrap();
-    assert_eq!(exported, declared(&header));
+    assert_eq!(exported, declared(&headers()));
 }
 
 #[test]
@@ -229,13 +240,16 @@ fn tests_call_every_function() {
     let tests = PROGRAMS.iter().filter(|(path, ..)| path.starts_with("tests/"));
     let text: String =
         tests.map(|(path, ..)| std::fs::read_to_string(here().join(path)).unwrap()).collect();
-    let header = std::fs::read_to_string(here().join("include/weft.h")).unwrap();
-    for name in declared(&header) {
+    for name in declared(&headers()) {
         assert!(text.contains(&format!("{name}(")), "{name} is called nowhere");
     }
 }
 
-/// The functions of a header, sorted.
+fn headers() -> String {
+    HEADERS.map(|header| std::fs::read_to_string(here().join(header)).unwrap()).concat()
+}
+
+/// The functions of headers, sorted.
 fn declared(header: &str) -> Vec<&str> {
     let code = header.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut declared: Vec<&str> = code.filter_map(function).collect();

@@ -90,7 +90,7 @@ impl Generator<'_> {
         let wrong = quoted("its arguments cannot be read: the ranks run different programs");
         let word = quoted(&format!("process {}", self.facts.routine(id).name));
         format!(
-            "\nstatic void run_{name}(weft_objects *objects, const void *arguments, size_t length, void *user) {{\n\
+            "\nstatic void run_{name}(const weft_objects *objects, const void *arguments, size_t length, void *user) {{\n\
              \x20   orca_reader reader = {{arguments, length, false}};\n    bool good = true;\n\
              \x20   (void)objects, (void)user, (void)reader;\n{before}    if (!good)\n        orca_fail({word}, {wrong});\n\
              \x20   {name}({arguments});\n{after}}}\n"
