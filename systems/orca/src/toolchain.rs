@@ -1,6 +1,5 @@
 //! The C compiler and Weft, found and started: from the C of a program to its processes.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -12,9 +11,12 @@ const HEADERS: [(&str, &str); 2] = [
 ];
 
 /// Flags for the C compiler: optimised, since programs are compiled to run fast.
-const FLAGS: [&str; 4] = ["-std=gnu11", "-O3", "-Wno-unused-function", "-pthread"];
+const FLAGS: [&str; 4] = ["-std=gnu11", "-O3", "-pthread", "-Wl,--gc-sections"];
 
-/// Folders with `libweft.so`, and the command `weft`.
+/// Libraries that Weft stands on, as `weft.pc` names them.
+const LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
+
+/// The library `libweft.a`, of which a program takes its part along, and the command `weft`.
 pub struct Weft {
     library: PathBuf,
     command: PathBuf,
@@ -35,16 +37,17 @@ impl Weft {
         let mut places: Vec<(PathBuf, PathBuf)> = prefix.iter().map(below).collect();
         places.extend(beside.map(|folder| (folder.clone(), folder)));
         places.extend(installed.as_ref().map(below));
-        let found = places.iter().find(|(library, _)| library.join("libweft.so").exists());
+        let found = places.iter().find(|(library, _)| library.join("libweft.a").exists());
         match found {
             Some((library, commands)) => {
-                Ok(Weft { library: library.clone(), command: commands.join("weft") })
+                let (library, command) = (library.join("libweft.a"), commands.join("weft"));
+                Ok(Weft { library, command })
             }
             None => {
                 let looked: Vec<String> =
                     places.iter().map(|(library, _)| library.display().to_string()).collect();
                 Err(format!(
-                    "orcac: libweft.so is in none of these: {}; install Weft (`make install`), or \
+                    "orcac: libweft.a is in none of these: {}; install Weft (`make install`), or \
                      name its prefix in WEFT_PREFIX\n",
                     looked.join(", ")
                 ))
@@ -65,8 +68,6 @@ impl Weft {
                 .map_err(|error| unwritable(&path.display().to_string(), &error))?;
         }
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let mut path = OsString::from("-Wl,-rpath,");
-        path.push(&self.library);
         let output = Command::new(&compiler)
             .args(FLAGS)
             .arg("-I")
@@ -74,10 +75,8 @@ impl Weft {
             .arg(&source)
             .arg("-o")
             .arg(program)
-            .arg("-L")
             .arg(&self.library)
-            .arg(path)
-            .args(["-lweft", "-lm"])
+            .args(LIBRARIES)
             .output();
         let compiler = compiler.to_string_lossy();
         let output = output.map_err(|error| {

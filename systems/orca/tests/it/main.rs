@@ -4,6 +4,7 @@ mod diagnostics;
 mod editors;
 mod programs;
 mod robustness;
+mod running;
 mod status;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,143 @@
+//! Programs that are compiled and run, by processes of `weft run`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use super::{folder, read};
+
+/// A compiled program, which goes with the folder that it is in.
+struct Compiled {
+    program: PathBuf,
+    _folder: TempDir,
+}
+
+fn compiled(source: &Path) -> Compiled {
+    let folder = tempfile::tempdir().expect("folder");
+    let program = folder.path().join("program");
+    let mut orcac = Command::new(env!("CARGO_BIN_EXE_orcac"));
+    let output = orcac.arg("build").arg(source).arg("-o").arg(&program).output().expect("orcac");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Compiled { program, _folder: folder }
+}
+
+impl Compiled {
+    fn run(&self, ranks: u32) -> Output {
+        let weft = Path::new(env!("CARGO_BIN_EXE_orcac")).with_file_name("weft");
+        assert!(weft.exists(), "build the commands first: cargo build -p weft-cli -p weft-c");
+        let mut command = Command::new(weft);
+        command.args(["run", "-n", &ranks.to_string(), "--"]).arg(&self.program);
+        command.output().expect("weft runs")
+    }
+
+    /// Standard output of a run that has to be without errors.
+    fn prints(&self, ranks: u32) -> String {
+        let output = self.run(ranks);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{ranks} ranks: {errors}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+#[test]
+fn the_program_of_figures_7_1_and_7_2_runs_on_1_to_16_ranks() {
+    let program = compiled(&folder("programs/counter.orca"));
+    for ranks in [1, 2, 3, 4, 8, 16] {
+        assert_eq!(program.prints(ranks), "");
+    }
+}
+
+#[test]
+fn values_and_objects_come_to_what_they_should() {
+    for name in ["values", "objects"] {
+        let source = folder("tests/running").join(name);
+        let program = compiled(&source.with_extension("orca"));
+        let expected = read(&source.with_extension("txt"));
+        for ranks in [1, 2, 3] {
+            assert_eq!(program.prints(ranks), expected, "{name} on {ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn programs_come_to_the_same_on_any_number_of_ranks() {
+    let programs = [
+        ("asp", "sum of all distances: 100823\n"),
+        ("leq", "iterations: 9, x[0] = -0.00041693314112753736\n"),
+        ("tsp", "shortest tour: 174, by way of "),
+        ("shapes", "area 12.56636 oldest 54 count 139\ntrue warmer e 0\n"),
+    ];
+    for (name, expected) in programs {
+        let program = compiled(&folder("programs").join(name).with_extension("orca"));
+        for ranks in [1, 4] {
+            let printed = program.prints(ranks);
+            assert!(printed.starts_with(expected), "{name} on {ranks} ranks: {printed}");
+        }
+    }
+}
+
+/// Standard error of a program of these declarations and statements, which fails.
+fn failure(declarations: &str, statements: &str) -> String {
+    let text = format!("{declarations}\nprocess OrcaMain();\n{statements}\nend;\n");
+    let folder = tempfile::tempdir().expect("folder");
+    let source = folder.path().join("wrong.orca");
+    std::fs::write(&source, text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_orcac"));
+    let output = command.arg("run").arg(&source).output().expect("orcac");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{statements}");
+    errors.replace(&folder.path().display().to_string(), "")
+}
+
+#[test]
+fn mistakes_of_a_running_program_are_named_with_their_places() {
+    let graph = "type G = graph nodes value: integer; end;";
+    let union =
+        "type K = (one, two); type U = union (kind: K) one => a: integer; two => b: integer; end;";
+    let object = "object implementation O; x: integer; operation wait(); begin guard x > 0 do od; \
+                  end; end; process P(o: shared O); begin end;";
+    let cases = [
+        (
+            "",
+            "a: array[0..2] of integer; begin a[NCPUS() + 4] := 1;",
+            "3:36: index 5 is outside 0..2",
+        ),
+        (
+            "",
+            "a: array[integer] of real; begin WriteLine(a[1]);",
+            "index 1 of an array without elements",
+        ),
+        ("", "x: integer; begin x := 5 div x;", "3:24: 5 is divided by 0"),
+        ("", "x: integer; begin x := 5 mod x;", "3:24: 5 is divided by 0"),
+        ("", "begin assert(1 = 2);", "3:7: this was to hold, and does not"),
+        ("", "s: string; begin s := \"abc\"; s[3] := 'd';", "index 3 is outside 0..2"),
+        ("", "s: set of integer; begin WriteLine(from(s));", "`from` finds no element"),
+        ("", "begin WriteLine(chr(-1));", "no character has the number -1"),
+        ("", "begin WriteLine(trunc(1.0e300));", "1e+300 is no integer of 64 bits"),
+        (
+            "",
+            "begin case NCPUS() of | 2 => WriteLine(); esac;",
+            "no alternative of this `case` is for 1",
+        ),
+        ("", "begin for i in 1..max(integer) do exit; od;", "counts to the largest integer"),
+        (graph, "g: G; n: nodename of G; begin g[n].value := 1;", "`nil` is no node"),
+        (
+            graph,
+            "g: G; n: nodename of G; begin n := addnode(g); deletenode(g, n); g[n].value := 1;",
+            "this graph has no node of that name (any more)",
+        ),
+        (union, "u: U; begin u.kind := two; u.a := 1;", "the field `a` is not there"),
+        (
+            object,
+            "o: O; begin o$wait();",
+            "`wait` waits for ever: no other process has this object",
+        ),
+        (object, "o: O; begin fork P(o) on -1;", "there is no processor -1"),
+    ];
+    for (declarations, statements, expected) in cases {
+        let errors = failure(declarations, statements);
+        assert!(errors.contains(expected), "{statements}\n{errors}");
+        assert!(errors.contains("orca: /wrong.orca:"), "{errors}");
+    }
+}
