@@ -77,67 +77,63 @@ fn programs_come_to_the_same_on_any_number_of_ranks() {
     }
 }
 
-/// Standard error of a program of these declarations and statements, which fails.
-fn failure(declarations: &str, statements: &str) -> String {
-    let text = format!("{declarations}\nprocess OrcaMain();\n{statements}\nend;\n");
+/// Types of the mistakes below.
+const DECLARATIONS: &str = "\
+type G = graph nodes value: integer; end;
+type K = (one, two);
+type U = union (kind: K) one => a: integer; two => b: integer; end;
+object implementation O; x: integer; operation wait(); begin guard x > 0 do od; end; end;
+process P(o: shared O); begin end;
+";
+
+/// Mistakes, each with the message of the program that makes it.
+const MISTAKES: [(&str, &str); 15] = [
+    ("a: array[0..2] of integer; begin a[NCPUS() + 4] := 1;", "index 5 is outside 0..2"),
+    ("a: array[integer] of real; begin WriteLine(a[1]);", "index 1 of an array without elements"),
+    ("x: integer; begin x := 5 div x;", "5 is divided by 0"),
+    ("x: integer; begin x := 5 mod x;", "5 is divided by 0"),
+    ("begin assert(1 = 2);", "this was to hold, and does not"),
+    ("s: string; begin s := \"abc\"; s[3] := 'd';", "index 3 is outside 0..2"),
+    ("s: set of integer; begin WriteLine(from(s));", "`from` finds no element"),
+    ("begin WriteLine(chr(-1));", "no character has the number -1"),
+    ("begin WriteLine(trunc(1.0e300));", "1e+300 is no integer of 64 bits"),
+    ("begin for i in 1..max(integer) do exit; od;", "counts to the largest integer"),
+    ("g: G; n: nodename of G; begin g[n].value := 1;", "`nil` is no node"),
+    (
+        "g: G; n: nodename of G; begin n := addnode(g); deletenode(g, n); g[n].value := 1;",
+        "this graph has no node of that name (any more)",
+    ),
+    ("u: U; begin u.kind := two; u.a := 1;", "the field `a` is not there"),
+    ("o: O; begin o$wait();", "`wait` waits for ever: no other process has this object"),
+    ("o: O; begin fork P(o) on -1;", "there is no processor -1"),
+];
+
+/// One program makes them all: as many ranks as it has say which.
+#[test]
+fn mistakes_of_a_running_program_are_named_with_their_places() {
+    let mut text = DECLARATIONS.to_owned();
+    let mut calls = String::new();
+    for (ranks, (mistake, _)) in (1..).zip(MISTAKES) {
+        text += &format!("function F{ranks}(); {mistake} end;\n");
+        calls += &format!("| {ranks} => F{ranks}(); ");
+    }
+    text += &format!("process OrcaMain(); begin case NCPUS() of {calls} esac; end;\n");
     let folder = tempfile::tempdir().expect("folder");
     let source = folder.path().join("wrong.orca");
     std::fs::write(&source, text).expect("written");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_orcac"));
-    let output = command.arg("run").arg(&source).output().expect("orcac");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success(), "{statements}");
-    errors.replace(&folder.path().display().to_string(), "")
+    let program = compiled(&source);
+    let first_line = DECLARATIONS.lines().count() + 1;
+    for (place, (mistake, message)) in MISTAKES.iter().enumerate() {
+        let errors = failure(&program.run(place as u32 + 1));
+        let begins = format!("wrong.orca:{}:", first_line + place);
+        assert!(errors.contains(&begins) && errors.contains(message), "{mistake}\n{errors}");
+    }
+    let unnamed = failure(&program.run(16));
+    assert!(unnamed.contains("no alternative of this `case` is for 16"), "{unnamed}");
 }
 
-#[test]
-fn mistakes_of_a_running_program_are_named_with_their_places() {
-    let graph = "type G = graph nodes value: integer; end;";
-    let union =
-        "type K = (one, two); type U = union (kind: K) one => a: integer; two => b: integer; end;";
-    let object = "object implementation O; x: integer; operation wait(); begin guard x > 0 do od; \
-                  end; end; process P(o: shared O); begin end;";
-    let cases = [
-        (
-            "",
-            "a: array[0..2] of integer; begin a[NCPUS() + 4] := 1;",
-            "3:36: index 5 is outside 0..2",
-        ),
-        (
-            "",
-            "a: array[integer] of real; begin WriteLine(a[1]);",
-            "index 1 of an array without elements",
-        ),
-        ("", "x: integer; begin x := 5 div x;", "3:24: 5 is divided by 0"),
-        ("", "x: integer; begin x := 5 mod x;", "3:24: 5 is divided by 0"),
-        ("", "begin assert(1 = 2);", "3:7: this was to hold, and does not"),
-        ("", "s: string; begin s := \"abc\"; s[3] := 'd';", "index 3 is outside 0..2"),
-        ("", "s: set of integer; begin WriteLine(from(s));", "`from` finds no element"),
-        ("", "begin WriteLine(chr(-1));", "no character has the number -1"),
-        ("", "begin WriteLine(trunc(1.0e300));", "1e+300 is no integer of 64 bits"),
-        (
-            "",
-            "begin case NCPUS() of | 2 => WriteLine(); esac;",
-            "no alternative of this `case` is for 1",
-        ),
-        ("", "begin for i in 1..max(integer) do exit; od;", "counts to the largest integer"),
-        (graph, "g: G; n: nodename of G; begin g[n].value := 1;", "`nil` is no node"),
-        (
-            graph,
-            "g: G; n: nodename of G; begin n := addnode(g); deletenode(g, n); g[n].value := 1;",
-            "this graph has no node of that name (any more)",
-        ),
-        (union, "u: U; begin u.kind := two; u.a := 1;", "the field `a` is not there"),
-        (
-            object,
-            "o: O; begin o$wait();",
-            "`wait` waits for ever: no other process has this object",
-        ),
-        (object, "o: O; begin fork P(o) on -1;", "there is no processor -1"),
-    ];
-    for (declarations, statements, expected) in cases {
-        let errors = failure(declarations, statements);
-        assert!(errors.contains(expected), "{statements}\n{errors}");
-        assert!(errors.contains("orca: /wrong.orca:"), "{errors}");
-    }
+/// Standard error of a run that has to fail.
+fn failure(output: &Output) -> String {
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
