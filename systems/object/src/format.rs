@@ -20,6 +20,8 @@ const CREATE: u8 = 1;
 const INVOKE: u8 = 2;
 const FORK: u8 = 3;
 const END: u8 = 4;
+const PLACE: u8 = 5;
+const STATE: u8 = 6;
 /// A home that says that there are copies everywhere.
 const EVERYWHERE: u16 = u16::MAX;
 
@@ -34,8 +36,8 @@ pub(crate) struct Invocation {
     pub call: u64,
 }
 
-/// Beginning of the reply to a call; the result follows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Beginning of the reply to a call; the result follows, or the arguments if the object has moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reply {
     /// Reason why there is no result.
     pub fault: Option<Fault>,
@@ -71,6 +73,13 @@ pub(crate) struct End {
     pub has_failed: bool,
 }
 
+/// Change of an object's placement, which is asked for, or done; then the state follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub object: u64,
+    pub placement: Placement,
+}
+
 /// A message of the order.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Ordered<'a> {
@@ -78,6 +87,9 @@ pub(crate) enum Ordered<'a> {
     Invoke(Invocation, &'a [u8]),
     Fork(Fork<'a>, &'a [u8]),
     End(End, &'a [u8]),
+    Place(Place),
+    /// A state; `None` if the object stays where it is.
+    State(Place, Option<&'a [u8]>),
 }
 
 impl Invocation {
@@ -112,11 +124,7 @@ impl Invocation {
 impl Creation<'_> {
     /// The beginning; the names and the state follow. Names are no longer than [`NAME_MAX`].
     pub fn emit(&self) -> [u8; HEAD] {
-        let home = match self.placement {
-            Placement::Replicated => EVERYWHERE,
-            Placement::Single(home) => home.0,
-        };
-        let [low, high] = home.to_le_bytes();
+        let [low, high] = self.placement.number().to_le_bytes();
         let [name, kind] = [self.name, self.kind].map(|name| name.len() as u8);
         [CREATE, 0, low, high, name, kind, u8::from(!self.is_named), 0]
     }
@@ -126,10 +134,7 @@ impl Creation<'_> {
         let [CREATE, 0, low, high, name, kind, is_unnamed @ 0..=1, 0] = head else { return None };
         let (name, rest) = rest.split_at_checked(name.into())?;
         let (kind, state) = rest.split_at_checked(kind.into())?;
-        let placement = match u16::from_le_bytes([low, high]) {
-            EVERYWHERE => Placement::Replicated,
-            home => Placement::Single(Rank(home)),
-        };
+        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
         let ([name, kind], is_named) = ([name, kind].map(std::str::from_utf8), is_unnamed == 0);
         Some(Creation { placement, is_named, name: name.ok()?, kind: kind.ok()?, state })
     }
@@ -168,6 +173,57 @@ impl End {
     }
 }
 
+impl Placement {
+    /// Number that stands for it.
+    pub(crate) fn number(self) -> u16 {
+        match self {
+            Placement::Replicated => EVERYWHERE,
+            Placement::Single(home) => home.0,
+        }
+    }
+
+    /// The placement that a number stands for.
+    pub(crate) fn of_number(number: u16) -> Self {
+        match number {
+            EVERYWHERE => Placement::Replicated,
+            home => Placement::Single(Rank(home)),
+        }
+    }
+}
+
+impl Place {
+    /// A message that asks for it.
+    pub fn emit(&self) -> [u8; 2 * HEAD] {
+        self.emit_as(PLACE, 0)
+    }
+
+    /// Beginning of a message that does it; the state follows, if the object moves.
+    pub fn emit_state(&self, moves: bool) -> [u8; 2 * HEAD] {
+        self.emit_as(STATE, u8::from(moves))
+    }
+
+    fn emit_as(&self, kind: u8, moves: u8) -> [u8; 2 * HEAD] {
+        let mut bytes = [0; 2 * HEAD];
+        bytes[..2].copy_from_slice(&[kind, moves]);
+        bytes[2..4].copy_from_slice(&self.placement.number().to_le_bytes());
+        bytes[HEAD..].copy_from_slice(&self.object.to_le_bytes());
+        bytes
+    }
+
+    /// Content of a message that begins with `head`.
+    fn parse(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+        let [kind, moves @ 0..=1, low, high, 0, 0, 0, 0] = head else { return None };
+        let (object, state) = rest.split_first_chunk()?;
+        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
+        let place = Place { object: u64::from_le_bytes(*object), placement };
+        match (kind, moves) {
+            (STATE, moves) => Some(Ordered::State(place, (moves == 1).then_some(state))),
+            (PLACE, 0) if state.is_empty() => Some(Ordered::Place(place)),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Ordered<'a> {
     /// A message of the order; `None` if it is none.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
@@ -180,6 +236,7 @@ impl<'a> Ordered<'a> {
             CREATE => Creation::parse(head, rest).map(Ordered::Create),
             FORK => Fork::parse(head, rest).map(|(fork, rest)| Ordered::Fork(fork, rest)),
             END => End::parse(head, rest).map(|(end, rest)| Ordered::End(end, rest)),
+            PLACE | STATE => Place::parse(head, rest),
             _ => None,
         }
     }
@@ -188,13 +245,14 @@ impl<'a> Ordered<'a> {
 impl Reply {
     pub fn emit(&self) -> [u8; REPLY] {
         let mut bytes = [0; REPLY];
-        bytes[0] = match self.fault {
+        bytes[0] = match &self.fault {
             None => 0,
             Some(Fault::NoSuchOperation) => 1,
             Some(Fault::Malformed) => 2,
             Some(Fault::NoCopy) => 3,
             Some(Fault::Broken) => 4,
             Some(Fault::Ended) => 5,
+            Some(Fault::Moved(_)) => 6,
         };
         bytes[8..].copy_from_slice(&self.seen.to_le_bytes());
         bytes
@@ -207,11 +265,21 @@ impl Reply {
             2 => Some(Fault::Malformed),
             3 => Some(Fault::NoCopy),
             5 => Some(Fault::Ended),
+            6 => Some(Fault::Moved(Vec::new())),
             // Whatever it was, there is no result.
             _ => Some(Fault::Broken),
         };
         let [.., a, b, c, d, e, f, g, h] = *bytes;
         Reply { fault, seen: u64::from_le_bytes([a, b, c, d, e, f, g, h]) }
+    }
+
+    /// End of the operation, whose reply goes on with `rest`.
+    pub fn answer(self, rest: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        match self.fault {
+            None => Ok(rest),
+            Some(Fault::Moved(_)) => Err(Fault::Moved(rest)),
+            Some(fault) => Err(fault),
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
-use crate::copy::{Fault, Overs, Statistics};
+use crate::copy::{Fault, Overs, Role, Statistics, Way};
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Inner, Placement};
 use crate::operation::{Effect, Executable};
-use crate::shared::{Answer, Entry, LocalCopy, Resume, lock};
+use crate::shared::{Answer, Entry, Local, LocalCopy, Resume, lock};
 use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -15,9 +15,9 @@ use weft_messaging::{Completion, Parts};
 
 /// An object of a known type, as one rank sees it.
 pub struct Handle<T> {
-    inner: Arc<Inner>,
-    entry: Arc<Entry>,
-    /// The copy here, if there is one.
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) entry: Arc<Entry>,
+    /// The copy here, or the place for one, if this rank knows the type.
     copy: Option<Arc<LocalCopy<T>>>,
 }
 
@@ -48,14 +48,16 @@ impl<T: Executable> Handle<T> {
         self.entry.id
     }
 
-    /// Place of its copies.
+    /// Place of its copies, as far as this rank has executed the order.
     pub fn placement(&self) -> Placement {
-        self.entry.placement
+        self.entry.placement()
     }
 
-    /// Counters of the copy here, if there is one.
+    /// Counters of the copy here, if there is one. They count what this rank has executed as long
+    /// as it had one.
     pub fn statistics(&self) -> Option<Statistics> {
-        self.copy.as_ref().map(|copy| lock(copy).statistics)
+        let copy = lock(self.copy.as_ref()?);
+        (copy.role() != Role::Absent).then_some(copy.statistics)
     }
 
     /// Executes the operation with this number, and returns its result. Its arguments may be in
@@ -71,7 +73,8 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Begins the operation with this number, whose result is waited for, or awaited, later. Those
-    /// that a thread has begun and not waited for are executed in any order.
+    /// that a thread has begun and not waited for are executed in any order; and one whose object
+    /// moves before it is executed starts again when it is waited for.
     ///
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
@@ -82,14 +85,13 @@ impl<T: Executable> Handle<T> {
 
     fn start(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
         let effect = self.entry.kind.effects.get(usize::from(operation));
-        Ok(match (self.entry.placement, effect) {
+        Ok(match (self.entry.placement(), effect) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
             (Placement::Single(home), _) if home != self.inner.shared.own => {
                 self.call(home, operation, arguments)?
             }
-            (Placement::Single(_), _) | (_, Some(Effect::Read)) => {
-                self.execute(operation, arguments)
-            }
+            (_, Some(Effect::Read)) => self.execute(Way::Read, operation, arguments),
+            (Placement::Single(_), _) => self.execute(Way::Home, operation, arguments),
             (_, Some(Effect::Either)) => match self.read(operation, arguments) {
                 Ok(None) => self.broadcast(operation, arguments)?,
                 Ok(Some(result)) => State::Over(Ok(result)),
@@ -99,22 +101,30 @@ impl<T: Executable> Handle<T> {
         })
     }
 
-    fn wait(&self, operation: u16, state: State) -> Result<Vec<u8>> {
-        let answer = match state {
-            State::Over(answer) => answer,
-            State::Completes(completion) => completion.wait()?,
-            State::Called(call) => {
-                let mut message = call.wait()?;
-                let mut head = [0; REPLY];
-                message.read_exact(&mut head)?;
-                let Reply { fault, seen } = Reply::parse(&head);
-                let result = message.read_to_vec()?;
-                // This rank sees what the home has.
-                self.inner.shared.catch_up(seen).map(Completion::wait).transpose()?;
-                fault.map_or(Ok(result), Err)
-            }
-        };
-        answer.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
+    fn wait(&self, operation: u16, mut state: State) -> Result<Vec<u8>> {
+        let shared = &self.inner.shared;
+        loop {
+            let answer = match state {
+                State::Over(answer) => answer,
+                State::Completes(completion) => completion.wait()?,
+                State::Called(call) => {
+                    let mut message = call.wait()?;
+                    let mut head = [0; REPLY];
+                    message.read_exact(&mut head)?;
+                    let reply = Reply::parse(&head);
+                    let rest = message.read_to_vec()?;
+                    // This rank sees what the home has.
+                    shared.catch_up(reply.seen).map(Completion::wait).transpose()?;
+                    reply.answer(rest)
+                }
+            };
+            let Err(Fault::Moved(arguments)) = answer else {
+                return answer.map_err(|fault| self.entry.fault(fault, operation, shared));
+            };
+            // What moved it is executed to its end before it starts again.
+            shared.catch_up(shared.seen()).map(Completion::wait).transpose()?;
+            state = self.start(operation, &arguments)?;
+        }
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -145,9 +155,7 @@ impl<T: Executable> Handle<T> {
         operation: u16,
         write: impl FnOnce(&mut T) -> Option<O>,
     ) -> Result<Option<O>> {
-        let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.copy) else {
-            return Ok(None);
-        };
+        let Some(copy) = &self.copy else { return Ok(None) };
         let mut over = Overs::new();
         let done = lock(copy).write_with(write, &mut over);
         self.inner.shared.tell(over);
@@ -166,10 +174,11 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Executes an operation on the copy here.
-    fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> State {
+    fn execute(&self, way: Way, operation: u16, arguments: &(impl Parts + ?Sized)) -> State {
         let shared = &self.inner.shared;
         let (completer, completion) = Completion::new(&shared.engine);
-        self.entry.execute(operation, &whole(arguments), Resume::Here(completer), shared);
+        let (arguments, resume) = (&*whole(arguments), Resume::Here(completer));
+        self.entry.execute(Local { way, operation, arguments, resume }, shared);
         State::Completes(completion)
     }
 
@@ -225,22 +234,31 @@ impl<T: Executable> Pending<T> {
     /// # Errors
     /// Those of [`Handle::invoke`].
     pub async fn result(self) -> Result<Vec<u8>> {
-        let Handle { inner, entry, .. } = &self.handle;
-        let answer = match self.state {
-            State::Over(answer) => answer,
-            State::Completes(completion) => completion.await?,
-            State::Called(call) => {
-                let mut bytes = call.await?.bytes().await?;
-                let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
-                let Reply { fault, seen } = Reply::parse(head);
-                if let Some(behind) = inner.shared.catch_up(seen) {
-                    behind.await?;
+        let Pending { handle, operation, mut state } = self;
+        let shared = &handle.inner.shared;
+        loop {
+            let answer = match state {
+                State::Over(answer) => answer,
+                State::Completes(completion) => completion.await?,
+                State::Called(call) => {
+                    let mut bytes = call.await?.bytes().await?;
+                    let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
+                    let reply = Reply::parse(head);
+                    if let Some(behind) = shared.catch_up(reply.seen) {
+                        behind.await?;
+                    }
+                    bytes.drain(..REPLY);
+                    reply.answer(bytes)
                 }
-                bytes.drain(..REPLY);
-                fault.map_or(Ok(bytes), Err)
+            };
+            let Err(Fault::Moved(arguments)) = answer else {
+                return answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
+            };
+            if let Some(behind) = shared.catch_up(shared.seen()) {
+                behind.await?;
             }
-        };
-        answer.map_err(|fault| entry.fault(fault, self.operation, &inner.shared))
+            state = handle.start(operation, &arguments)?;
+        }
     }
 }
 

@@ -36,6 +36,7 @@
 //! | `types` | [`Types`]: the types that a rank was given |
 //! | `objects` | [`Objects`]: the objects of one rank |
 //! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
+//! | `placement` | placement that changes: objects that migrate, or are replicated or not any more |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
 //! | `processes` | processes: forks, ends, and programs that end when all of them have |
 //! | `planted` | bugs for tests of the tests |
@@ -57,6 +58,7 @@ mod handle;
 pub mod marshal;
 mod objects;
 mod operation;
+mod placement;
 mod planted;
 mod processes;
 mod shared;

@@ -13,7 +13,7 @@ use crate::{Error, Objects, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use weft_endpoint::Rank;
@@ -52,8 +52,6 @@ pub struct Process {
 /// The processes of a job, as a rank knows them, and those of this rank.
 #[derive(Default)]
 pub(crate) struct Processes {
-    /// For threads that this rank starts.
-    inner: OnceLock<Weak<Inner>>,
     books: Mutex<Books>,
 }
 
@@ -190,7 +188,6 @@ impl Objects {
 impl Inner {
     /// Threads of this rank can start from here on.
     pub(crate) fn begin_processes(self: &Arc<Self>) {
-        let _ = self.shared.processes.inner.set(Arc::downgrade(self));
         self.shared.start_processes();
     }
 
@@ -274,7 +271,7 @@ impl Shared {
         if !self.engine.packets().has_threads() {
             return;
         }
-        let Some(inner) = self.processes.inner.get().and_then(Weak::upgrade) else { return };
+        let Some(inner) = self.inner.get().and_then(Weak::upgrade) else { return };
         loop {
             let start = lock(&self.processes.books).starting.pop_front();
             let Some(start) = start else { return };

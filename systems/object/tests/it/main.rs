@@ -7,5 +7,6 @@ mod dynamic;
 mod errors;
 mod guards;
 mod operations;
+mod placement;
 mod processes;
 mod types;
