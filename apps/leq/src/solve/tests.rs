@@ -29,7 +29,13 @@ fn it_stops_after_the_last_iteration() {
 /// Ranks that are threads and meet twice.
 struct Threads {
     ranks: usize,
-    board: Arc<(Barrier, Mutex<(Vec<f64>, Vec<f64>)>)>,
+    exchange: Arc<Exchange>,
+}
+
+/// Values of all ranks, and the changes of each iteration.
+struct Exchange {
+    barrier: Barrier,
+    values: Mutex<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Parts for Threads {
@@ -40,14 +46,14 @@ impl Parts for Threads {
         change: f64,
         x: &mut Vec<f64>,
     ) -> Result<f64> {
-        let (barrier, board) = &*self.board;
-        let put = |board: &mut (Vec<f64>, Vec<f64>)| {
-            board.0[first..first + part.len()].copy_from_slice(part);
-            board.1.push(change);
+        let Exchange { barrier, values } = &*self.exchange;
+        let put = |(all, changes): &mut (Vec<f64>, Vec<f64>)| {
+            all[first..first + part.len()].copy_from_slice(part);
+            changes.push(change);
         };
-        put(&mut board.lock().unwrap());
+        put(&mut values.lock().unwrap());
         barrier.wait();
-        let (values, changes) = board.lock().unwrap().clone();
+        let (values, changes) = values.lock().unwrap().clone();
         x.copy_from_slice(&values);
         let all = changes.len() - changes.len() % self.ranks.max(1);
         let change = changes[all - self.ranks..all].iter().copied().fold(0.0, f64::max);
@@ -61,13 +67,14 @@ fn any_division_gives_the_bits_of_one_rank() {
     for (unknowns, ranks) in [(1, 1), (17, 2), (17, 5), (4, 9)] {
         let problem = problem(unknowns);
         let (expected, ended) = alone(&problem);
-        let board = Arc::new((Barrier::new(ranks), Mutex::new((vec![0.0; unknowns], vec![]))));
+        let values = Mutex::new((vec![0.0; unknowns], vec![]));
+        let exchange = Arc::new(Exchange { barrier: Barrier::new(ranks), values });
         let blocks = Blocks::new(unknowns, ranks);
         std::thread::scope(|scope| {
             for rank in 0..ranks {
-                let (board, expected) = (Arc::clone(&board), &expected);
+                let (exchange, expected) = (Arc::clone(&exchange), &expected);
                 scope.spawn(move || {
-                    let mut parts = Threads { ranks, board };
+                    let mut parts = Threads { ranks, exchange };
                     let equations = problem.equations(blocks.of(rank));
                     let (x, done) = solve(&equations, &problem, &mut parts, |_| ()).unwrap();
                     assert_eq!(done, ended);
