@@ -49,9 +49,9 @@ pub(crate) enum Way {
 
 /// A copy of a `T`; `R` is whom a result is for.
 pub(crate) struct Copy<T, R> {
-    /// Empty if it is absent or frozen, or could not be made.
+    /// Empty if it is absent, frozen or broken, or could not be made.
     instance: Option<T>,
-    /// The instance of a copy that is frozen.
+    /// The instance of a copy that is frozen or broken.
     frozen: Option<T>,
     role: Role,
     blocked: VecDeque<Continuation<R>>,
@@ -87,6 +87,16 @@ pub(crate) enum Fault {
     Moved(Vec<u8>),
 }
 
+/// An operation panicked, just now.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Broken;
+
+impl From<Broken> for Fault {
+    fn from(_: Broken) -> Self {
+        Fault::Broken
+    }
+}
+
 /// Operation that is over, and its result.
 pub(crate) type Over<R> = (R, Result<Vec<u8>, Fault>);
 
@@ -112,6 +122,11 @@ impl<T: Executable, R> Copy<T, R> {
         self.role
     }
 
+    /// Destinations of what is blocked.
+    pub fn blocked(&self) -> impl Iterator<Item = &R> {
+        self.blocked.iter().map(|waiting| &waiting.resume)
+    }
+
     /// State of the only copy, which is frozen from here on, if `accepts` takes it; `None` if it
     /// does not, or the object is broken. (A copy that is late is a bug, which tests plant.)
     pub fn freeze(
@@ -119,7 +134,7 @@ impl<T: Executable, R> Copy<T, R> {
         accepts: impl FnOnce(&[u8]) -> bool,
         is_late: bool,
     ) -> Option<Vec<u8>> {
-        if self.is_broken || self.role != Role::Only {
+        if self.role != Role::Only {
             return None;
         }
         let instance = self.instance.as_ref()?;
@@ -144,10 +159,13 @@ impl<T: Executable, R> Copy<T, R> {
             let fault = Fault::Moved(waiting.arguments.into_vec());
             (waiting.resume, Err(fault))
         }));
-        (self.role, self.frozen) = (role, None);
+        self.role = role;
         match fresh {
             None if role != Role::Absent => {}
-            fresh => (self.instance, self.is_broken) = (fresh.flatten(), false),
+            fresh => {
+                (self.instance, self.frozen) = (fresh.flatten(), None);
+                self.is_broken = false;
+            }
         }
     }
 
@@ -217,9 +235,10 @@ impl<T: Executable, R> Copy<T, R> {
             return Err(Fault::Moved(arguments.into()));
         }
         let mut result = Vec::new();
-        let instance = self.instance.as_ref().ok_or(Fault::NoCopy)?;
-        let run = || instance.read(operation, arguments, &mut result);
-        let outcome = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
+        let Some(instance) = &self.instance else { return Err(self.missing()) };
+        let run = AssertUnwindSafe(|| instance.read(operation, arguments, &mut result));
+        let Ok(outcome) = catch_unwind(run) else { return Err(self.break_down().into()) };
+        let outcome = outcome.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),
             Outcome::Malformed => return Err(Fault::Malformed),
@@ -232,11 +251,18 @@ impl<T: Executable, R> Copy<T, R> {
     /// Has `read` look at the instance; `None` if there is none, or it returns that because its
     /// guard is false.
     #[inline]
-    pub fn read_with<O>(&mut self, read: impl FnOnce(&T) -> Option<O>) -> Result<Option<O>, Fault> {
+    pub fn read_with<O>(
+        &mut self,
+        read: impl FnOnce(&T) -> Option<O>,
+    ) -> Result<Option<O>, Broken> {
         let Some(instance) = &self.instance else { return Ok(None) };
-        let found = contain(&mut self.is_broken, || read(instance))?;
-        self.statistics.reads += u64::from(found.is_some());
-        Ok(found)
+        match catch_unwind(AssertUnwindSafe(|| read(instance))) {
+            Ok(found) => {
+                self.statistics.reads += u64::from(found.is_some());
+                Ok(found)
+            }
+            Err(_) => Err(self.break_down()),
+        }
     }
 
     /// Has `write` change the instance of the only copy, and executes all blocked ones that it lets
@@ -246,22 +272,38 @@ impl<T: Executable, R> Copy<T, R> {
         &mut self,
         write: impl FnOnce(&mut T) -> Option<O>,
         over: &mut Overs<R>,
-    ) -> Result<Option<O>, Fault> {
+    ) -> Result<Option<O>, Broken> {
         let (Role::Only, Some(instance)) = (self.role, &mut self.instance) else {
             return Ok(None);
         };
-        match contain(&mut self.is_broken, || write(instance)) {
+        match catch_unwind(AssertUnwindSafe(|| write(instance))) {
             Ok(Some(done)) => {
                 self.statistics.writes += 1;
                 self.wake(over);
                 Ok(Some(done))
             }
             Ok(None) => Ok(None),
-            Err(fault) => {
+            Err(_) => {
+                let broken = self.break_down();
                 self.fail_blocked(over);
-                Err(fault)
+                Err(broken)
             }
         }
+    }
+
+    /// Reason why there is no instance, where there should be one.
+    #[cold]
+    fn missing(&self) -> Fault {
+        if self.is_broken { Fault::Broken } else { Fault::NoCopy }
+    }
+
+    /// An operation panicked: what it left behind is not used any more.
+    #[cold]
+    fn break_down(&mut self) -> Broken {
+        self.is_broken = true;
+        // Its drop may panic, too.
+        self.frozen = self.instance.take();
+        Broken
     }
 
     /// Evaluates all that are blocked, in their order, until none gets through.
@@ -301,9 +343,10 @@ impl<T: Executable, R> Copy<T, R> {
         arguments: &[u8],
     ) -> Result<Option<(Vec<u8>, bool)>, Fault> {
         let mut result = Vec::new();
-        let instance = self.instance.as_mut().ok_or(Fault::NoCopy)?;
-        let run = || instance.execute(operation, arguments, &mut result);
-        let (outcome, writes) = contain(&mut self.is_broken, run)?.ok_or(Fault::NoSuchOperation)?;
+        let Some(instance) = &mut self.instance else { return Err(self.missing()) };
+        let run = AssertUnwindSafe(|| instance.execute(operation, arguments, &mut result));
+        let Ok(executed) = catch_unwind(run) else { return Err(self.break_down().into()) };
+        let (outcome, writes) = executed.ok_or(Fault::NoSuchOperation)?;
         match outcome {
             Outcome::Blocked => return Ok(None),
             Outcome::Malformed => return Err(Fault::Malformed),
@@ -313,19 +356,6 @@ impl<T: Executable, R> Copy<T, R> {
         self.statistics.reads += u64::from(!writes);
         Ok(Some((result, writes)))
     }
-}
-
-/// The value of `run`, unless the object is broken, or `run` panics, which breaks it: what a panic
-/// leaves behind is not used any more.
-#[inline]
-fn contain<O>(is_broken: &mut bool, run: impl FnOnce() -> O) -> Result<O, Fault> {
-    if *is_broken {
-        return Err(Fault::Broken);
-    }
-    catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
-        *is_broken = true;
-        Fault::Broken
-    })
 }
 
 #[cfg(test)]

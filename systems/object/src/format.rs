@@ -22,6 +22,11 @@ const FORK: u8 = 3;
 const END: u8 = 4;
 const PLACE: u8 = 5;
 const STATE: u8 = 6;
+const PROBE: u8 = 7;
+const ANSWER: u8 = 8;
+/// The question whether all processes wait.
+pub(crate) const PROBING: [u8; HEAD] = [PROBE, 0, 0, 0, 0, 0, 0, 0];
+
 /// A home that says that there are copies everywhere.
 const EVERYWHERE: u16 = u16::MAX;
 
@@ -34,6 +39,8 @@ pub(crate) struct Invocation {
     /// Number by which the invoker knows it, if it is broadcast. If it is called, the number of
     /// messages of the order that the caller has seen.
     pub call: u64,
+    /// Number by which the rank of the process that waits for it knows it; 0 if none does.
+    pub number: u32,
 }
 
 /// Beginning of the reply to a call; the result follows, or the arguments if the object has moved.
@@ -90,6 +97,10 @@ pub(crate) enum Ordered<'a> {
     Place(Place),
     /// A state; `None` if the object stays where it is.
     State(Place, Option<&'a [u8]>),
+    /// The question whether all processes wait.
+    Probe,
+    /// A rank's answer to the question with this number in the order.
+    Answer(u64, &'a [u8]),
 }
 
 impl Invocation {
@@ -102,6 +113,7 @@ impl Invocation {
         let mut bytes = [0; INVOCATION];
         bytes[0] = INVOKE;
         bytes[2..4].copy_from_slice(&self.operation.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.number.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.object.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.call.to_le_bytes());
         bytes
@@ -110,12 +122,13 @@ impl Invocation {
     /// An invocation and its arguments; `None` if it is none.
     pub fn parse(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, arguments) = bytes.split_first_chunk::<INVOCATION>()?;
-        let [INVOKE, 0, low, high, 0, 0, 0, 0, ids @ ..] = head else { return None };
+        let [INVOKE, 0, low, high, a, b, c, d, ids @ ..] = head else { return None };
         let (object, call) = ids.split_first_chunk::<8>()?;
         let invocation = Invocation {
             operation: u16::from_le_bytes([*low, *high]),
             object: u64::from_le_bytes(*object),
             call: u64::from_le_bytes(call.try_into().ok()?),
+            number: u32::from_le_bytes([*a, *b, *c, *d]),
         };
         Some((invocation, arguments))
     }
@@ -191,6 +204,17 @@ impl Placement {
     }
 }
 
+/// Answer to the question with this number in the order.
+pub(crate) fn emit_answer(number: u64, answer: &[u8]) -> Vec<u8> {
+    [&[ANSWER, 0, 0, 0, 0, 0, 0, 0], &number.to_le_bytes()[..], answer].concat()
+}
+
+fn parse_answer(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+    let [ANSWER, 0, 0, 0, 0, 0, 0, 0] = head else { return None };
+    let (number, answer) = rest.split_first_chunk()?;
+    Some(Ordered::Answer(u64::from_le_bytes(*number), answer))
+}
+
 impl Place {
     /// A message that asks for it.
     pub fn emit(&self) -> [u8; 2 * HEAD] {
@@ -237,6 +261,8 @@ impl<'a> Ordered<'a> {
             FORK => Fork::parse(head, rest).map(|(fork, rest)| Ordered::Fork(fork, rest)),
             END => End::parse(head, rest).map(|(end, rest)| Ordered::End(end, rest)),
             PLACE | STATE => Place::parse(head, rest),
+            PROBE if head == PROBING && rest.is_empty() => Some(Ordered::Probe),
+            ANSWER => parse_answer(head, rest),
             _ => None,
         }
     }

@@ -39,6 +39,7 @@
 //! | `placement` | placement that changes: objects that migrate, or are replicated or not any more |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
 //! | `processes` | processes: forks, ends, and programs that end when all of them have |
+//! | `deadlock` | programs whose processes all wait for guards |
 //! | `planted` | bugs for tests of the tests |
 //! | `macros` | [`object`], the attribute |
 //!
@@ -51,6 +52,7 @@
 extern crate self as weft_object;
 
 mod copy;
+mod deadlock;
 mod dynamic;
 mod error;
 mod format;
@@ -65,6 +67,7 @@ mod shared;
 mod types;
 
 pub use copy::Statistics;
+pub use deadlock::Waiting;
 pub use dynamic::{Dynamic, DynamicType, Instance, Restore};
 pub use error::{Error, Result};
 pub use handle::{Handle, Pending};

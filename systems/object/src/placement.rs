@@ -53,18 +53,18 @@ impl Inner {
     /// Sends states of objects that were to move before this was complete.
     pub(crate) fn begin_moves(self: &Arc<Self>) {
         let unsent = std::mem::take(&mut self.shared.books().unsent);
-        unsent.into_iter().for_each(|message| self.send_state(message));
+        unsent.into_iter().for_each(|message| self.broadcast_soon(message));
     }
 
-    /// Broadcasts a state; again and again, if the order has no room for it.
-    fn send_state(self: &Arc<Self>, message: Vec<u8>) {
+    /// Broadcasts from a handler; again and again, if the order has no room for it.
+    pub(crate) fn broadcast_soon(self: &Arc<Self>, message: Vec<u8>) {
         let Err(Error::Overdrawn { .. }) = self.order.broadcast(&message) else { return };
         let (inner, engine) = (Arc::downgrade(self), Arc::clone(&self.shared.engine));
         let again = engine.sleep(AGAIN);
         engine.spawn(async move {
             again.await;
             if let Some(inner) = inner.upgrade() {
-                inner.send_state(message);
+                inner.broadcast_soon(message);
             }
         });
     }
@@ -106,7 +106,7 @@ impl Shared {
         let mut message = place.emit_state(state.is_some()).to_vec();
         message.extend(state.unwrap_or_default());
         match self.inner.get().and_then(Weak::upgrade) {
-            Some(inner) => inner.send_state(message),
+            Some(inner) => inner.broadcast_soon(message),
             None => self.books().unsent.push(message),
         }
     }

@@ -6,6 +6,7 @@
 //! rank, one after the other.
 
 use crate::copy::Fault;
+use crate::deadlock::Executes;
 use crate::format::{End, Fork, NAME_MAX};
 use crate::objects::Inner;
 use crate::shared::{Shared, lock};
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use weft_endpoint::Rank;
-use weft_messaging::{Completer, Completion};
+use weft_messaging::{Completer, Completion, Engine};
 
 /// Time for which processes may go on after the program has failed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -70,6 +71,8 @@ struct Books {
     entered: u64,
     /// Whoever waits in [`Objects::run`] for a change of these books.
     waiter: Option<Completer<()>>,
+    /// The task that looks for a deadlock.
+    watcher: Option<Completer<()>>,
     /// Processes of this rank that are to be started.
     starting: VecDeque<Start>,
     /// Threads of this rank; and those whose processes have ended.
@@ -130,7 +133,9 @@ impl Objects {
         }
         let number = shared.processes.enter();
         if shared.own == Rank(0) {
+            let over = shared.processes.watcher(&shared.engine);
             self.fork_as(true, main, Rank(0), arguments)?;
+            self.0.watch(over);
         }
         let outcome = self.wait_for_end(number);
         shared.processes.join();
@@ -139,7 +144,7 @@ impl Objects {
 
     /// Processes that live, everywhere, as far as this rank has executed the order.
     pub fn processes(&self) -> Vec<Process> {
-        lock(&self.0.shared.processes.books).live.values().cloned().collect()
+        self.0.shared.live()
     }
 
     fn fork_as(&self, is_main: bool, process: &str, on: Rank, arguments: &[u8]) -> Result<()> {
@@ -196,6 +201,7 @@ impl Inner {
         let outcome = match self.shared.types.process(&start.name) {
             Some(code) => {
                 let objects = Objects(Arc::clone(self));
+                let _executes = Executes::process(start.id);
                 let run = AssertUnwindSafe(|| code(&objects, &start.arguments));
                 catch_unwind(run).unwrap_or_else(|panic| Err(ProcessError(text_of(&*panic))))
             }
@@ -242,6 +248,16 @@ impl Shared {
     /// Reason why the program that runs has failed, if it has.
     pub(crate) fn failure(&self) -> Option<Error> {
         lock(&self.processes.books).failure.clone()
+    }
+
+    /// Processes that live, by their numbers.
+    pub(crate) fn live(&self) -> Vec<Process> {
+        lock(&self.processes.books).live.values().cloned().collect()
+    }
+
+    /// Processes of this rank that wait until another one has ended, since there are no threads.
+    pub(crate) fn not_begun(&self) -> Vec<u64> {
+        lock(&self.processes.books).starting.iter().map(|start| start.id).collect()
     }
 
     /// Error of an operation that was ended with the program.
@@ -337,6 +353,13 @@ impl Processes {
         books.entered
     }
 
+    /// Completes when the next program is over.
+    fn watcher(&self, engine: &Arc<Engine>) -> Completion<()> {
+        let (completer, over) = Completion::new(engine);
+        lock(&self.books).watcher = Some(completer);
+        over
+    }
+
     /// Waits for the threads whose processes have ended.
     fn join(&self) {
         let ended = std::mem::take(&mut lock(&self.books).ended);
@@ -374,6 +397,9 @@ impl Books {
             self.outcomes.insert(program, failure.map_or(Ok(()), Err));
         }
         self.tell_change();
+        if let Some(watcher) = self.watcher.take() {
+            watcher.complete(Ok(()));
+        }
         has_failed
     }
 }

@@ -1,6 +1,7 @@
 //! State of a rank that handlers and threads share: its copies, and what waits at them.
 
-use crate::copy::{Copy, Fault, Overs, Role, Statistics, Way};
+use crate::copy::{Copy, Fault, Over, Overs, Role, Statistics, Way};
+use crate::deadlock::Watch;
 use crate::format::{Creation, Invocation, Ordered, Reply};
 use crate::objects::Inner;
 use crate::operation::Executable;
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     pub own: Rank,
     pub types: Types,
     pub processes: Processes,
+    pub watch: Watch,
     /// All of this rank's objects, for handlers.
     pub inner: OnceLock<Weak<Inner>>,
     /// Messages of the order that this rank has begun to execute: what its copies and its program
@@ -57,7 +59,7 @@ pub(crate) struct Books {
 /// Something that waits until this rank has executed what another one has.
 enum Behind {
     /// An invocation by call, and its arguments.
-    Invocation(Invocation, Vec<u8>, Responder),
+    Invocation(Invocation, Vec<u8>, (Responder, Rank)),
     /// A thread whose call has returned.
     Returned(Completer<()>),
 }
@@ -92,6 +94,10 @@ pub(crate) trait AnyCopy: Any + Send + Sync {
     /// Ends all that is blocked, and what would be, by this fault from here on, or no longer; adds
     /// those that are over.
     fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>);
+
+    /// Adds the numbers of invocations of processes that are blocked here, with their ranks: each
+    /// at one of its copies.
+    fn blocked(&self, own: Rank, numbers: &mut Vec<(u16, u32)>);
 
     /// Its counters, and its role.
     fn statistics(&self) -> (Statistics, Role);
@@ -143,6 +149,20 @@ impl<T: Executable> AnyCopy for LocalCopy<T> {
         lock(self).set_ending(ending, over);
     }
 
+    fn blocked(&self, own: Rank, numbers: &mut Vec<(u16, u32)>) {
+        let copy = lock(self);
+        // What is at a frozen copy has not been tried.
+        if copy.role() == Role::Frozen {
+            return;
+        }
+        let invocations = copy.blocked().map(|resume| match resume {
+            Resume::Here(_, number) => (own.0, *number),
+            Resume::Caller(_, rank, number) => (rank.0, *number),
+            Resume::Elsewhere => (own.0, 0),
+        });
+        numbers.extend(invocations.filter(|(_, number)| *number != 0));
+    }
+
     fn statistics(&self) -> (Statistics, Role) {
         let copy = lock(self);
         (copy.statistics, copy.role())
@@ -153,10 +173,11 @@ pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
 
 /// Destination of the result of an invocation.
 pub(crate) enum Resume {
-    /// A thread or a task of this rank.
-    Here(Completer<Answer>),
-    /// The rank that called.
-    Caller(Responder),
+    /// A thread or a task of this rank; and the number of the invocation, 0 if no process waits for
+    /// it.
+    Here(Completer<Answer>, u32),
+    /// The rank that called; and the number there.
+    Caller(Responder, Rank, u32),
     /// Another rank, whose own copy has it.
     Elsewhere,
 }
@@ -170,6 +191,7 @@ impl Shared {
             own: engine.packets().rank(),
             types,
             processes: Processes::default(),
+            watch: Watch::default(),
             inner: OnceLock::new(),
             begun,
             done,
@@ -184,26 +206,34 @@ impl Shared {
     }
 
     /// Tells everybody whose operation is over.
-    pub fn tell(&self, over: Overs<Resume>) {
-        for (resume, answer) in over {
-            match (resume, answer) {
-                (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
-                // A caller that was lost needs no answer.
-                (Resume::Caller(responder), Ok(result)) => {
-                    let head = Reply { fault: None, seen: self.seen() }.emit();
-                    drop(responder.reply(&[&head[..], &result]));
-                }
-                (Resume::Caller(responder), Err(fault)) => {
-                    let reply = Reply { fault: Some(fault), seen: self.seen() };
-                    let arguments = match &reply.fault {
-                        Some(Fault::Moved(arguments)) => &arguments[..],
-                        _ => &[],
-                    };
-                    drop(responder.reply(&[&reply.emit()[..], arguments]));
-                }
-                (Resume::Elsewhere, _) => {}
-            }
+    pub fn tell(&self, mut over: Overs<Resume>) {
+        if over.len() > 1 {
+            return over.into_iter().for_each(|over| self.tell_one(over));
         }
+        if let Some(over) = over.pop() {
+            self.tell_one(over);
+        }
+    }
+
+    fn tell_one(&self, (resume, answer): Over<Resume>) {
+        let (responder, answer) = match resume {
+            Resume::Here(completer, _) => return completer.complete(Ok(answer)),
+            Resume::Caller(responder, ..) => (responder, answer),
+            Resume::Elsewhere => return,
+        };
+        let seen = self.seen();
+        // A caller that was lost needs no answer.
+        drop(match answer {
+            Ok(result) => responder.reply(&[&Reply { fault: None, seen }.emit()[..], &result]),
+            Err(fault) => {
+                let reply = Reply { fault: Some(fault), seen };
+                let arguments = match &reply.fault {
+                    Some(Fault::Moved(arguments)) => &arguments[..],
+                    _ => &[],
+                };
+                responder.reply(&[&reply.emit()[..], arguments])
+            }
+        });
     }
 
     /// Messages of the order that copies here may reflect.
@@ -268,6 +298,8 @@ impl Shared {
             }
             Some(Ordered::Fork(fork, arguments)) => self.forked(number, &fork, arguments),
             Some(Ordered::End(end, text)) => self.ended(&end, text),
+            Some(Ordered::Probe) => self.probed(number),
+            Some(Ordered::Answer(probe, bytes)) => self.answered(source, probe, bytes),
             Some(Ordered::Place(place)) => self.place(place),
             Some(Ordered::State(place, state)) => self.moved(place, state),
             None => {}
@@ -288,8 +320,8 @@ impl Shared {
     fn go_on(&self, behind: Behind) {
         match behind {
             Behind::Returned(completer) => completer.complete(Ok(())),
-            Behind::Invocation(invocation, arguments, responder) => {
-                self.serve(&invocation, &arguments, responder);
+            Behind::Invocation(invocation, arguments, caller) => {
+                self.serve(&invocation, &arguments, caller);
             }
         }
     }
@@ -314,7 +346,7 @@ impl Shared {
             }
             return;
         }
-        let resume = own.map_or(Resume::Elsewhere, Resume::Here);
+        let resume = own.map_or(Resume::Elsewhere, |own| Resume::Here(own, invocation.number));
         if !is_own && self.planted.has(Bug::Skipped, 5) {
             return;
         }
@@ -357,33 +389,37 @@ impl Shared {
     /// A call. It goes another way than the order, and may come before messages that its caller has
     /// executed, the creation of its object among them: then it waits for these.
     pub fn called(&self, request: Request) {
+        let source = request.source();
         let (responder, mut message) = request.into_parts();
+        let caller = (responder, source);
         let all = message.remaining();
         match message.chunk() {
-            Ok(bytes) if bytes.len() == all => self.call(responder, bytes),
-            _ => drop(message.read_to_vec().map(|bytes| self.call(responder, &bytes))),
+            Ok(bytes) if bytes.len() == all => self.call(caller, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.call(caller, &bytes))),
         }
     }
 
-    fn call(&self, responder: Responder, bytes: &[u8]) {
+    fn call(&self, caller: (Responder, Rank), bytes: &[u8]) {
         let Some((invocation, arguments)) = Invocation::parse(bytes) else {
-            return drop(responder.fail("it is no invocation of an operation"));
+            return drop(caller.0.fail("it is no invocation of an operation"));
         };
         if self.has_done(invocation.seen()) || self.planted.has(Bug::EarlyCall, 1) {
-            return self.serve(&invocation, arguments, responder);
+            return self.serve(&invocation, arguments, caller);
         }
-        let behind = Behind::Invocation(invocation, arguments.to_vec(), responder);
+        let behind = Behind::Invocation(invocation, arguments.to_vec(), caller);
         if let Some(behind) = self.put_behind(invocation.seen(), behind) {
             self.go_on(behind);
         }
     }
 
     /// Executes the operation of a call.
-    fn serve(&self, invocation: &Invocation, arguments: &[u8], responder: Responder) {
+    fn serve(&self, invocation: &Invocation, arguments: &[u8], caller: (Responder, Rank)) {
+        let (responder, rank) = caller;
         let entry = self.books().objects.get(&invocation.object).cloned();
         match entry {
             Some(entry) => {
-                let (operation, resume) = (invocation.operation, Resume::Caller(responder));
+                let operation = invocation.operation;
+                let resume = Resume::Caller(responder, rank, invocation.number);
                 entry.execute(Local { way: Way::Home, operation, arguments, resume }, self);
             }
             None => drop(responder.fail("there is no such object")),

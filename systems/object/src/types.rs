@@ -19,6 +19,8 @@ pub(crate) struct Kind {
     pub name: String,
     /// Effects of its operations, by number.
     pub effects: Vec<Effect>,
+    /// Names of its operations, by number, as far as they are known.
+    operations: Vec<&'static str>,
     pub make: Maker,
 }
 
@@ -26,12 +28,21 @@ pub(crate) struct Kind {
 /// is no state, or the type is not known.
 type Maker = Box<dyn Fn(Option<&[u8]>) -> Option<Arc<dyn AnyCopy>> + Send + Sync>;
 
+impl Kind {
+    /// Words for the operation with this number.
+    pub fn operation(&self, number: u16) -> String {
+        let name = self.operations.get(usize::from(number));
+        name.map_or_else(|| format!("operation {number}"), |name| format!("'{name}'"))
+    }
+}
+
 impl Types {
     /// These types and `T`.
     #[must_use]
     pub fn with<T: Object>(mut self) -> Self {
         let effects = T::OPERATIONS.iter().map(|operation| operation.body.effect()).collect();
-        self.insert(T::NAME.into(), effects, T::restore);
+        let names = T::OPERATIONS.iter().map(|operation| operation.name).collect();
+        self.insert(T::NAME.into(), (effects, names), T::restore);
         self
     }
 
@@ -39,7 +50,7 @@ impl Types {
     #[must_use]
     pub fn with_dynamic(mut self, of: DynamicType) -> Self {
         let (name, effects, of) = (of.name.clone(), of.effects.clone(), Arc::new(of));
-        self.insert(name, effects, move |state| Dynamic::restore(&of, state));
+        self.insert(name, (effects, Vec::new()), move |state| Dynamic::restore(&of, state));
         self
     }
 
@@ -58,14 +69,14 @@ impl Types {
     fn insert<T: Executable>(
         &mut self,
         name: String,
-        effects: Vec<Effect>,
+        (effects, operations): (Vec<Effect>, Vec<&'static str>),
         restore: impl Fn(&[u8]) -> Option<T> + Send + Sync + 'static,
     ) {
         let make = move |state: Option<&[u8]>| match state {
             None => Some(local::<T>(None)),
             Some(state) => Some(local(Some(restore(state)?))),
         };
-        let kind = Kind { name: name.clone(), effects, make: Box::new(make) };
+        let kind = Kind { name: name.clone(), effects, operations, make: Box::new(make) };
         self.kinds.insert(name, Arc::new(kind));
     }
 
@@ -74,7 +85,7 @@ impl Types {
     pub(crate) fn get(&self, name: &str) -> Arc<Kind> {
         let unknown = || {
             let (name, make) = (name.to_owned(), Box::new(|_: Option<&[u8]>| None));
-            Arc::new(Kind { name, effects: Vec::new(), make })
+            Arc::new(Kind { name, effects: Vec::new(), operations: Vec::new(), make })
         };
         self.kinds.get(name).cloned().unwrap_or_else(unknown)
     }

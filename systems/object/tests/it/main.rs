@@ -3,6 +3,7 @@
 
 mod common;
 mod consistency;
+mod deadlock;
 mod dynamic;
 mod errors;
 mod guards;
