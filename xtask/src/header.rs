@@ -42,19 +42,19 @@ const HEADERS: [Header; 2] = [
     },
     Header {
         path: "bindings/c/include/weft-objects.h",
-        modules: &["object_type", "object_process", "object"],
+        modules: &["object_type", "object_process", "object", "space"],
         beside: Some(Beside {
             text: OBJECTS,
             guard: "WEFT_OBJECTS_H",
-            types: &["Outcome", "ObjectOperation", "ObjectType", "ProcessType"],
+            types: &["Outcome", "ObjectOperation", "ObjectType", "ProcessType", "FieldKind"],
         }),
     },
 ];
 
 const OBJECTS: &str = "\
-// Shared objects for C programs (thesis 7.1). Made from bindings/c/src by
-// `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the page
-// weft_object(3) has more.";
+// Shared objects (thesis 7.1) and Linda for C programs. Made from bindings/c/src by
+// `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the pages
+// weft_object(3) and weft_space(3) have more.";
 
 /// Writes `weft.h` and `weft-objects.h`.
 ///
@@ -89,7 +89,8 @@ fn generate(root: &Path, header: &Header) -> Result<String> {
     made.write(&mut text);
     // C has no scopes for the names of statuses: WEFT_OK says enough. And a star is the name's.
     let scopes = ["WEFT_STATUS_", "WEFT_TYPE_", "WEFT_OPERATION_"];
-    let text = String::from_utf8(text)?.replace(" * ", " *");
+    let text =
+        String::from_utf8(text)?.replace(" * ", " *").replace("WEFT_FIELD_KIND_", "WEFT_FIELD_");
     Ok(scopes.iter().fold(text, |text, scope| text.replace(scope, "WEFT_")))
 }
 

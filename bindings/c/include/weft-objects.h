@@ -1,6 +1,6 @@
-// Shared objects for C programs (thesis 7.1). Made from bindings/c/src by
-// `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the page
-// weft_object(3) has more.
+// Shared objects (thesis 7.1) and Linda for C programs. Made from bindings/c/src by
+// `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the pages
+// weft_object(3) and weft_space(3) have more.
 
 #ifndef WEFT_OBJECTS_H
 #define WEFT_OBJECTS_H
@@ -20,6 +20,27 @@ typedef enum {
     WEFT_OUTCOME_MALFORMED,
 } weft_outcome;
 
+// Type of a field.
+typedef enum {
+    // Its i64, a number with a sign.
+    WEFT_FIELD_I64 = 1,
+    // Its u64, a number without.
+    WEFT_FIELD_U64,
+    // Its f64.
+    WEFT_FIELD_F64,
+    // Its u64, false if that is 0.
+    WEFT_FIELD_BOOL,
+    // Its u64, the number of a character of Unicode.
+    WEFT_FIELD_CHAR,
+    // Its bytes, UTF-8 without a zero behind.
+    WEFT_FIELD_TEXT,
+    // Its bytes.
+    WEFT_FIELD_BYTES,
+} weft_field_kind;
+
+// An active tuple, which a thread of this rank computes. One thread at a time uses it.
+typedef struct weft_active weft_active;
+
 // Result of an operation. Any thread may use it, several at once.
 typedef struct weft_answer weft_answer;
 
@@ -36,12 +57,44 @@ typedef struct weft_result weft_result;
 // The objects of a job, as this rank sees them. Any thread may use them, several at once.
 typedef struct weft_objects weft_objects;
 
+// A space of tuples, as this rank sees it. Any thread may use it, several at once.
+typedef struct weft_space weft_space;
+
+// A tuple that was found. Any thread may use it, several at once.
+typedef struct weft_tuple weft_tuple;
+
+// Fields that code gives, one after the other. The code's until it returns.
+typedef struct weft_fields weft_fields;
+
 // Code that looks at an instance, for an operation that reads; false if its guard is false.
 typedef bool (*weft_object_look)(const void *instance, void *user);
 
 // Code that changes an instance, for an operation that writes; false if its guard is false, and
 // nothing was changed.
 typedef bool (*weft_object_change)(void *instance, void *user);
+
+// Code that computes a tuple, on a thread of its own: it gives the fields by weft_fields_add(),
+// and may use the space.
+typedef void (*weft_tuple_code)(weft_fields *fields, void *user);
+
+// Field of a tuple or part of a template. Of the values, that of its kind counts, and of a formal
+// none.
+typedef struct {
+    // Its type, one of weft_field_kind.
+    weft_field_kind kind;
+    // True for a part of a template that matches any value of its type.
+    bool is_formal;
+    // Number with a sign.
+    int64_t i64;
+    // Number without, truth value, or character.
+    uint64_t u64;
+    // Floating-point number.
+    double f64;
+    // First byte of a text, or of bytes.
+    const void *bytes;
+    // Number of bytes.
+    size_t length;
+} weft_field;
 
 // Code of an operation that reads an instance. Its arguments lie together, length bytes from an
 // address that is a multiple of 8, never null, until it returns. It appends its result to result.
@@ -155,8 +208,8 @@ weft_status weft_objects_create(const weft_job *job,
                                 weft_objects **objects);
 
 // Ends this rank's part in the objects and frees it, with the copies here; all ranks must be done
-// with them. While objects or invocations were not given back it is WEFT_INVALID, and frees
-// nothing. Not to be called in a callback.
+// with them. While objects, invocations or spaces were not given back it is WEFT_INVALID, and
+// frees nothing. Not to be called in a callback.
 weft_status weft_objects_destroy(weft_objects *objects);
 
 // Creates an object of a name and a type, with a state of length bytes, and returns once this rank
@@ -248,6 +301,69 @@ weft_status weft_object_write_here(const weft_object *object,
                                    weft_object_change change,
                                    void *user,
                                    bool *done);
+
+// Creates the space of a name. All ranks do, with the same name, and each has a part of it. The
+// space is the caller's, to be given back to weft_space_destroy(). Blocks until all have;
+// callbacks run meanwhile.
+weft_status weft_space_create(const weft_objects *objects, const char *name, weft_space **space);
+
+// Gives a space back. Its tuples stay as long as the objects. Never blocks.
+weft_status weft_space_destroy(weft_space *space);
+
+// Puts a tuple of count fields, at most 255. It is there when this returns, and whoever waited for
+// it goes on. Blocks for a round trip or two; callbacks run meanwhile. Not to be called in a
+// callback, nor are the four below.
+weft_status weft_space_out(const weft_space *space, const weft_field *tuple, size_t count);
+
+// Takes a tuple that matches a template of count parts out of the space, and gives it if tuple is
+// not null; it is the caller's, to be freed with weft_tuple_free(). A tuple matches if it has as
+// many fields, of the same types, and those equal to all parts that are no formals. Blocks until
+// there is one; callbacks run meanwhile.
+weft_status weft_space_in(const weft_space *space,
+                          const weft_field *template_,
+                          size_t count,
+                          weft_tuple **tuple);
+
+// Gives a copy of a tuple that matches, which stays in the space; else as weft_space_in().
+weft_status weft_space_rd(const weft_space *space,
+                          const weft_field *template_,
+                          size_t count,
+                          weft_tuple **tuple);
+
+// Takes a tuple that matches, as weft_space_in() does, or gives null if there is none: then there
+// was a moment, during the call, without one at any rank. Blocks for a round trip or more.
+weft_status weft_space_inp(const weft_space *space,
+                           const weft_field *template_,
+                           size_t count,
+                           weft_tuple **tuple);
+
+// Gives a copy of a tuple that matches, which stays in the space; else as weft_space_inp().
+weft_status weft_space_rdp(const weft_space *space,
+                           const weft_field *template_,
+                           size_t count,
+                           weft_tuple **tuple);
+
+// Has code compute a tuple, on a thread of this rank, and puts it when the code returns. The
+// active tuple is the caller's, who ends it by weft_active_wait(). Never blocks.
+weft_status weft_space_eval(const weft_space *space,
+                            weft_tuple_code code,
+                            void *user,
+                            weft_active **active);
+
+// Adds count fields to the tuple that code computes; what they point to is copied. If it fails
+// there will be no tuple. Never blocks.
+weft_status weft_fields_add(weft_fields *fields, const weft_field *more, size_t count);
+
+// Waits until an active tuple is in the space, and frees it, even when it fails. Blocks; callbacks
+// run on other threads only.
+weft_status weft_active_wait(weft_active *active);
+
+// Fields of a tuple that was found; none is formal. They, and what they point to, are valid until
+// it is freed. Never blocks.
+weft_status weft_tuple_fields(const weft_tuple *tuple, const weft_field **fields, size_t *count);
+
+// Frees a tuple that was found. Never blocks.
+weft_status weft_tuple_free(weft_tuple *tuple);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -18,6 +18,7 @@
 //! | `object` | shared objects | `weft_object(3)` |
 //! | `object_type` | types of objects: code of C's | `weft_object(3)` |
 //! | `object_process` | processes that share objects | `weft_object(3)` |
+//! | `space` | Linda | `weft_space(3)` |
 //! | `aligned` | bytes that C reads as numbers | |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
@@ -51,5 +52,6 @@ mod packet;
 mod place;
 mod port;
 mod region;
+mod space;
 mod status;
 mod waiters;

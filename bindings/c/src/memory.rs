@@ -9,9 +9,11 @@
 use crate::object_process::ProcessType;
 use crate::object_type::{ObjectOperation, ObjectType};
 use crate::port::Iov;
+use crate::space::Field;
 use crate::status::Failure;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
+use std::ops::Deref;
 use std::slice;
 use weft::Parts;
 
@@ -80,6 +82,15 @@ pub struct HintNumber(pub(crate) u32);
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct RightsNumber(pub(crate) u32);
+
+/// `const weft_field *`: fields of a tuple, or parts of a template.
+#[repr(transparent)]
+pub struct Fields<'a>(*const Field, PhantomData<&'a [Field]>);
+
+/// `weft_field_kind`: as [`TypeNumber`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct FieldKindNumber(pub(crate) u32);
 
 /// `weft_outcome`: as [`TypeNumber`].
 #[repr(transparent)]
@@ -220,6 +231,37 @@ impl<'a> ObjectOperations<'a> {
     pub(crate) fn slice(&self, count: usize) -> Result<&'a [ObjectOperation<'a>], Failure> {
         // SAFETY: C promises that there are `count` operations.
         unsafe { read(self.0, count, "the pointer to the operations") }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// The `count` fields.
+    pub(crate) fn slice(
+        &self,
+        count: usize,
+    ) -> Result<impl Iterator<Item = FieldView<'a>> + use<'a>, Failure> {
+        // SAFETY: C promises that there are `count` fields.
+        let fields = unsafe { read(self.0, count, "the pointer to the fields")? };
+        Ok(fields.iter().map(FieldView))
+    }
+}
+
+/// A field that C has given.
+pub(crate) struct FieldView<'a>(&'a Field);
+
+impl<'a> FieldView<'a> {
+    /// Its text or bytes, if it is one of those.
+    pub(crate) fn bytes(&self) -> Result<&'a [u8], Failure> {
+        // SAFETY: C promises that a field of this kind has its bytes.
+        unsafe { read(self.0.bytes.cast(), self.0.length, "the pointer to the bytes of a field") }
+    }
+}
+
+impl Deref for FieldView<'_> {
+    type Target = Field;
+
+    fn deref(&self) -> &Field {
+        self.0
     }
 }
 

@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_object::{Dynamic, Pending, Placement, Types};
+use weft::Rank;
+use weft_linda::Shard;
+use weft_object::{Dynamic, Object as _, Pending, Placement, Types};
 
 /// The objects of a job, as this rank sees them. Any thread may use them, several at once.
 pub struct Objects(Handle<Part>);
@@ -33,7 +35,9 @@ pub const WEFT_REPLICATED: u32 = u32::MAX;
 pub(crate) struct Part {
     pub objects: weft_object::Objects,
     /// Clones are what was given out.
-    users: Arc<()>,
+    pub users: Arc<()>,
+    /// This rank, and the number of ranks.
+    pub place: (Rank, usize),
     /// Text of the error of the process that these objects are lent to.
     pub failure: Option<Mutex<Option<String>>>,
 }
@@ -93,9 +97,13 @@ fn place(placement: u32) -> Result<Placement, Failure> {
 
 impl Objects {
     /// The objects for a process.
-    pub(crate) fn lent(objects: weft_object::Objects, users: Arc<()>) -> Self {
+    pub(crate) fn lent(
+        objects: weft_object::Objects,
+        users: Arc<()>,
+        place: (Rank, usize),
+    ) -> Self {
         let failure = Some(Mutex::default());
-        Objects(Handle::lent(Part { objects, users, failure }))
+        Objects(Handle::lent(Part { objects, users, place, failure }))
     }
 
     /// Text of the error of that process.
@@ -126,7 +134,9 @@ fn answer(out: Option<&mut MaybeUninit<*mut Answer>>, bytes: Vec<u8>) {
 }
 
 fn types_of(given: &[ObjectType<'_>]) -> Result<Types, Failure> {
-    let (mut types, mut names) = (Types::default(), BTreeSet::new());
+    // Spaces of tuples stand on shards.
+    let mut types = Types::default().with::<Shard>();
+    let mut names = BTreeSet::from([Shard::NAME.to_owned()]);
     for kind in given {
         let kind = kind.dynamic()?;
         if !names.insert(kind.name.clone()) {
@@ -142,6 +152,7 @@ fn with_processes(
     mut types: Types,
     given: &[ProcessType<'_>],
     users: &Arc<()>,
+    place: (Rank, usize),
 ) -> Result<Types, Failure> {
     let mut names = BTreeSet::new();
     for process in given {
@@ -149,7 +160,7 @@ fn with_processes(
         if !names.insert(name) {
             return Err(Failure::invalid(format!("there are two processes '{name}'")));
         }
-        types = process.add(types, users)?;
+        types = process.add(types, users, place)?;
     }
     Ok(types)
 }
@@ -171,18 +182,19 @@ pub extern "C" fn weft_objects_create(
         let out = given(objects, "the pointer for the result")?;
         let weft = state(job)?.messages()?;
         let users = Arc::new(());
+        let place = (weft.rank(), weft.size());
         let types = types_of(types.slice(type_count)?)?;
-        let types = with_processes(types, processes.slice(process_count)?, &users)?;
+        let types = with_processes(types, processes.slice(process_count)?, &users, place)?;
         let objects = weft_object::Objects::new(weft.orders(), weft.rpc(), types)?;
-        let part = Part { objects, users, failure: None };
+        let part = Part { objects, users, place, failure: None };
         out.write(Box::into_raw(Box::new(Objects(Handle::new(part)))));
         Ok(())
     })
 }
 
 /// Ends this rank's part in the objects and frees it, with the copies here; all ranks must be done
-/// with them. While objects or invocations were not given back it is WEFT_INVALID, and frees
-/// nothing. Not to be called in a callback.
+/// with them. While objects, invocations or spaces were not given back it is WEFT_INVALID, and
+/// frees nothing. Not to be called in a callback.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_objects_destroy(objects: Option<Box<Objects>>) -> Status {
     call(|| {
@@ -190,7 +202,7 @@ pub extern "C" fn weft_objects_destroy(objects: Option<Box<Objects>>) -> Status 
         let users = objects.0.get().map(|part| Arc::strong_count(&part.users) - 1);
         if let Ok(users @ 1..) = users {
             std::mem::forget(objects);
-            let text = format!("objects and invocations that were not given back: {users}");
+            let text = format!("objects, invocations and spaces that were not given back: {users}");
             return Err(Failure::invalid(text));
         }
         free(Some(objects), |objects| &mut objects.0).map(drop)

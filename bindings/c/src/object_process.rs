@@ -9,6 +9,7 @@ use crate::object::{Objects, Part, part};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
+use weft::Rank;
 use weft_object::Types;
 
 /// Code of a process. It runs on a thread of its own, with the objects of its rank, which are its
@@ -30,7 +31,12 @@ pub struct ProcessType<'a> {
 
 impl ProcessType<'_> {
     /// These types and this one. `users` are counted while it runs.
-    pub(crate) fn add(&self, types: Types, users: &Arc<()>) -> Result<Types, Failure> {
+    pub(crate) fn add(
+        &self,
+        types: Types,
+        users: &Arc<()>,
+        place: (Rank, usize),
+    ) -> Result<Types, Failure> {
         let name = self.name.get("the name of a process type")?;
         let code = given(self.code, &format!("the code of the process '{name}'"))?;
         let (user, users) = (self.user, Arc::downgrade(users));
@@ -38,7 +44,7 @@ impl ProcessType<'_> {
             let Some(users) = users.upgrade() else {
                 return Err("the objects of its rank were destroyed".into());
             };
-            let lent = Objects::lent(objects.clone(), users);
+            let lent = Objects::lent(objects.clone(), users, place);
             let arguments = Aligned::new(arguments);
             code(&lent, arguments.start(), arguments.len(), user);
             lent.failure().map_or(Ok(()), |text| Err(text.into()))

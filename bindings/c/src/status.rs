@@ -164,6 +164,21 @@ impl From<weft_object::Error> for Failure {
     }
 }
 
+impl From<weft_linda::Error> for Failure {
+    fn from(error: weft_linda::Error) -> Self {
+        use weft_linda::Error;
+        let status = match error {
+            Error::Object(error) => return error.into(),
+            Error::NoSuchRank(..) => Status::NoSuchRank,
+            Error::ManyFields(_) | Error::LongField(_) => Status::TooLong,
+            Error::BadAnswer { .. } => Status::Protocol,
+            Error::Panicked => Status::Panicked,
+            Error::NoThread(_) => Status::System,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
 fn of_messages(error: &weft_messaging::Error) -> Status {
     use weft_messaging::Error;
     match error {

@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 24] = [
+const PROGRAMS: [(&str, u32, &[&str]); 27] = [
     (
         "examples/hello.c",
         3,
@@ -59,6 +59,11 @@ const PROGRAMS: [(&str, u32, &[&str]); 24] = [
     ("examples/heat.c", 3, &["3000 cells hold # degrees"]),
     ("examples/rows.c", 3, &["64 rows add up to 1006992000"]),
     ("examples/jobs.c", 4, &["100 jobs were taken, by 4 ranks, and come to 5050"]),
+    (
+        "examples/tasks.c",
+        3,
+        &["below 100000 the longest chain begins with 77031 and has 350 steps"],
+    ),
     ("tests/errors.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
@@ -73,6 +78,8 @@ const PROGRAMS: [(&str, u32, &[&str]); 24] = [
     ("tests/objects.c", 4, &[]),
     ("tests/processes.c", 1, &[]),
     ("tests/processes.c", 3, &[]),
+    ("tests/linda.c", 1, &[]),
+    ("tests/linda.c", 3, &[]),
 ];
 
 /// The headers.
