@@ -238,8 +238,8 @@ impl ObjectType<'_> {
             let text = format!("the type '{name}' has {} operations", operations.len());
             return Err(Failure::new(Status::TooLong, text));
         }
-        let effects = operations.iter().map(|operation| operation.effect(&name));
-        let effects = effects.collect::<Result<Vec<_>, _>>()?;
+        let named = operations.iter().map(|operation| operation.named(&name));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
         let of_type = |what: &str| format!("the code that {what} of the type '{name}'");
         let restore = given(self.restore, &of_type("makes instances"))?;
         let capture = given(self.capture, &of_type("gives states"))?;
@@ -251,17 +251,18 @@ impl ObjectType<'_> {
             let instance = restore(state.start(), state.len()).made()?;
             Some(Box::new(Owned { instance, code: Arc::clone(&code) }))
         };
-        Ok(DynamicType { name, effects, restore: Box::new(restore) })
+        Ok(DynamicType { name, operations: named, restore: Box::new(restore) })
     }
 }
 
 impl ObjectOperation<'_> {
-    fn effect(&self, kind: &str) -> Result<Effect, Failure> {
+    /// Its name and its effect.
+    fn named(&self, kind: &str) -> Result<(String, Effect), Failure> {
         let name = self.name.get(&format!("the name of an operation of the type '{kind}'"))?;
         match (self.read, self.write) {
-            (Some(_), None) => Ok(Effect::Read),
-            (None, Some(_)) => Ok(Effect::Write),
-            (Some(_), Some(_)) => Ok(Effect::Either),
+            (Some(_), None) => Ok((name.to_owned(), Effect::Read)),
+            (None, Some(_)) => Ok((name.to_owned(), Effect::Write)),
+            (Some(_), Some(_)) => Ok((name.to_owned(), Effect::Either)),
             (None, None) => Err(Failure::invalid(format!(
                 "the operation '{name}' of the type '{kind}' has no code"
             ))),

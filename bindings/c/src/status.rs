@@ -147,7 +147,7 @@ impl From<weft_object::Error> for Failure {
             Error::Taken(_) => Status::PortTaken,
             Error::LongName(_) => Status::TooLong,
             Error::NoSuchRank(..) => Status::NoSuchRank,
-            Error::Process { .. } | Error::Ended => Status::Abandoned,
+            Error::Process { .. } | Error::Deadlock(_) | Error::Ended => Status::Abandoned,
             Error::UnknownType(_)
             | Error::UnknownProcess(_)
             | Error::NoSuchObject(_)

@@ -22,8 +22,8 @@ pub trait Instance: Any + Send {
 pub struct DynamicType {
     /// Its name, by which ranks agree on it.
     pub name: String,
-    /// Effects of its operations, by number.
-    pub effects: Vec<Effect>,
+    /// Names of its operations, for people, and their effects, by number.
+    pub operations: Vec<(String, Effect)>,
     /// Maker of an instance from a state, which may come from another rank; `None` if it is none.
     pub restore: Restore,
 }
@@ -35,6 +35,12 @@ pub type Restore = Box<dyn Fn(&[u8]) -> Option<Box<dyn Instance>> + Send + Sync>
 pub struct Dynamic {
     of: Arc<DynamicType>,
     instance: Box<dyn Instance>,
+}
+
+impl DynamicType {
+    fn effect(&self, operation: u16) -> Option<Effect> {
+        self.operations.get(usize::from(operation)).map(|(_, effect)| *effect)
+    }
 }
 
 impl Dynamic {
@@ -61,7 +67,7 @@ impl Executable for Dynamic {
         arguments: &[u8],
         result: &mut Vec<u8>,
     ) -> Option<(Outcome, bool)> {
-        Some(match self.of.effects.get(usize::from(operation))? {
+        Some(match self.of.effect(operation)? {
             Effect::Read => (self.instance.read(operation, arguments, result), false),
             Effect::Write => (self.instance.write(operation, arguments, result), true),
             Effect::Either => match self.instance.read(operation, arguments, result) {
@@ -72,7 +78,7 @@ impl Executable for Dynamic {
     }
 
     fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome> {
-        Some(match self.of.effects.get(usize::from(operation))? {
+        Some(match self.of.effect(operation)? {
             Effect::Read | Effect::Either => self.instance.read(operation, arguments, result),
             Effect::Write => Outcome::Blocked,
         })

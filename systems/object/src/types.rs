@@ -20,7 +20,7 @@ pub(crate) struct Kind {
     /// Effects of its operations, by number.
     pub effects: Vec<Effect>,
     /// Names of its operations, by number, as far as they are known.
-    operations: Vec<&'static str>,
+    operations: Vec<String>,
     pub make: Maker,
 }
 
@@ -41,7 +41,7 @@ impl Types {
     #[must_use]
     pub fn with<T: Object>(mut self) -> Self {
         let effects = T::OPERATIONS.iter().map(|operation| operation.body.effect()).collect();
-        let names = T::OPERATIONS.iter().map(|operation| operation.name).collect();
+        let names = T::OPERATIONS.iter().map(|operation| operation.name.to_owned()).collect();
         self.insert(T::NAME.into(), (effects, names), T::restore);
         self
     }
@@ -49,8 +49,10 @@ impl Types {
     /// These types and one that is not Rust's.
     #[must_use]
     pub fn with_dynamic(mut self, of: DynamicType) -> Self {
-        let (name, effects, of) = (of.name.clone(), of.effects.clone(), Arc::new(of));
-        self.insert(name, (effects, Vec::new()), move |state| Dynamic::restore(&of, state));
+        let effects = of.operations.iter().map(|(_, effect)| *effect).collect();
+        let names = of.operations.iter().map(|(name, _)| name.clone()).collect();
+        let (name, of) = (of.name.clone(), Arc::new(of));
+        self.insert(name, (effects, names), move |state| Dynamic::restore(&of, state));
         self
     }
 
@@ -69,7 +71,7 @@ impl Types {
     fn insert<T: Executable>(
         &mut self,
         name: String,
-        (effects, operations): (Vec<Effect>, Vec<&'static str>),
+        (effects, operations): (Vec<Effect>, Vec<String>),
         restore: impl Fn(&[u8]) -> Option<T> + Send + Sync + 'static,
     ) {
         let make = move |state: Option<&[u8]>| match state {

@@ -41,14 +41,15 @@ impl Instance for Counter {
 
 fn types() -> Types {
     use Effect::{Either, Read, Write};
-    let effects = vec![Read, Write, Read, Either];
+    let effects = [("value", Read), ("add", Write), ("await", Read), ("take", Either)];
+    let operations = effects.map(|(name, effect)| (name.to_owned(), effect)).to_vec();
     let restore = |state: &[u8]| match state {
         [value] => Some(Box::new(Counter(*value)) as Box<dyn Instance>),
         _ => None,
     };
     Types::default().with_dynamic(DynamicType {
         name: "Counter".into(),
-        effects,
+        operations,
         restore: Box::new(restore),
     })
 }

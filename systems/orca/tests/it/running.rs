@@ -132,6 +132,27 @@ fn mistakes_of_a_running_program_are_named_with_their_places() {
     assert!(unnamed.contains("no alternative of this `case` is for 16"), "{unnamed}");
 }
 
+#[test]
+fn processes_that_all_wait_are_listed_with_what_they_wait_for() {
+    let text = "object implementation Gate; open: boolean;\n\
+                operation pass(); begin guard open do od; end; end;\n\
+                process Guest(gate: shared Gate); begin gate$pass(); end;\n\
+                process OrcaMain(); gate: Gate; begin fork Guest(gate) on 1; gate$pass(); end;\n";
+    let folder = tempfile::tempdir().expect("folder");
+    let source = folder.path().join("gate.orca");
+    std::fs::write(&source, text).expect("written");
+    let program = compiled(&source);
+    for ranks in [1, 3] {
+        let errors = failure(&program.run(ranks));
+        let guest = format!("'Guest' on rank {} in 'pass' on 'gate'", 1 % ranks);
+        for expected in
+            ["all processes wait for guards: ", "'OrcaMain' on rank 0 in 'pass' on 'gate'", &guest]
+        {
+            assert!(errors.contains(expected), "{ranks} ranks: {errors}");
+        }
+    }
+}
+
 /// Standard error of a run that has to fail.
 fn failure(output: &Output) -> String {
     assert!(!output.status.success());
