@@ -1,8 +1,8 @@
 //! Messages of objects: creations and invocations, which are broadcast or called. Numbers are
 //! little-endian.
 
-use crate::Placement;
 use crate::copy::Fault;
+use crate::usage::Site;
 use weft_endpoint::Rank;
 
 /// Bytes of the name of an object, or a type, at most.
@@ -24,6 +24,7 @@ const PLACE: u8 = 5;
 const STATE: u8 = 6;
 const PROBE: u8 = 7;
 const ANSWER: u8 = 8;
+const READS: u8 = 9;
 /// The question whether all processes wait.
 pub(crate) const PROBING: [u8; HEAD] = [PROBE, 0, 0, 0, 0, 0, 0, 0];
 
@@ -55,7 +56,9 @@ pub(crate) struct Reply {
 /// Creation of an object.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Creation<'a> {
-    pub placement: Placement,
+    pub site: Site,
+    /// True if statistics may change that.
+    pub is_automatic: bool,
     /// False if nobody finds it by its name.
     pub is_named: bool,
     pub name: &'a str,
@@ -84,7 +87,18 @@ pub(crate) struct End {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub object: u64,
-    pub placement: Placement,
+    pub site: Site,
+}
+
+/// Reason for a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// The program wants it, and that it stays.
+    Fixed,
+    /// The program leaves it to statistics from here on; this is a first guess.
+    Estimate,
+    /// Statistics.
+    Statistics,
 }
 
 /// A message of the order.
@@ -94,9 +108,11 @@ pub(crate) enum Ordered<'a> {
     Invoke(Invocation, &'a [u8]),
     Fork(Fork<'a>, &'a [u8]),
     End(End, &'a [u8]),
-    Place(Place),
+    Place(Place, Why),
     /// A state; `None` if the object stays where it is.
     State(Place, Option<&'a [u8]>),
+    /// Reads of an object, at one rank, since it last told.
+    Reads(u64, u64),
     /// The question whether all processes wait.
     Probe,
     /// A rank's answer to the question with this number in the order.
@@ -137,19 +153,21 @@ impl Invocation {
 impl Creation<'_> {
     /// The beginning; the names and the state follow. Names are no longer than [`NAME_MAX`].
     pub fn emit(&self) -> [u8; HEAD] {
-        let [low, high] = self.placement.number().to_le_bytes();
+        let [low, high] = self.site.number().to_le_bytes();
         let [name, kind] = [self.name, self.kind].map(|name| name.len() as u8);
-        [CREATE, 0, low, high, name, kind, u8::from(!self.is_named), 0]
+        let flags = u8::from(!self.is_named) | (u8::from(self.is_automatic) << 1);
+        [CREATE, 0, low, high, name, kind, flags, 0]
     }
 
     /// Content of a message that begins with `head`.
     fn parse<'a>(head: [u8; HEAD], rest: &'a [u8]) -> Option<Creation<'a>> {
-        let [CREATE, 0, low, high, name, kind, is_unnamed @ 0..=1, 0] = head else { return None };
+        let [CREATE, 0, low, high, name, kind, flags @ 0..=3, 0] = head else { return None };
         let (name, rest) = rest.split_at_checked(name.into())?;
         let (kind, state) = rest.split_at_checked(kind.into())?;
-        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
-        let ([name, kind], is_named) = ([name, kind].map(std::str::from_utf8), is_unnamed == 0);
-        Some(Creation { placement, is_named, name: name.ok()?, kind: kind.ok()?, state })
+        let site = Site::of_number(u16::from_le_bytes([low, high]));
+        let (is_named, is_automatic) = (flags & 1 == 0, flags & 2 != 0);
+        let [name, kind] = [name, kind].map(std::str::from_utf8);
+        Some(Creation { site, is_automatic, is_named, name: name.ok()?, kind: kind.ok()?, state })
     }
 }
 
@@ -186,20 +204,20 @@ impl End {
     }
 }
 
-impl Placement {
+impl Site {
     /// Number that stands for it.
     pub(crate) fn number(self) -> u16 {
         match self {
-            Placement::Replicated => EVERYWHERE,
-            Placement::Single(home) => home.0,
+            Site::Replicated => EVERYWHERE,
+            Site::Single(home) => home.0,
         }
     }
 
     /// The placement that a number stands for.
     pub(crate) fn of_number(number: u16) -> Self {
         match number {
-            EVERYWHERE => Placement::Replicated,
-            home => Placement::Single(Rank(home)),
+            EVERYWHERE => Site::Replicated,
+            home => Site::Single(Rank(home)),
         }
     }
 }
@@ -207,6 +225,18 @@ impl Placement {
 /// Answer to the question with this number in the order.
 pub(crate) fn emit_answer(number: u64, answer: &[u8]) -> Vec<u8> {
     [&[ANSWER, 0, 0, 0, 0, 0, 0, 0], &number.to_le_bytes()[..], answer].concat()
+}
+
+/// Reads of an object at this rank.
+pub(crate) fn emit_reads(object: u64, reads: u64) -> Vec<u8> {
+    [[READS, 0, 0, 0, 0, 0, 0, 0], object.to_le_bytes(), reads.to_le_bytes()].concat()
+}
+
+fn parse_reads(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+    let [READS, 0, 0, 0, 0, 0, 0, 0] = head else { return None };
+    let (object, reads) = rest.split_first_chunk()?;
+    let reads = u64::from_le_bytes(reads.try_into().ok()?);
+    Some(Ordered::Reads(u64::from_le_bytes(*object), reads))
 }
 
 fn parse_answer(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
@@ -217,8 +247,8 @@ fn parse_answer(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
 
 impl Place {
     /// A message that asks for it.
-    pub fn emit(&self) -> [u8; 2 * HEAD] {
-        self.emit_as(PLACE, 0)
+    pub fn emit(&self, why: Why) -> [u8; 2 * HEAD] {
+        self.emit_as(PLACE, why as u8)
     }
 
     /// Beginning of a message that does it; the state follows, if the object moves.
@@ -226,25 +256,28 @@ impl Place {
         self.emit_as(STATE, u8::from(moves))
     }
 
-    fn emit_as(&self, kind: u8, moves: u8) -> [u8; 2 * HEAD] {
+    fn emit_as(&self, kind: u8, how: u8) -> [u8; 2 * HEAD] {
         let mut bytes = [0; 2 * HEAD];
-        bytes[..2].copy_from_slice(&[kind, moves]);
-        bytes[2..4].copy_from_slice(&self.placement.number().to_le_bytes());
+        bytes[..2].copy_from_slice(&[kind, how]);
+        bytes[2..4].copy_from_slice(&self.site.number().to_le_bytes());
         bytes[HEAD..].copy_from_slice(&self.object.to_le_bytes());
         bytes
     }
 
     /// Content of a message that begins with `head`.
     fn parse(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
-        let [kind, moves @ 0..=1, low, high, 0, 0, 0, 0] = head else { return None };
+        let [kind, how, low, high, 0, 0, 0, 0] = head else { return None };
         let (object, state) = rest.split_first_chunk()?;
-        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
-        let place = Place { object: u64::from_le_bytes(*object), placement };
-        match (kind, moves) {
-            (STATE, moves) => Some(Ordered::State(place, (moves == 1).then_some(state))),
-            (PLACE, 0) if state.is_empty() => Some(Ordered::Place(place)),
-            _ => None,
-        }
+        let site = Site::of_number(u16::from_le_bytes([low, high]));
+        let place = Place { object: u64::from_le_bytes(*object), site };
+        let why = match (kind, how) {
+            (STATE, 0..=1) => return Some(Ordered::State(place, (how == 1).then_some(state))),
+            (PLACE, 0) => Why::Fixed,
+            (PLACE, 1) => Why::Estimate,
+            (PLACE, 2) => Why::Statistics,
+            _ => return None,
+        };
+        state.is_empty().then_some(Ordered::Place(place, why))
     }
 }
 
@@ -263,6 +296,7 @@ impl<'a> Ordered<'a> {
             PLACE | STATE => Place::parse(head, rest),
             PROBE if head == PROBING && rest.is_empty() => Some(Ordered::Probe),
             ANSWER => parse_answer(head, rest),
+            READS => parse_reads(head, rest),
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Inner, Placement};
 use crate::operation::{Effect, Executable};
 use crate::shared::{Answer, Entry, Local, LocalCopy, Resume, lock};
+use crate::usage::Site;
 use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -50,7 +51,7 @@ impl<T: Executable> Handle<T> {
 
     /// Place of its copies, as far as this rank has executed the order.
     pub fn placement(&self) -> Placement {
-        self.entry.placement()
+        self.entry.site().into()
     }
 
     /// Counters of the copy here, if there is one. They count what this rank has executed as long
@@ -103,13 +104,13 @@ impl<T: Executable> Handle<T> {
         arguments: &(impl Parts + ?Sized),
     ) -> Result<State> {
         let effect = self.entry.kind.effects.get(usize::from(operation));
-        Ok(match (self.entry.placement(), effect) {
+        Ok(match (self.entry.site(), effect) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
-            (Placement::Single(home), _) if home != self.inner.shared.own => {
+            (Site::Single(home), _) if home != self.inner.shared.own => {
                 self.call(home, (operation, number), arguments)?
             }
             (_, Some(Effect::Read)) => self.execute(Way::Read, (operation, number), arguments),
-            (Placement::Single(_), _) => self.execute(Way::Home, (operation, number), arguments),
+            (Site::Single(_), _) => self.execute(Way::Home, (operation, number), arguments),
             (_, Some(Effect::Either)) => match self.read(operation, arguments) {
                 Ok(None) => self.broadcast((operation, number), arguments)?,
                 Ok(Some(result)) => State::Over(Ok(result)),
@@ -208,7 +209,7 @@ impl<T: Executable> Handle<T> {
         operation: u16,
         write: impl FnOnce(&mut T) -> Option<O>,
     ) -> Result<Option<O>> {
-        let (Placement::Single(_), Some(copy)) = (self.entry.placement(), &self.copy) else {
+        let (Site::Single(_), Some(copy)) = (self.entry.site(), &self.copy) else {
             return Ok(None);
         };
         let mut over = Overs::new();

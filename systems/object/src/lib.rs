@@ -38,6 +38,7 @@
 //! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
 //! | `placement` | placement that changes: objects that migrate, or are replicated or not any more |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
+//! | `usage` | placement that follows from who operates on an object |
 //! | `processes` | processes: forks, ends, and programs that end when all of them have |
 //! | `deadlock` | programs whose processes all wait for guards |
 //! | `planted` | bugs for tests of the tests |
@@ -65,6 +66,7 @@ mod planted;
 mod processes;
 mod shared;
 mod types;
+mod usage;
 
 pub use copy::Statistics;
 pub use deadlock::Waiting;

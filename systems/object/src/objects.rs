@@ -3,6 +3,7 @@
 use crate::format::{Creation, NAME_MAX};
 use crate::operation::{Executable, Object};
 use crate::shared::{Entry, Shared};
+use crate::usage::Site;
 use crate::{Dynamic, Error, Handle, Result, Types};
 use std::sync::Arc;
 use weft_endpoint::Rank;
@@ -19,6 +20,17 @@ pub enum Placement {
     Replicated,
     /// One copy, at this rank.
     Single(Rank),
+    /// One copy, at the rank that creates it, at first; then it goes where the operations on it
+    /// cost least, by statistics (thesis 7.1.2). A new placement has to cost half as much.
+    Automatic,
+    /// The place that costs least if all ranks do as many reads and writes, in this relation: a
+    /// first guess of a compiler or a programmer. Then it is [`Placement::Automatic`].
+    Expected {
+        /// Reads.
+        reads: u64,
+        /// Writes.
+        writes: u64,
+    },
 }
 
 /// The objects of one rank; one of these a rank. All ranks make one, at the same place in the
@@ -66,6 +78,12 @@ impl Objects {
     #[cfg(feature = "planted")]
     pub fn plant(&self, bug: crate::Bug) {
         self.0.shared.planted.plant(bug);
+    }
+
+    /// Has placements thought over after so many operations, for tests.
+    #[cfg(feature = "planted")]
+    pub fn think_after(&self, operations: u64) {
+        self.0.shared.window.store(operations, std::sync::atomic::Ordering::Relaxed);
     }
 
     /// Creates an object, and returns once this rank has it. One rank creates it; others find it.
@@ -169,7 +187,9 @@ impl Objects {
             }
             Some(_) => {}
         }
-        let creation = Creation { placement, is_named, name, kind, state };
+        let (here, ranks) = (Site::Single(shared.own), shared.engine.packets().size());
+        let (site, is_automatic) = placement.site(here, ranks);
+        let creation = Creation { site, is_automatic, is_named, name, kind, state };
         let head = creation.emit();
         let parts = [&head[..], name.as_bytes(), kind.as_bytes(), state];
         let id = order.broadcast_and_wait(&parts)?;

@@ -7,11 +7,12 @@
 //! object elsewhere than they went are not executed, come back, and start again.
 
 use crate::copy::{Overs, Role};
-use crate::format::Place;
+use crate::format::{Place, Why};
 use crate::objects::{Inner, Placement};
 use crate::operation::Executable;
 use crate::planted::Bug;
 use crate::shared::{AnyCopy, Entry, Fresh, Shared, lock};
+use crate::usage::Site;
 use crate::{Handle, Result};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -29,7 +30,7 @@ pub(crate) struct Moving {
     /// True if its state is on its way.
     is_under_way: bool,
     /// The last that was asked for meanwhile.
-    next: Option<Placement>,
+    next: Option<Site>,
 }
 
 #[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
@@ -43,8 +44,11 @@ impl<T: Executable> Handle<T> {
     /// [`crate::Error::NoSuchRank`], or a lost rank.
     pub fn place(&self, placement: Placement) -> Result<()> {
         self.inner.check(placement)?;
-        let place = Place { object: self.entry.id, placement };
-        self.inner.order.broadcast_and_wait(&place.emit())?;
+        let ranks = self.inner.shared.engine.packets().size();
+        let (site, is_automatic) = placement.site(self.entry.site(), ranks);
+        let why = if is_automatic { Why::Estimate } else { Why::Fixed };
+        let place = Place { object: self.entry.id, site };
+        self.inner.order.broadcast_and_wait(&place.emit(why))?;
         Ok(())
     }
 }
@@ -72,22 +76,29 @@ impl Inner {
 
 impl Shared {
     /// An object is to be elsewhere: message of the order.
-    pub(crate) fn place(&self, place: Place) {
+    pub(crate) fn place(&self, place: Place, why: Why) {
         let entry = self.books().objects.get(&place.object).cloned();
         let Some(entry) = entry else { return };
-        let now = entry.placement();
+        let mut usage = lock(&entry.usage);
+        if why != Why::Statistics {
+            usage.is_automatic = why == Why::Estimate;
+        }
         let mut moving = lock(&entry.moving);
-        if moving.is_under_way {
-            moving.next = Some(place.placement);
+        if moving.is_under_way || why == Why::Statistics && !usage.is_automatic {
+            // The program has the last word.
+            if why != Why::Statistics {
+                moving.next = Some(place.site);
+            }
             return;
         }
-        match now {
-            same if same == place.placement => {}
-            Placement::Replicated => {
+        drop(usage);
+        match entry.site() {
+            same if same == place.site => {}
+            Site::Replicated => {
                 drop(moving);
-                entry.settle(place.placement, None, self);
+                entry.settle(place.site, None, self);
             }
-            Placement::Single(home) => {
+            Site::Single(home) => {
                 moving.is_under_way = true;
                 drop(moving);
                 if home == self.own {
@@ -116,39 +127,39 @@ impl Shared {
         let entry = self.books().objects.get(&place.object).cloned();
         let Some(entry) = entry else { return };
         if state.is_some() {
-            entry.settle(place.placement, state, self);
+            entry.settle(place.site, state, self);
         }
         let mut moving = lock(&entry.moving);
         moving.is_under_way = false;
         let next = moving.next.take();
         drop(moving);
-        if let Some(placement) = next {
-            self.place(Place { placement, ..place });
+        if let Some(site) = next {
+            let is_automatic = lock(&entry.usage).is_automatic;
+            let why = if is_automatic { Why::Estimate } else { Why::Fixed };
+            self.place(Place { site, ..place }, why);
         }
     }
 }
 
 impl Entry {
     /// Place of its copies, as of the order here.
-    pub(crate) fn placement(&self) -> Placement {
-        Placement::of_number(self.placement.load(Ordering::SeqCst))
+    pub(crate) fn site(&self) -> Site {
+        Site::of_number(self.site.load(Ordering::SeqCst))
     }
 
     /// The object is there from here on, with this state, or with the one that its copies have.
     /// Everybody whose operation was kept here starts it again.
-    pub(crate) fn settle(&self, placement: Placement, state: Option<&[u8]>, at: &Shared) {
-        let number = placement.number();
-        if self.placement.swap(number, Ordering::SeqCst) != number {
+    pub(crate) fn settle(&self, site: Site, state: Option<&[u8]>, at: &Shared) {
+        let number = site.number();
+        if self.site.swap(number, Ordering::SeqCst) != number {
             lock(&self.moving).moves += 1;
         }
         let Some(copy) = &self.copy else { return };
-        let role = match placement {
-            Placement::Replicated => Role::Replica,
-            Placement::Single(home) if home == at.own => Role::Only,
-            Placement::Single(_) if state.is_none() && at.planted.has(Bug::Stale, 1) => {
-                Role::Replica
-            }
-            Placement::Single(_) => Role::Absent,
+        let role = match site {
+            Site::Replicated => Role::Replica,
+            Site::Single(home) if home == at.own => Role::Only,
+            Site::Single(_) if state.is_none() && at.planted.has(Bug::Stale, 1) => Role::Replica,
+            Site::Single(_) => Role::Absent,
         };
         let fresh = match state {
             None => Fresh::Kept,
@@ -157,6 +168,7 @@ impl Entry {
         };
         let mut over = Overs::new();
         copy.settle(role, fresh, &mut over);
+        lock(&self.usage).restart(copy.statistics().0);
         at.tell(over);
     }
 }

@@ -1,5 +1,6 @@
 //! State of a rank that handlers and threads share: its copies, and what waits at them.
 
+use crate::Error;
 use crate::copy::{Copy, Fault, Over, Overs, Role, Statistics, Way};
 use crate::deadlock::Watch;
 use crate::format::{Creation, Invocation, Ordered, Reply};
@@ -9,7 +10,7 @@ use crate::placement::Moving;
 use crate::planted::{Bug, Planted};
 use crate::processes::Processes;
 use crate::types::{Kind, Types};
-use crate::{Error, Placement};
+use crate::usage::{Site, Usage, WINDOW};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub types: Types,
     pub processes: Processes,
     pub watch: Watch,
+    /// Operations after which a placement is thought over.
+    pub window: AtomicU64,
     /// All of this rank's objects, for handlers.
     pub inner: OnceLock<Weak<Inner>>,
     /// Messages of the order that this rank has begun to execute: what its copies and its program
@@ -69,8 +72,11 @@ pub(crate) struct Entry {
     pub id: u64,
     pub name: String,
     pub kind: Arc<Kind>,
-    /// Number of its placement, as of the order here.
-    pub placement: AtomicU16,
+    /// Number of its site, as of the order here.
+    pub site: AtomicU16,
+    /// The rank that created it, which thinks over its placement while it is replicated.
+    pub manager: Rank,
+    pub usage: Mutex<Usage>,
     pub moving: Mutex<Moving>,
     /// The copy here, or the place for one; `None` if this rank does not know the type.
     pub copy: Option<Arc<dyn AnyCopy>>,
@@ -192,6 +198,7 @@ impl Shared {
             types,
             processes: Processes::default(),
             watch: Watch::default(),
+            window: AtomicU64::new(WINDOW),
             inner: OnceLock::new(),
             begun,
             done,
@@ -292,7 +299,7 @@ impl Shared {
     /// Executes a message of the order.
     fn execute(&self, source: Rank, number: u64, bytes: &[u8]) {
         match Ordered::parse(bytes) {
-            Some(Ordered::Create(creation)) => self.created(number, &creation),
+            Some(Ordered::Create(creation)) => self.created(source, number, &creation),
             Some(Ordered::Invoke(invocation, arguments)) => {
                 self.invoked(source, &invocation, arguments);
             }
@@ -300,7 +307,8 @@ impl Shared {
             Some(Ordered::End(end, text)) => self.ended(&end, text),
             Some(Ordered::Probe) => self.probed(number),
             Some(Ordered::Answer(probe, bytes)) => self.answered(source, probe, bytes),
-            Some(Ordered::Place(place)) => self.place(place),
+            Some(Ordered::Place(place, why)) => self.place(place, why),
+            Some(Ordered::Reads(object, reads)) => self.told_reads(object, source, reads),
             Some(Ordered::State(place, state)) => self.moved(place, state),
             None => {}
         }
@@ -335,7 +343,7 @@ impl Shared {
         let own = if is_own { books.take_call(invocation.call) } else { None };
         drop(books);
         let (way, operation) = (Way::Ordered, invocation.operation);
-        if entry.placement() != Placement::Replicated {
+        if entry.site() != Site::Replicated {
             if self.planted.has(Bug::MovedTwice, 1) {
                 let (way, resume) = (Way::Home, Resume::Elsewhere);
                 entry.execute(Local { way, operation, arguments, resume }, self);
@@ -355,17 +363,20 @@ impl Shared {
             entry.execute(Local { way, operation, arguments, resume }, self);
         }
         entry.execute(Local { way, operation, arguments, resume }, self);
+        self.count_write(&entry, source);
     }
 
     /// The object with this number comes into being, unless its name is taken.
-    fn created(&self, id: u64, creation: &Creation<'_>) {
-        let Creation { placement, is_named, name, kind, state } = *creation;
+    fn created(&self, manager: Rank, id: u64, creation: &Creation<'_>) {
+        let Creation { site, is_automatic, is_named, name, kind, state } = *creation;
         let kind = self.types.get(kind);
         let copy = (kind.make)(None);
         let name = name.to_owned();
-        let (at, moving) = (AtomicU16::new(placement.number()), Mutex::default());
-        let entry = Arc::new(Entry { id, name, kind, placement: at, moving, copy });
-        entry.settle(placement, Some(state), self);
+        let usage = Mutex::new(Usage::new(is_automatic));
+        let (at, moving) = (AtomicU16::new(site.number()), Mutex::default());
+        let entry = Entry { id, name, kind, site: at, manager, usage, moving, copy };
+        let entry = Arc::new(entry);
+        entry.settle(site, Some(state), self);
         if let (Some(copy), Some(_)) = (&entry.copy, self.failure()) {
             copy.set_ending(Some(Fault::Ended), &mut Overs::new());
         }
@@ -420,7 +431,9 @@ impl Shared {
             Some(entry) => {
                 let operation = invocation.operation;
                 let resume = Resume::Caller(responder, rank, invocation.number);
-                entry.execute(Local { way: Way::Home, operation, arguments, resume }, self);
+                let way = Way::Home;
+                entry.execute(Local { way, operation, arguments, resume }, self);
+                self.count_call(&entry, rank, operation);
             }
             None => drop(responder.fail("there is no such object")),
         }

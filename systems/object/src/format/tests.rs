@@ -2,9 +2,15 @@ use super::*;
 
 #[test]
 fn creations_and_invocations_are_read_as_they_were_written() {
-    for placement in [Placement::Replicated, Placement::Single(Rank(513))] {
-        let creation =
-            Creation { placement, is_named: true, name: "counter", kind: "Int", state: &[1, 2, 3] };
+    for site in [Site::Replicated, Site::Single(Rank(513))] {
+        let creation = Creation {
+            site,
+            is_automatic: false,
+            is_named: true,
+            name: "counter",
+            kind: "Int",
+            state: &[1, 2, 3],
+        };
         let parts = [&creation.emit()[..], b"counter", b"Int", &[1, 2, 3]];
         let bytes = parts.concat();
         assert_eq!(Ordered::parse(&bytes), Some(Ordered::Create(creation)));
@@ -30,16 +36,21 @@ fn forks_and_ends_are_read_as_they_were_written() {
 
 #[test]
 fn changes_states_and_questions_are_read_as_they_were_written() {
-    for placement in [Placement::Replicated, Placement::Single(Rank(258))] {
-        let place = Place { object: u64::MAX - 3, placement };
-        let asked = place.emit();
-        assert_eq!(Ordered::parse(&asked), Some(Ordered::Place(place)));
-        assert_eq!(Ordered::parse(&[&asked[..], &[0]].concat()), None);
+    for site in [Site::Replicated, Site::Single(Rank(258))] {
+        let place = Place { object: u64::MAX - 3, site };
+        for why in [Why::Fixed, Why::Estimate, Why::Statistics] {
+            let asked = place.emit(why);
+            assert_eq!(Ordered::parse(&asked), Some(Ordered::Place(place, why)));
+            assert_eq!(Ordered::parse(&[&asked[..], &[0]].concat()), None);
+        }
         let state = [&place.emit_state(true)[..], b"state"].concat();
         assert_eq!(Ordered::parse(&state), Some(Ordered::State(place, Some(b"state"))));
         let stays = place.emit_state(false);
         assert_eq!(Ordered::parse(&stays), Some(Ordered::State(place, None)));
     }
+    let reads = emit_reads(5, 1 << 40);
+    assert_eq!(Ordered::parse(&reads), Some(Ordered::Reads(5, 1 << 40)));
+    assert_eq!(Ordered::parse(&reads[..reads.len() - 1]), None);
     assert_eq!(Ordered::parse(&PROBING), Some(Ordered::Probe));
     assert_eq!(Ordered::parse(&[&PROBING[..], &[0]].concat()), None);
     let answer = emit_answer(1 << 40, &[1, 2]);
@@ -62,12 +73,13 @@ fn replies_say_how_an_operation_ended() {
 fn everything_else_is_refused() {
     let invocation = Invocation { operation: 1, object: 2, call: 3, number: 0 }.emit();
     assert_eq!(Ordered::parse(&invocation[..INVOCATION - 1]), None);
-    let (placement, state) = (Placement::Replicated, &[][..]);
-    let creation = Creation { placement, is_named: true, name: "a", kind: "b", state };
+    let (site, state) = (Site::Replicated, &[][..]);
+    let creation =
+        Creation { site, is_automatic: false, is_named: true, name: "a", kind: "b", state };
     let creation = [&creation.emit()[..], b"ab"].concat();
     assert!(Ordered::parse(&creation).is_some());
     assert_eq!(Ordered::parse(&creation[..creation.len() - 1]), None);
-    for (place, value) in [(0, 0), (0, 9), (1, 1), (4, 9), (6, 2), (7, 1), (8, 0xff)] {
+    for (place, value) in [(0, 0), (0, 9), (1, 1), (4, 9), (6, 4), (7, 1), (8, 0xff)] {
         let mut wrong = creation.clone();
         wrong[place] = value;
         assert_eq!(Ordered::parse(&wrong), None, "{place}");

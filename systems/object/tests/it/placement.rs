@@ -30,8 +30,8 @@ fn an_object_is_where_it_was_placed_with_its_state() {
             int.take(0).unwrap();
             assert_eq!(int.value().unwrap(), 6 * (step as u64 + 1));
             let is_here = match *placement {
-                Placement::Replicated => true,
                 Placement::Single(home) => home.index() == member.rank(),
+                _ => true,
             };
             assert_eq!(int.statistics().is_some(), is_here);
         }
@@ -161,4 +161,66 @@ fn an_object_whose_state_is_none_stays() {
             member.barrier.wait().unwrap();
         },
     );
+}
+
+/// It is where it was created at first, and then where it costs least.
+#[test]
+fn statistics_move_an_object_to_who_operates_on_it() {
+    run(3, |member| {
+        let int = member.object("int", &Int(0), Placement::Automatic);
+        let fixed = member.object("fixed", &Int(0), Placement::Single(Rank(0)));
+        assert_eq!(int.placement(), Placement::Single(Rank(0)));
+        member.barrier.wait().unwrap();
+        if member.rank() == 2 {
+            for _ in 0..600 {
+                int.inc().unwrap();
+                fixed.inc().unwrap();
+            }
+        }
+        wait_for(member, &int, Placement::Single(Rank(2)));
+        assert_eq!(fixed.placement(), Placement::Single(Rank(0)), "the program has said so");
+        member.barrier.wait().unwrap();
+        // All read it.
+        while int.placement() != Placement::Replicated {
+            assert_eq!(int.value().unwrap(), 600);
+            member.engine.progress().unwrap();
+        }
+        member.barrier.wait().unwrap();
+        // One writes, and the others do nothing.
+        while member.rank() == 1 && int.placement() != Placement::Single(Rank(1)) {
+            int.inc().unwrap();
+        }
+        wait_for(member, &int, Placement::Single(Rank(1)));
+        member.barrier.wait().unwrap();
+        let expected = Placement::Expected { reads: 100, writes: 1 };
+        if member.rank() == 1 {
+            int.place(expected).unwrap();
+        }
+        wait_for(member, &int, Placement::Replicated);
+        let new = member.object("new", &Int(0), expected);
+        assert_eq!(new.placement(), Placement::Replicated);
+        member.barrier.wait().unwrap();
+    });
+}
+
+/// Reads that others tell keep it where they are cheap.
+#[test]
+fn a_replicated_object_that_is_read_much_stays_replicated() {
+    run(3, |member| {
+        let expected = Placement::Expected { reads: 100, writes: 1 };
+        let int = member.object("int", &Int(0), expected);
+        member.barrier.wait().unwrap();
+        for _ in 0..700 {
+            (0..20).for_each(|_| assert!(int.value().unwrap() <= 700));
+            if member.rank() == 2 {
+                int.inc().unwrap();
+            } else {
+                member.engine.progress().unwrap();
+            }
+        }
+        int.await_value(700).unwrap();
+        member.barrier.wait().unwrap();
+        assert_eq!(int.placement(), Placement::Replicated);
+        member.barrier.wait().unwrap();
+    });
 }

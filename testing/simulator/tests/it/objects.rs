@@ -165,6 +165,7 @@ fn run_moving(
         // All know all of them.
         weft.barrier().map_err(|error| error.to_string())?;
         bug.into_iter().for_each(|bug| objects.plant(bug));
+        objects.think_after(3);
         let tick = || clock.fetch_add(1, Ordering::SeqCst);
         let program = program(seed, weft.rank().0, cells.len(), &moves);
         let history = program.into_iter().map(|operation| {
@@ -235,6 +236,23 @@ fn objects_that_move_are_sequentially_consistent_together() {
             let ranks = 3 + (seed % 4) as u16;
             let (options, places) = (options(seed, preset, ranks), places(ranks));
             let history = run_moving(options, seed, &places, &places, None);
+            let order = consistency::sequential(&Cells::new(3), &history);
+            assert!(order.is_some(), "seed {seed}, {preset:?}: {history:#?}");
+        }
+    }
+}
+
+/// Objects move by statistics, after a few operations already, and by the program.
+#[test]
+fn objects_that_statistics_move_are_sequentially_consistent_together() {
+    let expected = Placement::Expected { reads: 9, writes: 1 };
+    for seed in 0..seeds() {
+        for preset in Preset::ALL {
+            let ranks = 3 + (seed % 4) as u16;
+            let options = options(seed, preset, ranks);
+            let places = [Placement::Automatic, expected, Placement::Single(Rank(1))];
+            let moves = if seed % 2 == 0 { &[][..] } else { &places[..] };
+            let history = run_moving(options, seed, &places, moves, None);
             let order = consistency::sequential(&Cells::new(3), &history);
             assert!(order.is_some(), "seed {seed}, {preset:?}: {history:#?}");
         }
