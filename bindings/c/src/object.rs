@@ -299,6 +299,30 @@ pub extern "C" fn weft_object_destroy(object: Option<Box<Object>>) -> Status {
     call(|| free(object, |object| &mut object.0).map(drop))
 }
 
+/// Placement of an object, as far as this rank knows: the rank of its only copy, or
+/// WEFT_REPLICATED. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_object_placement(
+    object: Option<&Object>,
+    placement: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        let number = match known(object)?.handle.placement() {
+            Placement::Replicated => WEFT_REPLICATED,
+            Placement::Single(home) => home.0.into(),
+        };
+        put(placement, number)
+    })
+}
+
+/// Has an object be at another placement from now on, while others operate on it. Returns when this
+/// rank knows of that; the only copy may be on its way, and who operates on it waits. Blocks;
+/// callbacks run meanwhile. Not to be called in a callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_object_place(object: Option<&Object>, placement: u32) -> Status {
+    call(|| Ok(known(object)?.handle.place(place(placement)?)?))
+}
+
 /// Executes an operation, with arguments in count pieces, and gives its result if answer is not
 /// null; it is the caller's, to be freed with weft_answer_free(). Blocks while its guards are
 /// false; callbacks run meanwhile. Not to be called in a callback.

@@ -77,4 +77,8 @@ impl Executable for Dynamic {
             Effect::Write => Outcome::Blocked,
         })
     }
+
+    fn capture(&self) -> Vec<u8> {
+        self.instance.capture()
+    }
 }

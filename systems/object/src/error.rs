@@ -1,5 +1,7 @@
 //! Errors of objects.
 
+use crate::Waiting;
+use crate::deadlock::listed;
 use weft_endpoint::Rank;
 
 /// Result of an operation on an object.
@@ -39,6 +41,9 @@ pub enum Error {
         /// Its text.
         what: String,
     },
+    /// A program whose processes all wait for guards, which nobody can make true any more.
+    #[error("all processes wait for guards: {}", listed(.0))]
+    Deadlock(Vec<Waiting>),
     /// An operation whose guards are false in a program that has failed.
     #[error("the operation waited for a guard when its program failed")]
     Ended,

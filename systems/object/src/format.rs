@@ -20,6 +20,13 @@ const CREATE: u8 = 1;
 const INVOKE: u8 = 2;
 const FORK: u8 = 3;
 const END: u8 = 4;
+const PLACE: u8 = 5;
+const STATE: u8 = 6;
+const PROBE: u8 = 7;
+const ANSWER: u8 = 8;
+/// The question whether all processes wait.
+pub(crate) const PROBING: [u8; HEAD] = [PROBE, 0, 0, 0, 0, 0, 0, 0];
+
 /// A home that says that there are copies everywhere.
 const EVERYWHERE: u16 = u16::MAX;
 
@@ -32,10 +39,12 @@ pub(crate) struct Invocation {
     /// Number by which the invoker knows it, if it is broadcast. If it is called, the number of
     /// messages of the order that the caller has seen.
     pub call: u64,
+    /// Number by which the rank of the process that waits for it knows it; 0 if none does.
+    pub number: u32,
 }
 
-/// Beginning of the reply to a call; the result follows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Beginning of the reply to a call; the result follows, or the arguments if the object has moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Reply {
     /// Reason why there is no result.
     pub fault: Option<Fault>,
@@ -71,6 +80,13 @@ pub(crate) struct End {
     pub has_failed: bool,
 }
 
+/// Change of an object's placement, which is asked for, or done; then the state follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub object: u64,
+    pub placement: Placement,
+}
+
 /// A message of the order.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Ordered<'a> {
@@ -78,6 +94,13 @@ pub(crate) enum Ordered<'a> {
     Invoke(Invocation, &'a [u8]),
     Fork(Fork<'a>, &'a [u8]),
     End(End, &'a [u8]),
+    Place(Place),
+    /// A state; `None` if the object stays where it is.
+    State(Place, Option<&'a [u8]>),
+    /// The question whether all processes wait.
+    Probe,
+    /// A rank's answer to the question with this number in the order.
+    Answer(u64, &'a [u8]),
 }
 
 impl Invocation {
@@ -90,6 +113,7 @@ impl Invocation {
         let mut bytes = [0; INVOCATION];
         bytes[0] = INVOKE;
         bytes[2..4].copy_from_slice(&self.operation.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.number.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.object.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.call.to_le_bytes());
         bytes
@@ -98,12 +122,13 @@ impl Invocation {
     /// An invocation and its arguments; `None` if it is none.
     pub fn parse(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, arguments) = bytes.split_first_chunk::<INVOCATION>()?;
-        let [INVOKE, 0, low, high, 0, 0, 0, 0, ids @ ..] = head else { return None };
+        let [INVOKE, 0, low, high, a, b, c, d, ids @ ..] = head else { return None };
         let (object, call) = ids.split_first_chunk::<8>()?;
         let invocation = Invocation {
             operation: u16::from_le_bytes([*low, *high]),
             object: u64::from_le_bytes(*object),
             call: u64::from_le_bytes(call.try_into().ok()?),
+            number: u32::from_le_bytes([*a, *b, *c, *d]),
         };
         Some((invocation, arguments))
     }
@@ -112,11 +137,7 @@ impl Invocation {
 impl Creation<'_> {
     /// The beginning; the names and the state follow. Names are no longer than [`NAME_MAX`].
     pub fn emit(&self) -> [u8; HEAD] {
-        let home = match self.placement {
-            Placement::Replicated => EVERYWHERE,
-            Placement::Single(home) => home.0,
-        };
-        let [low, high] = home.to_le_bytes();
+        let [low, high] = self.placement.number().to_le_bytes();
         let [name, kind] = [self.name, self.kind].map(|name| name.len() as u8);
         [CREATE, 0, low, high, name, kind, u8::from(!self.is_named), 0]
     }
@@ -126,10 +147,7 @@ impl Creation<'_> {
         let [CREATE, 0, low, high, name, kind, is_unnamed @ 0..=1, 0] = head else { return None };
         let (name, rest) = rest.split_at_checked(name.into())?;
         let (kind, state) = rest.split_at_checked(kind.into())?;
-        let placement = match u16::from_le_bytes([low, high]) {
-            EVERYWHERE => Placement::Replicated,
-            home => Placement::Single(Rank(home)),
-        };
+        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
         let ([name, kind], is_named) = ([name, kind].map(std::str::from_utf8), is_unnamed == 0);
         Some(Creation { placement, is_named, name: name.ok()?, kind: kind.ok()?, state })
     }
@@ -168,6 +186,68 @@ impl End {
     }
 }
 
+impl Placement {
+    /// Number that stands for it.
+    pub(crate) fn number(self) -> u16 {
+        match self {
+            Placement::Replicated => EVERYWHERE,
+            Placement::Single(home) => home.0,
+        }
+    }
+
+    /// The placement that a number stands for.
+    pub(crate) fn of_number(number: u16) -> Self {
+        match number {
+            EVERYWHERE => Placement::Replicated,
+            home => Placement::Single(Rank(home)),
+        }
+    }
+}
+
+/// Answer to the question with this number in the order.
+pub(crate) fn emit_answer(number: u64, answer: &[u8]) -> Vec<u8> {
+    [&[ANSWER, 0, 0, 0, 0, 0, 0, 0], &number.to_le_bytes()[..], answer].concat()
+}
+
+fn parse_answer(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+    let [ANSWER, 0, 0, 0, 0, 0, 0, 0] = head else { return None };
+    let (number, answer) = rest.split_first_chunk()?;
+    Some(Ordered::Answer(u64::from_le_bytes(*number), answer))
+}
+
+impl Place {
+    /// A message that asks for it.
+    pub fn emit(&self) -> [u8; 2 * HEAD] {
+        self.emit_as(PLACE, 0)
+    }
+
+    /// Beginning of a message that does it; the state follows, if the object moves.
+    pub fn emit_state(&self, moves: bool) -> [u8; 2 * HEAD] {
+        self.emit_as(STATE, u8::from(moves))
+    }
+
+    fn emit_as(&self, kind: u8, moves: u8) -> [u8; 2 * HEAD] {
+        let mut bytes = [0; 2 * HEAD];
+        bytes[..2].copy_from_slice(&[kind, moves]);
+        bytes[2..4].copy_from_slice(&self.placement.number().to_le_bytes());
+        bytes[HEAD..].copy_from_slice(&self.object.to_le_bytes());
+        bytes
+    }
+
+    /// Content of a message that begins with `head`.
+    fn parse(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+        let [kind, moves @ 0..=1, low, high, 0, 0, 0, 0] = head else { return None };
+        let (object, state) = rest.split_first_chunk()?;
+        let placement = Placement::of_number(u16::from_le_bytes([low, high]));
+        let place = Place { object: u64::from_le_bytes(*object), placement };
+        match (kind, moves) {
+            (STATE, moves) => Some(Ordered::State(place, (moves == 1).then_some(state))),
+            (PLACE, 0) if state.is_empty() => Some(Ordered::Place(place)),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Ordered<'a> {
     /// A message of the order; `None` if it is none.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
@@ -180,6 +260,9 @@ impl<'a> Ordered<'a> {
             CREATE => Creation::parse(head, rest).map(Ordered::Create),
             FORK => Fork::parse(head, rest).map(|(fork, rest)| Ordered::Fork(fork, rest)),
             END => End::parse(head, rest).map(|(end, rest)| Ordered::End(end, rest)),
+            PLACE | STATE => Place::parse(head, rest),
+            PROBE if head == PROBING && rest.is_empty() => Some(Ordered::Probe),
+            ANSWER => parse_answer(head, rest),
             _ => None,
         }
     }
@@ -188,13 +271,14 @@ impl<'a> Ordered<'a> {
 impl Reply {
     pub fn emit(&self) -> [u8; REPLY] {
         let mut bytes = [0; REPLY];
-        bytes[0] = match self.fault {
+        bytes[0] = match &self.fault {
             None => 0,
             Some(Fault::NoSuchOperation) => 1,
             Some(Fault::Malformed) => 2,
             Some(Fault::NoCopy) => 3,
             Some(Fault::Broken) => 4,
             Some(Fault::Ended) => 5,
+            Some(Fault::Moved(_)) => 6,
         };
         bytes[8..].copy_from_slice(&self.seen.to_le_bytes());
         bytes
@@ -207,11 +291,21 @@ impl Reply {
             2 => Some(Fault::Malformed),
             3 => Some(Fault::NoCopy),
             5 => Some(Fault::Ended),
+            6 => Some(Fault::Moved(Vec::new())),
             // Whatever it was, there is no result.
             _ => Some(Fault::Broken),
         };
         let [.., a, b, c, d, e, f, g, h] = *bytes;
         Reply { fault, seen: u64::from_le_bytes([a, b, c, d, e, f, g, h]) }
+    }
+
+    /// End of the operation, whose reply goes on with `rest`.
+    pub fn answer(self, rest: Vec<u8>) -> Result<Vec<u8>, Fault> {
+        match self.fault {
+            None => Ok(rest),
+            Some(Fault::Moved(_)) => Err(Fault::Moved(rest)),
+            Some(fault) => Err(fault),
+        }
     }
 }
 

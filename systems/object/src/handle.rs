@@ -1,10 +1,10 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
-use crate::copy::{Fault, Overs, Statistics};
+use crate::copy::{Broken, Fault, Overs, Role, Statistics, Way};
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Inner, Placement};
 use crate::operation::{Effect, Executable};
-use crate::shared::{Answer, Entry, LocalCopy, Resume, lock};
+use crate::shared::{Answer, Entry, Local, LocalCopy, Resume, lock};
 use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
@@ -15,9 +15,9 @@ use weft_messaging::{Completion, Parts};
 
 /// An object of a known type, as one rank sees it.
 pub struct Handle<T> {
-    inner: Arc<Inner>,
-    entry: Arc<Entry>,
-    /// The copy here, if there is one.
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) entry: Arc<Entry>,
+    /// The copy here, or the place for one, if this rank knows the type.
     copy: Option<Arc<LocalCopy<T>>>,
 }
 
@@ -48,14 +48,16 @@ impl<T: Executable> Handle<T> {
         self.entry.id
     }
 
-    /// Place of its copies.
+    /// Place of its copies, as far as this rank has executed the order.
     pub fn placement(&self) -> Placement {
-        self.entry.placement
+        self.entry.placement()
     }
 
-    /// Counters of the copy here, if there is one.
+    /// Counters of the copy here, if there is one. They count what this rank has executed as long
+    /// as it had one.
     pub fn statistics(&self) -> Option<Statistics> {
-        self.copy.as_ref().map(|copy| lock(copy).statistics)
+        let copy = lock(self.copy.as_ref()?);
+        (copy.role() != Role::Absent).then_some(copy.statistics)
     }
 
     /// Executes the operation with this number, and returns its result. Its arguments may be in
@@ -66,55 +68,116 @@ impl<T: Executable> Handle<T> {
     /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
     /// lost rank.
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
-        let state = self.start(operation, arguments)?;
-        self.wait(operation, state)
+        match self.inner.shared.watch.process() {
+            None => {
+                let _other = self.inner.shared.watch.other();
+                let state = self.start(operation, 0, arguments)?;
+                self.wait(operation, None, state)
+            }
+            Some(process) => {
+                let number = self.inner.shared.watch.number();
+                let state = self.start(operation, number, arguments)?;
+                self.wait_as(operation, (process, number), state)
+            }
+        }
     }
 
     /// Begins the operation with this number, whose result is waited for, or awaited, later. Those
-    /// that a thread has begun and not waited for are executed in any order.
+    /// that a thread has begun and not waited for are executed in any order; and one whose object
+    /// moves before it is executed starts again when it is waited for.
     ///
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
-        let state = self.start(operation, arguments)?;
+        // If it is dropped, nobody knows its end.
+        self.inner.shared.watch.other_begins();
+        let state = self.start(operation, 0, arguments)?;
         Ok(Pending { handle: self.clone(), operation, state })
     }
 
-    fn start(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
+    /// Begins an operation; its number is 0 unless a process will wait for it.
+    fn start(
+        &self,
+        operation: u16,
+        number: u32,
+        arguments: &(impl Parts + ?Sized),
+    ) -> Result<State> {
         let effect = self.entry.kind.effects.get(usize::from(operation));
-        Ok(match (self.entry.placement, effect) {
+        Ok(match (self.entry.placement(), effect) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
             (Placement::Single(home), _) if home != self.inner.shared.own => {
-                self.call(home, operation, arguments)?
+                self.call(home, (operation, number), arguments)?
             }
-            (Placement::Single(_), _) | (_, Some(Effect::Read)) => {
-                self.execute(operation, arguments)
-            }
+            (_, Some(Effect::Read)) => self.execute(Way::Read, (operation, number), arguments),
+            (Placement::Single(_), _) => self.execute(Way::Home, (operation, number), arguments),
             (_, Some(Effect::Either)) => match self.read(operation, arguments) {
-                Ok(None) => self.broadcast(operation, arguments)?,
+                Ok(None) => self.broadcast((operation, number), arguments)?,
                 Ok(Some(result)) => State::Over(Ok(result)),
                 Err(fault) => State::Over(Err(fault)),
             },
-            (_, Some(Effect::Write)) => self.broadcast(operation, arguments)?,
+            (_, Some(Effect::Write)) => self.broadcast((operation, number), arguments)?,
         })
     }
 
-    fn wait(&self, operation: u16, state: State) -> Result<Vec<u8>> {
-        let answer = match state {
+    /// Waits for the result, as a process that waits for nothing else.
+    fn wait_as(
+        &self,
+        operation: u16,
+        (process, number): (u64, u32),
+        state: State,
+    ) -> Result<Vec<u8>> {
+        let watch = &self.inner.shared.watch;
+        watch.waits(process, (number, self.id(), operation));
+        let result = self.wait(operation, Some(process), state);
+        watch.goes_on(process);
+        result
+    }
+
+    /// Waits for the result, as this process or as none.
+    fn wait(&self, operation: u16, process: Option<u64>, state: State) -> Result<Vec<u8>> {
+        match self.answer(state)? {
+            Ok(result) => Ok(result),
+            Err(fault) => self.go_after(operation, process, fault),
+        }
+    }
+
+    /// Starts again, as often as the object has moved.
+    #[cold]
+    fn go_after(&self, operation: u16, process: Option<u64>, fault: Fault) -> Result<Vec<u8>> {
+        let (shared, mut fault) = (&self.inner.shared, fault);
+        while let Fault::Moved(arguments) = fault {
+            // What moved it is executed to its end before it starts again.
+            shared.catch_up(shared.seen()).map(Completion::wait).transpose()?;
+            let number = process.map_or(0, |_| shared.watch.number());
+            let state = self.start(operation, number, &arguments)?;
+            if let Some(process) = process {
+                shared.watch.waits(process, (number, self.id(), operation));
+            }
+            match self.answer(state)? {
+                Ok(result) => return Ok(result),
+                Err(again) => fault = again,
+            }
+        }
+        Err(self.entry.fault(fault, operation, shared))
+    }
+
+    /// Waits for the end of an invocation.
+    fn answer(&self, state: State) -> Result<Answer> {
+        Ok(match state {
             State::Over(answer) => answer,
             State::Completes(completion) => completion.wait()?,
             State::Called(call) => {
                 let mut message = call.wait()?;
                 let mut head = [0; REPLY];
                 message.read_exact(&mut head)?;
-                let Reply { fault, seen } = Reply::parse(&head);
-                let result = message.read_to_vec()?;
+                let reply = Reply::parse(&head);
+                let rest = message.read_to_vec()?;
                 // This rank sees what the home has.
-                self.inner.shared.catch_up(seen).map(Completion::wait).transpose()?;
-                fault.map_or(Ok(result), Err)
+                let behind = self.inner.shared.catch_up(reply.seen);
+                behind.map(Completion::wait).transpose()?;
+                reply.answer(rest)
             }
-        };
-        answer.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
+        })
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -122,7 +185,7 @@ impl<T: Executable> Handle<T> {
     /// been executed.
     ///
     /// # Errors
-    /// [`Error::Broken`], after a panic of `read` too.
+    /// [`Error::Broken`] after a panic of `read`. (What is broken already is no copy.)
     #[inline]
     pub fn read_here<O>(
         &self,
@@ -131,7 +194,7 @@ impl<T: Executable> Handle<T> {
     ) -> Result<Option<O>> {
         let Some(copy) = &self.copy else { return Ok(None) };
         let found = lock(copy).read_with(read);
-        found.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
+        found.map_err(|broken| self.broken(broken, operation))
     }
 
     /// Has `write` change the only copy, for an operation with this number that writes, if that is
@@ -139,19 +202,24 @@ impl<T: Executable> Handle<T> {
     /// was changed.
     ///
     /// # Errors
-    /// [`Error::Broken`], after a panic of `write` too.
+    /// [`Error::Broken`] after a panic of `write`. (What is broken already is no copy.)
     pub fn write_here<O>(
         &self,
         operation: u16,
         write: impl FnOnce(&mut T) -> Option<O>,
     ) -> Result<Option<O>> {
-        let (Placement::Single(_), Some(copy)) = (self.entry.placement, &self.copy) else {
+        let (Placement::Single(_), Some(copy)) = (self.entry.placement(), &self.copy) else {
             return Ok(None);
         };
         let mut over = Overs::new();
         let done = lock(copy).write_with(write, &mut over);
         self.inner.shared.tell(over);
-        done.map_err(|fault| self.entry.fault(fault, operation, &self.inner.shared))
+        done.map_err(|broken| self.broken(broken, operation))
+    }
+
+    #[cold]
+    fn broken(&self, broken: Broken, operation: u16) -> Error {
+        self.entry.fault(broken.into(), operation, &self.inner.shared)
     }
 
     /// Executes those alternatives of an operation that read, on the copy here; `None` if their
@@ -166,19 +234,29 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Executes an operation on the copy here.
-    fn execute(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> State {
+    fn execute(
+        &self,
+        way: Way,
+        (operation, number): (u16, u32),
+        arguments: &(impl Parts + ?Sized),
+    ) -> State {
         let shared = &self.inner.shared;
         let (completer, completion) = Completion::new(&shared.engine);
-        self.entry.execute(operation, &whole(arguments), Resume::Here(completer), shared);
+        let (arguments, resume) = (&*whole(arguments), Resume::Here(completer, number));
+        self.entry.execute(Local { way, operation, arguments, resume }, shared);
         State::Completes(completion)
     }
 
     /// Has all copies execute an operation.
-    fn broadcast(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
+    fn broadcast(
+        &self,
+        (operation, number): (u16, u32),
+        arguments: &(impl Parts + ?Sized),
+    ) -> Result<State> {
         let Inner { shared, order, .. } = &*self.inner;
         let (completer, completion) = Completion::new(&shared.engine);
         let call = shared.books().expect_call(completer);
-        let head = Invocation { operation, object: self.entry.id, call }.emit();
+        let head = Invocation { operation, object: self.entry.id, call, number }.emit();
         if let Err(error) = order.broadcast(&Headed(&head, arguments)) {
             shared.books().take_call(call);
             return Err(error.into());
@@ -187,9 +265,15 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Has the home execute an operation, when it has seen what this rank has.
-    fn call(&self, home: Rank, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<State> {
+    fn call(
+        &self,
+        home: Rank,
+        (operation, number): (u16, u32),
+        arguments: &(impl Parts + ?Sized),
+    ) -> Result<State> {
         let Inner { shared, client, .. } = &*self.inner;
-        let head = Invocation { operation, object: self.entry.id, call: shared.seen() }.emit();
+        let (object, call) = (self.entry.id, shared.seen());
+        let head = Invocation { operation, object, call, number }.emit();
         Ok(State::Called(client.call(home, &Headed(&head, arguments))?))
     }
 }
@@ -217,7 +301,9 @@ impl<T: Executable> Pending<T> {
     /// # Errors
     /// Those of [`Handle::invoke`].
     pub fn wait(self) -> Result<Vec<u8>> {
-        self.handle.wait(self.operation, self.state)
+        let result = self.handle.wait(self.operation, None, self.state);
+        self.handle.inner.shared.watch.other_ends();
+        result
     }
 
     /// Awaits the result.
@@ -225,22 +311,32 @@ impl<T: Executable> Pending<T> {
     /// # Errors
     /// Those of [`Handle::invoke`].
     pub async fn result(self) -> Result<Vec<u8>> {
-        let Handle { inner, entry, .. } = &self.handle;
-        let answer = match self.state {
-            State::Over(answer) => answer,
-            State::Completes(completion) => completion.await?,
-            State::Called(call) => {
-                let mut bytes = call.await?.bytes().await?;
-                let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
-                let Reply { fault, seen } = Reply::parse(head);
-                if let Some(behind) = inner.shared.catch_up(seen) {
-                    behind.await?;
+        let Pending { handle, operation, mut state } = self;
+        let shared = &handle.inner.shared;
+        loop {
+            let answer = match state {
+                State::Over(answer) => answer,
+                State::Completes(completion) => completion.await?,
+                State::Called(call) => {
+                    let mut bytes = call.await?.bytes().await?;
+                    let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
+                    let reply = Reply::parse(head);
+                    if let Some(behind) = shared.catch_up(reply.seen) {
+                        behind.await?;
+                    }
+                    bytes.drain(..REPLY);
+                    reply.answer(bytes)
                 }
-                bytes.drain(..REPLY);
-                fault.map_or(Ok(bytes), Err)
+            };
+            let Err(Fault::Moved(arguments)) = answer else {
+                shared.watch.other_ends();
+                return answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
+            };
+            if let Some(behind) = shared.catch_up(shared.seen()) {
+                behind.await?;
             }
-        };
-        answer.map_err(|fault| entry.fault(fault, self.operation, &inner.shared))
+            state = handle.start(operation, 0, &arguments)?;
+        }
     }
 }
 

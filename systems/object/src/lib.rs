@@ -36,8 +36,10 @@
 //! | `types` | [`Types`]: the types that a rank was given |
 //! | `objects` | [`Objects`]: the objects of one rank |
 //! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
+//! | `placement` | placement that changes: objects that migrate, or are replicated or not any more |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
 //! | `processes` | processes: forks, ends, and programs that end when all of them have |
+//! | `deadlock` | programs whose processes all wait for guards |
 //! | `planted` | bugs for tests of the tests |
 //! | `macros` | [`object`], the attribute |
 //!
@@ -50,6 +52,7 @@
 extern crate self as weft_object;
 
 mod copy;
+mod deadlock;
 mod dynamic;
 mod error;
 mod format;
@@ -57,12 +60,14 @@ mod handle;
 pub mod marshal;
 mod objects;
 mod operation;
+mod placement;
 mod planted;
 mod processes;
 mod shared;
 mod types;
 
 pub use copy::Statistics;
+pub use deadlock::Waiting;
 pub use dynamic::{Dynamic, DynamicType, Instance, Restore};
 pub use error::{Error, Result};
 pub use handle::{Handle, Pending};

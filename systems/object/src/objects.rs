@@ -33,6 +33,17 @@ pub(crate) struct Inner {
     _service: Service,
 }
 
+impl Inner {
+    /// Checks that objects can be there.
+    pub fn check(&self, placement: Placement) -> Result<()> {
+        let ranks = self.shared.engine.packets().size();
+        match placement {
+            Placement::Single(home) if home.index() >= ranks => Err(Error::NoSuchRank(home, ranks)),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Objects {
     /// The objects of this rank, of which there are none yet.
     ///
@@ -45,7 +56,9 @@ impl Objects {
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
         let client = Client::new(rpc, NAME)?;
         let inner = Arc::new(Inner { shared, order, client, _service: service });
+        let _ = inner.shared.inner.set(Arc::downgrade(&inner));
         inner.begin_processes();
+        inner.begin_moves();
         Ok(Objects(inner))
     }
 
@@ -145,18 +158,13 @@ impl Objects {
         placement: Placement,
     ) -> Result<Arc<Entry>> {
         let Inner { shared, order, .. } = &*self.0;
-        let ranks = shared.engine.packets().size();
         if let Some(long) = [name, kind].iter().map(|name| name.len()).find(|&l| l > NAME_MAX) {
             return Err(Error::LongName(long));
         }
-        if let Placement::Single(home) = placement
-            && home.index() >= ranks
-        {
-            return Err(Error::NoSuchRank(home, ranks));
-        }
+        self.0.check(placement)?;
         match shared.types.kinds.get(kind) {
             None => return Err(Error::UnknownType(kind.into())),
-            Some(known) if (known.make)(state).is_none() => {
+            Some(known) if (known.make)(Some(state)).is_none() => {
                 return Err(Error::BadState(name.into()));
             }
             Some(_) => {}

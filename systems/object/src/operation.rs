@@ -89,6 +89,9 @@ pub(crate) trait Executable: Send + 'static {
     /// Executes those alternatives of an operation that read: its end, [`Outcome::Blocked`] if
     /// there are none. `None` if there is no such operation.
     fn read(&self, operation: u16, arguments: &[u8], result: &mut Vec<u8>) -> Option<Outcome>;
+
+    /// The state.
+    fn capture(&self) -> Vec<u8>;
 }
 
 impl<T: Object> Executable for T {
@@ -113,5 +116,9 @@ impl<T: Object> Executable for T {
             Body::Read(read) | Body::Either(read, _) => read(self, arguments, result),
             Body::Write(_) => Outcome::Blocked,
         })
+    }
+
+    fn capture(&self) -> Vec<u8> {
+        Object::capture(self)
     }
 }

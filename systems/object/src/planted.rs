@@ -12,6 +12,13 @@ pub enum Bug {
     Skipped,
     /// A write is executed twice, each fifth time.
     Twice,
+    /// A home goes on executing operations when it has sent the state away.
+    LateFreeze,
+    /// A replica stays when its object has moved elsewhere.
+    Stale,
+    /// A home executes what was broadcast for an object that is replicated no more, though it is
+    /// started again.
+    MovedTwice,
 }
 
 /// The bug of a rank, if it has one.

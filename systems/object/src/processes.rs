@@ -6,6 +6,7 @@
 //! rank, one after the other.
 
 use crate::copy::Fault;
+use crate::deadlock::Executes;
 use crate::format::{End, Fork, NAME_MAX};
 use crate::objects::Inner;
 use crate::shared::{Shared, lock};
@@ -13,11 +14,11 @@ use crate::{Error, Objects, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use weft_endpoint::Rank;
-use weft_messaging::{Completer, Completion};
+use weft_messaging::{Completer, Completion, Engine};
 
 /// Time for which processes may go on after the program has failed.
 const GRACE: Duration = Duration::from_secs(1);
@@ -52,8 +53,6 @@ pub struct Process {
 /// The processes of a job, as a rank knows them, and those of this rank.
 #[derive(Default)]
 pub(crate) struct Processes {
-    /// For threads that this rank starts.
-    inner: OnceLock<Weak<Inner>>,
     books: Mutex<Books>,
 }
 
@@ -72,6 +71,8 @@ struct Books {
     entered: u64,
     /// Whoever waits in [`Objects::run`] for a change of these books.
     waiter: Option<Completer<()>>,
+    /// The task that looks for a deadlock.
+    watcher: Option<Completer<()>>,
     /// Processes of this rank that are to be started.
     starting: VecDeque<Start>,
     /// Threads of this rank; and those whose processes have ended.
@@ -132,7 +133,9 @@ impl Objects {
         }
         let number = shared.processes.enter();
         if shared.own == Rank(0) {
+            let over = shared.processes.watcher(&shared.engine);
             self.fork_as(true, main, Rank(0), arguments)?;
+            self.0.watch(over);
         }
         let outcome = self.wait_for_end(number);
         shared.processes.join();
@@ -141,7 +144,7 @@ impl Objects {
 
     /// Processes that live, everywhere, as far as this rank has executed the order.
     pub fn processes(&self) -> Vec<Process> {
-        lock(&self.0.shared.processes.books).live.values().cloned().collect()
+        self.0.shared.live()
     }
 
     fn fork_as(&self, is_main: bool, process: &str, on: Rank, arguments: &[u8]) -> Result<()> {
@@ -190,7 +193,6 @@ impl Objects {
 impl Inner {
     /// Threads of this rank can start from here on.
     pub(crate) fn begin_processes(self: &Arc<Self>) {
-        let _ = self.shared.processes.inner.set(Arc::downgrade(self));
         self.shared.start_processes();
     }
 
@@ -199,6 +201,7 @@ impl Inner {
         let outcome = match self.shared.types.process(&start.name) {
             Some(code) => {
                 let objects = Objects(Arc::clone(self));
+                let _executes = Executes::process(start.id);
                 let run = AssertUnwindSafe(|| code(&objects, &start.arguments));
                 catch_unwind(run).unwrap_or_else(|panic| Err(ProcessError(text_of(&*panic))))
             }
@@ -247,6 +250,16 @@ impl Shared {
         lock(&self.processes.books).failure.clone()
     }
 
+    /// Processes that live, by their numbers.
+    pub(crate) fn live(&self) -> Vec<Process> {
+        lock(&self.processes.books).live.values().cloned().collect()
+    }
+
+    /// Processes of this rank that wait until another one has ended, since there are no threads.
+    pub(crate) fn not_begun(&self) -> Vec<u64> {
+        lock(&self.processes.books).starting.iter().map(|start| start.id).collect()
+    }
+
     /// Error of an operation that was ended with the program.
     pub(crate) fn ending(&self) -> Error {
         lock(&self.processes.books).last_failure.clone().unwrap_or(Error::Ended)
@@ -274,7 +287,7 @@ impl Shared {
         if !self.engine.packets().has_threads() {
             return;
         }
-        let Some(inner) = self.processes.inner.get().and_then(Weak::upgrade) else { return };
+        let Some(inner) = self.inner.get().and_then(Weak::upgrade) else { return };
         loop {
             let start = lock(&self.processes.books).starting.pop_front();
             let Some(start) = start else { return };
@@ -340,6 +353,13 @@ impl Processes {
         books.entered
     }
 
+    /// Completes when the next program is over.
+    fn watcher(&self, engine: &Arc<Engine>) -> Completion<()> {
+        let (completer, over) = Completion::new(engine);
+        lock(&self.books).watcher = Some(completer);
+        over
+    }
+
     /// Waits for the threads whose processes have ended.
     fn join(&self) {
         let ended = std::mem::take(&mut lock(&self.books).ended);
@@ -377,6 +397,9 @@ impl Books {
             self.outcomes.insert(program, failure.map_or(Ok(()), Err));
         }
         self.tell_change();
+        if let Some(watcher) = self.watcher.take() {
+            watcher.complete(Ok(()));
+        }
         has_failed
     }
 }

@@ -1,16 +1,19 @@
 //! State of a rank that handlers and threads share: its copies, and what waits at them.
 
-use crate::copy::{Copy, Fault, Overs, Statistics};
+use crate::copy::{Copy, Fault, Over, Overs, Role, Statistics, Way};
+use crate::deadlock::Watch;
 use crate::format::{Creation, Invocation, Ordered, Reply};
+use crate::objects::Inner;
 use crate::operation::Executable;
+use crate::placement::Moving;
 use crate::planted::{Bug, Planted};
 use crate::processes::Processes;
 use crate::types::{Kind, Types};
 use crate::{Error, Placement};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Request, Responder};
 use weft_messaging::{Completer, Completion, Engine, OrderedMessage};
@@ -21,6 +24,9 @@ pub(crate) struct Shared {
     pub own: Rank,
     pub types: Types,
     pub processes: Processes,
+    pub watch: Watch,
+    /// All of this rank's objects, for handlers.
+    pub inner: OnceLock<Weak<Inner>>,
     /// Messages of the order that this rank has begun to execute: what its copies and its program
     /// may have seen.
     begun: AtomicU64,
@@ -46,12 +52,14 @@ pub(crate) struct Books {
     /// By the number of messages of the order that have to be executed first. Each is of a thread
     /// that waits, here or elsewhere, which bounds them.
     behind: BTreeMap<u64, Vec<Behind>>,
+    /// Messages with states that could not be sent yet.
+    pub unsent: Vec<Vec<u8>>,
 }
 
 /// Something that waits until this rank has executed what another one has.
 enum Behind {
     /// An invocation by call, and its arguments.
-    Invocation(Invocation, Vec<u8>, Responder),
+    Invocation(Invocation, Vec<u8>, (Responder, Rank)),
     /// A thread whose call has returned.
     Returned(Completer<()>),
 }
@@ -61,43 +69,103 @@ pub(crate) struct Entry {
     pub id: u64,
     pub name: String,
     pub kind: Arc<Kind>,
-    pub placement: Placement,
-    /// The copy here, if there is one.
+    /// Number of its placement, as of the order here.
+    pub placement: AtomicU16,
+    pub moving: Mutex<Moving>,
+    /// The copy here, or the place for one; `None` if this rank does not know the type.
     pub copy: Option<Arc<dyn AnyCopy>>,
 }
 
-/// Copy of a `T` at this rank.
+/// Copy of a `T` at this rank, or the place for one.
 pub(crate) type LocalCopy<T> = Mutex<Copy<T, Resume>>;
 
-/// Copy, at this rank, of a type that is not known.
+/// Copy, at this rank, of a type that is not known, or the place for one.
 pub(crate) trait AnyCopy: Any + Send + Sync {
     /// Executes an operation; adds those that are over.
-    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>);
+    fn invoke(&self, invocation: Local<'_>, over: &mut Overs<Resume>);
+
+    /// State of the only copy, which is frozen from here on: see [`Copy::freeze`].
+    fn freeze(&self, accepts: &dyn Fn(&[u8]) -> bool, is_late: bool) -> Option<Vec<u8>>;
+
+    /// The copy has this role from here on, with the instance of another one if that is given: see
+    /// [`Copy::settle`].
+    fn settle(&self, role: Role, fresh: Fresh, over: &mut Overs<Resume>);
 
     /// Ends all that is blocked, and what would be, by this fault from here on, or no longer; adds
     /// those that are over.
     fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>);
 
-    /// Its counters.
-    fn statistics(&self) -> Statistics;
+    /// Adds the numbers of invocations of processes that are blocked here, with their ranks: each
+    /// at one of its copies.
+    fn blocked(&self, own: Rank, numbers: &mut Vec<(u16, u32)>);
+
+    /// Its counters, and its role.
+    fn statistics(&self) -> (Statistics, Role);
 }
 
-pub(crate) fn local<T: Executable>(instance: T) -> Arc<dyn AnyCopy> {
-    let copy: LocalCopy<T> = Mutex::new(Copy::new(instance));
+/// Instance of a copy that settles.
+pub(crate) enum Fresh {
+    /// The one that it has.
+    Kept,
+    /// The one of this copy, which may be of any type; none if that could not be made.
+    Of(Option<Arc<dyn AnyCopy>>),
+}
+
+/// Invocation at a copy.
+pub(crate) struct Local<'a> {
+    pub way: Way,
+    pub operation: u16,
+    pub arguments: &'a [u8],
+    pub resume: Resume,
+}
+
+pub(crate) fn local<T: Executable>(instance: Option<T>) -> Arc<dyn AnyCopy> {
+    let copy: LocalCopy<T> = Mutex::new(Copy::new(instance, Role::Absent));
     Arc::new(copy)
 }
 
 impl<T: Executable> AnyCopy for LocalCopy<T> {
-    fn invoke(&self, operation: u16, arguments: &[u8], resume: Resume, over: &mut Overs<Resume>) {
-        lock(self).invoke(operation, arguments, resume, over);
+    fn invoke(&self, invocation: Local<'_>, over: &mut Overs<Resume>) {
+        let Local { way, operation, arguments, resume } = invocation;
+        lock(self).invoke(way, operation, arguments, resume, over);
+    }
+
+    fn freeze(&self, accepts: &dyn Fn(&[u8]) -> bool, is_late: bool) -> Option<Vec<u8>> {
+        lock(self).freeze(accepts, is_late)
+    }
+
+    fn settle(&self, role: Role, fresh: Fresh, over: &mut Overs<Resume>) {
+        let fresh = match fresh {
+            Fresh::Kept => None,
+            Fresh::Of(copy) => Some(copy.and_then(|copy| {
+                let copy = (copy as Arc<dyn Any + Send + Sync>).downcast::<Self>().ok()?;
+                lock(&copy).take_instance()
+            })),
+        };
+        lock(self).settle(role, fresh, over);
     }
 
     fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>) {
         lock(self).set_ending(ending, over);
     }
 
-    fn statistics(&self) -> Statistics {
-        lock(self).statistics
+    fn blocked(&self, own: Rank, numbers: &mut Vec<(u16, u32)>) {
+        let copy = lock(self);
+        // What is at a frozen copy has not been tried.
+        if copy.role() == Role::Frozen {
+            return;
+        }
+        let invocations = copy.blocked().map(|resume| match resume {
+            Resume::Here(_, number) => (own.0, *number),
+            Resume::Caller(_, rank, number) => (rank.0, *number),
+            Resume::Elsewhere => (own.0, 0),
+        });
+        numbers.extend(invocations.filter(|(_, number)| *number != 0));
+    }
+
+    fn statistics(&self) -> (Statistics, Role) {
+        let copy = lock(self);
+        (copy.statistics, copy.role())
     }
 }
 
@@ -105,10 +173,11 @@ pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
 
 /// Destination of the result of an invocation.
 pub(crate) enum Resume {
-    /// A thread or a task of this rank.
-    Here(Completer<Answer>),
-    /// The rank that called.
-    Caller(Responder),
+    /// A thread or a task of this rank; and the number of the invocation, 0 if no process waits for
+    /// it.
+    Here(Completer<Answer>, u32),
+    /// The rank that called; and the number there.
+    Caller(Responder, Rank, u32),
     /// Another rank, whose own copy has it.
     Elsewhere,
 }
@@ -122,6 +191,8 @@ impl Shared {
             own: engine.packets().rank(),
             types,
             processes: Processes::default(),
+            watch: Watch::default(),
+            inner: OnceLock::new(),
             begun,
             done,
             count_behind: AtomicUsize::new(0),
@@ -135,22 +206,34 @@ impl Shared {
     }
 
     /// Tells everybody whose operation is over.
-    pub fn tell(&self, over: Overs<Resume>) {
-        for (resume, answer) in over {
-            match (resume, answer) {
-                (Resume::Here(completer), answer) => completer.complete(Ok(answer)),
-                // A caller that was lost needs no answer.
-                (Resume::Caller(responder), Ok(result)) => {
-                    let head = Reply { fault: None, seen: self.seen() }.emit();
-                    drop(responder.reply(&[&head[..], &result]));
-                }
-                (Resume::Caller(responder), Err(fault)) => {
-                    let head = Reply { fault: Some(fault), seen: self.seen() }.emit();
-                    drop(responder.reply(&head));
-                }
-                (Resume::Elsewhere, _) => {}
-            }
+    pub fn tell(&self, mut over: Overs<Resume>) {
+        if over.len() > 1 {
+            return over.into_iter().for_each(|over| self.tell_one(over));
         }
+        if let Some(over) = over.pop() {
+            self.tell_one(over);
+        }
+    }
+
+    fn tell_one(&self, (resume, answer): Over<Resume>) {
+        let (responder, answer) = match resume {
+            Resume::Here(completer, _) => return completer.complete(Ok(answer)),
+            Resume::Caller(responder, ..) => (responder, answer),
+            Resume::Elsewhere => return,
+        };
+        let seen = self.seen();
+        // A caller that was lost needs no answer.
+        drop(match answer {
+            Ok(result) => responder.reply(&[&Reply { fault: None, seen }.emit()[..], &result]),
+            Err(fault) => {
+                let reply = Reply { fault: Some(fault), seen };
+                let arguments = match &reply.fault {
+                    Some(Fault::Moved(arguments)) => &arguments[..],
+                    _ => &[],
+                };
+                responder.reply(&[&reply.emit()[..], arguments])
+            }
+        });
     }
 
     /// Messages of the order that copies here may reflect.
@@ -215,6 +298,10 @@ impl Shared {
             }
             Some(Ordered::Fork(fork, arguments)) => self.forked(number, &fork, arguments),
             Some(Ordered::End(end, text)) => self.ended(&end, text),
+            Some(Ordered::Probe) => self.probed(number),
+            Some(Ordered::Answer(probe, bytes)) => self.answered(source, probe, bytes),
+            Some(Ordered::Place(place)) => self.place(place),
+            Some(Ordered::State(place, state)) => self.moved(place, state),
             None => {}
         }
     }
@@ -224,7 +311,7 @@ impl Shared {
         let objects: Vec<_> = self.books().objects.values().cloned().collect();
         for copy in objects.iter().filter_map(|entry| entry.copy.as_ref()) {
             let mut over = Overs::new();
-            copy.set_ending(ending, &mut over);
+            copy.set_ending(ending.clone(), &mut over);
             self.tell(over);
         }
     }
@@ -233,8 +320,8 @@ impl Shared {
     fn go_on(&self, behind: Behind) {
         match behind {
             Behind::Returned(completer) => completer.complete(Ok(())),
-            Behind::Invocation(invocation, arguments, responder) => {
-                self.serve(&invocation, &arguments, responder);
+            Behind::Invocation(invocation, arguments, caller) => {
+                self.serve(&invocation, &arguments, caller);
             }
         }
     }
@@ -247,30 +334,41 @@ impl Shared {
         let is_own = source == self.own;
         let own = if is_own { books.take_call(invocation.call) } else { None };
         drop(books);
+        let (way, operation) = (Way::Ordered, invocation.operation);
+        if entry.placement() != Placement::Replicated {
+            if self.planted.has(Bug::MovedTwice, 1) {
+                let (way, resume) = (Way::Home, Resume::Elsewhere);
+                entry.execute(Local { way, operation, arguments, resume }, self);
+            }
+            // All say so: the message came after the change.
+            if let Some(own) = own {
+                own.complete(Ok(Err(Fault::Moved(arguments.into()))));
+            }
+            return;
+        }
+        let resume = own.map_or(Resume::Elsewhere, |own| Resume::Here(own, invocation.number));
         if !is_own && self.planted.has(Bug::Skipped, 5) {
             return;
         }
         if self.planted.has(Bug::Twice, 5) {
-            entry.execute(invocation.operation, arguments, Resume::Elsewhere, self);
+            let resume = Resume::Elsewhere;
+            entry.execute(Local { way, operation, arguments, resume }, self);
         }
-        let resume = own.map_or(Resume::Elsewhere, Resume::Here);
-        entry.execute(invocation.operation, arguments, resume, self);
+        entry.execute(Local { way, operation, arguments, resume }, self);
     }
 
     /// The object with this number comes into being, unless its name is taken.
     fn created(&self, id: u64, creation: &Creation<'_>) {
         let Creation { placement, is_named, name, kind, state } = *creation;
-        let is_here = match placement {
-            Placement::Replicated => true,
-            Placement::Single(home) => home == self.own,
-        };
         let kind = self.types.get(kind);
-        let copy = if is_here { (kind.make)(state) } else { None };
-        if let (Some(copy), Some(_)) = (&copy, self.failure()) {
+        let copy = (kind.make)(None);
+        let name = name.to_owned();
+        let (at, moving) = (AtomicU16::new(placement.number()), Mutex::default());
+        let entry = Arc::new(Entry { id, name, kind, placement: at, moving, copy });
+        entry.settle(placement, Some(state), self);
+        if let (Some(copy), Some(_)) = (&entry.copy, self.failure()) {
             copy.set_ending(Some(Fault::Ended), &mut Overs::new());
         }
-        let name = name.to_owned();
-        let entry = Arc::new(Entry { id, name, kind, placement, copy });
         let mut books = self.books();
         if !is_named {
             books.objects.insert(id, entry);
@@ -291,33 +389,38 @@ impl Shared {
     /// A call. It goes another way than the order, and may come before messages that its caller has
     /// executed, the creation of its object among them: then it waits for these.
     pub fn called(&self, request: Request) {
+        let source = request.source();
         let (responder, mut message) = request.into_parts();
+        let caller = (responder, source);
         let all = message.remaining();
         match message.chunk() {
-            Ok(bytes) if bytes.len() == all => self.call(responder, bytes),
-            _ => drop(message.read_to_vec().map(|bytes| self.call(responder, &bytes))),
+            Ok(bytes) if bytes.len() == all => self.call(caller, bytes),
+            _ => drop(message.read_to_vec().map(|bytes| self.call(caller, &bytes))),
         }
     }
 
-    fn call(&self, responder: Responder, bytes: &[u8]) {
+    fn call(&self, caller: (Responder, Rank), bytes: &[u8]) {
         let Some((invocation, arguments)) = Invocation::parse(bytes) else {
-            return drop(responder.fail("it is no invocation of an operation"));
+            return drop(caller.0.fail("it is no invocation of an operation"));
         };
         if self.has_done(invocation.seen()) || self.planted.has(Bug::EarlyCall, 1) {
-            return self.serve(&invocation, arguments, responder);
+            return self.serve(&invocation, arguments, caller);
         }
-        let behind = Behind::Invocation(invocation, arguments.to_vec(), responder);
+        let behind = Behind::Invocation(invocation, arguments.to_vec(), caller);
         if let Some(behind) = self.put_behind(invocation.seen(), behind) {
             self.go_on(behind);
         }
     }
 
     /// Executes the operation of a call.
-    fn serve(&self, invocation: &Invocation, arguments: &[u8], responder: Responder) {
+    fn serve(&self, invocation: &Invocation, arguments: &[u8], caller: (Responder, Rank)) {
+        let (responder, rank) = caller;
         let entry = self.books().objects.get(&invocation.object).cloned();
         match entry {
             Some(entry) => {
-                entry.execute(invocation.operation, arguments, Resume::Caller(responder), self);
+                let operation = invocation.operation;
+                let resume = Resume::Caller(responder, rank, invocation.number);
+                entry.execute(Local { way: Way::Home, operation, arguments, resume }, self);
             }
             None => drop(responder.fail("there is no such object")),
         }
@@ -331,9 +434,8 @@ impl Drop for Shared {
             return;
         }
         for entry in self.books().objects.values() {
-            if let Some(copy) = &entry.copy {
-                self.engine.add_report(entry.described(copy.statistics()));
-            }
+            let line = entry.copy.as_ref().and_then(|copy| entry.described(copy.statistics()));
+            line.into_iter().for_each(|line| self.engine.add_report(line));
         }
     }
 }
@@ -361,27 +463,35 @@ impl Books {
 
 impl Entry {
     /// Executes an operation on the copy here, and tells everybody whose operation is over.
-    pub fn execute(&self, operation: u16, arguments: &[u8], resume: Resume, at: &Shared) {
+    pub fn execute(&self, invocation: Local<'_>, at: &Shared) {
         let mut over = Overs::new();
         match &self.copy {
-            Some(copy) => copy.invoke(operation, arguments, resume, &mut over),
-            None => over.push((resume, Err(Fault::NoCopy))),
+            Some(copy) => copy.invoke(invocation, &mut over),
+            None => over.push((invocation.resume, Err(Fault::NoCopy))),
         }
         at.tell(over);
     }
 
-    /// A line for people about the copy here, whose counters these are.
-    fn described(&self, counters: Statistics) -> String {
+    /// A line for people about the copy here, whose counters these are. None if there is no copy,
+    /// and never was.
+    fn described(&self, (counters, role): (Statistics, Role)) -> Option<String> {
         let Statistics { reads, writes, blocked, evaluated } = counters;
-        let place = match self.placement {
-            Placement::Replicated => "replicated",
-            Placement::Single(_) => "one copy, here",
+        let place = match role {
+            Role::Replica => "replicated",
+            Role::Only | Role::Frozen => "one copy, here",
+            Role::Absent if counters == Statistics::default() => return None,
+            Role::Absent => "not here any more",
         };
-        format!(
+        let moved = match lock(&self.moving).moves {
+            0 => String::new(),
+            1 => ", moved once".into(),
+            moves => format!(", moved {moves} times"),
+        };
+        Some(format!(
             "object '{}' ({}, {place}): {reads} reads, {writes} writes, {blocked} waited for \
-             guards, evaluated again {evaluated} times",
+             guards, evaluated again {evaluated} times{moved}",
             self.name, self.kind.name
-        )
+        ))
     }
 
     pub fn fault(&self, fault: Fault, operation: u16, at: &Shared) -> Error {
@@ -392,6 +502,8 @@ impl Entry {
             Fault::Broken => Error::Broken(name),
             Fault::NoCopy => Error::NoCopy(name),
             Fault::Ended => at.ending(),
+            // It is started again instead.
+            Fault::Moved(_) => unreachable!("an operation whose object has moved is not over"),
         }
     }
 }

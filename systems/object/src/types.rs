@@ -1,6 +1,6 @@
 //! The types that a rank was given: of objects, and of processes.
 
-use crate::operation::{Effect, Object};
+use crate::operation::{Effect, Executable, Object};
 use crate::processes::{Code, Ended};
 use crate::shared::{AnyCopy, local};
 use crate::{Dynamic, DynamicType, Objects};
@@ -19,18 +19,30 @@ pub(crate) struct Kind {
     pub name: String,
     /// Effects of its operations, by number.
     pub effects: Vec<Effect>,
+    /// Names of its operations, by number, as far as they are known.
+    operations: Vec<&'static str>,
     pub make: Maker,
 }
 
-/// Makes a copy from a state; `None` if it is none.
-type Maker = Box<dyn Fn(&[u8]) -> Option<Arc<dyn AnyCopy>> + Send + Sync>;
+/// Makes the place for a copy, with an instance that has this state if one is given; `None` if it
+/// is no state, or the type is not known.
+type Maker = Box<dyn Fn(Option<&[u8]>) -> Option<Arc<dyn AnyCopy>> + Send + Sync>;
+
+impl Kind {
+    /// Words for the operation with this number.
+    pub fn operation(&self, number: u16) -> String {
+        let name = self.operations.get(usize::from(number));
+        name.map_or_else(|| format!("operation {number}"), |name| format!("'{name}'"))
+    }
+}
 
 impl Types {
     /// These types and `T`.
     #[must_use]
     pub fn with<T: Object>(mut self) -> Self {
         let effects = T::OPERATIONS.iter().map(|operation| operation.body.effect()).collect();
-        self.insert(T::NAME.into(), effects, |state| Some(local(T::restore(state)?)));
+        let names = T::OPERATIONS.iter().map(|operation| operation.name).collect();
+        self.insert(T::NAME.into(), (effects, names), T::restore);
         self
     }
 
@@ -38,7 +50,7 @@ impl Types {
     #[must_use]
     pub fn with_dynamic(mut self, of: DynamicType) -> Self {
         let (name, effects, of) = (of.name.clone(), of.effects.clone(), Arc::new(of));
-        self.insert(name, effects, move |state| Some(local(Dynamic::restore(&of, state)?)));
+        self.insert(name, (effects, Vec::new()), move |state| Dynamic::restore(&of, state));
         self
     }
 
@@ -54,13 +66,17 @@ impl Types {
         self
     }
 
-    fn insert(
+    fn insert<T: Executable>(
         &mut self,
         name: String,
-        effects: Vec<Effect>,
-        make: impl Fn(&[u8]) -> Option<Arc<dyn AnyCopy>> + Send + Sync + 'static,
+        (effects, operations): (Vec<Effect>, Vec<&'static str>),
+        restore: impl Fn(&[u8]) -> Option<T> + Send + Sync + 'static,
     ) {
-        let kind = Kind { name: name.clone(), effects, make: Box::new(make) };
+        let make = move |state: Option<&[u8]>| match state {
+            None => Some(local::<T>(None)),
+            Some(state) => Some(local(Some(restore(state)?))),
+        };
+        let kind = Kind { name: name.clone(), effects, operations, make: Box::new(make) };
         self.kinds.insert(name, Arc::new(kind));
     }
 
@@ -68,8 +84,8 @@ impl Types {
     /// rank was not given it.
     pub(crate) fn get(&self, name: &str) -> Arc<Kind> {
         let unknown = || {
-            let (name, make) = (name.to_owned(), Box::new(|_: &[u8]| None));
-            Arc::new(Kind { name, effects: Vec::new(), make })
+            let (name, make) = (name.to_owned(), Box::new(|_: Option<&[u8]>| None));
+            Arc::new(Kind { name, effects: Vec::new(), operations: Vec::new(), make })
         };
         self.kinds.get(name).cloned().unwrap_or_else(unknown)
     }

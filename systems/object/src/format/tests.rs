@@ -9,7 +9,7 @@ fn creations_and_invocations_are_read_as_they_were_written() {
         let bytes = parts.concat();
         assert_eq!(Ordered::parse(&bytes), Some(Ordered::Create(creation)));
     }
-    let invocation = Invocation { operation: 258, object: u64::MAX - 1, call: 7 };
+    let invocation = Invocation { operation: 258, object: u64::MAX - 1, call: 7, number: 1 << 20 };
     let bytes = [&invocation.emit()[..], b"arguments"].concat();
     assert_eq!(Ordered::parse(&bytes), Some(Ordered::Invoke(invocation, b"arguments")));
 }
@@ -29,6 +29,25 @@ fn forks_and_ends_are_read_as_they_were_written() {
 }
 
 #[test]
+fn changes_states_and_questions_are_read_as_they_were_written() {
+    for placement in [Placement::Replicated, Placement::Single(Rank(258))] {
+        let place = Place { object: u64::MAX - 3, placement };
+        let asked = place.emit();
+        assert_eq!(Ordered::parse(&asked), Some(Ordered::Place(place)));
+        assert_eq!(Ordered::parse(&[&asked[..], &[0]].concat()), None);
+        let state = [&place.emit_state(true)[..], b"state"].concat();
+        assert_eq!(Ordered::parse(&state), Some(Ordered::State(place, Some(b"state"))));
+        let stays = place.emit_state(false);
+        assert_eq!(Ordered::parse(&stays), Some(Ordered::State(place, None)));
+    }
+    assert_eq!(Ordered::parse(&PROBING), Some(Ordered::Probe));
+    assert_eq!(Ordered::parse(&[&PROBING[..], &[0]].concat()), None);
+    let answer = emit_answer(1 << 40, &[1, 2]);
+    assert_eq!(Ordered::parse(&answer), Some(Ordered::Answer(1 << 40, &[1, 2])));
+    assert_eq!(Ordered::parse(&answer[..2 * HEAD - 1]), None);
+}
+
+#[test]
 fn replies_say_how_an_operation_ended() {
     use Fault::{Broken, Ended, Malformed, NoCopy, NoSuchOperation};
     let faults = [NoSuchOperation, Malformed, NoCopy, Broken, Ended];
@@ -41,7 +60,7 @@ fn replies_say_how_an_operation_ended() {
 
 #[test]
 fn everything_else_is_refused() {
-    let invocation = Invocation { operation: 1, object: 2, call: 3 }.emit();
+    let invocation = Invocation { operation: 1, object: 2, call: 3, number: 0 }.emit();
     assert_eq!(Ordered::parse(&invocation[..INVOCATION - 1]), None);
     let (placement, state) = (Placement::Replicated, &[][..]);
     let creation = Creation { placement, is_named: true, name: "a", kind: "b", state };

@@ -3,9 +3,11 @@
 
 mod common;
 mod consistency;
+mod deadlock;
 mod dynamic;
 mod errors;
 mod guards;
 mod operations;
+mod placement;
 mod processes;
 mod types;

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use weft::{Rank, Weft};
 use weft_model::consistency::{self, Executed};
 use weft_model::random::Random;
 use weft_object::{Bug, Handle, Objects, Placement, Types};
-use weft_simulator::{Faults, Options, Outcome, Preset, Simulation};
+use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
 
 /// A number that can be taken, once it is not 0 or nobody will set it any more.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -58,6 +59,7 @@ enum Op {
     Get(usize),
     Take(usize),
     Close(usize),
+    Place(usize, Placement),
 }
 
 /// Cells as they should be.
@@ -89,16 +91,24 @@ impl consistency::Objects for Cells {
                 self.0[cell].close();
                 0
             }
+            Op::Place(..) => 0,
         })
     }
 }
 
-/// The operations of a rank. The first rank never waits, and lets everybody go in the end.
-fn program(seed: u64, rank: u16, cells: usize) -> Vec<Op> {
+/// Places to which objects move while a program runs.
+type Moves = [Placement];
+
+/// The operations of a rank, among which it moves objects if there are places for that. The first
+/// rank never waits, and lets everybody go in the end.
+fn program(seed: u64, rank: u16, cells: usize, moves: &Moves) -> Vec<Op> {
     let mut random = Random::part(seed, u64::from(rank));
     let mut program: Vec<Op> = (0..9)
         .map(|step| {
             let cell = random.below(cells as u64) as usize;
+            if !moves.is_empty() && random.below(5) == 0 {
+                return Op::Place(cell, moves[random.below(moves.len() as u64) as usize]);
+            }
             match random.below(8) {
                 0 | 1 => Op::Set(cell, 100 * u64::from(rank) + step + 1),
                 2 => Op::Add(cell, 1000),
@@ -120,6 +130,7 @@ fn execute(cells: &[Handle<Cell>], operation: Op) -> weft_object::Result<u64> {
         Op::Get(cell) => cells[cell].get(),
         Op::Take(cell) => cells[cell].take(),
         Op::Close(cell) => cells[cell].close().map(|()| 0),
+        Op::Place(cell, placement) => cells[cell].place(placement).map(|()| 0),
     }
 }
 
@@ -127,6 +138,18 @@ type Process = Vec<Executed<Op, u64>>;
 
 /// Runs the programs of all ranks, which have this bug, on cells at these places; their history.
 fn run(options: Options, seed: u64, placements: &[Placement], bug: Option<Bug>) -> Vec<Process> {
+    run_moving(options, seed, placements, &[], bug)
+}
+
+/// Does what [`run`] does, while the cells move from place to place.
+fn run_moving(
+    options: Options,
+    seed: u64,
+    placements: &[Placement],
+    moves: &Moves,
+    bug: Option<Bug>,
+) -> Vec<Process> {
+    let moves = moves.to_vec();
     let clock = Arc::new(AtomicU64::new(0));
     let placements = placements.to_vec();
     let report = Simulation::new(options).unwrap().run_joined(move |weft: Weft| {
@@ -143,7 +166,8 @@ fn run(options: Options, seed: u64, placements: &[Placement], bug: Option<Bug>) 
         weft.barrier().map_err(|error| error.to_string())?;
         bug.into_iter().for_each(|bug| objects.plant(bug));
         let tick = || clock.fetch_add(1, Ordering::SeqCst);
-        let history = program(seed, weft.rank().0, cells.len()).into_iter().map(|operation| {
+        let program = program(seed, weft.rank().0, cells.len(), &moves);
+        let history = program.into_iter().map(|operation| {
             let begin = tick();
             let result = execute(&cells, operation).unwrap();
             Executed { operation, result, times: (begin, tick()) }
@@ -199,6 +223,132 @@ fn a_single_copy_is_linearizable() {
             let order = consistency::linear(&Cells::new(1), &history);
             assert!(order.is_some(), "seed {seed}, {preset:?}: {history:#?}");
         }
+    }
+}
+
+/// Objects move while they are operated on: from rank to rank, to all, and back. Each operation is
+/// executed once, and all that processes see comes from one order.
+#[test]
+fn objects_that_move_are_sequentially_consistent_together() {
+    for seed in 0..seeds() {
+        for preset in Preset::ALL {
+            let ranks = 3 + (seed % 4) as u16;
+            let (options, places) = (options(seed, preset, ranks), places(ranks));
+            let history = run_moving(options, seed, &places, &places, None);
+            let order = consistency::sequential(&Cells::new(3), &history);
+            assert!(order.is_some(), "seed {seed}, {preset:?}: {history:#?}");
+        }
+    }
+}
+
+/// The only copy of an object, which goes from rank to rank, stays linearizable.
+#[test]
+fn a_single_copy_that_moves_is_linearizable() {
+    let moves: Vec<_> = (0..3).map(|rank| Placement::Single(Rank(rank))).collect();
+    for seed in 0..seeds() {
+        for preset in Preset::ALL {
+            let place = [moves[seed as usize % 3]];
+            let history = run_moving(options(seed, preset, 3), seed, &place, &moves, None);
+            let order = consistency::linear(&Cells::new(1), &history);
+            assert!(order.is_some(), "seed {seed}, {preset:?}: {history:#?}");
+        }
+    }
+}
+
+/// A rank dies while objects move, some of them to it or away from it: the others are told, and
+/// nobody waits for ever.
+#[test]
+fn survivors_are_told_when_a_rank_dies_as_objects_move() {
+    for seed in 0..60 {
+        let preset = Preset::ALL[seed as usize % Preset::ALL.len()];
+        let mut options = options(2 * seed, preset, 4);
+        let at = Duration::from_micros(400 + 97 * (seed % 20));
+        options.faults.crashes = vec![(Rank(3), at)];
+        let places = places(4);
+        let report = Simulation::new(options).unwrap().run_joined(move |weft: Weft| {
+            let types = Types::default().with::<Cell>();
+            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
+            let mut random = Random::part(seed, weft.rank().0.into());
+            let mut work = || -> weft_object::Result<()> {
+                let cells = [0, 1, 2].map(|cell| match weft.rank().0 {
+                    0 => objects.create(&format!("{cell}"), &Cell::default(), places[cell]),
+                    _ => objects.find(&format!("{cell}")),
+                });
+                let [one, two, three] = cells;
+                let cells = [one?, two?, three?];
+                loop {
+                    let cell = &cells[random.below(3) as usize];
+                    match random.below(3) {
+                        0 => cell.place(places[random.below(3) as usize])?,
+                        1 => drop(cell.get()?),
+                        _ => drop(cell.add(1)?),
+                    }
+                }
+            };
+            work().map_err(|error| error.to_string())
+        });
+        assert_eq!(report.ended, Ended::Finished, "{preset} {seed}: {:?}", report.outcomes);
+        for (rank, outcome) in report.outcomes.iter().enumerate() {
+            match (rank, outcome) {
+                (3, Outcome::Crashed) => {}
+                (0..3, Outcome::Victim(what)) => {
+                    assert!(what.starts_with("rank 3 was killed"), "{preset} {seed}: {what}");
+                }
+                _ => panic!("{preset} {seed}: rank {rank} {outcome:?}"),
+            }
+        }
+    }
+}
+
+/// A process waits for what the next one of its rank would do, which cannot begin before it has
+/// ended: there are no threads here.
+#[test]
+fn a_deadlock_is_reported_in_virtual_time() {
+    for preset in Preset::ALL {
+        let report = Simulation::new(options(3, preset, 3)).unwrap().run_joined(|weft: Weft| {
+            let worker = |objects: &Objects, arguments: &[u8]| {
+                let cell = objects.get::<Cell>(u64::from_le_bytes(arguments.try_into()?))?;
+                cell.take()?;
+                Ok(())
+            };
+            let main = |objects: &Objects, _: &[u8]| {
+                let place = Placement::Single(Rank(2));
+                let cell = objects.create_unnamed("cell", &Cell::default(), place)?;
+                for rank in [1, 1] {
+                    objects.fork("Worker", Rank(rank), &cell.id().to_le_bytes())?;
+                }
+                Ok(())
+            };
+            let types = Types::default().with::<Cell>().with_process("Worker", worker);
+            let types = types.with_process("Main", main);
+            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
+            match objects.run("Main", &[]) {
+                Err(weft_object::Error::Deadlock(all)) => Ok(all),
+                other => Err(format!("{other:?}")),
+            }
+        });
+        let on = |on: Option<(&str, &str)>| weft_object::Waiting {
+            process: "Worker".into(),
+            rank: Rank(1),
+            on: on.map(|(object, operation)| (object.into(), operation.into())),
+        };
+        let all = vec![on(Some(("cell", "'take'"))), on(None)];
+        assert_eq!(report.into_values().unwrap(), vec![all; 3], "{preset:?}");
+    }
+}
+
+/// The judge finds bugs of moving: what a home executes too late, what stays behind, and what is
+/// executed where it was and where it is.
+#[test]
+fn planted_bugs_of_moving_are_found() {
+    for bug in [Bug::LateFreeze, Bug::Stale, Bug::MovedTwice] {
+        let is_found = |seed: &u64| {
+            let (seed, places) = (2 * seed + 1, places(4));
+            let options = options(seed, Preset::Pupa, 4);
+            let history = run_moving(options, seed, &places, &places, Some(bug));
+            consistency::sequential(&Cells::new(3), &history).is_none()
+        };
+        assert!((0..300).any(|seed| is_found(&seed)), "{bug:?}");
     }
 }
 
