@@ -10,6 +10,10 @@
 // Placement of an object with a copy at every rank. Any other is the rank of the only copy.
 #define WEFT_REPLICATED UINT32_MAX
 
+// Placement that follows from who operates on the object: one copy, at first at the rank that
+// creates it, then where the operations cost least, by statistics.
+#define WEFT_AUTOMATIC (UINT32_MAX - 1)
+
 // End of an attempt to execute an operation.
 typedef enum {
     // It was executed.
@@ -186,7 +190,8 @@ weft_status weft_object_fork(const weft_objects *objects,
 
 // Runs a program: rank 0 forks a process of type main on itself. All ranks call it, and it returns
 // when no process is left anywhere. If one has failed it is WEFT_ABANDONED, and so is, meanwhile,
-// what waits for guards. Blocks; callbacks run meanwhile.
+// what waits for guards; both are WEFT_WAITS_FOR_ITSELF if all processes wait for guards. Blocks;
+// callbacks run meanwhile.
 weft_status weft_objects_run(const weft_objects *objects,
                              const char *main,
                              const void *arguments,
@@ -214,8 +219,8 @@ weft_status weft_objects_destroy(weft_objects *objects);
 
 // Creates an object of a name and a type, with a state of length bytes, and returns once this rank
 // knows it. One rank creates it; others find it. Placement is the rank that is to have the only
-// copy, or WEFT_REPLICATED. The object is the caller's, to be given back to weft_object_destroy().
-// Blocks; callbacks run meanwhile.
+// copy, WEFT_REPLICATED or WEFT_AUTOMATIC. The object is the caller's, to be given back to
+// weft_object_destroy(). Blocks; callbacks run meanwhile.
 weft_status weft_object_create(const weft_objects *objects,
                                const char *name,
                                const char *of,
@@ -254,6 +259,15 @@ weft_status weft_object_find(const weft_objects *objects,
 
 // Gives an object back; the object itself stays, for all ranks. Never blocks.
 weft_status weft_object_destroy(weft_object *object);
+
+// Placement of an object, as far as this rank knows: the rank of its only copy, or
+// WEFT_REPLICATED. Never blocks.
+weft_status weft_object_placement(const weft_object *object, uint32_t *placement);
+
+// Has an object be at another placement from now on, while others operate on it. Returns when this
+// rank knows of that; the only copy may be on its way, and who operates on it waits. Blocks;
+// callbacks run meanwhile. Not to be called in a callback.
+weft_status weft_object_place(const weft_object *object, uint32_t placement);
 
 // Executes an operation, with arguments in count pieces, and gives its result if answer is not
 // null; it is the caller's, to be freed with weft_answer_free(). Blocks while its guards are

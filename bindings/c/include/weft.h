@@ -60,7 +60,7 @@ typedef enum {
     WEFT_TOO_MANY_ORDERS,
     // Callbacks broadcast more and more in an order, which others do not keep up with.
     WEFT_OVERDRAWN,
-    // A callback of an order waits for what can only come after it has returned.
+    // A callback of an order, or all of a program, waits for what only itself could bring about.
     WEFT_WAITS_FOR_ITSELF,
     // The members of a team, or the ranks that share regions, began different operations; it is of
     // no use any more.

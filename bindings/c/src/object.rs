@@ -31,6 +31,10 @@ pub struct Answer(Handle<Aligned<Vec<u8>>>);
 /// Placement of an object with a copy at every rank. Any other is the rank of the only copy.
 pub const WEFT_REPLICATED: u32 = u32::MAX;
 
+/// Placement that follows from who operates on the object: one copy, at first at the rank that
+/// creates it, then where the operations cost least, by statistics.
+pub const WEFT_AUTOMATIC: u32 = u32::MAX - 1;
+
 /// Objects in Rust.
 pub(crate) struct Part {
     pub objects: weft_object::Objects,
@@ -91,6 +95,7 @@ fn known(object: Option<&Object>) -> Result<&Known, Failure> {
 fn place(placement: u32) -> Result<Placement, Failure> {
     match placement {
         WEFT_REPLICATED => Ok(Placement::Replicated),
+        WEFT_AUTOMATIC => Ok(Placement::Automatic),
         home => Ok(Placement::Single(rank(home)?)),
     }
 }
@@ -211,8 +216,8 @@ pub extern "C" fn weft_objects_destroy(objects: Option<Box<Objects>>) -> Status 
 
 /// Creates an object of a name and a type, with a state of length bytes, and returns once this rank
 /// knows it. One rank creates it; others find it. Placement is the rank that is to have the only
-/// copy, or WEFT_REPLICATED. The object is the caller's, to be given back to weft_object_destroy().
-/// Blocks; callbacks run meanwhile.
+/// copy, WEFT_REPLICATED or WEFT_AUTOMATIC. The object is the caller's, to be given back to
+/// weft_object_destroy(). Blocks; callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_object_create(
     objects: Option<&Objects>,
@@ -297,6 +302,32 @@ pub extern "C" fn weft_object_find(
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_object_destroy(object: Option<Box<Object>>) -> Status {
     call(|| free(object, |object| &mut object.0).map(drop))
+}
+
+/// Placement of an object, as far as this rank knows: the rank of its only copy, or
+/// WEFT_REPLICATED. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_object_placement(
+    object: Option<&Object>,
+    placement: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        let number = match known(object)?.handle.placement() {
+            Placement::Replicated => WEFT_REPLICATED,
+            Placement::Single(home) => home.0.into(),
+            // What was asked for, and not where it is: a handle never says that.
+            Placement::Automatic | Placement::Expected { .. } => WEFT_AUTOMATIC,
+        };
+        put(placement, number)
+    })
+}
+
+/// Has an object be at another placement from now on, while others operate on it. Returns when this
+/// rank knows of that; the only copy may be on its way, and who operates on it waits. Blocks;
+/// callbacks run meanwhile. Not to be called in a callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_object_place(object: Option<&Object>, placement: u32) -> Status {
+    call(|| Ok(known(object)?.handle.place(place(placement)?)?))
 }
 
 /// Executes an operation, with arguments in count pieces, and gives its result if answer is not

@@ -71,7 +71,8 @@ pub extern "C" fn weft_object_fork(
 
 /// Runs a program: rank 0 forks a process of type main on itself. All ranks call it, and it returns
 /// when no process is left anywhere. If one has failed it is WEFT_ABANDONED, and so is, meanwhile,
-/// what waits for guards. Blocks; callbacks run meanwhile.
+/// what waits for guards; both are WEFT_WAITS_FOR_ITSELF if all processes wait for guards. Blocks;
+/// callbacks run meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_objects_run(
     objects: Option<&Objects>,

@@ -53,7 +53,7 @@ pub enum Status {
     TooManyOrders,
     /// Callbacks broadcast more and more in an order, which others do not keep up with.
     Overdrawn,
-    /// A callback of an order waits for what can only come after it has returned.
+    /// A callback of an order, or all of a program, waits for what only itself could bring about.
     WaitsForItself,
     /// The members of a team, or the ranks that share regions, began different operations; it is of
     /// no use any more.
@@ -147,7 +147,8 @@ impl From<weft_object::Error> for Failure {
             Error::Taken(_) => Status::PortTaken,
             Error::LongName(_) => Status::TooLong,
             Error::NoSuchRank(..) => Status::NoSuchRank,
-            Error::Process { .. } | Error::Deadlock(_) | Error::Ended => Status::Abandoned,
+            Error::Process { .. } | Error::Ended => Status::Abandoned,
+            Error::Deadlock(_) => Status::WaitsForItself,
             Error::UnknownType(_)
             | Error::UnknownProcess(_)
             | Error::NoSuchObject(_)

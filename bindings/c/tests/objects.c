@@ -319,6 +319,36 @@ box_at(weft_objects *objects, const char *name, uint32_t placement, int64_t firs
     return box;
 }
 
+// An object that is moved through all places while all ranks write it.
+static void
+moves(weft_objects *objects, weft_team *team, uint32_t placement, uint32_t rank, uint32_t size)
+{
+    weft_object *box;
+    int64_t one = 1, all = (size + 1) * size;
+    uint32_t now;
+    char name[40];
+
+    snprintf(name, sizeof name, "mover %u", placement);
+    box = box_at(objects, name, placement, 0, rank == 0);
+    for (uint32_t home = 0; home <= size; home++) {
+        invoke(box, ADD, &one, 1);
+        if (rank == home % size)
+            OK(weft_object_place(box, home == size ? WEFT_REPLICATED : home));
+    }
+    OK(weft_object_invoke(box, AWAIT, &(weft_iov){ &all, sizeof all }, 1, NULL));
+    HOLDS(sum_of_all(team, 0) == 0);
+    if (rank == 0)
+        OK(weft_object_place(box, placement));
+    HOLDS(sum_of_all(team, 0) == 0);
+    do {
+        HOLDS(invoke(box, VALUE, NULL, 0) == all);
+        OK(weft_object_placement(box, &now));
+    } while (now != placement);
+    FAILS(weft_object_place(box, size), WEFT_NO_SUCH_RANK, "");
+    HOLDS(sum_of_all(team, 0) == 0);
+    OK(weft_object_destroy(box));
+}
+
 static void
 at(weft_objects *objects, weft_team *team, uint32_t placement, uint32_t rank, uint32_t size)
 {
@@ -344,6 +374,7 @@ at(weft_objects *objects, weft_team *team, uint32_t placement, uint32_t rank, ui
     HOLDS(sum_of_all(team, take_all(box, rank == 0)) == all);
     OK(weft_object_destroy(box));
 
+    moves(objects, team, placement, rank, size);
     // All wait before there is anything.
     snprintf(name, sizeof name, "tickets %u", placement);
     tickets = box_at(objects, name, placement, 0, rank == 0);

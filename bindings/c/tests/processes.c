@@ -113,14 +113,29 @@ wait_in_vain(const weft_objects *objects, const void *arguments, size_t length, 
     OK(weft_object_destroy(counter));
 }
 
+// Waits for what nobody does.
+static void
+wait_for_nobody(const weft_objects *objects, const void *arguments, size_t length, void *user)
+{
+    weft_object *counter;
+    int64_t zero = 0, ten = 10;
+
+    (void)arguments, (void)length, (void)user;
+    OK(weft_object_create_unnamed(objects, "nobody", "Int", &zero, sizeof zero, 0, &counter));
+    FAILS(weft_object_invoke(counter, AWAIT, &(weft_iov){ &ten, sizeof ten }, 1, NULL),
+          WEFT_WAITS_FOR_ITSELF, "all processes wait for guards");
+    OK(weft_object_destroy(counter));
+}
+
 int
 main(void)
 {
-    weft_process_type processes[4] = {
+    weft_process_type processes[5] = {
         { "Worker", worker, "for workers" },
         { "RunWorkers", run_workers, NULL },
         { "Fail", fail, NULL },
         { "WaitInVain", wait_in_vain, NULL },
+        { "WaitForNobody", wait_for_nobody, NULL },
     };
     weft_job *job;
     weft_objects *objects;
@@ -130,18 +145,20 @@ main(void)
     OK(weft_rank(job, &rank));
     OK(weft_size(job, &size));
     processes[3].name = "Fail";
-    FAILS(weft_objects_create(job, &integer, 1, processes, 4, &objects), WEFT_INVALID,
+    FAILS(weft_objects_create(job, &integer, 1, processes, 5, &objects), WEFT_INVALID,
           "two processes 'Fail'");
     processes[3].name = "WaitInVain";
     processes[0].code = NULL;
-    FAILS(weft_objects_create(job, &integer, 1, processes, 4, &objects), WEFT_INVALID,
+    FAILS(weft_objects_create(job, &integer, 1, processes, 5, &objects), WEFT_INVALID,
           "code of the process 'Worker'");
     processes[0].code = worker;
-    OK(weft_objects_create(job, &integer, 1, processes, 4, &objects));
+    OK(weft_objects_create(job, &integer, 1, processes, 5, &objects));
     OK(weft_objects_run(objects, "RunWorkers", &size, sizeof size));
     last = size - 1;
     FAILS(weft_objects_run(objects, "WaitInVain", &last, sizeof last), WEFT_ABANDONED,
           "it has lost its way");
+    FAILS(weft_objects_run(objects, "WaitForNobody", NULL, 0), WEFT_WAITS_FOR_ITSELF,
+          "all processes wait for guards");
     OK(weft_objects_run(objects, "RunWorkers", &size, sizeof size));
     OK(weft_barrier(job));
     OK(weft_objects_destroy(objects));

@@ -803,10 +803,10 @@ static void *orca_whole(orca_writer *writer, size_t *length) {
         T##_state state;                                                                           \
         weft_object *shared;                                                                       \
         const char *name;                                                                          \
-        bool is_replicated;                                                                        \
+        uint32_t home;                                                                             \
     } T;                                                                                           \
     enum { T##_flat = 0 };                                                                         \
-    static void T##_begin(T *object, const char *name, bool is_replicated);                        \
+    static void T##_begin(T *object, const char *name, uint32_t home);                             \
     static void T##_free(T *x) {                                                                   \
         if (x->shared != NULL)                                                                     \
             weft_object_destroy(x->shared);                                                        \
@@ -831,8 +831,7 @@ static void *orca_whole(orca_writer *writer, size_t *length) {
         T##_state_put(&writer, &x->state);                                                         \
         size_t length;                                                                             \
         void *state = orca_whole(&writer, &length);                                                \
-        uint32_t home = x->is_replicated ? WEFT_REPLICATED : orca_rank;                            \
-        orca_check(weft_object_create_unnamed(orca_objects, x->name, KIND, state, length, home,    \
+        orca_check(weft_object_create_unnamed(orca_objects, x->name, KIND, state, length, x->home, \
                                               &x->shared),                                         \
                    x->name);                                                                       \
         free(state);                                                                               \

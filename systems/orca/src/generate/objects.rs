@@ -34,14 +34,20 @@ impl Generator<'_> {
         }
     }
 
-    /// True if an object is expected to be read more often than it is written, and if its
-    /// operations do the same at every copy (thesis 7.1.2).
-    pub fn is_replicated(&self, id: ObjectId, variable: VariableId) -> bool {
+    /// Placement of an object, as C has it: copies everywhere if it is expected to be read more often
+    /// than it is written, else one that statistics move; and one that stays, if its operations do
+    /// not do the same at every copy (thesis 7.1.2).
+    pub fn placement(&self, id: ObjectId, variable: VariableId) -> &'static str {
         let accesses = self.facts.variable(variable).accesses;
         let operations = &self.facts.object(id).operations;
         let mut seen = Vec::new();
-        accesses.reads >= accesses.writes
-            && !operations.iter().any(|operation| self.is_impure(*operation, &mut seen))
+        if operations.iter().any(|operation| self.is_impure(*operation, &mut seen)) {
+            "orca_rank"
+        } else if accesses.reads >= accesses.writes {
+            "WEFT_REPLICATED"
+        } else {
+            "WEFT_AUTOMATIC"
+        }
     }
 
     /// Initialisations and operations of all object types.
@@ -72,9 +78,9 @@ impl Generator<'_> {
             code.block(block);
         }
         format!(
-            "\nstatic void {name}_begin({name} *object, const char *name, bool is_replicated) {{\n\
+            "\nstatic void {name}_begin({name} *object, const char *name, uint32_t home) {{\n\
              \x20   {name}_state *self = &object->state;\n    (void)self;\n\
-             \x20   object->name = name;\n    object->is_replicated = is_replicated;\n{}}}\n",
+             \x20   object->name = name;\n    object->home = home;\n{}}}\n",
             code.body(Types::NOTHING)
         )
     }

@@ -102,13 +102,10 @@ impl Code<'_, '_> {
                 }
             }
             Type::Object(object) => {
-                let replicated = generator.is_replicated(*object, variable);
+                let home = generator.placement(*object, variable);
                 let name = super::names::quoted(&generator.facts.variable(variable).name);
                 let target = address(place);
-                self.line(&format!(
-                    "{}_begin({target}, {name}, {replicated});",
-                    object_name(*object)
-                ));
+                self.line(&format!("{}_begin({target}, {name}, {home});", object_name(*object)));
             }
             _ => {}
         }
