@@ -34,9 +34,9 @@ impl Generator<'_> {
         }
     }
 
-    /// Placement of an object, as C has it: copies everywhere if it is expected to be read more often
-    /// than it is written, else one that statistics move; and one that stays, if its operations do
-    /// not do the same at every copy (thesis 7.1.2).
+    /// Placement of an object, as C has it: copies everywhere if it is expected to be read as often
+    /// as it is written, else one copy that statistics move; and one that stays, if its operations
+    /// do not do the same at every copy (thesis 7.1.2).
     pub fn placement(&self, id: ObjectId, variable: VariableId) -> &'static str {
         let accesses = self.facts.variable(variable).accesses;
         let operations = &self.facts.object(id).operations;
