@@ -97,6 +97,7 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Begins an operation; its number is 0 unless a process will wait for it.
+    #[inline]
     fn start(
         &self,
         operation: u16,
@@ -135,6 +136,7 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Waits for the result, as this process or as none.
+    #[inline]
     fn wait(&self, operation: u16, process: Option<u64>, state: State) -> Result<Vec<u8>> {
         match self.answer(state)? {
             Ok(result) => Ok(result),
@@ -163,6 +165,7 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Waits for the end of an invocation.
+    #[inline]
     fn answer(&self, state: State) -> Result<Answer> {
         Ok(match state {
             State::Over(answer) => answer,

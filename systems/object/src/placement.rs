@@ -79,19 +79,18 @@ impl Shared {
     pub(crate) fn place(&self, place: Place, why: Why) {
         let entry = self.books().objects.get(&place.object).cloned();
         let Some(entry) = entry else { return };
-        let mut usage = lock(&entry.usage);
         if why != Why::Statistics {
-            usage.is_automatic = why == Why::Estimate;
+            entry.is_automatic.store(why == Why::Estimate, Ordering::Relaxed);
         }
+        let is_automatic = entry.is_automatic.load(Ordering::Relaxed);
         let mut moving = lock(&entry.moving);
-        if moving.is_under_way || why == Why::Statistics && !usage.is_automatic {
+        if moving.is_under_way || why == Why::Statistics && !is_automatic {
             // The program has the last word.
             if why != Why::Statistics {
                 moving.next = Some(place.site);
             }
             return;
         }
-        drop(usage);
         match entry.site() {
             same if same == place.site => {}
             Site::Replicated => {
@@ -134,7 +133,7 @@ impl Shared {
         let next = moving.next.take();
         drop(moving);
         if let Some(site) = next {
-            let is_automatic = lock(&entry.usage).is_automatic;
+            let is_automatic = entry.is_automatic.load(Ordering::Relaxed);
             let why = if is_automatic { Why::Estimate } else { Why::Fixed };
             self.place(Place { site, ..place }, why);
         }

@@ -13,7 +13,7 @@ use crate::types::{Kind, Types};
 use crate::usage::{Site, Usage, WINDOW};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Request, Responder};
@@ -76,6 +76,8 @@ pub(crate) struct Entry {
     pub site: AtomicU16,
     /// The rank that created it, which thinks over its placement while it is replicated.
     pub manager: Rank,
+    /// True if its placement follows from its usage.
+    pub is_automatic: AtomicBool,
     pub usage: Mutex<Usage>,
     pub moving: Mutex<Moving>,
     /// The copy here, or the place for one; `None` if this rank does not know the type.
@@ -372,9 +374,9 @@ impl Shared {
         let kind = self.types.get(kind);
         let copy = (kind.make)(None);
         let name = name.to_owned();
-        let usage = Mutex::new(Usage::new(is_automatic));
-        let (at, moving) = (AtomicU16::new(site.number()), Mutex::default());
-        let entry = Entry { id, name, kind, site: at, manager, usage, moving, copy };
+        let (usage, moving) = (Mutex::default(), Mutex::default());
+        let (at, is_automatic) = (AtomicU16::new(site.number()), AtomicBool::new(is_automatic));
+        let entry = Entry { id, name, kind, site: at, manager, is_automatic, usage, moving, copy };
         let entry = Arc::new(entry);
         entry.settle(site, Some(state), self);
         if let (Some(copy), Some(_)) = (&entry.copy, self.failure()) {

@@ -61,8 +61,6 @@ impl Placement {
 /// Operations of each rank on an object, lately.
 #[derive(Default)]
 pub(crate) struct Usage {
-    /// True if the placement follows from this.
-    pub is_automatic: bool,
     /// Reads and writes, by rank. Of a replicated object the reads are those that were told.
     by_rank: BTreeMap<Rank, (u64, u64)>,
     /// Operations since it was last thought over.
@@ -74,15 +72,9 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// None yet.
-    pub fn new(is_automatic: bool) -> Self {
-        Usage { is_automatic, ..Usage::default() }
-    }
-
     /// Counts from here on, where the copy here has these counters.
     pub fn restart(&mut self, now: Statistics) {
-        let is_automatic = self.is_automatic;
-        *self = Usage { is_automatic, before: now, ..Usage::default() };
+        *self = Usage { before: now, ..Usage::default() };
     }
 
     /// A better place than this, if there is one that costs half as much or less.
@@ -104,11 +96,12 @@ impl Usage {
 
 impl Shared {
     /// A rank has called an operation here.
+    #[inline]
     pub(crate) fn count_call(&self, entry: &Entry, rank: Rank, operation: u16) {
-        let mut usage = lock(&entry.usage);
-        if !usage.is_automatic {
+        if !entry.is_automatic.load(Ordering::Relaxed) {
             return;
         }
+        let mut usage = lock(&entry.usage);
         let is_read = entry.kind.effects.get(usize::from(operation)) == Some(&Effect::Read);
         let (reads, writes) = usage.by_rank.entry(rank).or_default();
         *(if is_read { reads } else { writes }) += 1;
@@ -135,11 +128,12 @@ impl Shared {
     }
 
     /// All copies have executed what a rank has broadcast: message of the order.
+    #[inline]
     pub(crate) fn count_write(&self, entry: &Entry, source: Rank) {
-        let mut usage = lock(&entry.usage);
-        if !usage.is_automatic {
+        if !entry.is_automatic.load(Ordering::Relaxed) {
             return;
         }
+        let mut usage = lock(&entry.usage);
         usage.by_rank.entry(source).or_default().1 += 1;
         usage.count += 1;
         let window = self.window.load(Ordering::Relaxed);
