@@ -41,7 +41,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         bail!(
-            "nothing to run: name a program (asp, awari, sor, fft, radix, lu, barnes, water, weft-example) \
+            "nothing to run: name a program (asp, awari, sor, leq, tsp, fft, radix, lu, barnes, water, weft-example) \
              or a scenario (storm, ping, stream, broadcast, all-to-all, barrier), such as weft sim storm -n 4"
         );
     };
