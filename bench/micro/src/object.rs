@@ -3,12 +3,17 @@
 //!
 //! The floor of the first is a call with the same bytes there and back, the floor of the second an
 //! ordered broadcast that has come back here. In turns.
+//!
+//! How fast long messages are copied depends on where they lie: where two ends differ by little
+//! modulo the size of a page, by a factor of two. So each sample has its bytes, and what is
+//! allocated for them, elsewhere in pages than the one before it.
 
 use crate::meeting::Meeting;
 use crate::report::{Limit, Row};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use weft::{Client, Rank, Service};
@@ -20,6 +25,9 @@ use weft_object::{Handle, Object, Objects, Placement, Types};
 const BATCH: u32 = 100;
 /// Reads in a sample.
 const READS: u32 = 100_000;
+/// Bytes of a page, and how much further on in it each sample begins.
+const PAGE: usize = 4096;
+const STEP: usize = 17 * 16;
 /// Name of the service and of the order that are the floors.
 const FLOOR: &str = "floor";
 
@@ -55,6 +63,7 @@ impl Bytes {
 /// A rank of this benchmark.
 struct Bench {
     engine: Arc<Engine>,
+    /// A page more than is sent.
     payload: Vec<u8>,
     single: Handle<Bytes>,
     replicated: Handle<Bytes>,
@@ -87,7 +96,7 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
     let others = (1..packets.size()).map(|number| orders.order(&format!("other {number}"), drop));
     let _others = others.collect::<weft_messaging::Result<Vec<Order>>>()?;
     let bench = Bench {
-        payload: vec![7; spec.size()],
+        payload: vec![7; spec.size() + PAGE],
         single: object(&objects, packets.rank(), "single", Placement::Single(Rank(1)))?,
         replicated: object(&objects, packets.rank(), "replicated", Placement::Replicated)?,
         client: Client::new(&rpc, FLOOR)?,
@@ -98,9 +107,13 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
     };
     let mut samples = Samples::default();
     bench.meet(&mut meeting)?;
-    for _ in 0..spec.rounds {
+    for round in 0..spec.rounds {
+        let start = round * STEP % PAGE;
+        // What is allocated while it lives follows it.
+        let pad = vec![0_u8; start];
+        black_box(&pad);
         if packets.rank() == 0 {
-            bench.sample(&mut samples)?;
+            bench.sample(&mut samples, start..start + spec.size())?;
         }
         bench.meet(&mut meeting)?;
     }
@@ -136,8 +149,10 @@ impl Bench {
         meeting.meet_while(|| Ok(self.engine.progress().map(drop)?))
     }
 
-    fn sample(&self, samples: &mut Samples) -> Result<()> {
-        let Bench { payload, single, replicated, client, order, .. } = self;
+    /// A sample with these bytes of the payload.
+    fn sample(&self, samples: &mut Samples, bytes: Range<usize>) -> Result<()> {
+        let Bench { single, replicated, client, order, .. } = self;
+        let payload = &self.payload[bytes];
         samples.calls.push(each(BATCH, || {
             black_box(client.call(Rank(1), payload)?.wait()?.read_to_vec()?);
             Ok(())
@@ -159,10 +174,11 @@ impl Bench {
     }
 
     fn print(&self, meeting: &Meeting<'_>, samples: Samples) {
-        let (spec, shape) = (meeting.spec, (meeting.packets.size(), self.payload.len()));
+        let spec = meeting.spec;
+        let shape = (meeting.packets.size(), spec.size());
         let call = vec![("call with the same bytes", samples.calls)];
         // A long operation is held to its throughput.
-        let most = if self.payload.len() < 1 << 14 { 1.5 } else { 1.0 / 0.9 };
+        let most = if spec.size() < 1 << 14 { 1.5 } else { 1.0 / 0.9 };
         let remote = Row::new("object-remote", shape, "ns", samples.remote, call);
         let broadcast = vec![("ordered broadcast, come back", samples.broadcasts)];
         let write = Row::new("object-write", shape, "ns", samples.writes, broadcast);
