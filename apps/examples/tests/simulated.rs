@@ -8,15 +8,6 @@ use std::time::Duration;
 use weft_examples::{ALL, Example, Program};
 use weft_simulator::{Faults, Machine, Options, Outcome, Preset, Report, Simulation};
 
-const PRESETS: [Preset; 6] = [
-    Preset::NrxImc,
-    Preset::NrxHmc,
-    Preset::IrxImc,
-    Preset::IrxHmc,
-    Preset::HrxHmc,
-    Preset::HrxImc,
-];
-
 fn run(example: Example, ranks: u16, preset: Preset, faults: Faults, seed: u64) -> Report<()> {
     let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
     (options.faults, options.seed) = (faults, seed);
@@ -47,7 +38,7 @@ fn on_1_to_64_ranks() {
 #[test]
 fn under_every_preset() {
     for example in ALL {
-        for preset in PRESETS {
+        for preset in Preset::ALL {
             succeeds(example, 5, preset, Faults::default(), 2);
         }
     }
@@ -56,15 +47,8 @@ fn under_every_preset() {
 #[test]
 fn on_networks_that_lose_double_and_reorder() {
     for example in ALL {
-        for preset in PRESETS.into_iter().filter(|preset| preset.retransmits()) {
-            let faults = Faults {
-                loss: 0.01,
-                duplication: 0.01,
-                reordering: 0.02,
-                held_back: Duration::from_micros(100),
-                ..Faults::default()
-            };
-            succeeds(example, 6, preset, faults, 3);
+        for preset in Preset::RETRANSMITTING {
+            succeeds(example, 6, preset, Faults::unreliable(), 3);
         }
     }
 }

@@ -214,6 +214,32 @@ pub extern "C" fn weft_objects_destroy(objects: Option<Box<Objects>>) -> Status 
     })
 }
 
+/// Function of the objects that creates one.
+type Create = fn(
+    &weft_object::Objects,
+    &str,
+    &str,
+    &[u8],
+    Placement,
+) -> weft_object::Result<weft_object::Handle<Dynamic>>;
+
+fn create(
+    make: Create,
+    objects: Option<&Objects>,
+    name: Text<'_>,
+    of: Text<'_>,
+    (state, length): (Bytes<'_>, usize),
+    placement: u32,
+    object: Option<&mut MaybeUninit<*mut Object>>,
+) -> Status {
+    call(|| {
+        let out = given(object, "the pointer for the result")?;
+        let (part, state) = (part(objects)?, state.slice(length)?);
+        let (name, of) = (name.get("the name")?, of.get("the type")?);
+        part.give(out, make(&part.objects, name, of, state, place(placement)?))
+    })
+}
+
 /// Creates an object of a name and a type, with a state of length bytes, and returns once this rank
 /// knows it. One rank creates it; others find it. Placement is the rank that is to have the only
 /// copy, WEFT_REPLICATED or WEFT_AUTOMATIC. The object is the caller's, to be given back to
@@ -228,12 +254,15 @@ pub extern "C" fn weft_object_create(
     placement: u32,
     object: Option<&mut MaybeUninit<*mut Object>>,
 ) -> Status {
-    call(|| {
-        let out = given(object, "the pointer for the result")?;
-        let (part, state) = (part(objects)?, state.slice(length)?);
-        let (name, of) = (name.get("the name")?, of.get("the type")?);
-        part.give(out, part.objects.create_dynamic(name, of, state, place(placement)?))
-    })
+    create(
+        weft_object::Objects::create_dynamic,
+        objects,
+        name,
+        of,
+        (state, length),
+        placement,
+        object,
+    )
 }
 
 /// Creates an object as weft_object_create() does, whose name is for people: it need not be its
@@ -248,12 +277,8 @@ pub extern "C" fn weft_object_create_unnamed(
     placement: u32,
     object: Option<&mut MaybeUninit<*mut Object>>,
 ) -> Status {
-    call(|| {
-        let out = given(object, "the pointer for the result")?;
-        let (part, state) = (part(objects)?, state.slice(length)?);
-        let (name, of) = (name.get("the name")?, of.get("the type")?);
-        part.give(out, part.objects.create_dynamic_unnamed(name, of, state, place(placement)?))
-    })
+    let make = weft_object::Objects::create_dynamic_unnamed;
+    create(make, objects, name, of, (state, length), placement, object)
 }
 
 /// The object with a number, which has to be of that type. The number comes from whoever has the

@@ -216,6 +216,38 @@ fn found(owned: Vec<weft_linda::Field>) -> *mut Tuple {
     Box::into_raw(Box::new(Tuple(Handle::new(Found { _owned: owned, fields }))))
 }
 
+/// Function of the space that asks for a tuple.
+type Ask<T> = fn(&weft_linda::Space, Vec<Pattern>) -> weft_linda::Result<T>;
+
+/// Gives the tuple that a function of the space waits for, if somebody wants it.
+fn wait_for(
+    wait: Ask<Vec<weft_linda::Field>>,
+    space: Option<&Space>,
+    (template, count): (Fields<'_>, usize),
+    tuple: Option<&mut MaybeUninit<*mut Tuple>>,
+) -> Status {
+    call(|| {
+        let fields = wait(&self::space(space)?.space, template_of(&template, count)?)?;
+        tuple.map(|tuple| tuple.write(found(fields)));
+        Ok(())
+    })
+}
+
+/// Gives the tuple that a function of the space finds, or null.
+fn look_for(
+    look: Ask<Option<Vec<weft_linda::Field>>>,
+    space: Option<&Space>,
+    (template, count): (Fields<'_>, usize),
+    tuple: Option<&mut MaybeUninit<*mut Tuple>>,
+) -> Status {
+    call(|| {
+        let out = given(tuple, "the pointer for the result")?;
+        let fields = look(&self::space(space)?.space, template_of(&template, count)?)?;
+        out.write(fields.map_or(null_mut(), found));
+        Ok(())
+    })
+}
+
 /// Creates the space of a name. All ranks do, with the same name, and each has a part of it. The
 /// space is the caller's, to be given back to weft_space_destroy(). Blocks until all have;
 /// callbacks run meanwhile.
@@ -261,11 +293,7 @@ pub extern "C" fn weft_space_in(
     count: usize,
     tuple: Option<&mut MaybeUninit<*mut Tuple>>,
 ) -> Status {
-    call(|| {
-        let fields = self::space(space)?.space.take(template_of(&template, count)?)?;
-        tuple.map(|tuple| tuple.write(found(fields)));
-        Ok(())
-    })
+    wait_for(weft_linda::Space::take, space, (template, count), tuple)
 }
 
 /// Gives a copy of a tuple that matches, which stays in the space; else as weft_space_in().
@@ -276,11 +304,7 @@ pub extern "C" fn weft_space_rd(
     count: usize,
     tuple: Option<&mut MaybeUninit<*mut Tuple>>,
 ) -> Status {
-    call(|| {
-        let fields = self::space(space)?.space.rd(template_of(&template, count)?)?;
-        tuple.map(|tuple| tuple.write(found(fields)));
-        Ok(())
-    })
+    wait_for(weft_linda::Space::rd, space, (template, count), tuple)
 }
 
 /// Takes a tuple that matches, as weft_space_in() does, or gives null if there is none: then there
@@ -292,12 +316,7 @@ pub extern "C" fn weft_space_inp(
     count: usize,
     tuple: Option<&mut MaybeUninit<*mut Tuple>>,
 ) -> Status {
-    call(|| {
-        let out = given(tuple, "the pointer for the result")?;
-        let fields = self::space(space)?.space.inp(template_of(&template, count)?)?;
-        out.write(fields.map_or(null_mut(), found));
-        Ok(())
-    })
+    look_for(weft_linda::Space::inp, space, (template, count), tuple)
 }
 
 /// Gives a copy of a tuple that matches, which stays in the space; else as weft_space_inp().
@@ -308,12 +327,7 @@ pub extern "C" fn weft_space_rdp(
     count: usize,
     tuple: Option<&mut MaybeUninit<*mut Tuple>>,
 ) -> Status {
-    call(|| {
-        let out = given(tuple, "the pointer for the result")?;
-        let fields = self::space(space)?.space.rdp(template_of(&template, count)?)?;
-        out.write(fields.map_or(null_mut(), found));
-        Ok(())
-    })
+    look_for(weft_linda::Space::rdp, space, (template, count), tuple)
 }
 
 /// Has code compute a tuple, on a thread of this rank, and puts it when the code returns. The

@@ -74,6 +74,13 @@ pub enum FaultError {
 }
 
 impl Faults {
+    /// A network that loses and doubles one frame in a hundred, and holds two back, so that others
+    /// overtake them.
+    pub fn unreliable() -> Self {
+        let held_back = Duration::from_micros(100);
+        Faults { loss: 0.01, duplication: 0.01, reordering: 0.02, held_back, ..Faults::default() }
+    }
+
     /// Refuses what cannot be in a job of `ranks`.
     ///
     /// # Errors

@@ -143,16 +143,11 @@ impl Watch {
         number
     }
 
-    /// An invocation begins that is no process's, or that its process does not wait for.
-    #[inline]
-    pub fn other_begins(&self) {
-        self.others.fetch_add(1, Ordering::SeqCst);
-    }
-
-    /// An invocation that is under way as long as this lives.
+    /// An invocation that is no process's, or that its process does not wait for: it is under way
+    /// as long as this lives.
     #[inline]
     pub fn other(&self) -> Other<'_> {
-        self.other_begins();
+        self.others.fetch_add(1, Ordering::SeqCst);
         Other(self)
     }
 

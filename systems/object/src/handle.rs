@@ -90,9 +90,10 @@ impl<T: Executable> Handle<T> {
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
-        // If it is dropped, nobody knows its end.
-        self.inner.shared.watch.other_begins();
+        let other = self.inner.shared.watch.other();
         let state = self.start(operation, 0, arguments)?;
+        // If it is dropped, nobody knows its end.
+        std::mem::forget(other);
         Ok(Pending { handle: self.clone(), operation, state })
     }
 

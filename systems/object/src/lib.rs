@@ -36,7 +36,7 @@
 //! | `types` | [`Types`]: the types that a rank was given |
 //! | `objects` | [`Objects`]: the objects of one rank |
 //! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
-//! | `placement` | placement that changes: objects that migrate, or are replicated or not any more |
+//! | `placement` | placement that changes: objects that migrate, or are replicated |
 //! | `handle` | [`Handle`]: one of them, and how its operations are executed |
 //! | `usage` | placement that follows from who operates on an object |
 //! | `processes` | processes: forks, ends, and programs that end when all of them have |

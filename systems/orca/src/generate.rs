@@ -1,5 +1,5 @@
-//! C for a checked program (thesis 7.1.2): portable C11 on `weft-objects.h` and a header of
-//! support, `runtime/orca.h`, which is part of what is made.
+//! C for a checked program (thesis 7.1.2): portable C11 on `weft-objects.h` and the
+//! support in `runtime`, which is part of what is made.
 //!
 //! | Orca | C |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | an object type | `oN`: its state, or Weft's handle once the object is shared |
 //! | a function, a process | a function |
 //! | an operation | three: what it does to a state, what Weft calls, what a program calls |
-//! | a variable | a variable that holds its value; `in` parameters that hold something are pointers |
+//! | a variable | a variable that holds its value; `in` parameters that do are pointers |
 //!
 //! | module | what |
 //! |---|---|
@@ -48,8 +48,15 @@ use crate::check::{Entity, Facts, ObjectId, RoutineId};
 use crate::source::{Sources, Span};
 use crate::tree::{Block, Declaration, DeclarationKind, Half, Routine};
 
-/// Support that every program has.
-const RUNTIME: &str = include_str!("../runtime/orca.h");
+/// Support that every program has, each part after those that it stands on.
+const RUNTIME: [&str; 6] = [
+    include_str!("../runtime/travel.h"),
+    include_str!("../runtime/numbers.h"),
+    include_str!("../runtime/arrays.h"),
+    include_str!("../runtime/collections.h"),
+    include_str!("../runtime/output.h"),
+    include_str!("../runtime/objects.h"),
+];
 
 /// A program that can be checked, and not translated.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,7 +142,7 @@ impl<'p> Generator<'p> {
         let headings = self.headings();
         let bodies = [self.object_bodies(), self.routine_bodies(), self.main()].concat();
         let texts = self.text_constants();
-        [RUNTIME, "\n", &types, &texts, &headings, &bodies].concat()
+        [&RUNTIME.join("\n"), "\n", &types, &texts, &headings, &bodies].concat()
     }
 
     fn refuse(&self, span: Span, what: &'static str) {

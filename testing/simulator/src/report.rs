@@ -68,6 +68,26 @@ impl<T> Report<T> {
         self.ended == Ended::Finished && self.outcomes.iter().all(|o| o.returned().is_some())
     }
 
+    /// Checks that this rank crashed, and that all others failed of that, and named it.
+    ///
+    /// # Errors
+    /// The first rank that did something else, and what.
+    pub fn all_tell_of(&self, crashed: Rank) -> Result<(), String>
+    where
+        T: std::fmt::Debug,
+    {
+        let named = format!("rank {crashed} was killed");
+        let is_right = |(rank, outcome): &(usize, &Outcome<T>)| match outcome {
+            Outcome::Crashed => *rank == crashed.index(),
+            Outcome::Victim(what) => *rank != crashed.index() && what.contains(&named),
+            _ => false,
+        };
+        match self.outcomes.iter().enumerate().find(|one| !is_right(one)) {
+            None => Ok(()),
+            Some((rank, outcome)) => Err(format!("rank {rank}: {outcome:?}")),
+        }
+    }
+
     /// Values that the ranks returned, in order.
     ///
     /// # Errors

@@ -2,18 +2,8 @@
 //! bytes of their files are those that one rank makes.
 
 use crate::common::{bytes, make_alone, options};
-use std::time::Duration;
 use weft_awari::make;
 use weft_simulator::{Faults, Machine, Options, Preset, Report, Simulation};
-
-const PRESETS: [Preset; 6] = [
-    Preset::NrxImc,
-    Preset::NrxHmc,
-    Preset::IrxImc,
-    Preset::IrxHmc,
-    Preset::HrxHmc,
-    Preset::HrxImc,
-];
 
 /// Makes databases of up to so many stones, with queues of `batch` bytes: a report, and the files.
 fn simulate(
@@ -49,7 +39,7 @@ fn on_1_to_64_ranks() {
 #[test]
 fn under_every_preset_and_with_queues_of_one_update() {
     let expected = alone(4);
-    for preset in PRESETS {
+    for preset in Preset::ALL {
         let (report, files) = simulate((5, preset, Faults::default()), 4, 4);
         assert!(report.is_success(), "{preset}: {:?}", report.outcomes);
         assert!(files == expected, "{preset} makes other bytes");
@@ -59,15 +49,8 @@ fn under_every_preset_and_with_queues_of_one_update() {
 #[test]
 fn on_networks_that_lose_double_and_reorder() {
     let expected = alone(4);
-    for preset in PRESETS.into_iter().filter(|preset| preset.retransmits()) {
-        let faults = Faults {
-            loss: 0.01,
-            duplication: 0.01,
-            reordering: 0.02,
-            held_back: Duration::from_micros(100),
-            ..Faults::default()
-        };
-        let (report, files) = simulate((4, preset, faults), 4, 64);
+    for preset in Preset::RETRANSMITTING {
+        let (report, files) = simulate((4, preset, Faults::unreliable()), 4, 64);
         assert!(report.is_success(), "{preset}: {:?}", report.outcomes);
         assert!(report.retransmissions() > 0, "{preset}");
         assert!(files == expected, "{preset} makes other bytes");

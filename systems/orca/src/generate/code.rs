@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Generator;
 use super::unchecked::Access;
-use crate::check::{RoutineId, TypeId, Types, VariableId};
+use crate::check::{TypeId, Types, VariableId};
 use crate::source::Span;
 use crate::tree::ExpressionId;
 
@@ -30,9 +30,9 @@ pub struct Code<'g, 'p> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// A function or process: parameters are C's.
-    Routine(RoutineId),
+    Routine,
     /// An operation: parameters are in its frame, and it says whether it was executed.
-    Operation(RoutineId),
+    Operation,
     /// Initialisation of an object: its state is there.
     Initialisation,
 }
@@ -168,7 +168,7 @@ impl<'g, 'p> Code<'g, 'p> {
         let facts = self.generator.facts.variable(id);
         let name = self.generator.variable_name(id);
         let framed = match self.role {
-            Role::Operation(_) => format!("frame->{name}"),
+            Role::Operation => format!("frame->{name}"),
             _ => name.clone(),
         };
         match facts.kind {

@@ -84,7 +84,7 @@ impl Operation<'_, '_> {
     fn alternatives(&self, routine: &Routine, effect: Effect) -> String {
         let Operation { object, name, .. } = self;
         let facts = self.generator.facts.routine(self.id);
-        let mut code = Code::new(self.generator, Role::Operation(self.id));
+        let mut code = Code::new(self.generator, Role::Operation);
         if let Some(body) = &routine.body {
             code.declarations(&body.declarations);
             let guards = self.guards(&body.block);

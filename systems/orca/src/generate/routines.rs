@@ -52,7 +52,7 @@ impl Generator<'_> {
                 continue;
             }
             let Some(body) = &routine.body else { continue };
-            let mut code = Code::new(self, Role::Routine(*id));
+            let mut code = Code::new(self, Role::Routine);
             code.reset_out(&facts.parameters);
             code.declarations(&body.declarations);
             code.block(&body.block);

@@ -2,11 +2,12 @@
 
 use super::Generator;
 use super::code::Code;
-use super::names::object_name;
+use super::names::{object_name, quoted};
 use super::values::address;
 use super::visits::bounds;
-use crate::check::{Entity, FieldType, Shape, Type, TypeId, VariableId, VariableKind};
+use crate::check::{Entity, FieldType, Shape, Type, TypeId, VariableId};
 use crate::source::Span;
+use crate::tree::walk::each_expression;
 
 impl Generator<'_> {
     /// True if zero is not all that a variable begins with.
@@ -46,9 +47,7 @@ impl Code<'_, '_> {
             self.line(&format!("{of}_free(&{place});"));
         }
         self.line(&format!("memset(&{place}, 0, sizeof {place});"));
-        let Facts { of, shape, span } =
-            Facts { of: facts.of, shape: &facts.shape, span: facts.span };
-        self.begin(place, of, shape, span, id);
+        self.begin(place, facts.of, &facts.shape, facts.span, id);
     }
 
     /// Gives a place, which is zero, the value with which a variable of this shape begins.
@@ -103,7 +102,7 @@ impl Code<'_, '_> {
             }
             Type::Object(object) => {
                 let home = generator.placement(*object, variable);
-                let name = super::names::quoted(&generator.facts.variable(variable).name);
+                let name = quoted(&generator.facts.variable(variable).name);
                 let target = address(place);
                 self.line(&format!("{}_begin({target}, {name}, {home});", object_name(*object)));
             }
@@ -128,21 +127,12 @@ impl Code<'_, '_> {
     /// Refuses bounds of a field that depend on a variable, which is not there where a record is.
     fn check_bounds(&self, shape: &Shape) {
         for bound in bounds(shape) {
-            let root = self.generator.root(bound).map(|id| &self.generator.facts.variable(id).kind);
-            if matches!(root, Some(VariableKind::Local | VariableKind::Loop)) {
-                self.generator.refuse(bound.span, "bounds of a field that depend on a variable");
-            }
-            let meaning = self.generator.facts.meanings.get(&bound.id);
-            if matches!(meaning, Some(Entity::Variable(_))) {
-                self.generator.refuse(bound.span, "bounds of a field that depend on a variable");
-            }
+            each_expression(bound, &mut |part| {
+                let meaning = self.generator.facts.meanings.get(&part.id);
+                if matches!(meaning, Some(Entity::Variable(_))) {
+                    self.refuse(part.span, "bounds of a field that depend on a variable");
+                }
+            });
         }
     }
-}
-
-/// Parts of what is known of a variable.
-struct Facts<'f> {
-    of: TypeId,
-    shape: &'f Shape,
-    span: Span,
 }

@@ -2,7 +2,7 @@
 
 use super::code::{Code, Role};
 use super::values::{Value, address};
-use crate::check::{Builtin, Entity, Type, TypeId, Types, VariableId};
+use crate::check::{Builtin, Entity, Type, TypeId, VariableId};
 use crate::tree::walk::{each_statement, expressions};
 use crate::tree::{
     Alternative, AssignOperator, BinaryOperator, Block, Declaration, DeclarationKind, Expression,
@@ -127,7 +127,7 @@ impl Code<'_, '_> {
         let pointer = format!("p{}", self.number());
         self.open("{");
         self.line(&format!("{name} *{pointer} = {};", address(&place)));
-        match self.computed(operator, of, (&format!("(*{pointer})"), &value), &at) {
+        match self.operated(operator, of, (&format!("(*{pointer})"), &value), &at) {
             Value::Fresh(text) => self.line(&format!("{name}_hold({pointer}, {text});")),
             Value::Flat(text) | Value::Place(text) => self.line(&format!("*{pointer} = {text};")),
         }
@@ -327,7 +327,7 @@ impl Code<'_, '_> {
             let owned = self.owned(value);
             let of = self.of(value);
             let result = match self.role {
-                Role::Operation(_) => "frame->result",
+                Role::Operation => "frame->result",
                 _ => "result",
             };
             if self.generator.is_flat(of) {
@@ -338,17 +338,5 @@ impl Code<'_, '_> {
             }
         }
         self.end();
-    }
-
-    /// A value of an operator's, of operands that are there.
-    fn computed(
-        &mut self,
-        operator: BinaryOperator,
-        of: TypeId,
-        operands: (&str, &str),
-        at: &str,
-    ) -> Value {
-        debug_assert!(of != Types::NOTHING);
-        self.operated(operator, of, operands, at)
     }
 }

@@ -22,6 +22,42 @@ fn a_good_program_is_checked_in_silence() {
 }
 
 #[test]
+fn what_has_no_translation_is_refused_with_its_place() {
+    let bounds = "process OrcaMain();\n  n: integer;\n  type R = record a: array[1..n + 1] of real; end;\n  \
+                  r: R;\nbegin\nend;\n";
+    let twice = "type A = array[integer] of integer;\nfunction f(a: out A; b: out integer);\nbegin\nend;\n\
+                 process OrcaMain();\n  a: A[0..1];\nbegin\n  f(a, a[0]);\nend;\n";
+    let cases = [
+        (bounds, "3:31", "bounds of a field that depend on a variable"),
+        (twice, "8:8", "a variable that is changed as a whole and in parts at once"),
+    ];
+    let folder = tempfile::tempdir().expect("folder");
+    for (text, place, what) in cases {
+        let path = folder.path().join("program.orca");
+        std::fs::write(&path, text).expect("written");
+        let path = path.display().to_string();
+        assert_eq!(orcac(&["check", &path]).status.code(), Some(0), "{text}");
+        let output = orcac(&["build", &path]);
+        let errors = self::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(errors.contains(&format!("[O007] Error: {what}")), "{errors}");
+        assert!(errors.contains(&format!("program.orca:{place}")), "{errors}");
+    }
+}
+
+#[test]
+fn a_program_without_a_beginning_is_no_program() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("part.orca");
+    std::fs::write(&path, "function f(); begin end;").expect("written");
+    let path = path.display().to_string();
+    assert_eq!(orcac(&["check", &path]).status.code(), Some(0));
+    let output = orcac(&["run", &path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("no process `OrcaMain`"));
+}
+
+#[test]
 fn errors_name_the_file_and_fail() {
     let program = folder("tests/diagnostics/O308-exit.orca").display().to_string();
     let output = orcac(&["check", &program]);

@@ -1,7 +1,6 @@
 //! All systems of a rank in one program, at random, under every preset, on good networks and bad
 //! ones.
 
-use std::time::Duration;
 use weft_simulator::{Faults, Machine, Options, Preset, Simulation};
 use weft_system_storm::SystemStorm;
 
@@ -30,14 +29,7 @@ fn on_good_networks() {
 fn on_bad_networks() {
     for preset in Preset::RETRANSMITTING {
         for seed in 0..seeds() {
-            let faults = Faults {
-                loss: 0.01,
-                duplication: 0.01,
-                reordering: 0.02,
-                held_back: Duration::from_micros(100),
-                ..Faults::default()
-            };
-            assert_right(5, preset, faults, seed);
+            assert_right(5, preset, Faults::unreliable(), seed);
         }
     }
 }
