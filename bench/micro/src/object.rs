@@ -2,7 +2,8 @@
 //! here (thesis 7.1.5, figs. 7.11 to 7.14).
 //!
 //! The floor of the first is a call with the same bytes there and back, the floor of the second an
-//! ordered broadcast that has come back here. In turns.
+//! ordered broadcast that has come back here. In turns; and each begins when all ranks have consumed
+//! what the one before it sent, which would be counted as its own otherwise.
 //!
 //! How fast long messages are copied depends on where they lie: where two ends differ by little
 //! modulo the size of a page, by a factor of two. So each sample has its bytes, and what is
@@ -71,15 +72,22 @@ struct Bench {
     order: Order,
 }
 
-/// Samples, in nanoseconds of an operation.
-#[derive(Default)]
-struct Samples {
-    remote: Vec<f64>,
-    calls: Vec<f64>,
-    writes: Vec<f64>,
-    broadcasts: Vec<f64>,
-    reads: Vec<f64>,
+/// Operation that is measured.
+#[derive(Clone, Copy)]
+enum Kind {
+    Call,
+    Remote,
+    Broadcast,
+    Write,
+    Read,
 }
+
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Call, Kind::Remote, Kind::Broadcast, Kind::Write, Kind::Read];
+}
+
+/// Samples of each kind, in nanoseconds of an operation.
+type Samples = [Vec<f64>; Kind::ALL.len()];
 
 pub fn run(meeting: Meeting<'_>) -> Result<()> {
     let mut meeting = meeting;
@@ -112,10 +120,13 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
         // What is allocated while it lives follows it.
         let pad = vec![0_u8; start];
         black_box(&pad);
-        if packets.rank() == 0 {
-            bench.sample(&mut samples, start..start + spec.size())?;
+        let payload = &bench.payload[start..start + spec.size()];
+        for (kind, samples) in Kind::ALL.into_iter().zip(&mut samples) {
+            if packets.rank() == 0 {
+                samples.push(bench.sample(kind, payload)?);
+            }
+            bench.settle(&mut meeting)?;
         }
-        bench.meet(&mut meeting)?;
     }
     if packets.rank() == 0 {
         bench.print(&meeting, samples);
@@ -149,40 +160,45 @@ impl Bench {
         meeting.meet_while(|| Ok(self.engine.progress().map(drop)?))
     }
 
-    /// A sample with these bytes of the payload.
-    fn sample(&self, samples: &mut Samples, bytes: Range<usize>) -> Result<()> {
+    /// Returns when all ranks have consumed all that was sent.
+    fn settle(&self, meeting: &mut Meeting<'_>) -> Result<()> {
+        self.meet(meeting)?;
+        while self.engine.progress()? {}
+        self.meet(meeting)
+    }
+
+    /// Nanoseconds of an operation with this payload.
+    fn sample(&self, kind: Kind, payload: &[u8]) -> Result<f64> {
         let Bench { single, replicated, client, order, .. } = self;
-        let payload = &self.payload[bytes];
-        samples.calls.push(each(BATCH, || {
-            black_box(client.call(Rank(1), payload)?.wait()?.read_to_vec()?);
-            Ok(())
-        })?);
-        samples.remote.push(each(BATCH, || {
-            black_box(single.echo(payload)?);
-            Ok(())
-        })?);
-        samples.broadcasts.push(each(BATCH, || {
-            order.broadcast_and_wait(payload)?;
-            Ok(())
-        })?);
-        samples.writes.push(each(BATCH, || Ok(replicated.put(payload)?))?);
-        samples.reads.push(each(READS, || {
-            black_box(replicated.writes()?);
-            Ok(())
-        })?);
-        Ok(())
+        match kind {
+            Kind::Call => each(BATCH, || {
+                black_box(client.call(Rank(1), payload)?.wait()?.read_to_vec()?);
+                Ok(())
+            }),
+            Kind::Remote => each(BATCH, || {
+                black_box(single.echo(payload)?);
+                Ok(())
+            }),
+            Kind::Broadcast => each(BATCH, || Ok(order.broadcast_and_wait(payload).map(drop)?)),
+            Kind::Write => each(BATCH, || Ok(replicated.put(payload)?)),
+            Kind::Read => each(READS, || {
+                black_box(replicated.writes()?);
+                Ok(())
+            }),
+        }
     }
 
     fn print(&self, meeting: &Meeting<'_>, samples: Samples) {
         let spec = meeting.spec;
         let shape = (meeting.packets.size(), spec.size());
-        let call = vec![("call with the same bytes", samples.calls)];
+        let [calls, remote, broadcasts, writes, reads] = samples;
+        let call = vec![("call with the same bytes", calls)];
         // A long operation is held to its throughput.
         let most = if spec.size() < 1 << 14 { 1.5 } else { 1.0 / 0.9 };
-        let remote = Row::new("object-remote", shape, "ns", samples.remote, call);
-        let broadcast = vec![("ordered broadcast, come back", samples.broadcasts)];
-        let write = Row::new("object-write", shape, "ns", samples.writes, broadcast);
-        let read = Row::new("object-read", (shape.0, 8), "ns", samples.reads, Vec::new());
+        let remote = Row::new("object-remote", shape, "ns", remote, call);
+        let broadcast = vec![("ordered broadcast, come back", broadcasts)];
+        let write = Row::new("object-write", shape, "ns", writes, broadcast);
+        let read = Row::new("object-read", (shape.0, 8), "ns", reads, Vec::new());
         let rows = [(remote, Some(most)), (write, Some(1.25)), (read, None)];
         for (row, most) in rows {
             let limit = most.map(Limit::AtMost);

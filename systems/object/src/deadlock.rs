@@ -64,8 +64,9 @@ pub(crate) fn listed(all: &[Waiting]) -> String {
 pub(crate) struct Watch {
     /// Number of the last invocation by a process.
     last: AtomicU32,
-    /// Invocations that are under way and no process's that waits for nothing else. One of which
-    /// nobody knows the end is counted for ever.
+    /// Calls of other ranks that are under way and no process's that waits for nothing else; those
+    /// that this rank answers itself are among its [`crate::calls::Calls`]. One of which nobody
+    /// knows the end is counted for ever.
     others: AtomicU64,
     /// By process, the invocation that it waits for.
     waiting: Mutex<BTreeMap<u64, Invoked>>,
@@ -123,7 +124,7 @@ pub(crate) struct Other<'a>(&'a Watch);
 impl Drop for Other<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.other_ends();
+        self.0.others.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -151,10 +152,10 @@ impl Watch {
         Other(self)
     }
 
-    /// It has ended.
+    /// Such an invocation that is counted already.
     #[inline]
-    pub fn other_ends(&self) {
-        self.others.fetch_sub(1, Ordering::SeqCst);
+    pub fn counted(&self) -> Other<'_> {
+        Other(self)
     }
 
     /// A process waits for an invocation.
@@ -205,7 +206,7 @@ impl Shared {
     }
 
     fn answer(&self) -> Answer {
-        let is_busy = self.watch.others.load(Ordering::SeqCst) > 0;
+        let is_busy = self.watch.others.load(Ordering::SeqCst) > 0 || self.calls.has_others();
         let waiting = lock(&self.watch.waiting).clone();
         let is_blocked = !waiting.is_empty();
         let mut waiting: Vec<_> = waiting.into_iter().collect();

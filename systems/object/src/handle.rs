@@ -1,10 +1,12 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
+use crate::calls::{Answer, Outcome};
 use crate::copy::{Broken, Fault, Overs, Role, Statistics, Way};
+use crate::deadlock::Other;
 use crate::format::{Invocation, REPLY, Reply};
 use crate::objects::{Inner, Placement};
 use crate::operation::{Effect, Executable};
-use crate::shared::{Answer, Entry, Local, LocalCopy, Resume, lock};
+use crate::shared::{Entry, Local, LocalCopy, Resume, lock};
 use crate::usage::Site;
 use crate::{Error, Result};
 use std::any::Any;
@@ -71,7 +73,6 @@ impl<T: Executable> Handle<T> {
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
         match self.inner.shared.watch.process() {
             None => {
-                let _other = self.inner.shared.watch.other();
                 let state = self.start(operation, 0, arguments)?;
                 self.wait(operation, None, state)
             }
@@ -90,10 +91,11 @@ impl<T: Executable> Handle<T> {
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
-        let other = self.inner.shared.watch.other();
-        let state = self.start(operation, 0, arguments)?;
-        // If it is dropped, nobody knows its end.
-        std::mem::forget(other);
+        let state = match self.start(operation, 0, arguments)? {
+            // If it is dropped, its result is, too.
+            State::Expected(key) => self.outcome(key).into(),
+            state => state,
+        };
         Ok(Pending { handle: self.clone(), operation, state })
     }
 
@@ -149,6 +151,7 @@ impl<T: Executable> Handle<T> {
     #[cold]
     fn go_after(&self, operation: u16, process: Option<u64>, fault: Fault) -> Result<Vec<u8>> {
         let (shared, mut fault) = (&self.inner.shared, fault);
+        let _other = process.is_none().then(|| shared.watch.other());
         while let Fault::Moved(arguments) = fault {
             // What moved it is executed to its end before it starts again.
             shared.catch_up(shared.seen()).map(Completion::wait).transpose()?;
@@ -170,8 +173,10 @@ impl<T: Executable> Handle<T> {
     fn answer(&self, state: State) -> Result<Answer> {
         Ok(match state {
             State::Over(answer) => answer,
+            State::Expected(key) => self.outcome(key).wait()?,
             State::Completes(completion) => completion.wait()?,
-            State::Called(call) => {
+            State::Called(call, number) => {
+                let _other = self.counted(number);
                 let mut message = call.wait()?;
                 let mut head = [0; REPLY];
                 message.read_exact(&mut head)?;
@@ -246,10 +251,10 @@ impl<T: Executable> Handle<T> {
         arguments: &(impl Parts + ?Sized),
     ) -> State {
         let shared = &self.inner.shared;
-        let (completer, completion) = Completion::new(&shared.engine);
-        let (arguments, resume) = (&*whole(arguments), Resume::Here(completer, number));
+        let key = shared.calls.expect(number);
+        let (arguments, resume) = (&*whole(arguments), Resume::Here(key, number));
         self.entry.execute(Local { way, operation, arguments, resume }, shared);
-        State::Completes(completion)
+        State::Expected(key)
     }
 
     /// Has all copies execute an operation.
@@ -259,14 +264,13 @@ impl<T: Executable> Handle<T> {
         arguments: &(impl Parts + ?Sized),
     ) -> Result<State> {
         let Inner { shared, order, .. } = &*self.inner;
-        let (completer, completion) = Completion::new(&shared.engine);
-        let call = shared.books().expect_call(completer);
+        let call = shared.calls.expect(number);
         let head = Invocation { operation, object: self.entry.id, call, number }.emit();
         if let Err(error) = order.broadcast(&Headed(&head, arguments)) {
-            shared.books().take_call(call);
+            shared.calls.forget(call);
             return Err(error.into());
         }
-        Ok(State::Completes(completion))
+        Ok(State::Expected(call))
     }
 
     /// Has the home execute an operation, when it has seen what this rank has.
@@ -279,7 +283,24 @@ impl<T: Executable> Handle<T> {
         let Inner { shared, client, .. } = &*self.inner;
         let (object, call) = (self.entry.id, shared.seen());
         let head = Invocation { operation, object, call, number }.emit();
-        Ok(State::Called(client.call(home, &Headed(&head, arguments))?))
+        let other = (number == 0).then(|| shared.watch.other());
+        let call = client.call(home, &Headed(&head, arguments))?;
+        // Until its end is known, which is never if what is pending is dropped.
+        std::mem::forget(other);
+        Ok(State::Called(call, number))
+    }
+
+    /// Result of an invocation that a copy here answers, or something to wait for.
+    #[inline]
+    fn outcome(&self, key: u64) -> Outcome {
+        let shared = &self.inner.shared;
+        shared.calls.outcome(key, &shared.engine)
+    }
+
+    /// A call with this number, which was counted if no process waits for it, until this is
+    /// dropped.
+    fn counted(&self, number: u32) -> Option<Other<'_>> {
+        (number == 0).then(|| self.inner.shared.watch.counted())
     }
 }
 
@@ -294,9 +315,20 @@ pub struct Pending<T> {
 
 enum State {
     Over(Answer),
+    /// A copy here answers, by this key.
+    Expected(u64),
     Completes(Completion<Answer>),
-    /// At its home.
-    Called(Call),
+    /// At its home; with its number.
+    Called(Call, u32),
+}
+
+impl From<Outcome> for State {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Over(answer) => State::Over(answer),
+            Outcome::Completes(completion) => State::Completes(completion),
+        }
+    }
 }
 
 #[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
@@ -306,9 +338,7 @@ impl<T: Executable> Pending<T> {
     /// # Errors
     /// Those of [`Handle::invoke`].
     pub fn wait(self) -> Result<Vec<u8>> {
-        let result = self.handle.wait(self.operation, None, self.state);
-        self.handle.inner.shared.watch.other_ends();
-        result
+        self.handle.wait(self.operation, None, self.state)
     }
 
     /// Awaits the result.
@@ -318,11 +348,17 @@ impl<T: Executable> Pending<T> {
     pub async fn result(self) -> Result<Vec<u8>> {
         let Pending { handle, operation, mut state } = self;
         let shared = &handle.inner.shared;
+        let mut moved = None;
         loop {
             let answer = match state {
                 State::Over(answer) => answer,
+                State::Expected(key) => {
+                    state = handle.outcome(key).into();
+                    continue;
+                }
                 State::Completes(completion) => completion.await?,
-                State::Called(call) => {
+                State::Called(call, number) => {
+                    let _other = handle.counted(number);
                     let mut bytes = call.await?.bytes().await?;
                     let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
                     let reply = Reply::parse(head);
@@ -334,9 +370,9 @@ impl<T: Executable> Pending<T> {
                 }
             };
             let Err(Fault::Moved(arguments)) = answer else {
-                shared.watch.other_ends();
                 return answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
             };
+            moved.get_or_insert_with(|| shared.watch.other());
             if let Some(behind) = shared.catch_up(shared.seen()) {
                 behind.await?;
             }

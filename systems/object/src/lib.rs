@@ -52,6 +52,7 @@
 #[cfg(test)]
 extern crate self as weft_object;
 
+mod calls;
 mod copy;
 mod deadlock;
 mod dynamic;

@@ -64,7 +64,8 @@ impl Objects {
     pub fn new(orders: &Orders, rpc: &Arc<Rpc>, types: Types) -> Result<Self> {
         let shared = Arc::new(Shared::new(rpc.engine(), types));
         let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
-        let order = orders.order(NAME, move |message| ordering.ordered(message))?;
+        let mut last = None;
+        let order = orders.order(NAME, move |message| ordering.ordered(message, &mut last))?;
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
         let client = Client::new(rpc, NAME)?;
         let inner = Arc::new(Inner { shared, order, client, _service: service });

@@ -1,6 +1,7 @@
 //! State of a rank that handlers and threads share: its copies, and what waits at them.
 
 use crate::Error;
+use crate::calls::Calls;
 use crate::copy::{Copy, Fault, Over, Overs, Role, Statistics, Way};
 use crate::deadlock::Watch;
 use crate::format::{Creation, Invocation, Ordered, Reply};
@@ -12,7 +13,7 @@ use crate::processes::Processes;
 use crate::types::{Kind, Types};
 use crate::usage::{Site, Usage, WINDOW};
 use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use weft_endpoint::Rank;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub types: Types,
     pub processes: Processes,
     pub watch: Watch,
+    pub calls: Calls,
     /// Operations after which a placement is thought over.
     pub window: AtomicU64,
     /// All of this rank's objects, for handlers.
@@ -48,10 +50,6 @@ pub(crate) struct Books {
     pub names: BTreeMap<String, u64>,
     /// Threads that wait for an object of that name.
     pub finding: BTreeMap<String, Vec<Completer<Arc<Entry>>>>,
-    /// Invocations of this rank that were broadcast and have not come back, by their numbers: they
-    /// come back in this order, or nearly, since several threads may broadcast.
-    calls: VecDeque<(u64, Completer<Answer>)>,
-    next_call: u64,
     /// By the number of messages of the order that have to be executed first. Each is of a thread
     /// that waits, here or elsewhere, which bounds them.
     behind: BTreeMap<u64, Vec<Behind>>,
@@ -177,13 +175,11 @@ impl<T: Executable> AnyCopy for LocalCopy<T> {
     }
 }
 
-pub(crate) type Answer = std::result::Result<Vec<u8>, Fault>;
-
 /// Destination of the result of an invocation.
 pub(crate) enum Resume {
-    /// A thread or a task of this rank; and the number of the invocation, 0 if no process waits for
-    /// it.
-    Here(Completer<Answer>, u32),
+    /// An invocation of this rank, with this key among [`Shared::calls`]; and its number, 0 if no
+    /// process waits for it.
+    Here(u64, u32),
     /// The rank that called; and the number there.
     Caller(Responder, Rank, u32),
     /// Another rank, whose own copy has it.
@@ -200,6 +196,7 @@ impl Shared {
             types,
             processes: Processes::default(),
             watch: Watch::default(),
+            calls: Calls::default(),
             window: AtomicU64::new(WINDOW),
             inner: OnceLock::new(),
             begun,
@@ -226,7 +223,7 @@ impl Shared {
 
     fn tell_one(&self, (resume, answer): Over<Resume>) {
         let (responder, answer) = match resume {
-            Resume::Here(completer, _) => return completer.complete(Ok(answer)),
+            Resume::Here(key, _) => return self.calls.complete(key, answer),
             Resume::Caller(responder, ..) => (responder, answer),
             Resume::Elsewhere => return,
         };
@@ -279,14 +276,19 @@ impl Shared {
         None
     }
 
-    /// A message of the order. What cannot be read any more is of a rank that was lost.
-    pub fn ordered(&self, mut message: OrderedMessage) {
+    /// A message of the order. `last` is the object of the last one. What cannot be read any more
+    /// is of a rank that was lost.
+    pub fn ordered(&self, mut message: OrderedMessage, last: &mut Option<Arc<Entry>>) {
         let (source, number) = (message.source(), message.number());
-        self.begun.store(number + 1, Ordering::SeqCst);
+        // Who has seen what this does to a copy has entered the copy's lock after it.
+        self.begun.store(number + 1, Ordering::Release);
         let all = message.remaining();
         match message.chunk() {
-            Ok(bytes) if bytes.len() == all => self.execute(source, number, bytes),
-            _ => drop(message.read_to_vec().map(|bytes| self.execute(source, number, &bytes))),
+            Ok(bytes) if bytes.len() == all => self.execute(source, number, bytes, last),
+            _ => {
+                let bytes = message.read_to_vec();
+                drop(bytes.map(|bytes| self.execute(source, number, &bytes, last)));
+            }
         }
         // Before the look at who is behind: who comes later sees it.
         self.done.store(number + 1, Ordering::SeqCst);
@@ -299,11 +301,14 @@ impl Shared {
     }
 
     /// Executes a message of the order.
-    fn execute(&self, source: Rank, number: u64, bytes: &[u8]) {
+    fn execute(&self, source: Rank, number: u64, bytes: &[u8], last: &mut Option<Arc<Entry>>) {
         match Ordered::parse(bytes) {
             Some(Ordered::Create(creation)) => self.created(source, number, &creation),
             Some(Ordered::Invoke(invocation, arguments)) => {
-                self.invoked(source, &invocation, arguments);
+                self.look_up(invocation.object, last);
+                if let Some(entry) = last {
+                    self.invoked(entry, source, &invocation, arguments);
+                }
             }
             Some(Ordered::Fork(fork, arguments)) => self.forked(number, &fork, arguments),
             Some(Ordered::End(end, text)) => self.ended(&end, text),
@@ -336,14 +341,16 @@ impl Shared {
         }
     }
 
+    /// Makes `last` the object with this number, if there is one: mostly it is already.
+    fn look_up(&self, object: u64, last: &mut Option<Arc<Entry>>) {
+        if last.as_ref().is_none_or(|last| last.id != object) {
+            *last = self.books().objects.get(&object).cloned();
+        }
+    }
+
     /// An invocation that all copies execute.
-    fn invoked(&self, source: Rank, invocation: &Invocation, arguments: &[u8]) {
-        let mut books = self.books();
-        let Some(entry) = books.objects.get(&invocation.object).cloned() else { return };
-        // Others count their calls by themselves.
+    fn invoked(&self, entry: &Entry, source: Rank, invocation: &Invocation, arguments: &[u8]) {
         let is_own = source == self.own;
-        let own = if is_own { books.take_call(invocation.call) } else { None };
-        drop(books);
         let (way, operation) = (Way::Ordered, invocation.operation);
         if entry.site() != Site::Replicated {
             if self.planted.has(Bug::MovedTwice, 1) {
@@ -351,12 +358,16 @@ impl Shared {
                 entry.execute(Local { way, operation, arguments, resume }, self);
             }
             // All say so: the message came after the change.
-            if let Some(own) = own {
-                own.complete(Ok(Err(Fault::Moved(arguments.into()))));
+            if is_own {
+                self.calls.complete(invocation.call, Err(Fault::Moved(arguments.into())));
             }
             return;
         }
-        let resume = own.map_or(Resume::Elsewhere, |own| Resume::Here(own, invocation.number));
+        // Others have keys of their own.
+        let resume = match is_own {
+            true => Resume::Here(invocation.call, invocation.number),
+            false => Resume::Elsewhere,
+        };
         if !is_own && self.planted.has(Bug::Skipped, 5) {
             return;
         }
@@ -365,7 +376,7 @@ impl Shared {
             entry.execute(Local { way, operation, arguments, resume }, self);
         }
         entry.execute(Local { way, operation, arguments, resume }, self);
-        self.count_write(&entry, source);
+        self.count_write(entry, source);
     }
 
     /// The object with this number comes into being, unless its name is taken.
@@ -460,19 +471,6 @@ impl Books {
     fn next_behind(&mut self, done: u64) -> Option<Vec<Behind>> {
         let first = self.behind.first_entry().filter(|first| *first.key() <= done);
         first.map(|first| first.remove())
-    }
-
-    /// Number of a call whose answer is for `completer`.
-    pub fn expect_call(&mut self, completer: Completer<Answer>) -> u64 {
-        self.next_call += 1;
-        self.calls.push_back((self.next_call, completer));
-        self.next_call
-    }
-
-    /// Takes the call of this number out.
-    pub fn take_call(&mut self, number: u64) -> Option<Completer<Answer>> {
-        let place = self.calls.iter().position(|(call, _)| *call == number)?;
-        self.calls.remove(place).map(|(_, completer)| completer)
     }
 }
 
