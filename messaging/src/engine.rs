@@ -21,7 +21,7 @@ use crate::wait::Nudge;
 use crate::window::window_packets;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{HeldPacket, Packets, Progress, Protocol, Taken};
@@ -58,12 +58,20 @@ pub struct Engine {
     /// True if a handler did something that the program has not heard of.
     has_incidents: AtomicBool,
     pub(crate) reports: Reports,
+    sharing: Mutex<Sharing>,
     /// Packets of one sender that stay in link memory before more are copied out. All receivers of
     /// a sender share its frames, so all that they keep must be less than it has.
     keep_at_most: u32,
     /// Callback by which the packet layer makes progress while it waits, as long as this engine
     /// lives.
     _progress: Arc<Progress>,
+}
+
+/// Threads of a rank: whether all are equal, and what is to be done when they become so.
+#[derive(Default)]
+struct Sharing {
+    is_shared: bool,
+    hooks: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 /// Counters of the messaging layer, with those of the layers below it.
@@ -123,6 +131,7 @@ impl Engine {
                 watchers: AtomicUsize::new(0),
                 has_incidents: AtomicBool::new(false),
                 reports: Reports::default(),
+                sharing: Mutex::default(),
                 keep_at_most: (packets.in_flight() / 2 / packets.size().saturating_sub(1).max(1))
                     as u32,
                 _progress: progress,
@@ -160,6 +169,29 @@ impl Engine {
     pub fn share(&self) {
         self.packets.share();
         self.state.share();
+        let mut sharing = self.sharing();
+        sharing.is_shared = true;
+        let hooks = std::mem::take(&mut sharing.hooks);
+        drop(sharing);
+        hooks.into_iter().for_each(|hook| hook());
+    }
+
+    /// Has `hook` called once when all threads are equal, or now if they are: for what has locks of
+    /// its own, which it shares then.
+    pub(crate) fn on_share<T: Send + Sync + 'static>(&self, of: &Arc<T>, hook: fn(&T)) {
+        let of = Arc::downgrade(of);
+        let hook = Box::new(move || of.upgrade().iter().for_each(|of| hook(of)));
+        let mut sharing = self.sharing();
+        if !sharing.is_shared {
+            sharing.hooks.push(hook);
+            return;
+        }
+        drop(sharing);
+        hook();
+    }
+
+    fn sharing(&self) -> MutexGuard<'_, Sharing> {
+        self.sharing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes packets from the network and runs handlers and tasks. True if anything happened.

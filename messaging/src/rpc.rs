@@ -57,6 +57,7 @@ impl Rpc {
     /// If there is one already.
     pub fn new(engine: &Arc<Engine>) -> Result<Arc<Self>> {
         let tables = Arc::new(Tables::new(engine));
+        engine.on_share(&tables, Tables::share);
         let arriving = Arc::clone(&tables);
         let answers = Port::new(engine, "weft.rpc", move |message| arriving.arrived(message))?;
         engine.set_taker(answers.slot, Arc::<Tables>::clone(&tables));

@@ -398,14 +398,13 @@ impl<'a> Sending<'a> {
         let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
         packet.put(&self.header.emit())?.put(self.headers)?;
         let (engine, number) = (&self.port.engine, self.header.message);
-        let mut state = engine.state.enter();
-        state.requests.ask(rank, number);
-        state.statistics.requests += 1;
-        drop(state);
+        engine.state.enter().requests.ask(rank, number);
         if let Err(error) = packet.unicast(rank) {
             engine.state.enter().requests.forget(rank, number);
             return Err(error.into());
         }
+        // Who sees the count knows that what another thread sends comes after it.
+        engine.state.enter().statistics.requests += 1;
         self.asking = true;
         self.launched(0);
         Ok(())

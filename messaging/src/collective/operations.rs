@@ -143,6 +143,7 @@ impl Operations {
             packets_at_once: at_once,
             state: Biased::new(State { teams, created: 0, areas: AgreedAreas::default() }),
         });
+        engine.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);
         let port = Port::new(engine, "weft.collective", move |message| {
             if let Some(operations) = this.upgrade() {

@@ -178,6 +178,7 @@ impl Member {
                 member.engine.failure().into_iter().for_each(|error| member.fail(error));
             }
         });
+        engine.on_share(&member, |member| member.state.share());
         let port = Port::new(engine, &format!("weft.order.{name}"), move |message| {
             if let Some(member) = this.upgrade() {
                 member.arrived(message);

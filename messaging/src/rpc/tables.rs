@@ -148,6 +148,11 @@ impl Tables {
         Tables { state: Biased::new(State::default()), engine: Arc::downgrade(engine), over, ended }
     }
 
+    /// All threads are equal from here on.
+    pub fn share(&self) {
+        self.state.share();
+    }
+
     /// A new call to a service, and how many were over before.
     #[inline]
     pub fn begin_call(&self, port: ServicePort) -> crate::Result<(CallKey, u64)> {
