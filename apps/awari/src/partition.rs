@@ -10,9 +10,6 @@ const UNKNOWN: i8 = i8::MIN;
 /// Best exit of a position that has none.
 pub const NO_EXIT: i8 = i8::MIN;
 
-/// Number of the operation `apply`.
-pub const APPLY: u16 = 0;
-
 /// Positions of one rank. They are named by their place in it.
 #[derive(Serialize, Deserialize, Default)]
 pub struct Partition {

@@ -1,9 +1,9 @@
 //! Updates on their way: a queue for each destination, which is sent in one call when it is full,
 //! or when there is nothing else to do (thesis 8.5.3).
 
-use crate::partition::{APPLY, Partition, PartitionOperations};
+use crate::partition::{Partition, PartitionOperations};
 use std::collections::VecDeque;
-use weft_object::{Handle, Pending, Result, marshal};
+use weft_object::{Handle, Pending, Result};
 
 /// Calls under way to each destination, at most, on average.
 const UNDER_WAY: usize = 2;
@@ -26,7 +26,7 @@ pub struct Queues<'a> {
     /// Updates of a full queue.
     capacity: usize,
     queues: Vec<Vec<u32>>,
-    under_way: VecDeque<Pending<Partition>>,
+    under_way: VecDeque<Pending<Partition, u32>>,
     /// Positions that became known by what was sent since the last [`Self::flush`].
     learnt: u64,
     sent: Sent,
@@ -76,9 +76,8 @@ impl<'a> Queues<'a> {
         } else {
             self.sent.remote += queue.len() as u64;
             self.sent.batches += 1;
-            let values = marshal::values(&(marshal::count(queue)?, threshold, round))?;
-            let parts = [marshal::array(queue), &values[..]];
-            self.under_way.push_back(self.partitions[to].begin(APPLY, &parts)?);
+            let begun = self.partitions[to].begin_apply(queue, threshold, round)?;
+            self.under_way.push_back(begun);
         }
         self.queues[to].clear();
         if self.under_way.len() > UNDER_WAY * self.partitions.len() {
@@ -90,7 +89,7 @@ impl<'a> Queues<'a> {
     /// Waits for the first call under way. False if there is none.
     fn wait_for_first(&mut self) -> Result<bool> {
         let Some(first) = self.under_way.pop_front() else { return Ok(false) };
-        self.learnt += u64::from(marshal::take::<u32>(&first.wait()?)?);
+        self.learnt += u64::from(first.wait()?);
         Ok(true)
     }
 }

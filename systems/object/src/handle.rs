@@ -96,7 +96,7 @@ impl<T: Executable> Handle<T> {
             State::Expected(key) => self.outcome(key).into(),
             state => state,
         };
-        Ok(Pending { handle: self.clone(), operation, state })
+        Ok(Pending { handle: self.clone(), operation, state, read: Ok })
     }
 
     /// Begins an operation; its number is 0 unless a process will wait for it.
@@ -304,13 +304,14 @@ impl<T: Executable> Handle<T> {
     }
 }
 
-/// An operation that has begun. Dropping it gives up on the result; the operation is executed all
-/// the same.
+/// An operation that has begun, and its result `O`. Dropping it gives up on the result; the
+/// operation is executed all the same.
 #[must_use = "nobody waits for what was begun"]
-pub struct Pending<T> {
+pub struct Pending<T, O = Vec<u8>> {
     handle: Handle<T>,
     operation: u16,
     state: State,
+    read: fn(Vec<u8>) -> Result<O>,
 }
 
 enum State {
@@ -331,22 +332,30 @@ impl From<Outcome> for State {
     }
 }
 
+impl<T> Pending<T> {
+    /// The same operation, whose result `read` makes of its bytes.
+    pub fn reading<O>(self, read: fn(Vec<u8>) -> Result<O>) -> Pending<T, O> {
+        let Pending { handle, operation, state, .. } = self;
+        Pending { handle, operation, state, read }
+    }
+}
+
 #[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
-impl<T: Executable> Pending<T> {
+impl<T: Executable, O> Pending<T, O> {
     /// Waits for the result; handlers run meanwhile.
     ///
     /// # Errors
     /// Those of [`Handle::invoke`].
-    pub fn wait(self) -> Result<Vec<u8>> {
-        self.handle.wait(self.operation, None, self.state)
+    pub fn wait(self) -> Result<O> {
+        (self.read)(self.handle.wait(self.operation, None, self.state)?)
     }
 
     /// Awaits the result.
     ///
     /// # Errors
     /// Those of [`Handle::invoke`].
-    pub async fn result(self) -> Result<Vec<u8>> {
-        let Pending { handle, operation, mut state } = self;
+    pub async fn result(self) -> Result<O> {
+        let Pending { handle, operation, mut state, read } = self;
         let shared = &handle.inner.shared;
         let mut moved = None;
         loop {
@@ -370,7 +379,8 @@ impl<T: Executable> Pending<T> {
                 }
             };
             let Err(Fault::Moved(arguments)) = answer else {
-                return answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
+                let result = answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
+                return read(result?);
             };
             moved.get_or_insert_with(|| shared.watch.other());
             if let Some(behind) = shared.catch_up(shared.seen()) {

@@ -1,5 +1,4 @@
 use super::*;
-use weft_object::Object;
 
 /// Update of a position by one that follows and is won, or lost.
 fn update(place: u32, is_won: bool) -> u32 {
@@ -10,11 +9,6 @@ fn partition(open: &[u8], exits: &[i8]) -> Partition {
     let mut partition = Partition::default();
     partition.start(open.to_vec(), exits.to_vec());
     partition
-}
-
-#[test]
-fn the_number_of_the_operation_is_that_of_its_place() {
-    assert_eq!(Partition::OPERATIONS[usize::from(APPLY)].name, "apply");
 }
 
 #[test]

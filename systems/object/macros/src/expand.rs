@@ -211,11 +211,14 @@ fn operations(object: &ObjectType) -> TokenStream {
     let about = format!("Operations on a shared [`{own}`].");
     let heads = object.operations.iter().map(|operation| {
         let (documentation, head) = (&operation.documentation, head(operation));
-        quote! { #(#documentation)* #head; }
+        let begins = format!("Begins [`{own}::{}`], to be waited for later.", operation.name);
+        let beginning = beginning(own, operation);
+        quote! { #(#documentation)* #head; #[doc = #begins] #beginning; }
     });
     let functions = object.operations.iter().zip(0u16..).map(|(operation, number)| {
         let (head, steps) = (head(operation), steps(own, operation, number));
-        quote! { #[inline] #head { #steps } }
+        let (beginning, ships) = (beginning(own, operation), begins(operation, number));
+        quote! { #[inline] #head { #steps } #beginning { #ships } }
     });
     quote! {
         #[doc = #about]
@@ -231,10 +234,29 @@ fn operations(object: &ObjectType) -> TokenStream {
 }
 
 fn head(operation: &Operation) -> TokenStream {
-    let Operation { name, arguments, output, .. } = operation;
-    let arguments = arguments.iter().map(|Argument { name, is, .. }| quote!(#name: #is));
-    let output = &output.is;
+    let (name, output) = (&operation.name, &operation.output.is);
+    heading(operation, name, &quote!(#output))
+}
+
+/// Head of the function that begins an operation.
+fn beginning(own: &Ident, operation: &Operation) -> TokenStream {
+    let (name, output) = (format_ident!("begin_{}", operation.name), &operation.output.is);
+    heading(operation, &name, &quote!(::weft_object::Pending<#own, #output>))
+}
+
+fn heading(operation: &Operation, name: &Ident, output: &TokenStream) -> TokenStream {
+    let arguments = operation.arguments.iter().map(|Argument { name, is, .. }| quote!(#name: #is));
     quote!(fn #name(&self #(, #arguments)*) -> ::weft_object::Result<#output>)
+}
+
+/// Steps of a handle that begins an operation: it ships it.
+fn begins(operation: &Operation, number: u16) -> TokenStream {
+    let (marshalled, take) = (marshalled(operation), take(operation));
+    quote! {
+        #marshalled
+        let __pending = self.begin(#number, &__parts)?;
+        ::core::result::Result::Ok(__pending.reading(|__result| #take))
+    }
 }
 
 /// Steps of a handle: it tries the copy here, and ships the operation if that did not execute it.
@@ -255,6 +277,21 @@ fn steps(own: &Ident, operation: &Operation, number: u16) -> TokenStream {
             }
         }
     });
+    let (marshalled, take) = (marshalled(operation), take(operation));
+    quote! {
+        let mut __arguments = ::core::option::Option::Some((#(#names,)*));
+        #(#here)*
+        let ::core::option::Option::Some((#(#names,)*)) = __arguments else {
+            unreachable!("what was not executed gives its arguments back")
+        };
+        #marshalled
+        let __result = self.invoke(#number, &__parts)?;
+        #take
+    }
+}
+
+/// The arguments of an operation, which become pieces.
+fn marshalled(operation: &Operation) -> TokenStream {
     let arrays = operation.arguments.iter().filter_map(|Argument { name, way, .. }| match way {
         Way::Array { .. } => Some(quote!(::weft_object::marshal::array(&#name[..]))),
         _ => None,
@@ -263,19 +300,17 @@ fn steps(own: &Ident, operation: &Operation, number: u16) -> TokenStream {
         Way::Array { .. } => quote!(::weft_object::marshal::count(&#name[..])?),
         _ => quote!(#name),
     });
-    let take = match &operation.output.array {
+    quote! {
+        let __values = ::weft_object::marshal::values(&(#(#values,)*))?;
+        let __parts = [#(#arrays,)* &__values[..]];
+    }
+}
+
+/// The result of an operation, from its bytes.
+fn take(operation: &Operation) -> TokenStream {
+    match &operation.output.array {
         Some(_) => quote!(::weft_object::marshal::take_array(__result)),
         None => quote!(::weft_object::marshal::take(&__result)),
-    };
-    quote! {
-        let mut __arguments = ::core::option::Option::Some((#(#names,)*));
-        #(#here)*
-        let ::core::option::Option::Some((#(#names,)*)) = __arguments else {
-            unreachable!("what was not executed gives its arguments back")
-        };
-        let __values = ::weft_object::marshal::values(&(#(#values,)*))?;
-        let __result = self.invoke(#number, &[#(#arrays,)* &__values[..]])?;
-        #take
     }
 }
 

@@ -13,7 +13,9 @@ use syn::{ItemImpl, parse_macro_input};
 /// Each function is marked `#[read]` (it takes `&self`) or `#[write]` (`&mut self`). From
 /// `impl Jobs` come `weft_object::Object` for `Jobs`, and a trait `JobsOperations` for its handles,
 /// whose functions have the same names, arguments, and results in `weft_object::Result`. The
-/// functions themselves stay, for who has a `Jobs` that is not shared.
+/// functions themselves stay, for who has a `Jobs` that is not shared. For each, the trait also has
+/// one that begins the operation, `begin_take` for `take`, and returns a `weft_object::Pending` to
+/// be waited for, or awaited, later: so one thread has several operations under way.
 ///
 /// - `#[write(when = !self.waiting.is_empty())]`: the guard, an expression of `self` and the
 ///   arguments, which it has by reference. The operation waits while it is false.
