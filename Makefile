@@ -44,12 +44,10 @@ PAGE_LINKS = $(foreach page,$(PAGES),$(shell sed -n 's/^\.Nm \([a-z_]*\).*/\1:$(
 MPI_APPS := target/mpi
 MPICC := mpicc
 
-# What counts instructions, and the libfabric provider beside it. Both are built at once and as wholes: pieces that are kept
-# from the last time make other figures.
+# What counts instructions.
 COUNT := target/measured/weft-count
-COUNT_BUILD = CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
 
-.PHONY: help setup build demo mpi-apps bench-collectives test test-mpi bench count count-keep compare paper soak miri tsan fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps bench-collectives test test-loom test-lints test-mpi bench count count-keep count-build compare paper soak miri tsan fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
@@ -96,13 +94,18 @@ mpi-apps:
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
 	$(CARGO) test --locked --workspace
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' test-loom test-lints count-build
+	$(COUNT) --check
+
+# What is built apart from all else. The last step of the count's build takes minutes on one core, beside which the others find room.
+test-loom:
 	RUSTFLAGS='--cfg loom' $(CARGO) test --locked --package weft-link-shm --package weft-endpoint --package weft-collective \
 	    --lib --target-dir target/loom loom_checks
+
+test-lints:
 	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
-	$(COUNT_BUILD)
-	$(COUNT) --check
 
 # Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
@@ -150,15 +153,17 @@ bench:
 	@$(MEASURED)/weft bench congestion
 
 # No machine disturbs these: they may be counted beside anything else.
-count:
-	@./setup test
-	@$(COUNT_BUILD)
+count: count-build
 	@$(COUNT)
 
-count-keep:
-	@./setup test
-	@$(COUNT_BUILD)
+count-keep: count-build
 	@$(COUNT) --write
+
+# The libfabric provider is counted, too. Both are built at once and as wholes: pieces that are kept from the last time make
+# other figures.
+count-build:
+	@./setup test
+	@CARGO_INCREMENTAL=0 $(CARGO) build --locked --quiet --profile measured --package weft-count --package weft-libfabric
 
 bench-collectives:
 	@./setup compare
