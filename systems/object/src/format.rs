@@ -99,6 +99,9 @@ pub(crate) enum Why {
     Estimate,
     /// Statistics.
     Statistics,
+    /// The program leaves it to statistics from here on, wherever the object is: nothing changes
+    /// now.
+    Left,
 }
 
 /// A message of the order.
@@ -275,6 +278,7 @@ impl Place {
             (PLACE, 0) => Why::Fixed,
             (PLACE, 1) => Why::Estimate,
             (PLACE, 2) => Why::Statistics,
+            (PLACE, 3) => Why::Left,
             _ => return None,
         };
         state.is_empty().then_some(Ordered::Place(place, why))

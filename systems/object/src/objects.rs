@@ -188,8 +188,8 @@ impl Objects {
             }
             Some(_) => {}
         }
-        let (here, ranks) = (Site::Single(shared.own), shared.engine.packets().size());
-        let (site, is_automatic) = placement.site(here, ranks);
+        let (site, is_automatic) = placement.site(shared.engine.packets().size());
+        let site = site.unwrap_or(Site::Single(shared.own));
         let creation = Creation { site, is_automatic, is_named, name, kind, state };
         let head = creation.emit();
         let parts = [&head[..], name.as_bytes(), kind.as_bytes(), state];

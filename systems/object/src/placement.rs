@@ -44,10 +44,13 @@ impl<T: Executable> Handle<T> {
     /// [`crate::Error::NoSuchRank`], or a lost rank.
     pub fn place(&self, placement: Placement) -> Result<()> {
         self.inner.check(placement)?;
-        let ranks = self.inner.shared.engine.packets().size();
-        let (site, is_automatic) = placement.site(self.entry.site(), ranks);
-        let why = if is_automatic { Why::Estimate } else { Why::Fixed };
-        let place = Place { object: self.entry.id, site };
+        let (site, is_automatic) = placement.site(self.inner.shared.engine.packets().size());
+        let why = match (site, is_automatic) {
+            (None, _) => Why::Left,
+            (_, true) => Why::Estimate,
+            (_, false) => Why::Fixed,
+        };
+        let place = Place { object: self.entry.id, site: site.unwrap_or(self.entry.site()) };
         self.inner.order.broadcast_and_wait(&place.emit(why))?;
         Ok(())
     }
@@ -80,7 +83,11 @@ impl Shared {
         let entry = self.books().objects.get(&place.object).cloned();
         let Some(entry) = entry else { return };
         if why != Why::Statistics {
-            entry.is_automatic.store(why == Why::Estimate, Ordering::Relaxed);
+            entry.is_automatic.store(why != Why::Fixed, Ordering::Relaxed);
+        }
+        // Where the object is now the rank that asked may not have known.
+        if why == Why::Left {
+            return;
         }
         let is_automatic = entry.is_automatic.load(Ordering::Relaxed);
         let mut moving = lock(&entry.moving);

@@ -39,20 +39,20 @@ impl From<Site> for Placement {
 }
 
 impl Placement {
-    /// Site of an object at first, and true if its statistics may change that. `now` is where it
-    /// is, or is created.
-    pub(crate) fn site(self, now: Site, ranks: usize) -> (Site, bool) {
+    /// Site of an object at first, and true if its statistics may change that. None if it is where
+    /// it is, or where it is created.
+    pub(crate) fn site(self, ranks: usize) -> (Option<Site>, bool) {
         match self {
-            Placement::Replicated => (Site::Replicated, false),
-            Placement::Single(home) => (Site::Single(home), false),
-            Placement::Automatic => (now, true),
+            Placement::Replicated => (Some(Site::Replicated), false),
+            Placement::Single(home) => (Some(Site::Single(home)), false),
+            Placement::Automatic => (None, true),
             Placement::Expected { reads, writes } => {
                 let all = u128::from(reads) + u128::from(writes);
                 let ranks = ranks as u128;
                 // All ranks do the same, and one of them is the home.
                 let called = u128::from(CALL) * all * (ranks - 1);
                 let broadcast = ranks * ranks * u128::from(writes);
-                (if broadcast < called { Site::Replicated } else { now }, true)
+                ((broadcast < called).then_some(Site::Replicated), true)
             }
         }
     }

@@ -38,7 +38,7 @@ fn forks_and_ends_are_read_as_they_were_written() {
 fn changes_states_and_questions_are_read_as_they_were_written() {
     for site in [Site::Replicated, Site::Single(Rank(258))] {
         let place = Place { object: u64::MAX - 3, site };
-        for why in [Why::Fixed, Why::Estimate, Why::Statistics] {
+        for why in [Why::Fixed, Why::Estimate, Why::Statistics, Why::Left] {
             let asked = place.emit(why);
             assert_eq!(Ordered::parse(&asked), Some(Ordered::Place(place, why)));
             assert_eq!(Ordered::parse(&[&asked[..], &[0]].concat()), None);

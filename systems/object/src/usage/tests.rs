@@ -29,12 +29,11 @@ fn an_object_goes_where_it_costs_half() {
 
 #[test]
 fn estimates_decide_at_first() {
-    let here = Site::Single(Rank(1));
-    let first = |reads, writes, ranks| Placement::Expected { reads, writes }.site(here, ranks);
-    assert_eq!(first(100, 1, 4), (Site::Replicated, true));
-    assert_eq!(first(1, 100, 4), (here, true));
-    assert_eq!(first(100, 0, 1), (here, true), "there is one rank");
-    assert_eq!(first(u64::MAX, u64::MAX, 2), (here, true));
-    assert_eq!(Placement::Automatic.site(here, 4), (here, true));
-    assert_eq!(Placement::Single(Rank(2)).site(here, 4), (Site::Single(Rank(2)), false));
+    let first = |reads, writes, ranks| Placement::Expected { reads, writes }.site(ranks);
+    assert_eq!(first(100, 1, 4), (Some(Site::Replicated), true));
+    assert_eq!(first(1, 100, 4), (None, true));
+    assert_eq!(first(100, 0, 1), (None, true), "there is one rank");
+    assert_eq!(first(u64::MAX, u64::MAX, 2), (None, true));
+    assert_eq!(Placement::Automatic.site(4), (None, true));
+    assert_eq!(Placement::Single(Rank(2)).site(4), (Some(Site::Single(Rank(2))), false));
 }

@@ -163,6 +163,31 @@ fn an_object_whose_state_is_none_stays() {
     );
 }
 
+/// Nobody who leaves it to statistics knows where it is by then.
+#[test]
+fn an_object_that_is_left_to_statistics_stays_where_it_is_or_goes() {
+    run(3, |member| {
+        let int = member.object("int", &Int(0), Placement::Single(Rank(0)));
+        let steps = member.object("steps", &Int(0), Placement::Replicated);
+        for step in 1..=20 {
+            let to = Placement::Single(Rank((step % 3) as u16));
+            if member.rank() == 1 {
+                int.place(to).unwrap();
+                int.place(Placement::Automatic).unwrap();
+            }
+            wait_for(member, &int, to);
+            member.barrier.wait().unwrap();
+            if member.rank() == step as usize % 3 {
+                // After a state that it may have sent elsewhere.
+                steps.inc().unwrap();
+            }
+            steps.await_value(step).unwrap();
+            assert_eq!(int.placement(), to);
+            member.barrier.wait().unwrap();
+        }
+    });
+}
+
 /// It is where it was created at first, and then where it costs least.
 #[test]
 fn statistics_move_an_object_to_who_operates_on_it() {
