@@ -5,7 +5,7 @@
 //! to the first core. The ranks then take turns, in time slices of milliseconds, unless they yield
 //! whenever they wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use weft_wire::Rank;
@@ -13,14 +13,27 @@ use weft_wire::Rank;
 use super::card::cores_of_all;
 use super::facts::{Cards, Facts};
 
-/// Number of cores that the ranks of a host, which are `here`, do not share with bound ranks of
-/// other hosts. `all` are the facts about all ranks, and `cards` those of this host at least.
+/// Number of cores that the ranks of a host, which are `here`, have for themselves: without those
+/// that bound ranks of other hosts are on, and their part of those that ranks of other hosts may
+/// use as well. `all` are the facts about all ranks, and `cards` those of this host at least.
 pub(super) fn own_cores(all: &[Facts], here: &[Rank], cards: &Cards) -> usize {
     let host = here.iter().map(|rank| &cards[rank]);
     let shared = shared(all);
     let is_here = |(first, other): &&(Rank, Rank)| here.contains(first) || here.contains(other);
     let taken = shared.values().filter(is_here).count();
-    cores_of_all(host).saturating_sub(taken)
+    let left = cores_of_all(host).saturating_sub(taken);
+    let every = here.len() + guests(all, here);
+    if every <= left { left } else { left * here.len() / every }
+}
+
+/// Number of ranks of other hosts that may use the cores of those `here`: on the same machine, and
+/// not bound, with the same set of cores as one of them.
+fn guests(all: &[Facts], here: &[Rank]) -> usize {
+    let place = |facts: &Facts| (facts.machine, facts.cores);
+    let own = here.iter().map(|rank| &all[rank.index()]).filter(|own| own.only_core.is_none());
+    let (hosts, places): (BTreeSet<_>, BTreeSet<_>) = own.map(|own| (own.host, place(own))).unzip();
+    let others = all.iter().filter(|other| !hosts.contains(&other.host));
+    others.filter(|other| places.contains(&place(other))).count()
 }
 
 /// Warns, if this is rank 0, of a core that ranks of several hosts are bound to.

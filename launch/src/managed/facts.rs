@@ -1,9 +1,9 @@
 //! Facts about ranks that all others must know before any can begin, gathered for many at a time.
 //!
 //! ```text
-//! Facts:  ranks (2) x { host (16) | machine (16) | only core + 1, or 0 (2) | node (text)
-//!                       | address (text) | MTU (2) | link (text)
-//!                       | 0 whatever, 1 tagged, 2 encrypted (1) | listens for TCP (1) }
+//! Facts:  ranks (2) x { host (16) | machine (16) | only core + 1, or 0 (2)
+//!                       | cores (16) | node (text) | address (text) | MTU (2)
+//!                       | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | listens for TCP (1) }
 //! ```
 //! in the frame of [`crate::messages`].
 //!
@@ -49,6 +49,8 @@ pub(crate) struct Facts {
     pub machine: u128,
     /// The core that it is bound to, if it may use one only.
     pub only_core: Option<u16>,
+    /// Number of the set of cores that it may use.
+    pub cores: u128,
     /// The host's name, for people.
     pub node: String,
     /// Address of its socket for datagrams, if other hosts can be reached.
@@ -70,6 +72,7 @@ impl Facts {
             host: hash(&card.host),
             machine: hash(card.machine()),
             only_core: card.only_core(),
+            cores: hash(&card.cores),
             node: card.node.clone(),
             address: card.address,
             mtu: card.mtu,
@@ -90,10 +93,23 @@ fn hash(name: &str) -> u128 {
 pub(crate) fn emit(facts: &[Facts]) -> Vec<u8> {
     let mut bytes = begin(FACTS);
     bytes.extend((facts.len() as u16).to_le_bytes());
-    for Facts { host, machine, only_core, node, address, mtu, link, protection, listens } in facts {
+    for fact in facts {
+        let Facts {
+            host,
+            machine,
+            only_core,
+            cores,
+            node,
+            address,
+            mtu,
+            link,
+            protection,
+            listens,
+        } = fact;
         bytes.extend(host.to_le_bytes());
         bytes.extend(machine.to_le_bytes());
         bytes.extend(only_core.map_or(0, |core| core + 1).to_le_bytes());
+        bytes.extend(cores.to_le_bytes());
         put_text(&mut bytes, cut(node));
         put_text(&mut bytes, &address.map(|address| address.to_string()).unwrap_or_default());
         put_mtu(&mut bytes, *mtu);
@@ -118,6 +134,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Facts>, BadMessage> {
             host: u128::from_le_bytes(body.take()?),
             machine: u128::from_le_bytes(body.take()?),
             only_core: body.u16()?.checked_sub(1),
+            cores: u128::from_le_bytes(body.take()?),
             node: body.text()?,
             address: take_address(body)?,
             mtu: body.mtu()?,

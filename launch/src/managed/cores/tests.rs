@@ -39,11 +39,31 @@ fn who_shares_no_core_is_not_warned() {
         [("m", "a", "1"), ("n", "b", "1")],
         [("m", "a", "1"), ("m", "a", "1")],
         [("m", "a", "1"), ("m", "b", "2")],
-        [("m", "a", "3"), ("m", "b", "3")],
+        [("m", "a", "3"), ("m", "b", "c")],
         [("m", "a", "1"), ("m", "b", "3")],
     ] {
         let (all, cards) = job(&all);
         assert_eq!(warning(&all), None);
         assert_eq!(own_cores(&all, &[Rank(0)], &cards), cores_of_all(cards.values().take(1)));
+    }
+}
+
+/// Two containers on the cores of one machine, of which each would take all for its own.
+#[test]
+fn ranks_that_are_not_bound_have_their_part_of_the_cores_that_other_hosts_have_too() {
+    let (a, b) = (("m", "a", "3"), ("m", "b", "3"));
+    for (all, here, cores) in [
+        (vec![a, a, b, b], vec![0, 1], 1),
+        (vec![a, a, b, b], vec![2, 3], 1),
+        (vec![a, b, b, b], vec![0], 0),
+        // A core for each of them.
+        (vec![a, b], vec![0], 2),
+        // Other cores, and another machine.
+        (vec![a, a, ("m", "b", "c"), ("m", "b", "c")], vec![0, 1], 2),
+        (vec![a, a, ("n", "b", "3"), ("n", "b", "3")], vec![0, 1], 2),
+    ] {
+        let here: Vec<Rank> = here.into_iter().map(Rank).collect();
+        let (facts, cards) = job(&all);
+        assert_eq!(own_cores(&facts, &here, &cards), cores, "{all:?} {here:?}");
     }
 }
