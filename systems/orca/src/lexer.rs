@@ -143,6 +143,7 @@ tokens! {
         InOut = "inout" "INOUT",
         Mod = "mod" "MOD",
         Module = "module" "MODULE",
+        New = "new" "NEW",
         Nil = "nil" "NIL",
         Nodename = "nodename" "NODENAME",
         Nodes = "nodes" "NODES",

@@ -58,7 +58,7 @@ fn the_program_of_figures_7_1_and_7_2_runs_on_1_to_16_ranks() {
 
 #[test]
 fn values_and_objects_come_to_what_they_should() {
-    for name in ["values", "objects"] {
+    for name in ["values", "objects", "generic"] {
         let source = folder("tests/running").join(name);
         let program = compiled(&source.with_extension("orca"));
         let expected = read(&source.with_extension("txt"));
