@@ -5,7 +5,7 @@
 //! the instance ([`crate::source::FileId::instance`]).
 
 use crate::parser::FileParser;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::tree::{Declaration, DeclarationKind, File, Generic, Half, Instance, Unit};
 
 /// Instances of one program.
@@ -20,23 +20,20 @@ pub fn instances(files: &[File]) -> impl Iterator<Item = &Instance> {
     })
 }
 
-/// Adds the halves of all instances to the files of a program, in files of their own. An instance
-/// that has none was written wrongly.
+/// Adds the halves of all instances to the files of a program, each as a file. An instance that has
+/// none was written wrongly.
 pub fn add_instances(parser: &mut FileParser, sources: &Sources, files: &mut Vec<File>) {
     let mut copies = Vec::new();
     for (number, instance) in (1..).zip(instances(files)).take(MOST_INSTANCES) {
-        let halves: Vec<&Unit> = files.iter().flat_map(|file| halves(file, instance)).collect();
-        let fits = parameters(&halves)
+        let declarations = files.iter().flat_map(|file| &file.declarations);
+        let halves = declarations.filter_map(|one| Some((half(one, instance)?, one.span)));
+        let (units, spans): (Vec<&Unit>, Vec<Span>) = halves.unzip();
+        let fits = parameters(&units)
             .is_some_and(|generic| generic.parameters.len() == instance.arguments.len());
-        if !fits {
-            continue;
-        }
-        for file in files.iter().filter(|file| halves_in(file, instance)) {
-            let mut copy = parser.parse(sources, file.file.of_instance(number)).file;
-            copy.declarations.retain(|declaration| half(declaration, instance).is_some());
-            for declaration in &mut copy.declarations {
-                rename(declaration, instance);
-            }
+        for span in spans.into_iter().filter(|_| fits) {
+            let stretch = Span { file: span.file.of_instance(number), ..span };
+            let mut copy = parser.parse_stretch(sources, stretch).file;
+            copy.declarations.iter_mut().for_each(|declaration| rename(declaration, instance));
             copies.push(copy);
         }
     }
@@ -47,14 +44,6 @@ pub fn add_instances(parser: &mut FileParser, sources: &Sources, files: &mut Vec
 pub fn parameters<'t>(halves: &[&'t Unit]) -> Option<&'t Generic> {
     let of = |half| halves.iter().find(|unit| unit.half == half);
     of(Half::Specification).or(of(Half::Implementation))?.generic.as_ref()
-}
-
-fn halves<'t>(file: &'t File, instance: &Instance) -> impl Iterator<Item = &'t Unit> {
-    file.declarations.iter().filter_map(|declaration| half(declaration, instance))
-}
-
-fn halves_in(file: &File, instance: &Instance) -> bool {
-    halves(file, instance).next().is_some()
 }
 
 /// A half of what an instance is one of.

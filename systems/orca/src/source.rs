@@ -137,6 +137,12 @@ impl Sources {
         numbers.map(|number| FileId { number, instance: 0 })
     }
 
+    /// The stretch that is a whole file.
+    pub fn whole(&self, file: FileId) -> Span {
+        // At most LARGEST_FILE.
+        Span { file, start: 0, end: self.file(file).text.len() as u32 }
+    }
+
     /// The text of a stretch.
     pub fn text(&self, span: Span) -> &str {
         &self.file(span.file).text[span.range()]
