@@ -10,12 +10,16 @@ mod common;
 mod ends;
 #[path = "across/kills.rs"]
 mod kills;
+#[path = "across/orca.rs"]
+mod orca;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use common::{ASP, Running, assert_one_line, parent_of, text};
 use rustix::process::{Signal, kill_process};
+use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available};
 
 /// `None` where there can be no cluster; the reason was said then.
@@ -32,6 +36,18 @@ fn run(cluster: &Cluster, words: &str, program: &str) -> String {
 
 fn asp_is_right(cluster: &Cluster, words: &str, ranks: u16) {
     common::asp_is_right(cluster, &format!("{UDP} {words}"), ranks);
+}
+
+/// A remote shell, in `folder`, that gives each host a directory of its own where `private` is.
+fn shell_that_hides(cluster: &Cluster, private: &Path, folder: &TempDir) -> PathBuf {
+    let shell = folder.path().join("shell");
+    let (private, remote) = (private.display(), cluster.remote_shell());
+    let script = format!(
+        "#!/bin/sh\nexec unshare --mount sh -c 'mount -t tmpfs none {private} && exec \"$@\"' sh {} \"$@\"\n",
+        remote.display()
+    );
+    weft_netns::write_script(&shell, &script).unwrap();
+    shell
 }
 
 #[test]
@@ -54,6 +70,37 @@ fn programs_on_objects() {
         let text = run(&two, "--hosts a:2,b:2", program);
         assert!(text.contains(right), "{program}: {text}");
     }
+}
+
+#[test]
+fn databases_of_awari() {
+    let Some(two) = cluster(2) else { return };
+    for link in ["udp", "xdp"] {
+        let folder = tempfile::tempdir().unwrap();
+        let words = format!("--link {link} --hosts a:2,b:2");
+        let directory = format!("--directory {}", folder.path().display());
+        let made = common::run(&two, &words, &format!("awari make --stones 7 {directory}"));
+        let row = "\n     7     31,824     14,944      4,483     12,397   700598600\n";
+        assert!(made.contains(row), "{link}: {made}");
+        let checked = common::run(&two, &words, &format!("awari check {directory}"));
+        let right = "all checksums are right, and so are 50,388 of 50,388 values";
+        assert!(checked.contains(right), "{link}: {checked}");
+    }
+}
+
+#[test]
+fn awari_on_hosts_that_share_no_directory() {
+    let Some(two) = cluster(2) else { return };
+    let (folder, private) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let shell = shell_that_hides(&two, private.path(), &folder);
+    let program = format!("awari make --stones 4 --directory {}/new", private.path().display());
+    let mut command = common::command(&two, &format!("{UDP} --hosts a:2,b:2"), &program);
+    let output = command.env("WEFT_RSH", &shell).output().unwrap();
+    let text = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let said = "new/awari-0.db.part, which rank 0 has made: all ranks need one directory, shared between their hosts";
+    assert!(text.contains("weft: rank 2 of 4") || text.contains("weft: rank 3 of 4"), "{text}");
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]

@@ -44,6 +44,14 @@ impl Database {
         &self.values
     }
 
+    /// Number by which databases are compared: of the values, each counted from the least that it
+    /// could be, as digits to the base 257, modulo the prime 2^31 - 1.
+    pub fn checksum(&self) -> u32 {
+        let digits = self.values.iter().map(|value| i64::from(*value) + i64::from(self.stones));
+        let sum = digits.fold(0, |sum, digit| (sum * 257 + digit) % i64::from(i32::MAX));
+        sum as u32
+    }
+
     /// Number of positions of each outcome.
     pub fn outcomes(&self) -> Outcomes {
         let mut outcomes = Outcomes::default();

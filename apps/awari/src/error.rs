@@ -49,6 +49,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A file that rank 0 has made and that does not have what all ranks wrote.
+    #[error(
+        "{} does not have what all ranks wrote: {why}; they need one directory, shared between \
+         their hosts",
+        path.display()
+    )]
+    Scattered {
+        /// The file.
+        path: PathBuf,
+        /// Difference from the database.
+        why: String,
+    },
     /// A directory in which another job makes databases.
     #[error("another awari makes databases in {}: wait until it has ended", .0.display())]
     Busy(PathBuf),

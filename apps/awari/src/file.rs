@@ -157,8 +157,9 @@ impl Unfinished<'_> {
         let done = self.complete(&part, &header(database));
         done.map_err(|cause| file("write", &part, cause))?;
         let bytes = fs::read(&part).map_err(|cause| file("read", &part, cause))?;
-        // What ranks of other hosts wrote into another directory is not here.
-        parse(self.stones, &bytes).map_err(|why| Error::Damaged { path: part.clone(), why })?;
+        // What ranks of other hosts wrote into another directory, where a file of that name had
+        // been left, is not here.
+        parse(self.stones, &bytes).map_err(|why| Error::Scattered { path: part.clone(), why })?;
         fs::rename(&part, &path).map_err(|cause| file("rename", &part, cause))?;
         self.is_whole = true;
         let directory = &self.files.0;

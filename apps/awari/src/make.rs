@@ -23,7 +23,8 @@ const UPDATE: u32 = size_of::<u32>() as u32;
 pub struct Made {
     /// Databases that were made, of those that there are.
     pub made: u32,
-    outcomes: Vec<Outcomes>,
+    /// Of each database the positions by outcome, and the checksum.
+    all: Vec<(Outcomes, u32)>,
     sent: Sent,
     rounds: u64,
     times: Times,
@@ -45,7 +46,7 @@ pub fn make(weft: &Weft, options: &MakeOptions) -> Result<Option<Made>, Error> {
     let progress = Bar::new(weft, &files, options);
     let (before, start) = (Traffic::so_far(weft.packets()), weft.now());
     let solver = Solver::new(weft, (options.batch / UPDATE) as usize)?;
-    let (mut known, mut all) = (Databases::default(), Work::default());
+    let (mut known, mut work) = (Databases::default(), Work::default());
     let mut made = 0;
     for stones in 0..=options.stones {
         let there = match options.again {
@@ -55,10 +56,10 @@ pub fn make(weft: &Weft, options: &MakeOptions) -> Result<Option<Made>, Error> {
         let database = match share(weft, stones, there)? {
             Some(there) => there,
             None => {
-                let (database, work) = solver.solve(&known, |done| progress.set(done))?;
+                let (database, one) = solver.solve(&known, |done| progress.set(done))?;
                 write(weft, &files, &database)?;
                 progress.has_made(stones);
-                all.add(work);
+                work.add(one);
                 made += 1;
                 database
             }
@@ -70,9 +71,10 @@ pub fn make(weft: &Weft, options: &MakeOptions) -> Result<Option<Made>, Error> {
     let traffic = Traffic::so_far(weft.packets()).since(before);
     let traffic = gather_traffic(&mut Mailboxes::open(weft, "awari")?, traffic)?;
     Ok(traffic.map(|traffic| {
-        let outcomes = (0..=options.stones).filter_map(|stones| known.of(stones));
-        let outcomes = outcomes.map(Database::outcomes).collect();
-        Made { made, outcomes, sent: all.sent, rounds: all.rounds, times, traffic }
+        let databases = (0..=options.stones).filter_map(|stones| known.of(stones));
+        let databases = databases.map(|database| (database.outcomes(), database.checksum()));
+        let Work { sent, rounds } = work;
+        Made { made, all: databases.collect(), sent, rounds, times, traffic }
     }))
 }
 
@@ -152,14 +154,14 @@ impl Bar {
 
 impl fmt::Display for Made {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(to, "stones  positions        won      drawn       lost")?;
-        for (stones, outcomes) in (0..).zip(&self.outcomes) {
+        writeln!(to, "stones  positions        won      drawn       lost    checksum")?;
+        for (stones, (outcomes, checksum)) in (0..).zip(&self.all) {
             let Outcomes { won, drawn, lost } = *outcomes;
             let [all, won, drawn, lost] =
                 [u64::from(count(stones)), won, drawn, lost].map(thousands);
-            writeln!(to, "{stones:>6} {all:>10} {won:>10} {drawn:>10} {lost:>10}")?;
+            writeln!(to, "{stones:>6} {all:>10} {won:>10} {drawn:>10} {lost:>10} {checksum:>11}")?;
         }
-        let (there, most) = (self.outcomes.len() as u32, self.outcomes.len() as u32 - 1);
+        let (there, most) = (self.all.len() as u32, self.all.len() as u32 - 1);
         let all: u32 = (0..there).map(count).sum();
         let ranks = self.traffic.len();
         let held = all as usize + 3 * (count(most) as usize).div_ceil(ranks);

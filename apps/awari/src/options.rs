@@ -127,7 +127,7 @@ pub struct PlayOptions {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = CHECK)]
 pub struct CheckOptions {
-    /// Directory of the databases, which all ranks share
+    /// Directory of the databases, on rank 0's host
     #[arg(long, default_value = ".")]
     pub directory: PathBuf,
 

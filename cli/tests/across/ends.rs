@@ -14,7 +14,6 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
-use tempfile::TempDir;
 use weft_netns::Host;
 
 /// Runs of each end in `make test`.

@@ -16,7 +16,6 @@ use rustix::process::Pid;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::time::Instant;
 use times::{Times, now};
 

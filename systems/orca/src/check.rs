@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, sorted};
 use crate::source::Span;
-use crate::tree::{Expression, ExpressionId, File, Name, Routine, TypeSyntax, Unit};
+use crate::tree::{
+    Expression, ExpressionId, File, Generic, Instance, Name, Routine, TypeSyntax, Unit,
+};
 
 mod aggregates;
 mod assignable;
@@ -22,6 +24,7 @@ mod effects;
 mod expressions;
 mod facts;
 mod imports;
+mod instances;
 mod names;
 mod operators;
 mod resolve;
@@ -63,6 +66,8 @@ struct Checker<'t> {
     routines: Vec<RoutineState<'t>>,
     objects: Vec<UnitState<'t>>,
     modules: Vec<UnitState<'t>>,
+    /// The instances, each with the scope of its file.
+    instances: Vec<(&'t Instance, ScopeId)>,
     expressions: Vec<TypeId>,
     meanings: BTreeMap<ExpressionId, Entity>,
     declared: BTreeMap<Span, Entity>,
@@ -112,6 +117,8 @@ struct RoutineState<'t> {
 /// An object type or module. `outer` has the names that others see, `inner` all.
 struct UnitState<'t> {
     name: &'t Name,
+    /// Parameters, if it is generic and no instance.
+    generic: Option<&'t Generic>,
     specification: Option<&'t Unit>,
     implementation: Option<&'t Unit>,
     outer: ScopeId,
@@ -132,6 +139,7 @@ impl<'t> Checker<'t> {
             routines: Vec::new(),
             objects: Vec::new(),
             modules: Vec::new(),
+            instances: Vec::new(),
             expressions: vec![Types::UNKNOWN; expressions as usize],
             meanings: BTreeMap::new(),
             declared: BTreeMap::new(),
@@ -214,6 +222,7 @@ impl<'t> Checker<'t> {
         let objects = self.objects.iter().map(|unit| ObjectFacts {
             name: unit.name.text.clone(),
             span: unit.name.span,
+            generic: unit.generic.is_some(),
             of: unit.of,
             variables: unit.variables.clone(),
             operations: unit.operations.clone(),

@@ -111,7 +111,7 @@ impl<'s> Cache<FileId> for Excerpts<'s> {
     type Storage = &'s str;
 
     fn fetch(&mut self, id: &FileId) -> Result<&Lines<&'s str>, impl std::fmt::Debug> {
-        let place = self.sources.ids().position(|file| file == *id);
+        let place = self.sources.ids().position(|file| file == id.original());
         let slot = place.and_then(|place| self.lines.get_mut(place)).ok_or("no such file")?;
         let text: &'s str = &self.sources.file(*id).text;
         Ok::<_, &str>(&*slot.get_or_insert_with(|| Lines::from(text)))

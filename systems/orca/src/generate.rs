@@ -45,6 +45,7 @@ use std::collections::BTreeMap;
 
 use crate::Program;
 use crate::check::{Entity, Facts, ObjectId, RoutineId};
+use crate::instances::is_generic;
 use crate::source::{Sources, Span};
 use crate::tree::{Block, Declaration, DeclarationKind, Half, Routine};
 
@@ -122,6 +123,8 @@ impl<'p> Generator<'p> {
                         self.routines.insert(*id, routine);
                     }
                 }
+                DeclarationKind::Object(unit) | DeclarationKind::Module(unit)
+                    if is_generic(unit) => {}
                 DeclarationKind::Object(unit) if unit.half == Half::Implementation => {
                     if let (Some(Entity::Object(id)), Some(block)) =
                         (self.facts.declared.get(&unit.name.span), &unit.initialisation)

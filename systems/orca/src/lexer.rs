@@ -5,9 +5,9 @@ use std::fmt;
 use logos::Logos;
 
 use crate::diagnostics::{Code, Diagnostic};
-use crate::source::{FileId, Sources, Span};
+use crate::source::{Sources, Span};
 
-/// Tokens, comments and errors of a file.
+/// Tokens, comments and errors of a stretch of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Lexed<'s> {
     /// The tokens, each with its place.
@@ -18,12 +18,13 @@ pub struct Lexed<'s> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The tokens of a file.
-pub fn lex(sources: &Sources, file: FileId) -> Lexed<'_> {
+/// The tokens of a stretch of a file, which begins and ends between tokens.
+pub fn lex(sources: &Sources, stretch: Span) -> Lexed<'_> {
     let mut lexed = Lexed::default();
-    for (token, range) in Token::lexer(&sources.file(file).text).spanned() {
+    for (token, range) in Token::lexer(sources.text(stretch)).spanned() {
         // Files have at most LARGEST_FILE bytes, so offsets fit.
-        let span = Span { file, start: range.start as u32, end: range.end as u32 };
+        let [start, end] = [range.start, range.end].map(|offset| stretch.start + offset as u32);
+        let span = Span { start, end, ..stretch };
         match token {
             Ok(Token::Comment) => lexed.comments.push(span),
             Ok(Token::OpenString | Token::OpenChar) => lexed.diagnostics.push(unterminated(span)),
@@ -143,6 +144,7 @@ tokens! {
         InOut = "inout" "INOUT",
         Mod = "mod" "MOD",
         Module = "module" "MODULE",
+        New = "new" "NEW",
         Nil = "nil" "NIL",
         Nodename = "nodename" "NODENAME",
         Nodes = "nodes" "NODES",

@@ -13,6 +13,7 @@ pub mod command;
 pub mod diagnostics;
 pub mod format;
 pub mod generate;
+pub mod instances;
 pub mod lexer;
 pub mod parser;
 pub mod server;
@@ -46,6 +47,7 @@ pub fn front_end(sources: &Sources) -> Result<Program, Vec<Diagnostic>> {
         diagnostics.extend(parsed.diagnostics);
         files.push(parsed.file);
     }
+    instances::add_instances(&mut parser, sources, &mut files);
     let broken = !diagnostics.is_empty();
     let (facts, found) = check::check(&files, parser.expressions());
     // A declaration that was skipped leaves names without a meaning.
@@ -54,6 +56,28 @@ pub fn front_end(sources: &Sources) -> Result<Program, Vec<Diagnostic>> {
     diagnostics.extend(found.into_iter().filter(|diagnostic| !follows(diagnostic.code)));
     match diagnostics.is_empty() {
         true => Ok(Program { files, facts }),
-        false => Err(sorted(diagnostics)),
+        false => Err(sorted(without_repetitions(diagnostics, &files))),
     }
+}
+
+/// Diagnostics without those of instances that follow from others, or are as others: what is wrong
+/// with something generic is said once. What is wrong with an instance alone is said with it.
+fn without_repetitions(diagnostics: Vec<Diagnostic>, files: &[File]) -> Vec<Diagnostic> {
+    let (of_instances, others): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        diagnostics.into_iter().partition(|one| one.at.0.file.instance().is_some());
+    if !others.is_empty() {
+        return others;
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let first = |one: &Diagnostic| seen.insert((one.at.0.original(), one.code));
+    let instances: Vec<_> = instances::instances(files).collect();
+    let with_instance = |one: Diagnostic| {
+        let number = one.at.0.file.instance().map_or(0, usize::from);
+        let instance = number.checked_sub(1).and_then(|place| instances.get(place));
+        match instance {
+            Some(instance) => one.also(instance.name.span, "in this instance"),
+            None => one,
+        }
+    };
+    of_instances.into_iter().filter(first).map(with_instance).collect()
 }

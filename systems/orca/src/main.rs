@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use weft_orca::command::{Outcome, check_files, format_files, translate};
 use weft_orca::server::serve;
-use weft_orca::toolchain::Weft;
+use weft_orca::toolchain::{Weft, folder_for_program};
 
 /// Checks, formats, compiles and runs programs in Orca.
 #[derive(Parser)]
@@ -43,9 +43,10 @@ enum Command {
     /// Compile a program and run it on processors of this host, or of others
     #[command(after_help = RUN_EXAMPLES)]
     Run {
-        /// Number of processors: each is a process of the system, a rank
-        #[arg(short, long, default_value_t = 1, value_name = "NUMBER")]
-        n: u16,
+        /// Number of processors: each is a process of the system, a rank [default: 1, or what the
+        /// hosts have]
+        #[arg(short, long, value_name = "NUMBER")]
+        n: Option<u16>,
         /// The files of the program
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
@@ -100,8 +101,8 @@ Examples:
   orcac run -n 4 counter.orca           on four
   orcac run -n 4 counter.orca -- --statistics
                                         and say what became of its objects
-  orcac run -n 2 asp.orca -- --host one:1,two:1
-                                        on two hosts
+  orcac run -n 4 asp.orca -- --hosts one:2,two:2
+                                        on two hosts, which have this directory
 
 The exit status is that of the program.";
 
@@ -147,11 +148,10 @@ fn build(output: Option<PathBuf>, c: bool, files: &[PathBuf]) -> Result<(), Stri
     Weft::find()?.compile(&text, &program)
 }
 
-fn run(ranks: u16, files: &[PathBuf], options: &[String]) -> Result<ExitCode, String> {
+fn run(ranks: Option<u16>, files: &[PathBuf], options: &[String]) -> Result<ExitCode, String> {
     let text = translate(files, colored())?;
     let weft = Weft::find()?;
-    let folder = tempfile::tempdir()
-        .map_err(|error| format!("orcac: a folder for the program cannot be made: {error}\n"))?;
+    let folder = folder_for_program(options)?;
     let name = files.first().and_then(|file| file.file_stem()).unwrap_or("program".as_ref());
     let program = folder.path().join(name);
     weft.compile(&text, &program)?;

@@ -41,9 +41,13 @@ pub struct FileParser {
 impl FileParser {
     /// The tree of one of the files.
     pub fn parse(&mut self, sources: &Sources, file: FileId) -> Parsed {
-        let lexed = lex(sources, file);
-        let length = sources.file(file).text.len() as u32; // At most LARGEST_FILE.
-        let whole = Span { file, start: 0, end: length };
+        self.parse_stretch(sources, sources.whole(file))
+    }
+
+    /// The tree of some of the declarations of a file, which are this stretch of it.
+    pub fn parse_stretch(&mut self, sources: &Sources, whole: Span) -> Parsed {
+        let file = whole.file;
+        let lexed = lex(sources, whole);
         let mut diagnostics = lexed.diagnostics;
         let declarations = match nesting::check(&lexed.tokens) {
             Err(too_deep) => {

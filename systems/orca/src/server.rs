@@ -188,7 +188,7 @@ impl Server<'_> {
 impl Checked {
     fn address(&self, span: Span) -> Option<&Uri> {
         let mut files = self.sources.ids().zip(&self.addresses);
-        files.find(|(file, _)| *file == span.file).map(|(_, address)| address)
+        files.find(|(file, _)| *file == span.file.original()).map(|(_, address)| address)
     }
 
     fn location(&self, span: Span) -> Option<Location> {

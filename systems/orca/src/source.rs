@@ -6,9 +6,13 @@ use std::ops::Range;
 /// Largest source file, in bytes. Offsets are 32 bits wide, and no program comes near it.
 pub const LARGEST_FILE: usize = 1 << 26;
 
-/// Number of a file among the [`Sources`] of a program.
+/// Number of a file among the [`Sources`] of a program. An instance of what is generic has its
+/// places in the file of that, and they are others all the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct FileId(u16);
+pub struct FileId {
+    number: u16,
+    instance: u16,
+}
 
 /// A stretch of a source file: offsets in bytes, the end excluded.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -40,6 +44,23 @@ pub struct Sources {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge;
 
+impl FileId {
+    /// The file, for an instance: instances have numbers from 1 on.
+    pub fn of_instance(self, instance: u16) -> FileId {
+        FileId { instance, ..self }
+    }
+
+    /// Number of the instance, if it is one.
+    pub fn instance(self) -> Option<u16> {
+        (self.instance > 0).then_some(self.instance)
+    }
+
+    /// The file as its author knows it.
+    pub fn original(self) -> FileId {
+        FileId { instance: 0, ..self }
+    }
+}
+
 impl Span {
     /// The place between the end of `self` and its successor: where something is missing.
     pub fn after(self) -> Span {
@@ -56,6 +77,11 @@ impl Span {
         Span { end: other.end.max(self.start), ..self }
     }
 
+    /// The place as its author knows it.
+    pub fn original(self) -> Span {
+        Span { file: self.file.original(), ..self }
+    }
+
     /// Offsets as slices want them.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -64,7 +90,7 @@ impl Span {
 
 impl fmt::Debug for Span {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "@{}:{}..{}", self.file.0, self.start, self.end)
+        write!(out, "@{}:{}..{}", self.file.number, self.start, self.end)
     }
 }
 
@@ -97,17 +123,24 @@ impl Sources {
             return Err(TooLarge);
         }
         self.files.push(Source { name: name.to_owned(), text });
-        Ok(FileId(number))
+        Ok(FileId { number, instance: 0 })
     }
 
     /// The file with a number that [`Sources::add`] gave.
     pub fn file(&self, file: FileId) -> &Source {
-        &self.files[usize::from(file.0)]
+        &self.files[usize::from(file.number)]
     }
 
     /// The numbers of all files, in the order in which they were added.
     pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
-        (0..self.files.len()).filter_map(|number| u16::try_from(number).ok()).map(FileId)
+        let numbers = (0..self.files.len()).filter_map(|number| u16::try_from(number).ok());
+        numbers.map(|number| FileId { number, instance: 0 })
+    }
+
+    /// The stretch that is a whole file.
+    pub fn whole(&self, file: FileId) -> Span {
+        // At most LARGEST_FILE.
+        Span { file, start: 0, end: self.file(file).text.len() as u32 }
     }
 
     /// The text of a stretch.

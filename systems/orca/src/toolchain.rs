@@ -3,6 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+
+use signal_hook::consts::SIGINT;
+use tempfile::TempDir;
 
 /// Headers of Weft, so that the C that is made always meets the ones that it was made for.
 const HEADERS: [(&str, &str); 2] = [
@@ -94,23 +98,53 @@ impl Weft {
         }
     }
 
-    /// Runs a program on so many ranks, by `weft run` with these options.
+    /// Runs a program on so many ranks, by `weft run` with these options. Without a number it has
+    /// one rank, or those of the hosts that the options name.
     ///
     /// # Errors
     /// Text for people: `weft` cannot be started.
     pub fn run(
         &self,
         program: &Path,
-        ranks: u16,
+        ranks: Option<u16>,
         options: &[String],
     ) -> Result<ExitStatus, String> {
-        let ranks = ranks.to_string();
+        let ranks = ranks.or_else(|| (!name_hosts(options)).then_some(1));
         let mut command = Command::new(&self.command);
-        command.args(["run", "-n", &ranks]).args(options).arg("--").arg(program);
+        command.arg("run");
+        if let Some(ranks) = ranks {
+            command.args(["-n", &ranks.to_string()]);
+        }
+        command.args(options).arg("--").arg(program);
+        // Ctrl-C is for `weft` too, which ends the ranks; who made the program removes it then.
+        signal_hook::flag::register(SIGINT, Arc::default())
+            .map_err(|error| format!("orcac: no signal can be caught: {error}\n"))?;
         command.status().map_err(|error| {
             format!("orcac: {} cannot be started: {error}\n", self.command.display())
         })
     }
+}
+
+/// A folder for a program that these options for `weft run` start, which goes when it is dropped.
+/// Other hosts have to find the program, so for them it is in the working directory, which all
+/// hosts have (`docs/guide/hosts.md`).
+///
+/// # Errors
+/// Text for people: the folder cannot be made.
+pub fn folder_for_program(options: &[String]) -> Result<TempDir, String> {
+    let place = match name_hosts(options) {
+        true => std::env::current_dir(),
+        false => Ok(std::env::temp_dir()),
+    };
+    let folder =
+        place.and_then(|place| tempfile::Builder::new().prefix(".orcac-").tempdir_in(place));
+    folder.map_err(|error| format!("orcac: a folder for the program cannot be made: {error}\n"))
+}
+
+/// True if options for `weft run` name hosts.
+fn name_hosts(options: &[String]) -> bool {
+    let names = |option: &&str| ["--hosts", "--hostfile"].contains(option);
+    options.iter().filter_map(|option| option.split('=').next()).any(|option| names(&option))
 }
 
 fn unwritable(what: &str, error: &std::io::Error) -> String {

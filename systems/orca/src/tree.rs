@@ -75,6 +75,8 @@ pub enum DeclarationKind {
     Object(Unit),
     /// One half of a module.
     Module(Unit),
+    /// `object A = new B(T);` or `module A = new B(T);`.
+    Instance(Instance),
     /// Tokens that could not be parsed, and were reported.
     Malformed,
 }
@@ -93,16 +95,41 @@ pub enum Half {
 pub struct Unit {
     /// Its half.
     pub half: Half,
+    /// Its parameters, if it is generic.
+    pub generic: Option<Generic>,
     /// Its name.
     pub name: Name,
     /// Its declarations: headings alone in a specification.
     pub declarations: Vec<Declaration>,
     /// The initialisation of an object type.
     pub initialisation: Option<Block>,
-    /// The heading, up to and with its semicolon.
+    /// The heading without `generic` and the parameters, up to and with its semicolon.
     pub heading: Span,
     /// The stretch between heading and the final `end`.
     pub inside: Span,
+}
+
+/// `generic (type T, U)`: what stands before a half of a generic object type or module.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Generic {
+    /// The types that instances name. An implementation leaves them out where the specification has
+    /// them.
+    pub parameters: Vec<Name>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An instance of a generic object type or module.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instance {
+    /// True if it is an object type.
+    pub is_object: bool,
+    /// Its name.
+    pub name: Name,
+    /// Name of what it is an instance of.
+    pub of: Name,
+    /// The types that stand for the parameters.
+    pub arguments: Vec<TypeSyntax>,
 }
 
 /// Kind of a routine.

@@ -46,7 +46,8 @@ fn a_damaged_file_is_refused_by_name_and_made_again_when_asked() {
 fn reports_say_what_was_made() {
     let folder = tempfile::tempdir().unwrap();
     let text = make_alone(&options(folder.path(), 3)).to_string();
-    assert!(text.contains("     3        364        121         64        179\n"), "{text}");
+    let row = "     3        364        121         64        179   698715303\n";
+    assert!(text.contains(row), "{text}");
     assert!(text.contains("455 positions in 4 databases, of which 4 were made now\n"), "{text}");
     assert!(text.contains("0 batches between ranks of 0 each in the mean"), "{text}");
 }

@@ -35,8 +35,10 @@ fn refused(words: &[&str], directory: &Path) -> String {
 fn databases_are_made_checked_and_asked() {
     let folder = tempfile::tempdir().unwrap();
     let made = said(&["make", "--stones", "5"], folder.path(), "");
-    assert!(made.starts_with("stones  positions        won      drawn       lost\n"), "{made}");
-    assert!(made.contains("     5      4,368      2,161          0      2,207\n"), "{made}");
+    let heading = "stones  positions        won      drawn       lost    checksum\n";
+    assert!(made.starts_with(heading), "{made}");
+    let row = "     5      4,368      2,161          0      2,207  1886458384\n";
+    assert!(made.contains(row), "{made}");
     assert!(made.contains("\n1 rank, "), "{made}");
     let checked = said(&["check", "--sample", "100", "--stones", "4"], folder.path(), "");
     let expected = "5 databases: all checksums are right, and so are 291 of 1,820 values, each by \

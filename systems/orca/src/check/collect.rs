@@ -15,9 +15,19 @@ use crate::tree::{
 
 /// The two halves of an object type or module, each with the scope of its file.
 #[derive(Clone, Copy, Default)]
-struct Halves<'t> {
-    specification: Option<(&'t Unit, ScopeId)>,
-    implementation: Option<(&'t Unit, ScopeId)>,
+pub struct Halves<'t> {
+    pub specification: Option<(&'t Unit, ScopeId)>,
+    pub implementation: Option<(&'t Unit, ScopeId)>,
+}
+
+/// An object type or module among others: whether it is an object type, its name, and the number of
+/// the instance that it is.
+type Key<'t> = (bool, &'t str, Option<u16>);
+
+impl<'t> Halves<'t> {
+    pub fn both(&self) -> impl Iterator<Item = (&'t Unit, ScopeId)> + use<'t> {
+        self.specification.into_iter().chain(self.implementation)
+    }
 }
 
 impl<'t> Checker<'t> {
@@ -25,10 +35,16 @@ impl<'t> Checker<'t> {
     pub fn collect(&mut self, files: &'t [File]) {
         let mut scopes = BTreeMap::new();
         for file in files {
-            let scope = self.new_scope(UNIVERSE);
+            // Copies for instances see what the file sees, and follow it.
+            let scope = match scopes.get(&file.file.original()) {
+                Some(scope) => *scope,
+                None => self.new_scope(UNIVERSE),
+            };
             scopes.insert(file.file, scope);
         }
+        self.collect_instances(files, &scopes);
         self.collect_units(files, &scopes);
+        self.declare_wrong_instances();
         let mut imports = Vec::new();
         for file in files {
             let scope = scopes[&file.file];
@@ -47,8 +63,8 @@ impl<'t> Checker<'t> {
     }
 
     fn collect_units(&mut self, files: &'t [File], scopes: &BTreeMap<FileId, ScopeId>) {
-        let mut order: Vec<(bool, &'t str)> = Vec::new();
-        let mut halves: BTreeMap<(bool, &'t str), Halves<'t>> = BTreeMap::new();
+        let mut order: Vec<Key<'t>> = Vec::new();
+        let mut halves: BTreeMap<Key<'t>, Halves<'t>> = BTreeMap::new();
         for file in files {
             for declaration in &file.declarations {
                 let (is_object, unit) = match &declaration.kind {
@@ -56,7 +72,7 @@ impl<'t> Checker<'t> {
                     DeclarationKind::Module(unit) => (false, unit),
                     _ => continue,
                 };
-                let key = (is_object, unit.name.text.as_str());
+                let key = (is_object, unit.name.text.as_str(), file.file.instance());
                 if !halves.contains_key(&key) {
                     order.push(key);
                 }
@@ -72,7 +88,7 @@ impl<'t> Checker<'t> {
             }
         }
         for key in order {
-            self.collect_unit(key.0, halves[&key]);
+            self.collect_unit(key, halves[&key]);
         }
     }
 
@@ -88,8 +104,16 @@ impl<'t> Checker<'t> {
         self.report(diagnostic);
     }
 
-    fn collect_unit(&mut self, is_object: bool, halves: Halves<'t>) {
+    fn collect_unit(&mut self, (is_object, _, instance): Key<'t>, halves: Halves<'t>) {
         let Some((unit, _)) = halves.implementation.or(halves.specification) else { return };
+        let instance = instance.and_then(|number| self.instance(number));
+        let mut names: Vec<(ScopeId, &'t Name)> = match instance {
+            Some((instance, scope)) => vec![(scope, &instance.name)],
+            None => halves.both().map(|(_, scope)| (scope, &unit.name)).collect(),
+        };
+        names.dedup_by_key(|(scope, _)| *scope);
+        let generic = self.check_parameters(&halves);
+        let halves = self.with_parameters(halves, generic, instance);
         let file_scope = |half: Option<(&Unit, ScopeId)>| half.map(|(_, scope)| scope);
         let specified_in = file_scope(halves.specification);
         let implemented_in = file_scope(halves.implementation);
@@ -100,7 +124,8 @@ impl<'t> Checker<'t> {
             false => Types::NOTHING,
         };
         let state = UnitState {
-            name: &unit.name,
+            name: instance.map_or(&unit.name, |(instance, _)| &instance.name),
+            generic: generic.filter(|_| instance.is_none()),
             specification: halves.specification.map(|(unit, _)| unit),
             implementation: halves.implementation.map(|(unit, _)| unit),
             outer,
@@ -118,13 +143,12 @@ impl<'t> Checker<'t> {
             self.modules.push(state);
             (Owner::Module(id), Meaning::Module(id), Entity::Module(id))
         };
-        for (unit, _) in halves.specification.iter().chain(&halves.implementation) {
+        for (unit, _) in halves.both() {
             self.declared.insert(unit.name.span, entity);
         }
-        let mut scopes: Vec<ScopeId> = specified_in.into_iter().chain(implemented_in).collect();
-        scopes.dedup();
-        for scope in scopes {
-            self.declare(scope, &unit.name.text, unit.name.span, meaning);
+        for (scope, name) in names {
+            self.declared.insert(name.span, entity);
+            self.declare(scope, &name.text, name.span, meaning);
         }
         self.collect_halves(owner);
     }

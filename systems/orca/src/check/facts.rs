@@ -215,6 +215,8 @@ pub struct ObjectFacts {
     pub name: String,
     /// The place of its name, in the implementation if there is one.
     pub span: Span,
+    /// True if it is generic: not part of the program, which its instances are.
+    pub generic: bool,
     /// Its type.
     pub of: TypeId,
     /// Its instance variables, in order.

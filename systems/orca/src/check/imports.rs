@@ -34,6 +34,15 @@ impl<'t> Checker<'t> {
                 self.declare(scope, &module.text, module.span, meaning);
             }
         }
+        if let Some(meaning) =
+            meaning.filter(|meaning| !names.is_empty() && self.is_generic(*meaning))
+        {
+            self.report_generic(meaning, module);
+            for name in names {
+                self.declare(scope, &name.text, name.span, Meaning::Wrong);
+            }
+            return;
+        }
         for name in names {
             let found = self.scopes[outer.0].names.get(&name.text).copied();
             if found.is_none() {

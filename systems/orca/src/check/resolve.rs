@@ -22,6 +22,7 @@ impl<'t> Checker<'t> {
         for constant in 0..self.constants.len() {
             self.constant(super::ConstantId(constant as u32));
         }
+        self.check_instances();
         self.resolve_instances();
         for routine in 0..self.routines.len() {
             self.resolve_heading(RoutineId(routine as u32));
@@ -276,6 +277,10 @@ impl<'t> Checker<'t> {
             None => (Types::UNKNOWN, Shape::Plain),
             Some(Meaning::Basic(of)) => (of, Shape::Plain),
             Some(Meaning::Definition(id)) => self.definition(id),
+            Some(meaning) if self.is_generic(meaning) => {
+                self.report_generic(meaning, name);
+                (Types::UNKNOWN, Shape::Plain)
+            }
             Some(Meaning::Object(id)) => (self.objects[id.index()].of, Shape::Plain),
             Some(_) => {
                 let message = format!("`{}` is no type", name.text);
@@ -350,7 +355,12 @@ impl<'t> Checker<'t> {
 
     /// The scope of the names of others that a type or object refers to: that of a module.
     pub fn find_exported(&mut self, scope: ScopeId, module: &Name, name: &Name) -> Option<Meaning> {
-        let outer = match self.find(scope, &module.text, module.span)? {
+        let meaning = self.find(scope, &module.text, module.span)?;
+        if self.is_generic(meaning) {
+            self.report_generic(meaning, module);
+            return None;
+        }
+        let outer = match meaning {
             Meaning::Module(id) => self.unit(Owner::Module(id)).outer,
             Meaning::Object(id) => self.unit(Owner::Object(id)).outer,
             _ => {

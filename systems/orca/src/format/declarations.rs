@@ -1,7 +1,7 @@
 //! Declarations.
 
 use super::Printer;
-use super::expressions::{Document, expression, names, parameters, text, written};
+use super::expressions::{Document, expression, names, parameters, text, types, written};
 use crate::tree::{
     Declaration, DeclarationKind, Field, Half, Routine, TypeKind, TypeSyntax, Unit, Variant,
 };
@@ -37,6 +37,13 @@ impl Printer<'_> {
             DeclarationKind::Routine(routine) => self.routine(routine, end),
             DeclarationKind::Object(unit) => self.unit("object", unit, end),
             DeclarationKind::Module(unit) => self.unit("module", unit, end),
+            DeclarationKind::Instance(instance) => {
+                let word = if instance.is_object { "object" } else { "module" };
+                let (name, of) = (&instance.name.text, &instance.of.text);
+                let line = text(format!("{word} {name} = new {of}"));
+                let line = self.laid_out(line.append(types(&instance.arguments)).append(";"));
+                self.line(&line, end);
+            }
             DeclarationKind::Malformed => {
                 let source = self.text[declaration.span.range()].trim_end().to_owned();
                 self.line(&source, end);
@@ -70,6 +77,13 @@ impl Printer<'_> {
             Half::Specification => "specification",
             Half::Implementation => "implementation",
         };
+        if let Some(generic) = &unit.generic {
+            let line = match generic.parameters.is_empty() {
+                true => "generic".to_owned(),
+                false => format!("generic (type {})", names(&generic.parameters)),
+            };
+            self.line(&line, generic.span.end);
+        }
         self.line(&format!("{word} {half} {};", unit.name.text), unit.heading.end);
         self.inside(unit.inside.end, |printer| {
             printer.declarations(&unit.declarations);
@@ -80,7 +94,7 @@ impl Printer<'_> {
                 printer.line("end;", end);
             }
         });
-        self.line("end;", end);
+        self.line(if unit.generic.is_some() { "end generic;" } else { "end;" }, end);
     }
 
     /// The end of the `end;` of an initialisation.

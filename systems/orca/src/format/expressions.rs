@@ -48,6 +48,11 @@ pub fn arguments(all: &[Expression]) -> Document<'_> {
     text("(").append(expressions(all)).append(")")
 }
 
+/// Types in parentheses.
+pub fn types(all: &[TypeSyntax]) -> Document<'_> {
+    text("(").append(list(all.iter().map(written))).append(")")
+}
+
 /// An expression.
 pub fn expression(expression: &Expression) -> Document<'_> {
     match &expression.kind {

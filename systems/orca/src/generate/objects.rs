@@ -50,11 +50,16 @@ impl Generator<'_> {
         }
     }
 
+    /// Object types of the program: all but those that are generic.
+    fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let ids = (0..self.facts.objects.len()).map(|number| ObjectId(number as u32));
+        ids.filter(|id| !self.facts.object(*id).generic)
+    }
+
     /// Initialisations and operations of all object types.
     pub fn object_bodies(&self) -> String {
         let mut text = String::new();
-        for number in 0..self.facts.objects.len() {
-            let id = ObjectId(number as u32);
+        for id in self.objects() {
             text += &self.beginning(id);
             let operations = self.facts.object(id).operations.iter().enumerate();
             for (number, operation) in operations {
@@ -114,12 +119,12 @@ impl Generator<'_> {
 
     /// Tables of object types, for Weft.
     pub fn object_table(&self) -> String {
-        if self.facts.objects.is_empty() {
+        if self.objects().next().is_none() {
             return "#define types NULL\n#define TYPES 0\n".to_owned();
         }
-        let types: String = (0..self.facts.objects.len())
-            .map(|number| {
-                let id = ObjectId(number as u32);
+        let types: String = self
+            .objects()
+            .map(|id| {
                 let (name, kind) = (object_name(id), quoted(&self.kind_name(id)));
                 format!(
                     "    {{{kind}, {name}_operations, {name}_count, {name}_restore, {name}_capture, \

@@ -45,6 +45,7 @@ impl Generator<'_> {
                 let node = self.record(&format!("{name}_nodes"), nodes);
                 format!("{whole}{node}ORCA_GRAPH({name}, {name}_fields, {name}_nodes)\n")
             }
+            Type::Object(object) if self.facts.object(*object).generic => String::new(),
             Type::Object(object) => self.object_type(*object),
             Type::Enumeration { values, .. } => {
                 let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();

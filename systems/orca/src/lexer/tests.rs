@@ -3,7 +3,11 @@ use super::*;
 fn tokens(text: &str) -> Vec<String> {
     let mut sources = Sources::default();
     let file = sources.add("test.orca", text.to_owned()).expect("small");
-    lex(&sources, file).tokens.iter().map(|(token, _)| format!("{token:?}")).collect()
+    lex(&sources, sources.whole(file))
+        .tokens
+        .iter()
+        .map(|(token, _)| format!("{token:?}"))
+        .collect()
 }
 
 #[test]
@@ -31,7 +35,7 @@ fn comments_are_set_apart() {
     let mut sources = Sources::default();
     let text = "x # of x\n\"# none\" 'c'";
     let file = sources.add("test.orca", text.to_owned()).expect("small");
-    let lexed = lex(&sources, file);
+    let lexed = lex(&sources, sources.whole(file));
     let comments: Vec<_> = lexed.comments.iter().map(|span| sources.text(*span)).collect();
     assert_eq!(comments, ["# of x"]);
     assert_eq!(lexed.tokens.len(), 3);

@@ -10,8 +10,8 @@ use super::{Place, Rule, declares, ended, ended_anyhow, errors, here, name, name
 use crate::lexer::Token;
 use crate::source::Span;
 use crate::tree::{
-    Block, Body, Declaration, DeclarationKind, Expression, Half, Mode, Parameter, Routine,
-    RoutineKind, Statement, TypeSyntax, Unit, Variable,
+    Block, Body, Declaration, DeclarationKind, Expression, Generic, Half, Instance, Mode, Name,
+    Parameter, Routine, RoutineKind, Statement, TypeKind, TypeSyntax, Unit, Variable,
 };
 
 /// The declarations of a file.
@@ -25,6 +25,7 @@ pub fn file<'t>() -> Rule<'t, Vec<Declaration>> {
         rules.unit(Token::Object, Half::Implementation),
         rules.unit(Token::Module, Half::Specification),
         rules.unit(Token::Module, Half::Implementation),
+        rules.instance(),
     ))
     .labelled("a declaration");
     let generic = just(Token::Generic)
@@ -173,6 +174,53 @@ impl<'t> Rules<'t> {
             .boxed()
     }
 
+    /// The words before a half that is generic.
+    fn generic(&self) -> Rule<'t, Generic> {
+        let parameters = just(Token::Type)
+            .ignore_then(names())
+            .separated_by(just(Token::Semicolon))
+            .at_least(1)
+            .collect()
+            .delimited_by(just(Token::ParenthesisOpen), just(Token::ParenthesisClose))
+            .map(|groups: Vec<Vec<Name>>| groups.concat());
+        just(Token::Generic)
+            .ignore_then(parameters.or_not())
+            .map_with(|parameters, place| Generic {
+                parameters: parameters.unwrap_or_default(),
+                span: place.span(),
+            })
+            .boxed()
+    }
+
+    /// An instance of what is generic.
+    fn instance(&self) -> Rule<'t, DeclarationKind> {
+        let word = choice((just(Token::Object).to(true), just(Token::Module).to(false)));
+        let is_short = |of: &TypeSyntax| {
+            !matches!(
+                of.kind,
+                TypeKind::Enumeration(_)
+                    | TypeKind::Record(_)
+                    | TypeKind::Union { .. }
+                    | TypeKind::Graph { .. }
+            )
+        };
+        let of = self.of.clone().filter(is_short).labelled("a type with a name");
+        let arguments = of
+            .separated_by(just(Token::Comma))
+            .at_least(1)
+            .collect()
+            .delimited_by(just(Token::ParenthesisOpen), just(Token::ParenthesisClose));
+        let instance = word
+            .then(name())
+            .then_ignore(just(Token::Equal).then(just(Token::New)))
+            .then(name())
+            .then(arguments)
+            .map(|(((is_object, name), of), arguments)| {
+                DeclarationKind::Instance(Instance { is_object, name, of, arguments })
+            });
+        ended(instance.boxed())
+    }
+
     /// One half of an object type or module.
     fn unit(&self, word: Token<'t>, half: Half) -> Rule<'t, DeclarationKind> {
         let which = match half {
@@ -186,19 +234,25 @@ impl<'t> Rules<'t> {
             Half::Implementation => self.block().or_not().boxed(),
         };
         let inside = here().then(self.inner(half)).then(initialisation).then(here());
-        let whole = heading.then(inside).then(just(Token::End).or_not()).validate(
-            |((heading, inside), end), place: &mut Place<'t, '_>, emitter| {
-                if end.is_none() {
+        // No expectation, where neither is said to be missing by itself.
+        let generic_end = any().filter(|token| *token == Token::Generic);
+        let end = just(Token::End).ignore_then(generic_end.or_not()).or_not();
+        let whole = self.generic().or_not().then(heading).then(inside).then(end).validate(
+            |(((generic, heading), inside), end), place: &mut Place<'t, '_>, emitter| {
+                let missing = if generic.is_some() { errors::END_GENERIC } else { errors::END };
+                if end.is_none_or(|word| word.is_some() != generic.is_some()) {
                     let span: Span = place.span();
-                    emitter.emit(Rich::custom(span, errors::END));
+                    emitter.emit(Rich::custom(span, missing));
                 }
-                (heading, inside)
+                (generic, heading, inside)
             },
         );
         ended_anyhow(whole.boxed())
-            .map(move |((name, heading), (((start, declarations), initialisation), end))| {
+            .map(move |(generic, (name, heading), inside)| {
+                let (((start, declarations), initialisation), end) = inside;
                 let inside = start.to(end);
-                let unit = Unit { half, name, declarations, initialisation, heading, inside };
+                let unit =
+                    Unit { half, generic, name, declarations, initialisation, heading, inside };
                 if word == Token::Object {
                     DeclarationKind::Object(unit)
                 } else {

@@ -14,6 +14,8 @@ use crate::suggestion::did_you_mean;
 pub const SEMICOLON: &str = ";";
 /// A block that `end` closes is not closed.
 pub const END: &str = "end";
+/// A generic half that `end generic` closes is not closed.
+pub const END_GENERIC: &str = "end generic";
 /// A block that `od` closes is not closed.
 pub const OD: &str = "od";
 /// An `if` is not closed.
@@ -111,8 +113,9 @@ fn unexpected(
         Some(expected) => format!("expected {expected}, found {found_text}"),
         None => format!("unexpected {found_text}"),
     };
-    let generic = found == Some(Token::Generic);
-    let code = if generic { Code::Unsupported } else { Code::Syntax };
+    let is_parameter = matches!(found, Some(Token::Const | Token::Function));
+    let is_unsupported = is_parameter && expected.contains("`type`");
+    let code = if is_unsupported { Code::Unsupported } else { Code::Syntax };
     let help = advice(&expected, found);
     let help = help.unwrap_or_else(|| "remove it, or write before it what is missing".to_owned());
     Diagnostic::new(code, message, span, "not expected here").help(help)
@@ -147,7 +150,9 @@ fn advice(expected: &BTreeSet<String>, found: Option<Token<'_>>) -> Option<Strin
     let expects = |text: &str| expected.contains(text);
     Some(
         match found? {
-            Token::Generic => "generic object types are not compiled yet; write the type out",
+            Token::Const | Token::Function if expects("`type`") => {
+                "only types are parameters of what is generic"
+            }
             Token::Equal if expects("`in`") => "a `for` runs over a range: `for i in 1..10 do`",
             Token::Equal if expects("an expression") => "equality is written with one `=`",
             Token::Equal if expects("`:=`") => "assignment is written `:=`",

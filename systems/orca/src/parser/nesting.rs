@@ -81,7 +81,9 @@ fn brackets(token: Token<'_>) -> bool {
 /// True for tokens that end it.
 fn closes(token: Token<'_>) -> bool {
     use Token::*;
+    // `object A = new B(T);` has no end.
     matches!(token, ParenthesisClose | BracketClose | BraceClose | End | Od | Fi | Esac | Until)
+        || token == New
 }
 
 /// True for tokens that put a node above the one before, or above the next.

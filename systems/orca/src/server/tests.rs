@@ -104,6 +104,28 @@ fn names_lead_to_their_declarations() {
 }
 
 #[test]
+fn names_of_instances_lead_to_them_and_to_what_is_generic() {
+    let text = "generic (type T)\nobject implementation Cell;\n  value: T;\n\
+                operation Put(x: T);\nbegin\n  value := x;\nend;\nend generic;\n\
+                object Texts = new Cell(string);\nprocess OrcaMain();\n  texts: Texts;\nbegin\n\
+                texts$Put(\"a\");\nend;\n";
+    talk(|editor| {
+        open(editor, "file:///a.orca", text);
+        assert_eq!(shown(editor), json!([]));
+        let uses = [((10, 10), (8, 7)), ((12, 7), (3, 10)), ((5, 3), (2, 2)), ((5, 11), (3, 14))];
+        for (id, ((line, character), (to_line, to_character))) in (2..).zip(uses) {
+            let at = json!({
+                "textDocument": {"uri": "file:///a.orca"},
+                "position": {"line": line, "character": character},
+            });
+            let found = ask(editor, id, "textDocument/definition", at).result.unwrap();
+            let start = json!({"line": to_line, "character": to_character});
+            assert_eq!(found["range"]["start"], start, "{line}:{character}");
+        }
+    });
+}
+
+#[test]
 fn what_is_imported_is_looked_for_in_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let module = "module specification M; const C = 1; end;\nmodule implementation M; end;\n";

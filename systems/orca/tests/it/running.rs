@@ -1,7 +1,9 @@
 //! Programs that are compiled and run, by processes of `weft run`.
 
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -22,11 +24,17 @@ fn compiled(source: &Path) -> Compiled {
     Compiled { program, _folder: folder }
 }
 
+/// A command beside `orcac`.
+fn built(name: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_orcac")).with_file_name(name);
+    let packages = "cargo build -p weft-cli -p weft-c -p weft-awari";
+    assert!(program.exists(), "build the commands first: {packages}");
+    Command::new(program)
+}
+
 impl Compiled {
     fn run(&self, ranks: u32) -> Output {
-        let weft = Path::new(env!("CARGO_BIN_EXE_orcac")).with_file_name("weft");
-        assert!(weft.exists(), "build the commands first: cargo build -p weft-cli -p weft-c");
-        let mut command = Command::new(weft);
+        let mut command = built("weft");
         command.args(["run", "-n", &ranks.to_string(), "--"]).arg(&self.program);
         command.output().expect("weft runs")
     }
@@ -50,7 +58,7 @@ fn the_program_of_figures_7_1_and_7_2_runs_on_1_to_16_ranks() {
 
 #[test]
 fn values_and_objects_come_to_what_they_should() {
-    for name in ["values", "objects"] {
+    for name in ["values", "objects", "generic"] {
         let source = folder("tests/running").join(name);
         let program = compiled(&source.with_extension("orca"));
         let expected = read(&source.with_extension("txt"));
@@ -75,6 +83,28 @@ fn programs_come_to_the_same_on_any_number_of_ranks() {
             assert!(printed.starts_with(expected), "{name} on {ranks} ranks: {printed}");
         }
     }
+}
+
+/// Of each database the numbers of stones and positions, those of each outcome, and the checksum.
+#[test]
+fn awari_in_orca_comes_to_the_values_of_awari_in_rust() {
+    let program = compiled(&folder("programs/awari.orca"));
+    let databases = tempfile::tempdir().expect("folder");
+    let mut awari = built("awari");
+    let output = awari.args(["make", "--stones", "7"]).current_dir(databases.path()).output();
+    let made = String::from_utf8(output.expect("awari runs").stdout).expect("text");
+    let expected = rows(made.lines().skip(1).take(8));
+    assert_eq!(expected[5], [5, 4368, 2161, 0, 2207, 1886458384], "{made}");
+    for ranks in [1, 4] {
+        let printed = program.prints(ranks);
+        assert_eq!(rows(printed.lines()), expected, "{ranks} ranks: {printed}");
+    }
+}
+
+/// The numbers of lines.
+fn rows<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Vec<u64>> {
+    let number = |word: &str| word.replace(',', "").parse().expect("a number");
+    lines.map(|line| line.split_whitespace().map(number).collect()).collect()
 }
 
 /// Types of the mistakes below.
@@ -151,6 +181,27 @@ fn processes_that_all_wait_are_listed_with_what_they_wait_for() {
             assert!(errors.contains(expected), "{ranks} ranks: {errors}");
         }
     }
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_program() {
+    let text = "process OrcaMain(); begin WriteLine(\"here\"); while true do od; end;\n";
+    let (folder, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("endless.orca"), text).unwrap();
+    let mut orcac = Command::new(env!("CARGO_BIN_EXE_orcac"));
+    orcac.args(["run", "endless.orca"]).current_dir(folder.path());
+    orcac.env("TMPDIR", programs.path()).process_group(0);
+    orcac.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut running = orcac.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(running.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "here\n");
+    // As a terminal does: the whole group is told.
+    let group = format!("-{}", running.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+    let status = running.wait().unwrap();
+    assert_eq!(status.code(), Some(128 + 2), "{status}");
+    assert_eq!(std::fs::read_dir(programs.path()).unwrap().count(), 0);
 }
 
 /// Standard error of a run that has to fail.

@@ -139,6 +139,52 @@ fn several_files_are_one_program() {
 }
 
 #[test]
+fn instances_may_be_in_other_files_than_what_is_generic() {
+    let directory = tempfile::tempdir().expect("directory");
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let specification = write(
+        "spec.orca",
+        "generic (type T)\nobject specification Cell;\n  operation Put(x: T);\nend generic;\n",
+    );
+    let implementation = write(
+        "cell.orca",
+        "import Cell;\ntype Numbers = array[integer] of real;\nobject Rows = new Cell(Numbers);\n\
+         generic\nobject implementation Cell;\n  value: T;\n  operation Put(x: T);\n  begin\n    \
+         value := x;\n  end;\nend generic;\n",
+    );
+    let main = "import Cell;\nimport Rows;\nobject Texts = new Cell(string);\n\
+                process OrcaMain();\n  rows: Rows;\n  texts: Texts;\nbegin\n  \
+                rows$Put([1.0, 2.0]);\n  texts$Put(\"abc\");\nend;\n";
+    let main_file = write("main.orca", main);
+    let output = orcac(&["check", &main_file, &specification, &implementation]);
+    assert_eq!(text(&output.stderr), "");
+    let unseen = write("unseen.orca", &main.replace("import Cell;\n", ""));
+    let output = orcac(&["check", &unseen, &specification, &implementation]);
+    let errors = text(&output.stderr);
+    assert!(errors.contains("`Cell` is not declared"), "{errors}");
+    assert!(errors.contains("write `import Cell;` first"), "{errors}");
+    assert!(errors.ends_with("orcac: 1 error\n"), "{errors}");
+}
+
+#[test]
+fn what_is_generic_is_no_part_of_a_program_without_instances() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca").display().to_string();
+    let generic = "generic (type T)\nobject implementation Cell;\n  value: T;\n  \
+                   operation Remember(x: T);\n  begin\n    value := x;\n  end;\nend generic;\n";
+    let main = "process OrcaMain();\nbegin\nend;\n";
+    for (instance, count) in [("", 0), ("object A = new Cell(real);\n", 1)] {
+        std::fs::write(&path, format!("{generic}{instance}{main}")).expect("written");
+        let c = text(&orcac(&["build", "--c", &path]).stdout);
+        assert_eq!(c.matches("{\"Remember\", ").count(), count, "{c}");
+    }
+}
+
+#[test]
 fn of_very_many_errors_the_first_are_shown() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("a.orca");
