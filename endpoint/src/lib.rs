@@ -22,6 +22,7 @@
 //! |---|---|
 //! | `packets`, `send`, `receive` | the packet interface: one handle for each system |
 //! | `puts` | puts and gets, a system of the endpoint's own |
+//! | `threads` | threads of a program, or its coroutines |
 //! | `ni` | the network interface: the only place where protocol, link and clock meet |
 //! | [`biased`] | the lock around it (`unsafe`), thesis 6.2.1 |
 
@@ -47,6 +48,8 @@ mod puts;
 mod receive;
 #[cfg(not(loom))]
 mod send;
+#[cfg(not(loom))]
+mod threads;
 
 #[cfg(not(loom))]
 pub use error::{Error, Result};
@@ -69,12 +72,15 @@ pub use puts::{
 pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
 #[cfg(not(loom))]
 pub use send::SendPacket;
+#[cfg(not(loom))]
+pub use threads::{Thread, this_coroutine};
 
 pub use group::Group;
 
 // Re-exports of the link and the protocol for the layers above, which depend on neither.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
 pub use weft_link::sync;
+pub use weft_link::threads::Word;
 pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};
 #[cfg(feature = "planted")]
 pub use weft_protocol::Bug;

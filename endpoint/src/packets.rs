@@ -457,7 +457,7 @@ impl Packets {
         self.node.checks_all()
     }
 
-    /// True if a rank may have threads. Not in the simulator, where ranks are coroutines.
+    /// True if threads of a rank run at once, and do not take turns ([`Self::spawn`]).
     pub fn has_threads(&self) -> bool {
         self.node.capabilities().threads
     }

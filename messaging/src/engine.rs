@@ -118,6 +118,7 @@ impl Engine {
                 state: Biased::new(State::new(
                     packets.rank(),
                     window_packets(packets.max_payload()),
+                    packets.has_threads(),
                 )),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use weft_endpoint::Rank;
 use weft_endpoint::biased::this_thread;
+use weft_endpoint::this_coroutine;
 
 pub(crate) struct State {
     /// Packets of a port's window.
@@ -55,6 +56,8 @@ pub(crate) struct State {
     pub leader: usize,
     pub depth: u32,
     pub followers: Vec<(usize, Waker)>,
+    /// True if threads are the system's, and no coroutines.
+    has_threads: bool,
     /// Threads that are inside tasks, or handlers of ports that were dropped meanwhile.
     handling: Vec<usize>,
     /// Functions to call when this rank cannot go on.
@@ -201,10 +204,17 @@ impl PortState {
     }
 }
 
+/// See [`State::here`].
+#[inline]
+fn here(has_threads: bool) -> usize {
+    if has_threads { this_thread() } else { this_coroutine() }
+}
+
 impl State {
     /// Nothing yet, at rank `own`; a port's window has so many packets.
-    pub fn new(own: Rank, window: u32) -> Self {
+    pub fn new(own: Rank, window: u32, has_threads: bool) -> Self {
         State {
+            has_threads,
             window,
             own,
             ports: Ports::default(),
@@ -280,13 +290,19 @@ impl State {
         ((handlers, port.taker.take()), std::mem::take(&mut port.queue))
     }
 
+    /// The calling thread, or coroutine: handlers of others may wait while it runs.
+    #[inline]
+    pub fn here(&self) -> usize {
+        here(self.has_threads)
+    }
+
     /// Notes that this thread is in a task, until [`Self::exit_task`].
     pub fn enter_task(&mut self) {
-        self.handling.push(this_thread());
+        self.handling.push(self.here());
     }
 
     pub fn exit_task(&mut self) {
-        let me = this_thread();
+        let me = self.here();
         if self.handling.last() == Some(&me) {
             self.handling.pop();
         } else if let Some(place) = self.handling.iter().rposition(|thread| *thread == me) {
@@ -323,7 +339,7 @@ impl State {
 
     /// True if this thread is in a handler, or a task.
     pub fn is_handling(&self) -> bool {
-        let me = this_thread();
+        let me = self.here();
         self.handling.contains(&me) || self.ports.slots.iter().any(|port| port.runner == me)
     }
 
@@ -372,7 +388,7 @@ impl State {
             let Some(handler) = port.handler.take() else { continue };
             match port.queue.pop_front() {
                 Some(arrived) => {
-                    port.runner = this_thread();
+                    port.runner = here(self.has_threads);
                     return Some(Run { handler, arrived });
                 }
                 None => port.handler = Some(handler),
@@ -443,7 +459,7 @@ impl State {
     /// next to fail.
     #[cold]
     pub fn next_incident(&mut self) -> Option<Error> {
-        let me = this_thread();
+        let me = self.here();
         if self.is_handling() || self.popups.contains(&me) {
             return None;
         }
@@ -516,7 +532,7 @@ impl State {
             return Some(arrived);
         }
         let Some(handler) = port.handler.take() else { return Some(arrived) };
-        port.runner = this_thread();
+        port.runner = here(self.has_threads);
         engine.count_received();
         announced.run = Some(Run { handler, arrived });
         None

@@ -3,7 +3,8 @@
 //! Of the threads that wait, one *leads*: it polls, and sleeps where an arrival wakes it. The
 //! others follow: they are parked, and woken by what they wait for, or to lead when the leader has
 //! what it wanted. Tasks are woken in the same way, and run by the leader. While no thread waits,
-//! all of them compute, and the upcall thread takes what arrives.
+//! all of them compute, and the upcall thread takes what arrives. Coroutines of a simulated rank
+//! are one thread here, and all of them that wait lead, each when it has the processor.
 
 use crate::announced::Asker;
 use crate::engine::Engine;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
 use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::Counters;
 use weft_wire::{GroupId, Protocol, Rank};
@@ -278,6 +279,8 @@ pub(crate) trait AnyNode: Send + Sync {
     fn work(&self, operations: u64);
     /// Declares that `bytes` were moved in memory.
     fn copied(&self, bytes: usize);
+    /// The threads of this rank.
+    fn threads(&self) -> &Arc<dyn Threads>;
     /// Ends the upcall thread's work for this node.
     fn close(&self);
 }

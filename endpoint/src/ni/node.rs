@@ -9,6 +9,7 @@ use crate::ni::endpoint::Endpoint;
 use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
+use crate::ni::sleep::nanoseconds_of;
 use crate::ni::wait::{Look, Step, WaitPolicy, Waits};
 use crate::{Error, Result};
 use std::any::Any;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
 use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_wire::{GroupId, Protocol, Rank};
@@ -39,6 +41,7 @@ pub struct Node<L: Link> {
     pub(crate) words: Option<Arc<dyn SharedWords>>,
     shared_memory: Option<Arc<dyn SharedMemory>>,
     cross_memory: Option<Arc<dyn CrossMemory>>,
+    threads: Arc<dyn Threads>,
     capabilities: Capabilities,
     pub(crate) waits: Waits,
     local: Rank,
@@ -79,7 +82,7 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
-        let (cross_memory, glance) = (link.cross_memory(), link.glance());
+        let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -91,6 +94,7 @@ impl<L: Link> Node<L> {
             words,
             shared_memory,
             cross_memory,
+            threads,
             capabilities,
             waits: Waits::new(policy, L::LOSSY),
             local,
@@ -250,10 +254,6 @@ impl<L: Link> Node<L> {
                 inner.tend_link(now);
             }
         }
-    }
-
-    pub(crate) fn bells(&self) -> &Arc<dyn Bells> {
-        &self.bells
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -534,7 +534,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        self.waits.wait(step, &mut |step| self.sleep(step, Duration::MAX))
+        self.wait_or_sleep(step)
     }
 
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
@@ -588,13 +588,12 @@ impl<L: Link> AnyNode for Node<L> {
         self.clock.charge(Work::Copy { bytes });
     }
 
+    fn threads(&self) -> &Arc<dyn Threads> {
+        &self.threads
+    }
+
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.bells.ring(Waiter::Upcall);
     }
-}
-
-/// A time as an alarm has it; none is never.
-fn nanoseconds_of(time: Option<Duration>) -> u64 {
-    time.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }

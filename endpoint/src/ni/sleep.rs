@@ -4,6 +4,7 @@ use crate::Result;
 use crate::ni::inner::Inner;
 use crate::ni::node::Node;
 use crate::ni::wait::{Look, Step};
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_link::Link;
@@ -82,6 +83,36 @@ impl<L: Link> Node<L> {
         found
     }
 
+    /// See [`AnyNode::wait`](crate::AnyNode::wait).
+    pub(crate) fn wait_or_sleep(&self, step: &mut Look<'_>) -> Result<()> {
+        match L::SEPARATE_NI {
+            false => self.waits.wait(step, &mut |step| self.sleep(step, Duration::MAX)),
+            true => self.wait_beside_coroutines(step),
+        }
+    }
+
+    /// Waits, where the host is coroutines that take turns. What one has processed may be what
+    /// another waits for, which nobody wakes if a handler has done it.
+    fn wait_beside_coroutines(&self, step: &mut Look<'_>) -> Result<()> {
+        let has_processed = Cell::new(false);
+        let wake_others = || {
+            if has_processed.take() && self.sleepers.load(Ordering::SeqCst) > 0 {
+                self.bells.ring(Waiter::Host);
+            }
+        };
+        let mut look = || {
+            let found = step();
+            has_processed.set(has_processed.get() || !matches!(found, Ok(Step::Idle)));
+            found
+        };
+        let waited = self.waits.wait(&mut look, &mut |look| {
+            wake_others();
+            self.sleep(look, Duration::MAX)
+        });
+        wake_others();
+        waited
+    }
+
     /// True if a poll skipped packets because another thread was in an upcall or sorting, and is
     /// not any more. If it still is, it rings afterwards: it sees that this thread sleeps.
     fn were_polls_skipped(&self, before: u32) -> bool {
@@ -109,6 +140,11 @@ impl<L: Link> Node<L> {
             self.inner.enter().offloaded.host_waits = waits;
         }
     }
+}
+
+/// A time as an alarm has it; none is never.
+pub(crate) fn nanoseconds_of(time: Option<Duration>) -> u64 {
+    time.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let Some(period) = node.heartbeat() else { return Ok(None) };
     let node = Arc::clone(node);
     let beat = move || {
-        while !node.is_closed() && node.bells().loss().is_none() {
+        while !node.is_closed() && node.bells.loss().is_none() {
             node.beat();
             std::thread::park_timeout(period);
         }
@@ -121,7 +121,7 @@ struct Watch<L: Link> {
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
-        let bells = Arc::clone(node.bells());
+        let bells = Arc::clone(&node.bells);
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
         Watch { node, bells, watchdog, delay, start: Instant::now() }
     }

@@ -21,6 +21,7 @@
 //! | [`memory`] | memory beside frames, which peers access without a packet |
 //! | [`ni`] | NI half of the protocols, where it runs apart from the host |
 //! | [`sync`] | atomics and fences of threads that share memory, which loom can check |
+//! | [`threads`] | threads of a rank, and words that each has to itself |
 //! | [`wrap`] | faults, capture and counters around any link |
 
 #![forbid(unsafe_code)]
@@ -31,6 +32,7 @@ mod gather;
 pub mod memory;
 pub mod ni;
 pub mod sync;
+pub mod threads;
 pub mod timer;
 pub mod wrap;
 
@@ -41,6 +43,7 @@ use clock::{Clock, Nanoseconds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use sync::AtomicU64;
+use threads::{SystemThreads, Threads};
 use weft_wire::{Header, Protocol, Rank};
 
 /// Number of a frame in link memory, outgoing or received. It is valid until [`Link::free`]. No
@@ -80,7 +83,7 @@ pub struct Capabilities {
     /// Number of buffers at the host for packets that arrive, where the NI is separate; 0
     /// elsewhere.
     pub host_frames: usize,
-    /// True if a rank may have several threads.
+    /// True if threads of a rank may run at the same time: they are threads of the system.
     pub threads: bool,
 }
 
@@ -318,6 +321,11 @@ pub trait Link: Send + 'static {
     /// Returns access to the memory of other ranks' processes, if the link has it.
     fn cross_memory(&self) -> Option<Arc<dyn memory::CrossMemory>> {
         None
+    }
+
+    /// Returns the threads of this rank.
+    fn threads(&self) -> Arc<dyn Threads> {
+        Arc::new(SystemThreads)
     }
 
     /// Returns the settings of the NI's control program. This method and the four below are only

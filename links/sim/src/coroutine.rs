@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use weft_link::threads::Words;
 
 thread_local! {
     /// The coroutine that runs on this thread now.
@@ -31,22 +32,29 @@ pub(crate) type Panic = Box<dyn std::any::Any + Send>;
 
 /// A coroutine. It has to end before it is dropped: whoever owns it makes its body return or unwind
 /// (`Network`'s drop does).
-pub(crate) struct Strand(Coroutine<(), (), Result<(), Panic>, DefaultStack>);
+pub(crate) struct Strand {
+    coroutine: Coroutine<(), (), Result<(), Panic>, DefaultStack>,
+    /// Its words while it does not run, and those of whoever resumed it while it does.
+    words: Words,
+}
 
 impl Strand {
-    /// A coroutine that runs `body` on `stack`.
-    pub fn new(stack: Stack, body: impl FnOnce() + 'static) -> Self {
+    /// A coroutine that runs `body` on `stack`. It has this number among those of its rank, and the
+    /// words of the running one.
+    pub fn new(number: u32, stack: Stack, body: impl FnOnce() + 'static) -> Self {
         let coroutine = Coroutine::with_stack(stack.0, move |yielder: &Yielder<(), ()>, ()| {
             CURRENT.set(yielder);
             catch_unwind(AssertUnwindSafe(body))
         });
-        Strand(coroutine)
+        Strand { coroutine, words: Words::inherited(number.into()) }
     }
 
     /// Runs it until it suspends, and then returns `None`, or ends.
     pub fn resume(&mut self) -> Option<Result<(), Panic>> {
         let outer = CURRENT.replace(ptr::null());
-        let result = self.0.resume(());
+        self.words.exchange();
+        let result = self.coroutine.resume(());
+        self.words.exchange();
         CURRENT.set(outer);
         match result {
             CoroutineResult::Yield(()) => None,
@@ -56,7 +64,7 @@ impl Strand {
 
     /// True if it has run at all, and not to its end.
     pub fn is_suspended(&self) -> bool {
-        self.0.started() && !self.0.done()
+        self.coroutine.started() && !self.coroutine.done()
     }
 }
 

@@ -1,14 +1,17 @@
 //! A simulated host processor: its clock, and how its program waits.
 
-use crate::coroutine;
+use crate::coroutine::{self, Stack, Strand};
 use crate::machine::{Host, per_byte};
 use crate::state::{Event, Life, Parts, Shared, State, Waiting};
 use crate::trace::What;
 use std::cell::RefMut;
+use std::io;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
+use weft_link::threads::{Body, Threads};
 use weft_wire::Rank;
 
 /// Panic payload with which a rank's program is unwound when it has to stop.
@@ -64,7 +67,8 @@ impl Processor {
     }
 
     fn has_to_stop(&self, state: &State) -> bool {
-        state.stopping || state.ranks[self.rank.index()].life == Life::Crashed
+        let parts = &state.ranks[self.rank.index()];
+        state.stopping || parts.unwinding || parts.life == Life::Crashed
     }
 
     /// True if the program can be suspended here. Not while it unwinds: others would then be taken
@@ -121,11 +125,9 @@ impl Processor {
         if waiter != Waiter::Host || parts.rings != ticket.0 || !self.can_wait() {
             return;
         }
-        parts.waiting = Waiting::Bell;
-        let (epoch, now) = (parts.epoch, parts.local);
-        if let Some(end) = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns)) {
-            state.schedule(end, Event::TimeUp(self.rank, epoch));
-        }
+        let now = parts.local;
+        let end = u64::try_from(limit.as_nanos()).ok().and_then(|ns| now.checked_add(ns));
+        state.sleep(self.rank, end);
         drop(self.suspend(state));
     }
 
@@ -301,6 +303,31 @@ impl Processor {
         parts.bus_free = parts.local.max(parts.bus_free) + length;
         parts.local = parts.local.max(parts.bus_free.saturating_sub(cost));
         state
+    }
+}
+
+/// Coroutines of the rank, which take turns on its processor: one that has it keeps it until it
+/// sleeps, while it computes too.
+impl Threads for Processor {
+    fn spawn(&self, _: &str, body: Body) -> io::Result<Option<JoinHandle<()>>> {
+        let mut state = self.shared.borrow();
+        if self.has_to_stop(&state) {
+            return Err(io::Error::other(format!("rank {} has to stop", self.rank)));
+        }
+        let stack = Stack::new(state.stack_bytes)?;
+        let parts = state.rank(self.rank);
+        parts.strands += 1;
+        let (number, processor) = (parts.strands, self.clone());
+        let strand = Strand::new(number, stack, move || {
+            processor.start_watch();
+            body();
+            processor.charge_run_time(Work::Poll);
+            // Some may wait for its end.
+            processor.ring(Waiter::Host);
+        });
+        parts.newborn.push((number, strand));
+        parts.add(number);
+        Ok(None)
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::{ControlProgram, NiEvent};
+use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
 use weft_wire::{Header, Rank, Tag};
 
@@ -314,6 +315,10 @@ impl Link for Sim {
 
     fn disarm(&mut self, _: Waiter) {
         self.state().rank(self.rank()).armed = false;
+    }
+
+    fn threads(&self) -> Arc<dyn Threads> {
+        Arc::new(self.host.clone())
     }
 
     fn control_program(&self) -> ControlProgram {

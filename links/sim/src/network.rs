@@ -1,13 +1,14 @@
 //! The scheduler: runs the programs and the NIs of all ranks, each when its time has come.
 
-use crate::coroutine::{Stack, Strand};
+use crate::coroutine::{Panic, Stack, Strand};
 use crate::faults::{Faults, Injected, Injector};
 use crate::host::{Processor, Stopped};
 use crate::link::{Sim, processor};
 use crate::machine::Machine;
-use crate::state::{Event, Life, Next, Shared, State, Waiting};
+use crate::state::{Event, Life, MAIN, Next, Shared, State, Waiting};
 use crate::trace::{Happened, Observer, Trace, What, in_words};
 use std::cell::RefMut;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +39,7 @@ pub struct Setup {
     pub keep_events: usize,
     /// Sees all events.
     pub observer: Option<Box<dyn Observer>>,
-    /// The stack of each rank's program. Pages that it does not touch cost nothing.
+    /// The stack of each coroutine of a rank's program. Pages that it does not touch cost nothing.
     pub stack_bytes: usize,
 }
 
@@ -71,7 +72,8 @@ struct Node {
     processor: Processor,
     ni: Option<Arc<dyn NiHalf>>,
     stack: Option<Stack>,
-    strand: Option<Strand>,
+    /// Coroutines that have not ended, by their numbers.
+    strands: BTreeMap<u32, Strand>,
     end: RankEnd,
 }
 
@@ -144,6 +146,7 @@ impl Network {
         let mut state = State::new(machine, ranks, injector, trace);
         state.limit = nanoseconds(setup.limit);
         state.stuck_after = nanoseconds(setup.stuck_after);
+        state.stack_bytes = setup.stack_bytes;
         state.plan_crashes();
         let shared = Arc::new(Shared::new(state));
         let node = |rank| {
@@ -151,7 +154,7 @@ impl Network {
                 processor: processor(&shared, Rank(rank), setup.measured),
                 ni: None,
                 stack: Some(Stack::new(setup.stack_bytes)?),
-                strand: None,
+                strands: BTreeMap::new(),
                 end: RankEnd::Running,
             })
         };
@@ -179,18 +182,21 @@ impl Network {
         let node = &mut self.nodes[rank.index()];
         let Some(stack) = node.stack.take() else { panic!("{rank:?} has a program already") };
         let processor = node.processor.clone();
-        node.strand = Some(Strand::new(stack, move || {
+        let strand = Strand::new(MAIN, stack, move || {
             processor.start_watch();
             if !program() {
                 shared.borrow().lose(Loss { rank, cause: Cause::Exited(1) });
                 // The scheduler sees it when the strand has ended.
                 shared.borrow().rank(rank).failed = true;
             }
-        }));
+        });
+        node.strands.insert(MAIN, strand);
         self.running += 1;
         let mut state = self.shared.borrow();
-        state.rank(rank).life = Life::Alive;
-        state.schedule(0, Event::Resume(rank, 0));
+        let parts = state.rank(rank);
+        parts.life = Life::Alive;
+        parts.add(MAIN);
+        state.resume_next(rank);
     }
 
     /// Runs until all programs have ended and what they sent is where it belongs, or they cannot
@@ -219,14 +225,17 @@ impl Network {
         mut state: RefMut<'a, State>,
     ) -> RefMut<'a, State> {
         match event {
-            Event::Resume(rank, epoch) | Event::TimeUp(rank, epoch) => {
-                if !state.wake(rank, epoch) {
-                    return state;
-                }
+            Event::Resume(rank, epoch) if state.wake(rank, epoch) => {
                 drop(state);
                 self.resume(rank);
                 shared.borrow()
             }
+            Event::TimeUp(rank, epoch) if state.time_is_up(rank, epoch) => {
+                drop(state);
+                self.resume(rank);
+                shared.borrow()
+            }
+            Event::Resume(..) | Event::TimeUp(..) => state,
             Event::Serve(rank) => {
                 let Some(event) = state.begin_step(rank) else { return state };
                 drop(state);
@@ -278,18 +287,33 @@ impl Network {
         self.nodes[rank.index()].end = RankEnd::Panicked(words(&*panic));
     }
 
+    /// Lets the coroutine of `rank` run that has the processor.
     fn resume(&mut self, rank: Rank) {
         let node = &mut self.nodes[rank.index()];
-        let Some(strand) = &mut node.strand else { return };
+        let mut state = self.shared.borrow();
+        let parts = state.rank(rank);
+        node.strands.extend(parts.newborn.drain(..));
+        let number = parts.strand;
+        drop(state);
+        let Some(strand) = node.strands.get_mut(&number) else { return };
         let Some(outcome) = strand.resume() else { return };
-        node.strand = None;
+        node.strands.remove(&number);
+        match outcome {
+            Ok(()) if number != MAIN => self.shared.borrow().resume_next(rank),
+            outcome => self.end(rank, outcome),
+        }
+    }
+
+    /// The program of `rank` has ended: its first coroutine has, or another has panicked.
+    fn end(&mut self, rank: Rank, outcome: Result<(), Panic>) {
         self.running -= 1;
         let mut state = self.shared.borrow();
         let time = state.time_of(rank);
         state.trace.note(time, rank, What::Ended, None);
         let parts = state.rank(rank);
         parts.life = Life::Ended;
-        node.end = match outcome {
+        parts.waiting = Waiting::Not;
+        self.nodes[rank.index()].end = match outcome {
             Ok(()) if parts.failed => RankEnd::Failed,
             Ok(()) => RankEnd::Finished,
             Err(panic) if panic.is::<Stopped>() => RankEnd::Running,
@@ -298,15 +322,34 @@ impl Network {
                 RankEnd::Panicked(words(&*panic))
             }
         };
+        drop(state);
+        self.unwind(rank);
     }
 
-    /// Unwinds the program of `rank`, which has been told to stop.
+    /// Stops the program of `rank`, which has been told to.
     fn stop(&mut self, rank: Rank) {
+        self.running -= usize::from(self.nodes[rank.index()].strands.contains_key(&MAIN));
+        self.unwind(rank);
+    }
+
+    /// Unwinds all coroutines of `rank`: first the one that has the processor, which may hold what
+    /// the others want in the course of it.
+    fn unwind(&mut self, rank: Rank) {
         let node = &mut self.nodes[rank.index()];
-        let Some(mut strand) = node.strand.take() else { return };
-        self.running -= 1;
-        // A program that catches the unwinding and goes on is unwound again.
-        while strand.is_suspended() && strand.resume().is_none() {}
+        let mut state = self.shared.borrow();
+        let parts = state.rank(rank);
+        parts.unwinding = true;
+        parts.off.clear();
+        let (first, newborn) = (parts.strand, std::mem::take(&mut parts.newborn));
+        drop(state);
+        let mut strands = std::mem::take(&mut node.strands);
+        let first = strands.remove(&first);
+        for mut strand in first.into_iter().chain(strands.into_values()) {
+            // A program that catches the unwinding and goes on is unwound again.
+            while strand.is_suspended() && strand.resume().is_none() {}
+        }
+        drop(newborn);
+        self.shared.borrow().rank(rank).unwinding = false;
     }
 
     fn stuck(&self, state: &State) -> Vec<Stuck> {
@@ -375,3 +418,6 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
         _ => "a panic without words".into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

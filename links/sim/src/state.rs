@@ -1,6 +1,7 @@
 //! The state of a simulated network: virtual time, what will happen when, and every rank's parts.
 
 use crate::agenda::Agenda;
+use crate::coroutine::Strand;
 use crate::faults::Injector;
 use crate::frames::{Frame, Owner, Slots, Spare};
 use crate::machine::Machine;
@@ -15,11 +16,14 @@ use weft_link::clock::Nanoseconds;
 use weft_link::ni::NiEvent;
 use weft_wire::{Header, Rank};
 
+/// Number of a rank's first coroutine: when it ends, its program has ended.
+pub(crate) const MAIN: u32 = 0;
+
 /// Something that will happen.
 pub(crate) enum Event {
-    /// The rank's program goes on, unless it did already since this was scheduled.
+    /// A coroutine of the rank's program goes on, unless it did already since this was scheduled.
     Resume(Rank, u32),
-    /// Resumes a rank's program because it wanted to wait no longer.
+    /// One of them wanted to wait no longer.
     TimeUp(Rank, u32),
     /// The NI has something to do.
     Post(Rank, NiEvent),
@@ -55,12 +59,21 @@ pub(crate) enum Waiting {
     Not,
     /// The others have to catch up with it.
     Sync,
-    /// It sleeps until its bell rings.
+    /// All of its coroutines sleep until their bell rings.
     Bell,
-    /// The bell has rung.
+    /// It has rung, for one of them at least.
     Rung,
     /// It computes.
     Computing,
+}
+
+/// A coroutine that does not have its rank's processor.
+pub(crate) struct Off {
+    pub strand: u32,
+    /// Its epoch, which no other coroutine of the rank has or had.
+    pub epoch: u32,
+    /// Time from which on it is ready to run; `None` while it sleeps.
+    pub ready_at: Option<Nanoseconds>,
 }
 
 /// Stage of a rank's program.
@@ -80,7 +93,17 @@ pub(crate) struct Parts {
     /// The time of the host processor, which runs ahead of the others until it looks at them.
     pub local: Nanoseconds,
     pub waiting: Waiting,
+    /// The coroutine that has the processor, and its epoch, which changes whenever one goes on.
+    pub strand: u32,
     pub epoch: u32,
+    pub last_epoch: u32,
+    /// Those that do not have it, in the order in which they gave it away.
+    pub off: Vec<Off>,
+    /// Those that the network has not seen yet, and the number of all that there ever were.
+    pub newborn: Vec<(u32, Strand)>,
+    pub strands: u32,
+    /// True while coroutines that are left over are unwound.
+    pub unwinding: bool,
     /// Time that the NI has taken of the host's since the program was last looked at, where both
     /// are one processor; and what was taken of the computation under way.
     pub stolen: Nanoseconds,
@@ -127,11 +150,41 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// Adds a coroutine, which is ready to run now. Returns its epoch.
+    pub fn add(&mut self, strand: u32) -> u32 {
+        let epoch = if strand == MAIN { 0 } else { self.next_epoch() };
+        self.off.push(Off { strand, epoch, ready_at: Some(self.local) });
+        epoch
+    }
+
+    fn next_epoch(&mut self) -> u32 {
+        self.last_epoch = self.last_epoch.wrapping_add(1);
+        self.last_epoch
+    }
+
+    /// True if no coroutine has the processor.
+    fn is_free(&self) -> bool {
+        matches!(self.waiting, Waiting::Bell | Waiting::Rung)
+    }
+
+    /// The coroutine that is to go on next.
+    fn next_ready(&self) -> Option<(Nanoseconds, u32)> {
+        let ready = self.off.iter().filter_map(|off| Some((off.ready_at?, off.epoch)));
+        // Of those of one time, the one that gave the processor away first.
+        ready.min_by_key(|(time, _)| *time)
+    }
+
     fn new() -> Self {
         Parts {
             local: 0,
             waiting: Waiting::Not,
+            strand: MAIN,
             epoch: 0,
+            last_epoch: 0,
+            off: Vec::new(),
+            newborn: Vec::new(),
+            strands: 0,
+            unwinding: false,
             stolen: 0,
             delayed: 0,
             life: Life::None,
@@ -195,6 +248,8 @@ pub(crate) struct State {
     pub progress_at: Nanoseconds,
     pub limit: Nanoseconds,
     pub stuck_after: Nanoseconds,
+    /// Stack of each coroutine.
+    pub stack_bytes: usize,
     pub loss: Option<Loss>,
     pub spare: Spare,
     pub injector: Injector,
@@ -215,6 +270,7 @@ impl State {
             progress_at: 0,
             limit: Nanoseconds::MAX,
             stuck_after: Nanoseconds::MAX,
+            stack_bytes: 0,
             loss: None,
             spare: Spare::default(),
             injector,
@@ -266,22 +322,60 @@ impl State {
         Next::Event(event)
     }
 
-    /// Rings the bell of a rank's host, which wakes it if it sleeps.
+    /// Rings the bell of a rank's host, which wakes those of its coroutines that sleep.
     pub fn ring(&mut self, rank: Rank, time: Nanoseconds) {
         let parts = self.rank(rank);
         parts.rings = parts.rings.wrapping_add(1);
+        parts.off.iter_mut().for_each(|off| off.ready_at = off.ready_at.or(Some(time)));
         if parts.waiting == Waiting::Bell {
-            parts.waiting = Waiting::Rung;
-            let epoch = parts.epoch;
-            self.schedule(time, Event::Resume(rank, epoch));
+            self.resume_next(rank);
         }
     }
 
-    /// The program of `rank` is to go on, unless it did since `epoch`. Says whether it is.
+    /// The coroutine of `rank` that had the processor sleeps, until the bell rings or `end`.
+    pub fn sleep(&mut self, rank: Rank, end: Option<Nanoseconds>) {
+        let parts = self.rank(rank);
+        let (strand, epoch) = (parts.strand, parts.epoch);
+        parts.off.push(Off { strand, epoch, ready_at: None });
+        if let Some(end) = end {
+            self.schedule(end, Event::TimeUp(rank, epoch));
+        }
+        self.resume_next(rank);
+    }
+
+    /// No coroutine of `rank` has the processor: the next one goes on when its time has come.
+    pub fn resume_next(&mut self, rank: Rank) {
+        let parts = self.rank(rank);
+        let Some((time, epoch)) = parts.next_ready() else {
+            parts.waiting = Waiting::Bell;
+            return;
+        };
+        parts.waiting = Waiting::Rung;
+        self.schedule(time, Event::Resume(rank, epoch));
+    }
+
+    /// The coroutine of `rank` that sleeps since `epoch` wants to wait no longer. Says whether it
+    /// is to go on at once.
+    pub fn time_is_up(&mut self, rank: Rank, epoch: u32) -> bool {
+        let now = self.now;
+        let parts = self.rank(rank);
+        if !parts.is_free() {
+            let sleeper = parts.off.iter_mut().find(|off| off.epoch == epoch);
+            sleeper.into_iter().for_each(|off| off.ready_at = off.ready_at.or(Some(now)));
+            return false;
+        }
+        self.wake(rank, epoch)
+    }
+
+    /// The coroutine of `rank` that waits since `epoch` is to go on, unless it did since, or
+    /// another has the processor. Says whether it is.
     pub fn wake(&mut self, rank: Rank, epoch: u32) -> bool {
         let now = self.now;
         let parts = self.rank(rank);
-        if parts.epoch != epoch || parts.life != Life::Alive {
+        let off = parts.off.iter().position(|off| parts.is_free() && off.epoch == epoch);
+        let has_processor = matches!(parts.waiting, Waiting::Sync | Waiting::Computing);
+        let goes_on = off.is_some() || has_processor && parts.epoch == epoch;
+        if !goes_on || parts.life != Life::Alive {
             return false;
         }
         if let Some(later) = self.held_up(rank) {
@@ -289,7 +383,10 @@ impl State {
             return false;
         }
         let parts = self.rank(rank);
-        parts.epoch += 1;
+        if let Some(off) = off {
+            parts.strand = parts.off.remove(off).strand;
+        }
+        parts.epoch = parts.next_epoch();
         parts.waiting = Waiting::Not;
         parts.local = parts.local.max(now);
         true

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use weft_endpoint::Rank;
-use weft_endpoint::biased::this_thread;
 
 impl Engine {
     /// Runs the handlers of ports that have messages, and tasks that can go on.
@@ -130,8 +129,10 @@ impl Engine {
     ) {
         let engine = Arc::clone(self);
         self.pool.run(Box::new(move || {
-            let me = this_thread();
-            engine.state.enter().popups.push(me);
+            let mut state = engine.state.enter();
+            let me = state.here();
+            state.popups.push(me);
+            drop(state);
             let outcome = guarded(code);
             let mut state = engine.state.enter();
             if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {

@@ -15,9 +15,8 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
-use std::thread::ThreadId;
 use weft_endpoint::biased::{Biased, Entered};
-use weft_endpoint::{Group, Rank, Variable};
+use weft_endpoint::{Group, Rank, Variable, this_coroutine};
 
 mod sending;
 
@@ -80,7 +79,7 @@ struct State {
     /// Its handler, if it has one and it is not running.
     handler: Option<Handler>,
     /// The thread in which the handler runs.
-    runner: Option<ThreadId>,
+    runner: Option<usize>,
     /// Tasks that wait for a turn or for room.
     waiting: Vec<Waker>,
     failure: Option<Error>,
@@ -202,7 +201,7 @@ impl Member {
 
     /// True if the calling thread is inside the handler.
     pub fn handler_runs_here(&self) -> bool {
-        self.state.enter().runner == Some(this_thread())
+        self.state.enter().runner == Some(this_coroutine())
     }
 
     /// The message whose turn it is, of an order without a handler; waits for it.
@@ -333,7 +332,7 @@ impl Member {
     #[inline]
     fn start(&self, mut state: Entered<'_, State>, turn: Turn) {
         if let Some(handler) = state.handler.take() {
-            state.runner = Some(this_thread());
+            state.runner = Some(this_coroutine());
             self.wake(state);
             self.run(handler, turn);
         }
@@ -397,7 +396,7 @@ impl Member {
 
     /// Runs a part of the handler: this thread is inside it meanwhile.
     fn inside<T>(&self, part: impl FnOnce() -> T) -> T {
-        self.state.enter().runner = Some(this_thread());
+        self.state.enter().runner = Some(this_coroutine());
         let outcome = part();
         self.state.enter().runner = None;
         outcome
@@ -511,10 +510,4 @@ impl Drop for Panicked<'_> {
         self.member.fail(error.clone());
         self.completer.take().into_iter().for_each(|waiting| waiting.complete(Err(error.clone())));
     }
-}
-
-/// The calling thread, looked up once.
-fn this_thread() -> ThreadId {
-    thread_local!(static HERE: ThreadId = std::thread::current().id());
-    HERE.with(|here| *here)
 }

@@ -11,24 +11,18 @@ use crate::objects::Inner;
 use crate::processes::Process;
 use crate::shared::{Shared, lock};
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
-use weft_endpoint::Rank;
+use weft_endpoint::{Rank, Word};
 use weft_messaging::Completion;
 
 /// Time before the first question, and the longest between two: each takes twice as long as the one
 /// before it.
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
-
-thread_local! {
-    /// The process that this thread executes.
-    static PROCESS: Cell<Option<u64>> = const { Cell::new(None) };
-}
 
 /// A process that waits for a guard: part of [`Error::Deadlock`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,20 +31,16 @@ pub struct Waiting {
     pub process: String,
     /// The rank on which it runs.
     pub rank: Rank,
-    /// Name of the object, and the operation on it. None if the process could not begin, because
-    /// its rank has no threads and executes another.
-    pub on: Option<(String, String)>,
+    /// Name of the object.
+    pub object: String,
+    /// The operation on it.
+    pub operation: String,
 }
 
 impl fmt::Display for Waiting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Waiting { process, rank, on } = self;
-        match on {
-            Some((object, operation)) => {
-                write!(formatter, "'{process}' on rank {rank} in {operation} on '{object}'")
-            }
-            None => write!(formatter, "'{process}' on rank {rank}, which has not begun"),
-        }
+        let Waiting { process, rank, object, operation } = self;
+        write!(formatter, "'{process}' on rank {rank} in {operation} on '{object}'")
     }
 }
 
@@ -73,7 +63,7 @@ pub(crate) struct Watch {
     probe: Mutex<Probe>,
 }
 
-/// An invocation that a process waits for; its number is 0 if the process has not begun.
+/// An invocation that a process waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Invoked {
     number: u32,
@@ -103,18 +93,18 @@ struct Answer {
     blocked: Vec<(u16, u32)>,
 }
 
-/// While it lives, this thread executes a process.
-pub(crate) struct Executes(Option<u64>);
+/// While it lives, this thread, or coroutine, executes a process.
+pub(crate) struct Executes(u64);
 
 impl Executes {
     pub fn process(id: u64) -> Self {
-        Executes(PROCESS.replace(Some(id)))
+        Executes(Word::PROCESS.replace(id + 1))
     }
 }
 
 impl Drop for Executes {
     fn drop(&mut self) {
-        PROCESS.set(self.0);
+        Word::PROCESS.replace(self.0);
     }
 }
 
@@ -132,7 +122,7 @@ impl Watch {
     /// The process that this thread executes.
     #[inline]
     pub fn process(&self) -> Option<u64> {
-        PROCESS.get()
+        Word::PROCESS.get().checked_sub(1)
     }
 
     /// Number of an invocation by a process that will wait for it; never 0.
@@ -208,12 +198,7 @@ impl Shared {
     fn answer(&self) -> Answer {
         let is_busy = self.watch.others.load(Ordering::SeqCst) > 0 || self.calls.has_others();
         let waiting = lock(&self.watch.waiting).clone();
-        let is_blocked = !waiting.is_empty();
-        let mut waiting: Vec<_> = waiting.into_iter().collect();
-        if is_blocked {
-            let none = Invoked { number: 0, object: 0, operation: 0 };
-            waiting.extend(self.not_begun().into_iter().map(|process| (process, none)));
-        }
+        let waiting = waiting.into_iter().collect();
         let objects: Vec<_> = self.books().objects.values().cloned().collect();
         let mut blocked = Vec::new();
         for copy in objects.iter().filter_map(|entry| entry.copy.as_ref()) {
@@ -249,11 +234,9 @@ impl Shared {
 
     fn described(&self, process: &Process, on: Invoked) -> Waiting {
         let entry = self.books().objects.get(&on.object).cloned();
-        let on = entry.filter(|_| on.number != 0).map(|entry| {
-            let operation = entry.kind.operation(on.operation);
-            (entry.name.clone(), operation)
-        });
-        Waiting { process: process.name.clone(), rank: process.rank, on }
+        let named = entry.map(|entry| (entry.name.clone(), entry.kind.operation(on.operation)));
+        let (object, operation) = named.unwrap_or_default();
+        Waiting { process: process.name.clone(), rank: process.rank, object, operation }
     }
 }
 
@@ -268,8 +251,7 @@ impl Probe {
         let invoked = live.iter().map(|process| {
             let waiting = &self.answers.get(&process.rank)?.waiting;
             let (_, invoked) = *waiting.iter().find(|(id, _)| *id == process.id)?;
-            let is_blocked =
-                invoked.number == 0 || blocked.contains(&(process.rank.0, invoked.number));
+            let is_blocked = blocked.contains(&(process.rank.0, invoked.number));
             is_blocked.then_some((process.id, invoked))
         });
         invoked.collect()

@@ -1,9 +1,8 @@
-//! Processes (thesis 7.1.2): code that runs on a rank, each on a thread of its own.
+//! Processes (thesis 7.1.2): code that runs on a rank, each on a thread of its own, or on a
+//! coroutine in the simulator.
 //!
 //! Forks and ends are messages of the order, so all ranks know which processes there are, and where
-//! each lives. The upcall of a fork starts the thread and waits for nothing. Where ranks have no
-//! threads, which is in the simulator, whoever waits in [`Objects::run`] executes those of its
-//! rank, one after the other.
+//! each lives. The upcall of a fork starts the thread and waits for nothing.
 
 use crate::copy::Fault;
 use crate::deadlock::Executes;
@@ -15,9 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Weak};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
-use weft_endpoint::Rank;
+use weft_endpoint::{Rank, Thread};
 use weft_messaging::{Completer, Completion, Engine};
 
 /// Time for which processes may go on after the program has failed.
@@ -76,8 +74,8 @@ struct Books {
     /// Processes of this rank that are to be started.
     starting: VecDeque<Start>,
     /// Threads of this rank; and those whose processes have ended.
-    threads: BTreeMap<u64, JoinHandle<()>>,
-    ended: Vec<JoinHandle<()>>,
+    threads: BTreeMap<u64, Thread>,
+    ended: Vec<Thread>,
 }
 
 /// A process that is to be started here.
@@ -89,7 +87,6 @@ struct Start {
 
 /// Next step of whoever waits in [`Objects::run`].
 enum Next {
-    Execute(Start),
     Over(Result<()>),
     /// The program has failed: it is waited for a while longer.
     Failed(Error, Completion<()>),
@@ -115,9 +112,7 @@ impl Objects {
     /// or would be, gets its error, and so does this, when the processes have ended, or a second
     /// later if some have not.
     ///
-    /// Processes are threads. Where ranks have none, in the simulator, this executes those of its
-    /// rank itself, in the order of their forks. There a process may wait for those of other ranks,
-    /// but not for a later one of its own.
+    /// Processes are threads. In the simulator those of a rank take turns: one runs until it waits.
     ///
     /// # Errors
     /// [`Error::UnknownProcess`], [`Error::Process`], or a lost rank.
@@ -165,14 +160,12 @@ impl Objects {
         shared.failure().filter(|_| !is_main).map_or(Ok(()), Err)
     }
 
-    /// Waits until that program is over, and executes processes of this rank if there are no
-    /// threads.
+    /// Waits until that program is over.
     fn wait_for_end(&self, number: u64) -> Result<()> {
         let Inner { shared, .. } = &*self.0;
         let mut give_up_at = None;
         loop {
             match shared.next(number) {
-                Next::Execute(start) => self.0.execute_process(start),
                 Next::Over(outcome) => return outcome,
                 Next::Wait(change) => change.wait()?,
                 Next::Failed(failure, change) => {
@@ -222,10 +215,10 @@ impl Inner {
     /// Starts a thread for a process.
     fn start_thread(self: &Arc<Self>, start: Start) {
         let (id, name, inner) = (start.id, start.name.clone(), Arc::clone(self));
-        let books = &self.shared.processes.books;
+        let packets = self.shared.engine.packets();
         // With its books held: it has not ended before it is among them.
-        let mut books = lock(books);
-        match Builder::new().name(name).spawn(move || inner.execute_process(start)) {
+        let mut books = lock(&self.shared.processes.books);
+        match packets.spawn(&name, move || inner.execute_process(start)) {
             Ok(thread) => {
                 books.threads.insert(id, thread);
             }
@@ -255,11 +248,6 @@ impl Shared {
         lock(&self.processes.books).live.values().cloned().collect()
     }
 
-    /// Processes of this rank that wait until another one has ended, since there are no threads.
-    pub(crate) fn not_begun(&self) -> Vec<u64> {
-        lock(&self.processes.books).starting.iter().map(|start| start.id).collect()
-    }
-
     /// Error of an operation that was ended with the program.
     pub(crate) fn ending(&self) -> Error {
         lock(&self.processes.books).last_failure.clone().unwrap_or(Error::Ended)
@@ -282,11 +270,8 @@ impl Shared {
         self.start_processes();
     }
 
-    /// Starts what is to be started, unless whoever waits in [`Objects::run`] does.
+    /// Starts what is to be started.
     fn start_processes(&self) {
-        if !self.engine.packets().has_threads() {
-            return;
-        }
         let Some(inner) = self.inner.get().and_then(Weak::upgrade) else { return };
         loop {
             let start = lock(&self.processes.books).starting.pop_front();
@@ -328,11 +313,6 @@ impl Shared {
     /// Next step of whoever waits until that program is over.
     fn next(&self, program: u64) -> Next {
         let mut books = lock(&self.processes.books);
-        if !self.engine.packets().has_threads()
-            && let Some(start) = books.starting.pop_front()
-        {
-            return Next::Execute(start);
-        }
         if let Some(outcome) = books.outcomes.remove(&program) {
             return Next::Over(outcome);
         }
@@ -364,7 +344,7 @@ impl Processes {
     fn join(&self) {
         let ended = std::mem::take(&mut lock(&self.books).ended);
         // They say nothing: a panic of a process was told to all.
-        ended.into_iter().for_each(|thread| drop(thread.join()));
+        ended.into_iter().for_each(Thread::join);
     }
 }
 

@@ -10,7 +10,7 @@ fn strands_take_turns_and_keep_their_places() {
     let mut strands: Vec<Strand> = (0..3)
         .map(|number| {
             let log = Rc::clone(&log);
-            Strand::new(Stack::new(64 << 10).unwrap(), move || {
+            Strand::new(0, Stack::new(64 << 10).unwrap(), move || {
                 for round in 0..2 {
                     log.borrow_mut().push((number, round));
                     suspend();
@@ -31,7 +31,7 @@ fn strands_take_turns_and_keep_their_places() {
 
 #[test]
 fn a_panic_stays_inside_and_says_what_it_said() {
-    let mut strand = Strand::new(Stack::new(64 << 10).unwrap(), || {
+    let mut strand = Strand::new(0, Stack::new(64 << 10).unwrap(), || {
         suspend();
         std::panic::resume_unwind(Box::new("enough"));
     });
@@ -42,8 +42,8 @@ fn a_panic_stays_inside_and_says_what_it_said() {
 
 #[test]
 fn a_strand_inside_a_strand_is_itself() {
-    let mut outer = Strand::new(Stack::new(128 << 10).unwrap(), || {
-        let mut inner = Strand::new(Stack::new(64 << 10).unwrap(), suspend);
+    let mut outer = Strand::new(0, Stack::new(128 << 10).unwrap(), || {
+        let mut inner = Strand::new(0, Stack::new(64 << 10).unwrap(), suspend);
         assert!(inner.resume().is_none());
         suspend();
         assert!(inner.resume().is_some());

@@ -7,6 +7,7 @@ mod linda;
 mod objects;
 mod orders;
 mod packets;
+mod processes;
 mod programs;
 mod rendezvous;
 mod services;

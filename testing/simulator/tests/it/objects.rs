@@ -318,43 +318,6 @@ fn survivors_are_told_when_a_rank_dies_as_objects_move() {
     }
 }
 
-/// A process waits for what the next one of its rank would do, which cannot begin before it has
-/// ended: there are no threads here.
-#[test]
-fn a_deadlock_is_reported_in_virtual_time() {
-    for preset in Preset::ALL {
-        let report = Simulation::new(options(3, preset, 3)).unwrap().run_joined(|weft: Weft| {
-            let worker = |objects: &Objects, arguments: &[u8]| {
-                let cell = objects.get::<Cell>(u64::from_le_bytes(arguments.try_into()?))?;
-                cell.take()?;
-                Ok(())
-            };
-            let main = |objects: &Objects, _: &[u8]| {
-                let place = Placement::Single(Rank(2));
-                let cell = objects.create_unnamed("cell", &Cell::default(), place)?;
-                for rank in [1, 1] {
-                    objects.fork("Worker", Rank(rank), &cell.id().to_le_bytes())?;
-                }
-                Ok(())
-            };
-            let types = Types::default().with::<Cell>().with_process("Worker", worker);
-            let types = types.with_process("Main", main);
-            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
-            match objects.run("Main", &[]) {
-                Err(weft_object::Error::Deadlock(all)) => Ok(all),
-                other => Err(format!("{other:?}")),
-            }
-        });
-        let on = |on: Option<(&str, &str)>| weft_object::Waiting {
-            process: "Worker".into(),
-            rank: Rank(1),
-            on: on.map(|(object, operation)| (object.into(), operation.into())),
-        };
-        let all = vec![on(Some(("cell", "'take'"))), on(None)];
-        assert_eq!(report.into_values().unwrap(), vec![all; 3], "{preset:?}");
-    }
-}
-
 /// The judge finds bugs of moving: what a home executes too late, what stays behind, and what is
 /// executed where it was and where it is.
 #[test]
@@ -388,32 +351,4 @@ fn planted_bugs_are_found() {
 fn seeds() -> u64 {
     let asked = std::env::var("WEFT_OBJECT_SEEDS").ok();
     asked.map_or(40, |asked| asked.parse().expect("WEFT_OBJECT_SEEDS is a number"))
-}
-
-/// Fig. 7.2, on ranks without threads: a process of each rank.
-#[test]
-fn processes_are_executed_where_they_are_forked() {
-    for preset in Preset::ALL {
-        let report = Simulation::new(options(1, preset, 4)).unwrap().run_joined(|weft: Weft| {
-            let worker = |objects: &Objects, arguments: &[u8]| {
-                let cell = objects.get::<Cell>(u64::from_le_bytes(arguments.try_into()?))?;
-                cell.add(1)?;
-                Ok(())
-            };
-            let main = |objects: &Objects, _: &[u8]| {
-                let cell = Cell::default();
-                let cell = objects.create_unnamed("cell", &cell, Placement::Replicated)?;
-                for rank in [1, 2, 3, 1, 2, 0] {
-                    objects.fork("Worker", Rank(rank), &cell.id().to_le_bytes())?;
-                }
-                Ok(())
-            };
-            let types = Types::default().with::<Cell>().with_process("Worker", worker);
-            let types = types.with_process("Main", main);
-            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
-            objects.run("Main", &[]).map_err(|error| error.to_string())?;
-            Ok(objects.processes().len())
-        });
-        assert_eq!(report.into_values().unwrap(), [0; 4], "{preset:?}");
-    }
 }
