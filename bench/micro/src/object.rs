@@ -14,7 +14,6 @@ use crate::report::{Limit, Row};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use weft::{Client, Rank, Service};
