@@ -16,6 +16,7 @@ pub mod generate;
 pub mod lexer;
 pub mod parser;
 pub mod server;
+pub mod simulated;
 pub mod source;
 mod suggestion;
 pub mod toolchain;
