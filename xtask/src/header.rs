@@ -1,4 +1,4 @@
-//! `weft.h` and `weft-objects.h`, made from the exported functions of `bindings/c`.
+//! `weft.h`, `weft-objects.h` and `weft-sim.h`, made from the exported functions of `bindings/c`.
 
 use anyhow::{Context, Result};
 use cbindgen::{Builder, Config};
@@ -23,7 +23,7 @@ struct Beside {
 
 const FOLDER: &str = "bindings/c";
 
-const HEADERS: [Header; 2] = [
+const HEADERS: [Header; 3] = [
     Header {
         path: "bindings/c/include/weft.h",
         modules: &[
@@ -49,6 +49,11 @@ const HEADERS: [Header; 2] = [
             types: &["Outcome", "ObjectOperation", "ObjectType", "ProcessType", "FieldKind"],
         }),
     },
+    Header {
+        path: "bindings/c/include/weft-sim.h",
+        modules: &["simulation"],
+        beside: Some(Beside { text: SIMULATION, guard: "WEFT_SIM_H", types: &[] }),
+    },
 ];
 
 const OBJECTS: &str = "\
@@ -56,7 +61,11 @@ const OBJECTS: &str = "\
 // `cargo run -p xtask -- header`. What weft.h says of functions and pointers holds here too; the pages
 // weft_object(3) and weft_space(3) have more.";
 
-/// Writes `weft.h` and `weft-objects.h`.
+const SIMULATION: &str = "\
+// C programs on simulated ranks. Made from bindings/c/src by `cargo run -p xtask -- header`. What
+// weft.h says of functions and pointers holds here too; the page weft_simulate(3) has more.";
+
+/// Writes all headers.
 ///
 /// # Errors
 /// What is exported is nothing that C knows, or a file cannot be read or written.

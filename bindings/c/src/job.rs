@@ -43,6 +43,14 @@ impl Job {
     }
 }
 
+/// A job that a program has as long as it runs, which cannot leave it by itself.
+pub(crate) fn lent(weft: Weft) -> Job {
+    let packets = Arc::new(weft.packets().clone());
+    let (interrupts_off, waiters, layer) =
+        (Mutex::default(), Arc::default(), Layer::Messages(weft));
+    Job(Handle::lent(JobState { interrupts_off, packets, waiters, layer }))
+}
+
 /// The job that C points to.
 #[inline]
 pub(crate) fn state(job: Option<&Job>) -> Result<&JobState, Failure> {

@@ -1,4 +1,4 @@
-//! Weft for C programs: what `weft.h` and `weft-objects.h` declare.
+//! Weft for C programs: what `weft.h`, `weft-objects.h` and `weft-sim.h` declare.
 //!
 //! Each group of calls is a module here and a manual page in `man/`; the headers are made from the
 //! modules of [`HEADERS`](../../../xtask/src/header.rs) by `cargo run -p xtask -- header`.
@@ -19,6 +19,7 @@
 //! | `object_type` | types of objects: code of C's | `weft_object(3)` |
 //! | `object_process` | processes that share objects | `weft_object(3)` |
 //! | `space` | Linda | `weft_space(3)` |
+//! | `simulation` | programs on simulated ranks | `weft_simulate(3)` |
 //! | `aligned` | bytes that C reads as numbers | |
 //! | `handle` | what a pointer that C holds points to | |
 //! | `memory` | pointers that C gives (`unsafe`) | |
@@ -27,7 +28,8 @@
 //! | `waiters` | threads that wait for what callbacks do | |
 //! | `held` | what borrows a job or a region, and outlives the call (`unsafe`) | |
 //!
-//! It stands on the facade for Rust, regions and objects on their systems, and adds nothing to it
+//! It stands on the facade for Rust, regions and objects on their systems, simulations on the
+//! simulator, and adds nothing to it
 //! but C's ways. No panic leaves it: an exported function does its work in `status::call`.
 //! Arguments are types that only C can make (`memory`), so that the exported functions are safe
 //! code; what C promises of them is in `weft.h`.
@@ -52,6 +54,7 @@ mod packet;
 mod place;
 mod port;
 mod region;
+mod simulation;
 mod space;
 mod status;
 mod waiters;

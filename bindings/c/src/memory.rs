@@ -14,6 +14,7 @@ use crate::status::Failure;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::ptr;
 use std::slice;
 use weft::Parts;
 
@@ -112,6 +113,18 @@ unsafe impl Sync for User {}
 // what `weft-objects.h` asks of types.
 unsafe impl Send for Instance {}
 
+impl User {
+    /// The address, to be given back by [`Self::from_bits`].
+    pub(crate) fn to_bits(self) -> u64 {
+        self.0.expose_provenance() as u64
+    }
+
+    /// The pointer that had these bits; null if they are 0.
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        User(ptr::with_exposed_provenance_mut(bits as usize))
+    }
+}
+
 impl Instance {
     /// The instance, unless C has made none.
     pub(crate) fn made(self) -> Option<Self> {
@@ -125,6 +138,11 @@ impl Instance {
 }
 
 impl<'a> Text<'a> {
+    /// The text, or `default` if there is none.
+    pub(crate) fn get_or(&self, default: &'a str, what: &str) -> Result<&'a str, Failure> {
+        if self.0.is_null() { Ok(default) } else { self.get(what) }
+    }
+
     /// The text, which has to be UTF-8.
     pub(crate) fn get(&self, what: &str) -> Result<&'a str, Failure> {
         check(self.0, 0, what)?;

@@ -23,7 +23,7 @@ fn here() -> &'static Path {
 
 /// The headers, one after the other.
 fn header() -> String {
-    let headers = ["include/weft.h", "include/weft-objects.h"];
+    let headers = ["include/weft.h", "include/weft-objects.h", "include/weft-sim.h"];
     headers.map(|header| std::fs::read_to_string(here().join(header)).unwrap()).concat()
 }
 

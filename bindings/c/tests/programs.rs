@@ -82,8 +82,11 @@ const PROGRAMS: [(&str, u32, &[&str]); 27] = [
     ("tests/linda.c", 3, &[]),
 ];
 
+/// Test of simulated ranks, which runs by itself.
+const SIMULATION: &str = "tests/simulation.c";
+
 /// The headers.
-const HEADERS: [&str; 2] = ["include/weft.h", "include/weft-objects.h"];
+const HEADERS: [&str; 3] = ["include/weft.h", "include/weft-objects.h", "include/weft-sim.h"];
 
 /// The folder that Cargo builds into.
 fn built() -> PathBuf {
@@ -173,6 +176,14 @@ fn programs_are_clean_under_the_sanitizers() {
     run_all("", &SANITIZED, &[]);
 }
 
+/// Those ranks of which it shows that they wait for ever are not freed, so nothing looks for leaks.
+#[test]
+fn simulated_ranks_run_in_one_process() {
+    let folder = folder();
+    let program = compile(SIMULATION, &["-O2"], &folder);
+    assert_eq!(run(&mut Command::new(program)), "simulated\n");
+}
+
 #[test]
 fn the_first_program_of_the_guide_runs() {
     let guide = std::fs::read_to_string(here().join("../../docs/guide/c.md")).unwrap();
@@ -244,9 +255,10 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
 
 #[test]
 fn tests_call_every_function() {
-    let tests = PROGRAMS.iter().filter(|(path, ..)| path.starts_with("tests/"));
+    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION]);
+    let tests = paths.filter(|path| path.starts_with("tests/"));
     let text: String =
-        tests.map(|(path, ..)| std::fs::read_to_string(here().join(path)).unwrap()).collect();
+        tests.map(|path| std::fs::read_to_string(here().join(path)).unwrap()).collect();
     for name in declared(&headers()) {
         assert!(text.contains(&format!("{name}(")), "{name} is called nowhere");
     }

@@ -41,6 +41,9 @@ pub struct Setup {
     pub observer: Option<Box<dyn Observer>>,
     /// The stack of each coroutine of a rank's program. Pages that it does not touch cost nothing.
     pub stack_bytes: usize,
+    /// Leaves a program that has to stop where it is, with all that it has, rather than unwind it:
+    /// for programs in languages that cannot be unwound.
+    pub abandons: bool,
 }
 
 impl Setup {
@@ -57,6 +60,7 @@ impl Setup {
             keep_events: 0,
             observer: None,
             stack_bytes: 256 << 10,
+            abandons: false,
         }
     }
 }
@@ -66,6 +70,7 @@ pub struct Network {
     shared: Arc<Shared>,
     nodes: Vec<Node>,
     running: usize,
+    abandons: bool,
 }
 
 struct Node {
@@ -159,7 +164,7 @@ impl Network {
             })
         };
         let nodes = (0..ranks).map(node).collect::<io::Result<_>>()?;
-        Ok(Network { shared, nodes, running: 0 })
+        Ok(Network { shared, nodes, running: 0, abandons: setup.abandons })
     }
 
     /// The link of `rank`.
@@ -333,9 +338,13 @@ impl Network {
     }
 
     /// Unwinds all coroutines of `rank`: first the one that has the processor, which may hold what
-    /// the others want in the course of it.
+    /// the others want in the course of it. Or abandons them all.
     fn unwind(&mut self, rank: Rank) {
         let node = &mut self.nodes[rank.index()];
+        if self.abandons {
+            let strands = std::mem::take(&mut node.strands);
+            return strands.into_values().for_each(std::mem::forget);
+        }
         let mut state = self.shared.borrow();
         let parts = state.rank(rank);
         parts.unwinding = true;

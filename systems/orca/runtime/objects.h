@@ -1,7 +1,4 @@
 // Objects. One that its process has not shared is its state alone; others are Weft's.
-static weft_objects *orca_objects;
-static uint32_t orca_rank, orca_ranks;
-
 static void orca_check(weft_status status, const char *at) {
     if (status != WEFT_OK)
         orca_fail(at, "%s", weft_error_text());
@@ -116,20 +113,4 @@ static orca_reader orca_invoke(weft_object *object, uint16_t operation, orca_wri
     orca_check(weft_answer_bytes(*answer, &bytes, &length), at);
     orca_reader reader = {bytes, length, false};
     return reader;
-}
-
-// A program: joins the job, and returns when its processes have ended.
-static int orca_main(const weft_object_type *types, size_t type_count,
-                     const weft_process_type *processes, size_t process_count, const char *main) {
-    weft_job *job;
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    orca_check(weft_join(&job), "start");
-    orca_check(weft_rank(job, &orca_rank), "start");
-    orca_check(weft_size(job, &orca_ranks), "start");
-    orca_check(weft_objects_create(job, types, type_count, processes, process_count, &orca_objects),
-               "start");
-    orca_check(weft_objects_run(orca_objects, main, NULL, 0), "the program");
-    orca_check(weft_objects_destroy(orca_objects), "end");
-    orca_check(weft_leave(job), "end");
-    return 0;
 }

@@ -50,13 +50,15 @@ use crate::source::{Sources, Span};
 use crate::tree::{Block, Declaration, DeclarationKind, Half, Routine};
 
 /// Support that every program has, each part after those that it stands on.
-const RUNTIME: [&str; 6] = [
+const RUNTIME: [&str; 8] = [
     include_str!("../runtime/travel.h"),
     include_str!("../runtime/numbers.h"),
     include_str!("../runtime/arrays.h"),
     include_str!("../runtime/collections.h"),
     include_str!("../runtime/output.h"),
+    include_str!("../runtime/place.h"),
     include_str!("../runtime/objects.h"),
+    include_str!("../runtime/program.h"),
 ];
 
 /// A program that can be checked, and not translated.

@@ -17,6 +17,7 @@ pub mod instances;
 pub mod lexer;
 pub mod parser;
 pub mod server;
+pub mod simulated;
 pub mod source;
 mod suggestion;
 pub mod toolchain;

@@ -2,13 +2,16 @@
 #![forbid(unsafe_code)]
 
 use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
+use signal_hook::consts::SIGINT;
 use weft_orca::command::{Outcome, check_files, format_files, translate};
 use weft_orca::server::serve;
-use weft_orca::toolchain::{Weft, folder_for_program};
+use weft_orca::simulated::Simulated;
+use weft_orca::toolchain::{Ranks, Weft, folder_for_program};
 
 /// Checks, formats, compiles and runs programs in Orca.
 #[derive(Parser)]
@@ -54,6 +57,9 @@ enum Command {
         #[arg(last = true, value_name = "OPTION")]
         options: Vec<String>,
     },
+    /// Compile a program and run it on simulated processors, in virtual time
+    #[command(after_help = SIM_EXAMPLES)]
+    Sim(Simulated),
     /// Serve an editor by the Language Server Protocol, over standard input and output
     Lsp,
     /// Format files in place
@@ -71,6 +77,7 @@ enum Command {
 const EXAMPLES: &str = "\
 Examples:
   orcac run -n 4 counter.orca           compile a program, and run it on four processors
+  orcac sim -n 64 counter.orca          run it on 64 simulated ones
   orcac build counter.orca              compile it to ./counter, which `weft run` starts
   orcac check main.orca shapes.orca     check a program of two files
   orcac fmt counter.orca                format a file in place
@@ -106,13 +113,27 @@ Examples:
 
 The exit status is that of the program.";
 
+const SIM_EXAMPLES: &str = "\
+Examples:
+  orcac sim tsp.orca                    on 64 processors
+  orcac sim -n 16 --preset irx-imc --loss 0.01 --seed 7 tsp.orca
+                                        on 16, whose network loses packets
+  orcac sim -n 8 --machine fast-ethernet tsp.orca
+
+The same command prints the same trace number on any machine. Processes of a processor take turns,
+each until it waits; computing takes no virtual time. The exit status is 1 if the program fails.";
+
 fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Build { output, c, files } => finished(build(output, c, &files)),
-        Command::Run { n, files, options } => match run(n, &files, &options) {
-            Ok(status) => status,
-            Err(errors) => finished(Err(errors)),
-        },
+        Command::Run { n, files, options } => {
+            let start = |weft: &Weft, program: &Path| weft.run(program, n, &options);
+            ended(run(&files, Ranks::Processes, &options, start))
+        }
+        Command::Sim(simulated) => {
+            let start = |_: &Weft, program: &Path| simulated.run(program);
+            ended(run(&simulated.files, Ranks::Simulated, &[], start))
+        }
         Command::Lsp => finished(serve().map_err(|error| format!("orcac: {error}\n"))),
         Command::Check { files } => texts(&check_files(&files, colored())),
         Command::Fmt { check, files } => texts(&format_files(&files, check, colored())),
@@ -145,18 +166,34 @@ fn build(output: Option<PathBuf>, c: bool, files: &[PathBuf]) -> Result<(), Stri
     let program = program
         .filter(|program| !files.contains(program))
         .ok_or("orcac: the program would have the name of its source: name it by --output\n")?;
-    Weft::find()?.compile(&text, &program)
+    Weft::find()?.compile(&text, &program, Ranks::Processes)
 }
 
-fn run(ranks: Option<u16>, files: &[PathBuf], options: &[String]) -> Result<ExitCode, String> {
+/// The exit status of a program that was run, or of a command whose errors are printed.
+fn ended(result: Result<ExitStatus, String>) -> ExitCode {
+    match result {
+        Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1).into(),
+        Err(errors) => finished(Err(errors)),
+    }
+}
+
+/// Compiles a program and has `start` run it, with these options for `weft run`.
+fn run(
+    files: &[PathBuf],
+    ranks: Ranks,
+    options: &[String],
+    start: impl FnOnce(&Weft, &Path) -> Result<ExitStatus, String>,
+) -> Result<ExitStatus, String> {
     let text = translate(files, colored())?;
     let weft = Weft::find()?;
     let folder = folder_for_program(options)?;
     let name = files.first().and_then(|file| file.file_stem()).unwrap_or("program".as_ref());
     let program = folder.path().join(name);
-    weft.compile(&text, &program)?;
-    let status = weft.run(&program, ranks, options)?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    weft.compile(&text, &program, ranks)?;
+    // Ctrl-C is for what is started, too, which ends; then the program is removed here.
+    signal_hook::flag::register(SIGINT, Arc::default())
+        .map_err(|error| format!("orcac: no signal can be caught: {error}\n"))?;
+    start(&weft, &program)
 }
 
 /// Prints what became of a command that reads and writes texts.

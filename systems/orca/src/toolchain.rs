@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
 
-use signal_hook::consts::SIGINT;
 use tempfile::TempDir;
 
 /// Headers of Weft, so that the C that is made always meets the ones that it was made for.
-const HEADERS: [(&str, &str); 2] = [
+const HEADERS: [(&str, &str); 3] = [
     ("weft.h", include_str!("../../../bindings/c/include/weft.h")),
     ("weft-objects.h", include_str!("../../../bindings/c/include/weft-objects.h")),
+    ("weft-sim.h", include_str!("../../../bindings/c/include/weft-sim.h")),
 ];
 
 /// Flags for the C compiler: optimised, since programs are compiled to run fast.
@@ -19,6 +18,15 @@ const FLAGS: [&str; 4] = ["-std=gnu11", "-O3", "-pthread", "-Wl,--gc-sections"];
 
 /// Libraries that Weft stands on, as `weft.pc` names them.
 const LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
+
+/// Ranks that a program is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ranks {
+    /// Processes of the system, which `weft run` starts.
+    Processes,
+    /// Simulated ones, all in one process.
+    Simulated,
+}
 
 /// The library `libweft.a`, of which a program takes its part along, and the command `weft`.
 pub struct Weft {
@@ -59,11 +67,11 @@ impl Weft {
         }
     }
 
-    /// Compiles C to a program.
+    /// Compiles C to a program for such ranks.
     ///
     /// # Errors
     /// Text for people: there is no C compiler, or files cannot be written.
-    pub fn compile(&self, text: &str, program: &Path) -> Result<(), String> {
+    pub fn compile(&self, text: &str, program: &Path, ranks: Ranks) -> Result<(), String> {
         let folder = tempfile::tempdir().map_err(|error| unwritable("a folder for C", &error))?;
         let source = folder.path().join("program.c");
         for (name, text) in HEADERS.into_iter().chain([("program.c", text)]) {
@@ -74,6 +82,7 @@ impl Weft {
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
         let output = Command::new(&compiler)
             .args(FLAGS)
+            .args((ranks == Ranks::Simulated).then_some("-DORCA_SIMULATED"))
             .arg("-I")
             .arg(folder.path())
             .arg(&source)
@@ -116,9 +125,6 @@ impl Weft {
             command.args(["-n", &ranks.to_string()]);
         }
         command.args(options).arg("--").arg(program);
-        // Ctrl-C is for `weft` too, which ends the ranks; who made the program removes it then.
-        signal_hook::flag::register(SIGINT, Arc::default())
-            .map_err(|error| format!("orcac: no signal can be caught: {error}\n"))?;
         command.status().map_err(|error| {
             format!("orcac: {} cannot be started: {error}\n", self.command.display())
         })

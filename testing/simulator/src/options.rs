@@ -24,8 +24,12 @@ pub struct Options {
     pub stuck_after: Duration,
     /// The polling watchdog's delay; without one there are no interrupts.
     pub interrupt_delay: Option<Duration>,
-    /// Stack of each rank's program. Pages that are not touched cost nothing.
+    /// Stack of each coroutine of a rank's program. Pages that are not touched cost nothing.
     pub stack_bytes: usize,
+    /// Leaves a program that has to stop where it is, rather than unwind it ([`Setup::abandons`]).
+    ///
+    /// [`Setup::abandons`]: weft_link_sim::Setup::abandons
+    pub abandons: bool,
     /// Events of each rank that are kept for [`crate::Report::last_events`].
     pub keep_events: usize,
     /// Sees every event as it happens.
@@ -108,6 +112,7 @@ impl Options {
             stuck_after: Duration::from_secs(10),
             interrupt_delay: Some(Duration::from_nanos(timers.interrupt_delay_ns)),
             stack_bytes: 256 << 10,
+            abandons: false,
             keep_events: 0,
             observer: None,
             machine,

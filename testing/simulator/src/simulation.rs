@@ -38,6 +38,7 @@ impl Simulation {
             keep_events: options.keep_events,
             observer: options.observer,
             stack_bytes: options.stack_bytes,
+            abandons: options.abandons,
             faults: options.faults,
             ..Setup::new(machine, settings.ranks)
         })

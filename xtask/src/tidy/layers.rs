@@ -34,8 +34,8 @@ enum Layer {
     Cli,
     Bench,
     World,
-    /// Programs that `weft sim`, `weft bench` and `make paper` run: part of the product, though
-    /// they join everything.
+    /// Simulations, and programs that `weft sim`, `weft bench` and `make paper` run: part of the
+    /// product, though they join everything. Programs in other languages may be simulated, too.
     Simulation,
     Testing,
     /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be
@@ -105,9 +105,9 @@ impl Layer {
 /// True if the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing | Simulation, _) | (Cli | Bench, Simulation) | (Bench, Hosts | World) => {
-            true
-        }
+        (World | Testing | Simulation, _)
+        | (Bindings | Cli | Bench, Simulation)
+        | (Bench, Hosts | World) => true,
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,

@@ -121,8 +121,10 @@ impl Generator<'_> {
         let main = self.facts.main.map(|id| self.process_name(id)).unwrap_or_default();
         format!(
             "\nstatic const weft_process_type processes[] = {{\n{}}};\n{}\n\
-             int main(void) {{\n    return orca_main(types, TYPES, processes, \
-             sizeof processes / sizeof *processes, {});\n}}\n",
+             int main(int argc, char **argv) {{\n    \
+             orca_program program = {{types, TYPES, processes, \
+             sizeof processes / sizeof *processes, {}}};\n    \
+             return orca_main(argc, argv, &program);\n}}\n",
             processes.concat(),
             self.object_table(),
             quoted(&main)

@@ -88,7 +88,8 @@ fn programs_come_to_the_same_on_any_number_of_ranks() {
 /// Of each database the numbers of stones and positions, those of each outcome, and the checksum.
 #[test]
 fn awari_in_orca_comes_to_the_values_of_awari_in_rust() {
-    let program = compiled(&folder("programs/awari.orca"));
+    let source = folder("programs/awari.orca");
+    let program = compiled(&source);
     let databases = tempfile::tempdir().expect("folder");
     let mut awari = built("awari");
     let output = awari.args(["make", "--stones", "7"]).current_dir(databases.path()).output();
@@ -99,12 +100,102 @@ fn awari_in_orca_comes_to_the_values_of_awari_in_rust() {
         let printed = program.prints(ranks);
         assert_eq!(rows(printed.lines()), expected, "{ranks} ranks: {printed}");
     }
+    let (printed, _) = figures(&source, &["-n", "8"]);
+    assert_eq!(rows(printed.lines()), expected, "8 simulated ranks: {printed}");
 }
 
 /// The numbers of lines.
 fn rows<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Vec<u64>> {
     let number = |word: &str| word.replace(',', "").parse().expect("a number");
     lines.map(|line| line.split_whitespace().map(number).collect()).collect()
+}
+
+/// Output and errors of a program on simulated ranks.
+fn simulated(source: &Path, options: &[&str]) -> Output {
+    let mut orcac = Command::new(env!("CARGO_BIN_EXE_orcac"));
+    orcac.arg("sim").args(options).arg(source).env("NO_COLOR", "1").output().expect("orcac")
+}
+
+/// Output of a good program on simulated ranks, and its last line of figures.
+fn figures(source: &Path, options: &[&str]) -> (String, String) {
+    let output = simulated(source, options);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{options:?}: {errors}");
+    let trace = errors.lines().last().unwrap_or_default().to_owned();
+    assert!(trace.starts_with("trace      "), "{errors}");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), trace)
+}
+
+#[test]
+fn simulated_ranks_come_to_the_same_as_one_process() {
+    for name in ["counter", "asp", "leq", "tsp", "shapes"] {
+        let source = folder("programs").join(name).with_extension("orca");
+        let expected = compiled(&source).prints(1);
+        assert_eq!(figures(&source, &["-n", "64"]).0, expected, "{name}");
+        let lossy = ["-n", "16", "--preset", "irx-imc", "--loss", "0.02", "--seed", "5"];
+        let first = figures(&source, &lossy);
+        assert_eq!(first.0, expected, "{name}");
+        assert_eq!(figures(&source, &lossy), first, "{name}: a seed fixes the run");
+    }
+}
+
+#[test]
+fn a_simulation_that_fails_says_why() {
+    let folder = tempfile::tempdir().expect("folder");
+    let source = folder.path().join("program.orca");
+    let stuck = "object implementation Never;
+  is: boolean;
+
+  operation await();
+  begin
+    guard is do od;
+  end;
+
+  begin
+    is := false;
+  end;
+end;
+
+process Worker(never: shared Never);
+begin
+  never$await();
+end;
+
+process OrcaMain();
+begin
+  never: Never;
+
+  fork Worker(never) on 1;
+  fork Worker(never) on 1;
+  never$await();
+end;
+";
+    let divides = "process OrcaMain();
+begin
+  n: integer;
+
+  n := 0;
+  WriteLine(1 / n);
+end;
+";
+    for (text, what) in [(stuck, "'Worker' on rank 1 in 'await'"), (divides, "is divided by 0")] {
+        std::fs::write(&source, text).expect("written");
+        let output = simulated(&source, &["-n", "3"]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains(what), "{errors}");
+    }
+    std::fs::write(&source, divides).expect("written");
+    let cases: [(&[&str], &str); 2] = [
+        (&["--preset", "none"], "no preset 'none'"),
+        (&["--loss", "0.1"], "is for networks that lose nothing"),
+    ];
+    for (options, what) in cases {
+        let output = simulated(&source, options);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains(what), "{errors}");
+    }
 }
 
 /// Types of the mistakes below.
