@@ -487,12 +487,12 @@ fn gather(
 ) -> Result<()> {
     let mut outcome = Ok(());
     parts.for_each(&mut |part| {
-        let part = part.get(skip..).unwrap_or_else(|| {
+        let Some(part) = part.get(skip..) else {
             skip -= part.len();
-            &[]
-        });
+            return;
+        };
+        skip = 0;
         if !part.is_empty() && outcome.is_ok() {
-            skip = 0;
             outcome = packet.put(&part[..part.len().min(packet.room())]).map(drop);
         }
     });

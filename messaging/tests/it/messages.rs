@@ -185,6 +185,28 @@ fn a_message_is_gathered_from_its_parts() {
     });
 }
 
+/// The second packet begins in a piece, or with one, or in the middle of the one after it.
+#[test]
+fn pieces_may_end_where_packets_do() {
+    const HEADER: usize = 16;
+    for job in kinds_of_job(2) {
+        run(job, |member| {
+            let room = member.engine.packets().max_payload() - HEADER;
+            let mailbox = member.mailbox("pieces");
+            for length in room - 70..room + 10 {
+                let pieces = [pattern(1, length), pattern(2, 3), pattern(3, 2 * room)];
+                if member.rank() == 0 {
+                    let slices: Vec<&[u8]> = pieces.iter().map(|piece| &piece[..]).collect();
+                    mailbox.send(1, &slices[..]).unwrap();
+                } else {
+                    let message = mailbox.receive().unwrap().read_to_vec().unwrap();
+                    assert_eq!(message, pieces.concat(), "{length}");
+                }
+            }
+        });
+    }
+}
+
 /// The reader has the first bytes before the sender has sent the last ones.
 #[test]
 fn a_message_is_read_while_it_arrives() {
