@@ -135,7 +135,7 @@ fn costs() -> String {
     let charged = OBJECT_INSTRUCTIONS;
     let us = |instructions: u64| instructions as f64 / 200.0;
     format!(
-        "{COSTS} So an operation on a copy elsewhere is charged {} instructions ({:.1} us), a write {} at its writer ({:.1} us) and {} at each other copy ({:.1} us).",
+        "{COSTS} So an operation on a copy elsewhere is charged {} instructions ({:.1} us), a write {} at its writer ({:.1} us) and {} at each copy, its own too ({:.1} us).",
         thousands(charged.call),
         us(charged.call),
         thousands(charged.write),
@@ -262,7 +262,7 @@ A round trip's throughput is two arrays in its time; a broadcast ends at its las
 const COSTS: &str = "\
 What the object layer computes the machine knows nothing of. As for messages, it is charged what Weft itself takes, in instructions of which a Pentium Pro at 200 MHz does one a cycle, which is \
 assumed: by `make count` (`bench/instructions.toml`) what an operation takes beside a call, and what a write takes beside an ordered broadcast, at its writer and at \
-each copy. They are of today's processor and compiler, without Orca's lock and without its statistics of accesses, which Weft keeps for objects that are placed automatically only. \
+each copy. They are of today's processor and compiler, without Orca's one lock for all and without its statistics of accesses, which Weft keeps for objects that are placed automatically only. \
 Headers, 24 bytes and the length of the array on the way out and 16 back, travel as bytes do, and each array is copied once where it is used, the writer's own copy included. An \
 operation that is one packet is executed where that lies, and the packet given back behind it (0.7 us), which is off the way; what is called or broadcast bare is read before.";
 const TABLE_SAYS: &str =
