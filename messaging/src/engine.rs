@@ -19,15 +19,17 @@ use crate::state::{PortRun, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use crate::window::window_packets;
+use sharing::Sharing;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{HeldPacket, Packets, Progress, Protocol, Taken};
 
 mod numbers;
 mod run;
+mod sharing;
 mod sort;
 
 pub(crate) use numbers::{Numbered, Numbers};
@@ -65,13 +67,6 @@ pub struct Engine {
     /// Callback by which the packet layer makes progress while it waits, as long as this engine
     /// lives.
     _progress: Arc<Progress>,
-}
-
-/// Threads of a rank: whether all are equal, and what is to be done when they become so.
-#[derive(Default)]
-struct Sharing {
-    is_shared: bool,
-    hooks: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 /// Counters of the messaging layer, with those of the layers below it.
@@ -163,36 +158,6 @@ impl Engine {
     #[inline]
     pub(crate) fn caches_handles(&self) -> bool {
         self.caches_handles.load(Ordering::Relaxed)
-    }
-
-    /// Makes all threads equal, for good: see [`Packets::share`]. For programs that send and
-    /// receive in several threads (thesis 6.2.1).
-    pub fn share(&self) {
-        self.packets.share();
-        self.state.share();
-        let mut sharing = self.sharing();
-        sharing.is_shared = true;
-        let hooks = std::mem::take(&mut sharing.hooks);
-        drop(sharing);
-        hooks.into_iter().for_each(|hook| hook());
-    }
-
-    /// Has `hook` called once when all threads are equal, or now if they are: for what has locks of
-    /// its own, which it shares then.
-    pub(crate) fn on_share<T: Send + Sync + 'static>(&self, of: &Arc<T>, hook: fn(&T)) {
-        let of = Arc::downgrade(of);
-        let hook = Box::new(move || of.upgrade().iter().for_each(|of| hook(of)));
-        let mut sharing = self.sharing();
-        if !sharing.is_shared {
-            sharing.hooks.push(hook);
-            return;
-        }
-        drop(sharing);
-        hook();
-    }
-
-    fn sharing(&self) -> MutexGuard<'_, Sharing> {
-        self.sharing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes packets from the network and runs handlers and tasks. True if anything happened.

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 24] = [
+const FIGURES: [&str; 29] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -46,8 +46,13 @@ const FIGURES: [&str; 24] = [
     "region_miss_read",
     "object_read",
     "broadcast",
+    "broadcast_out",
+    "broadcast_in",
     "object_write",
+    "object_write_out",
+    "object_write_in",
     "object_write_here",
+    "object_call",
     "fetch_and_add",
     "fi_tinject",
     "fi_tsend_and_cq_read",

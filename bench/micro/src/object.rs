@@ -2,8 +2,8 @@
 //! here (thesis 7.1.5, figs. 7.11 to 7.14).
 //!
 //! The floor of the first is a call with the same bytes there and back, the floor of the second an
-//! ordered broadcast that has come back here. In turns; and each begins when all ranks have consumed
-//! what the one before it sent, which would be counted as its own otherwise.
+//! ordered broadcast that has come back here. In turns; and each begins when all ranks have
+//! consumed what the one before it sent, which would be counted as its own otherwise.
 //!
 //! How fast long messages are copied depends on where they lie: where two ends differ by little
 //! modulo the size of a page, by a factor of two. So each sample has its bytes, and what is

@@ -214,6 +214,37 @@ pub fn work_to_receive(packets: &Packets) {
     packets.work(MESSAGE_INSTRUCTIONS[1] / INSTRUCTIONS_PER_OPERATION);
 }
 
+/// Instructions that Weft takes for operations on objects beside those for their messages, from
+/// `bench/instructions.toml`, which a test compares: `object_call` less `call`; `object_write_in`
+/// less `broadcast_in`; and `object_write_out` less `broadcast_out` and the writer's own copy.
+pub(crate) const OBJECT_INSTRUCTIONS: ObjectInstructions =
+    ObjectInstructions { call: 1067, copy: 551, write: 845 };
+
+/// Instructions of operations on objects.
+pub(crate) struct ObjectInstructions {
+    /// An operation on a copy elsewhere, at both ranks together.
+    pub call: u64,
+    /// A write at each copy.
+    pub copy: u64,
+    /// A write at its writer, besides.
+    pub write: u64,
+}
+
+/// Declares the work of an operation on a copy elsewhere, at both ranks.
+pub fn work_to_operate(packets: &Packets) {
+    packets.work(OBJECT_INSTRUCTIONS.call / INSTRUCTIONS_PER_OPERATION);
+}
+
+/// Declares the work of writing an object of which there are copies everywhere.
+pub fn work_to_write(packets: &Packets) {
+    packets.work(OBJECT_INSTRUCTIONS.write / INSTRUCTIONS_PER_OPERATION);
+}
+
+/// Declares the work of a copy that executes a write.
+pub fn work_to_update(packets: &Packets) {
+    packets.work(OBJECT_INSTRUCTIONS.copy / INSTRUCTIONS_PER_OPERATION);
+}
+
 /// The time at this rank, in nanoseconds; one time for all ranks.
 pub fn now(packets: &Packets) -> Nanoseconds {
     packets.now().as_nanos() as Nanoseconds

@@ -6,6 +6,7 @@ pub mod fetch_add;
 pub mod forwarding;
 pub mod inbox;
 pub mod layers;
+pub mod objects;
 pub mod overheads;
 pub mod panda;
 pub mod presets;
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(panda::Panda),
         Box::new(sequencers::Sequencers),
         Box::new(layers::Layers),
+        Box::new(objects::Objects),
         Box::new(presets::Presets),
         Box::new(trees::Trees),
         Box::new(windows::Windows),

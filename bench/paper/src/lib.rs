@@ -25,6 +25,7 @@ pub mod cluster;
 pub mod experiment;
 pub mod experiments;
 pub mod fit;
+pub mod objects;
 pub mod plot;
 pub mod regions;
 pub mod rendezvous;

@@ -11,7 +11,8 @@ use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
 use weft_paper::{
-    Experiment, Report, Targets, adaptive, experiments, regions, rendezvous, suite, zero_copy,
+    Experiment, Report, Targets, adaptive, experiments, objects, regions, rendezvous, suite,
+    zero_copy,
 };
 
 /// Measure the papers' tables and figures again
@@ -37,6 +38,9 @@ struct Arguments {
     /// Measure programs on regions only
     #[arg(long)]
     regions: bool,
+    /// Measure operations on objects only
+    #[arg(long)]
+    objects: bool,
     /// Measure data by message and by put only, in the simulator and on this machine's links
     #[arg(long)]
     zero_copy: bool,
@@ -87,6 +91,9 @@ fn measure(arguments: &Arguments) -> Result<()> {
     if arguments.regions {
         return write_regions(&arguments.out);
     }
+    if arguments.objects {
+        return write_objects(&arguments.out);
+    }
     if arguments.zero_copy {
         let write = if arguments.links { write_zero_copy_today } else { write_zero_copy };
         return write(&arguments.out);
@@ -111,6 +118,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
             write_adaptive(&arguments.out)?;
             write_rendezvous(&arguments.out)?;
             write_regions(&arguments.out)?;
+            write_objects(&arguments.out)?;
             write_zero_copy(&arguments.out)?;
         }
     }
@@ -144,6 +152,14 @@ fn write_rendezvous(folder: &Path) -> Result<()> {
 fn write_regions(folder: &Path) -> Result<()> {
     eprintln!("weft-paper: programs on regions ...");
     let pages = regions::pages().context("programs on regions")?;
+    weft_app_common::say!("{}", pages[0].1);
+    write(&pages, folder)
+}
+
+/// Writes the page about operations on objects.
+fn write_objects(folder: &Path) -> Result<()> {
+    eprintln!("weft-paper: operations on objects ...");
+    let pages = objects::pages().context("operations on objects")?;
     weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)
 }

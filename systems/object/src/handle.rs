@@ -333,7 +333,7 @@ impl From<Outcome> for State {
 }
 
 impl<T> Pending<T> {
-    /// The same operation, whose result `read` makes of its bytes.
+    /// Operation whose result `read` makes of its bytes.
     pub fn reading<O>(self, read: fn(Vec<u8>) -> Result<O>) -> Pending<T, O> {
         let Pending { handle, operation, state, .. } = self;
         Pending { handle, operation, state, read }

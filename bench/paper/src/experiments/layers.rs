@@ -15,9 +15,9 @@ use weft_protocol::tree::{Group, Shape};
 
 const ROUNDS: usize = 8;
 /// The ranks of all broadcasts.
-const RANKS: u16 = 64;
+pub(crate) const RANKS: u16 = 64;
 /// Size that fits every cache.
-const LARGE_BYTES: usize = 64 << 10;
+pub(crate) const LARGE_BYTES: usize = 64 << 10;
 /// 2 ms.
 const PAUSE_OPERATIONS: u64 = 100_000;
 
@@ -109,8 +109,11 @@ fn one_way_patterns(results: &mut Results) -> Result<()> {
 }
 
 /// Nanoseconds of a round trip with `there` bytes and `back` bytes in packets, each copied.
-fn packets_round_trip(there: usize, back: usize) -> Result<f64> {
-    let ran = Setup::lfc(2).run(move |packets| {
+///
+/// # Errors
+/// Those of [`Setup::run`].
+pub fn packets_round_trip(setup: &Setup, there: usize, back: usize) -> Result<f64> {
+    let ran = setup.run(move |packets| {
         let arrivals = Arrivals::note(packets, Receive::Copy);
         let parts = |bytes: usize| bytes.div_ceil(PACKET_BYTES).max(1);
         let mut start = 0;
@@ -132,8 +135,11 @@ fn packets_round_trip(there: usize, back: usize) -> Result<f64> {
 }
 
 /// Nanoseconds of a call with `bytes` bytes there and back.
-fn call(bytes: usize) -> Result<f64> {
-    let ran = Setup::lfc(2).run_messages(move |weft| {
+///
+/// # Errors
+/// Those of [`Setup::run_messages`].
+pub fn call(setup: &Setup, bytes: usize) -> Result<f64> {
+    let ran = setup.run_messages(move |weft| {
         let (packets, over) = (weft.packets().clone(), panda::Read::default());
         let ended = over.clone();
         let service = weft.service("echo", move |mut request| {
@@ -171,16 +177,17 @@ fn call(bytes: usize) -> Result<f64> {
 }
 
 fn round_trips(results: &mut Results) -> Result<()> {
-    let empty = packets_round_trip(0, 0)?;
+    let setup = Setup::lfc(2);
+    let empty = packets_round_trip(&setup, 0, 0)?;
     times(results, &["T7.2-crl-lu-lfc", "T7.2-orca-lu-lfc", "T7.2-manta-lu-lfc"], empty);
-    let calls = call(0)?;
+    let calls = call(&setup, 0)?;
     times(results, &["T7.2-orca-lu-panda-mt", "T7.2-manta-lu-panda-mt"], calls);
     let one = LARGE_BYTES as f64;
-    rates(results, &["T7.2-crl-tu-lfc"], one / packets_round_trip(16, LARGE_BYTES)? * 1e9);
+    rates(results, &["T7.2-crl-tu-lfc"], one / packets_round_trip(&setup, 16, LARGE_BYTES)? * 1e9);
     // (2m)/RTT, as in 7.1.5.
-    let packets = 2.0 * one / packets_round_trip(LARGE_BYTES, LARGE_BYTES)? * 1e9;
+    let packets = 2.0 * one / packets_round_trip(&setup, LARGE_BYTES, LARGE_BYTES)? * 1e9;
     rates(results, &["T7.2-orca-tu-lfc", "T7.2-manta-tu-lfc"], packets);
-    let calls = 2.0 * one / call(LARGE_BYTES)? * 1e9;
+    let calls = 2.0 * one / call(&setup, LARGE_BYTES)? * 1e9;
     rates(results, &["T7.2-orca-tu-panda-mt", "T7.2-manta-tu-panda-mt"], calls);
     Ok(())
 }

@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft::{Port, Rank, Weft};
 
 /// Round trips, broadcasts, calls, after as many again to warm up.
-const ROUNDS: usize = 8;
+pub(crate) const ROUNDS: usize = 8;
 /// Long enough for a broadcast to reach everybody: 2 ms.
-const PAUSE_OPERATIONS: u64 = 100_000;
+pub(crate) const PAUSE_OPERATIONS: u64 = 100_000;
 
 /// Payloads of figure 6.16: with all headers the last is one packet still, ordered or not.
 const BROADCAST_SIZES: [usize; 4] = [0, 256, 512, 960];
@@ -273,7 +273,7 @@ pub enum Broadcast {
 }
 
 /// Rank that broadcasts: not the home of the order's numbers.
-const SENDER: Rank = Rank(1);
+pub(crate) const SENDER: Rank = Rank(1);
 
 /// Sends `messages` of `bytes` bytes from rank 1, with pauses or as fast as they go: when each was
 /// begun, and when everybody else had read it.
@@ -325,14 +325,7 @@ fn broadcasts(
 /// # Errors
 /// Those of [`Setup::run_messages`].
 pub fn broadcast_latency(setup: &Setup, how: Broadcast, bytes: usize) -> Result<f64> {
-    let ran = broadcasts(setup, how, bytes, 2 * ROUNDS, PAUSE_OPERATIONS)?;
-    let sender = SENDER.index();
-    let last = |round: usize| {
-        let others = ran.values.iter().enumerate().filter(|(rank, _)| *rank != sender);
-        others.map(|(_, times)| times[round]).max().unwrap_or(0)
-    };
-    let times = (ROUNDS..2 * ROUNDS).map(|round| last(round) - ran.values[sender][round]);
-    Ok(times.sum::<Nanoseconds>() as f64 / ROUNDS as f64)
+    to_last_reader(&broadcasts(setup, how, bytes, 2 * ROUNDS, PAUSE_OPERATIONS)?)
 }
 
 /// Bytes a second at which the slowest reader gets messages of `bytes` bytes.
@@ -340,12 +333,34 @@ pub fn broadcast_latency(setup: &Setup, how: Broadcast, bytes: usize) -> Result<
 /// # Errors
 /// Those of [`Setup::run_messages`].
 pub fn broadcast_rate(setup: &Setup, how: Broadcast, bytes: usize) -> Result<f64> {
-    let messages = ((256 << 10) / bytes.max(1)).clamp(8, 64);
-    let ran = broadcasts(setup, how, bytes, messages, 0)?;
-    let sender = SENDER.index();
-    let others = ran.values.iter().enumerate().filter(|(rank, _)| *rank != sender);
-    let slowest = others.map(|(_, times)| gap(times)).fold(0.0, f64::max);
-    Ok(bytes as f64 / slowest * 1e9)
+    Ok(slowest_rate(&broadcasts(setup, how, bytes, in_a_row(bytes), 0)?, bytes))
+}
+
+/// Broadcasts of `bytes` bytes that are enough to tell their rate.
+pub(crate) fn in_a_row(bytes: usize) -> usize {
+    ((256 << 10) / bytes.max(1)).clamp(8, 64)
+}
+
+/// Nanoseconds from the sender to the last reader, of the last half of all broadcasts.
+pub(crate) fn to_last_reader(ran: &Ran<Vec<Nanoseconds>>) -> Result<f64> {
+    let begun = &ran.values[SENDER.index()];
+    let last = |round: usize| readers(ran).filter_map(|times| times.get(round)).max();
+    let rounds = begun.len() / 2..begun.len();
+    let times = rounds.clone().map(|round| Some(last(round)? - begun[round]));
+    let sum: Nanoseconds = times.sum::<Option<_>>().context("somebody read each broadcast")?;
+    Ok(sum as f64 / rounds.len() as f64)
+}
+
+/// Bytes a second at which the slowest reader got broadcasts of `bytes` bytes.
+pub(crate) fn slowest_rate(ran: &Ran<Vec<Nanoseconds>>, bytes: usize) -> f64 {
+    let slowest = readers(ran).map(|times| gap(times)).fold(0.0, f64::max);
+    bytes as f64 / slowest * 1e9
+}
+
+/// Times of each rank that read what the sender broadcast.
+fn readers(ran: &Ran<Vec<Nanoseconds>>) -> impl Iterator<Item = &Vec<Nanoseconds>> {
+    let others = ran.values.iter().enumerate().filter(|(rank, _)| *rank != SENDER.index());
+    others.map(|(_, times)| times)
 }
 
 /// Figure 6.16.
