@@ -199,9 +199,11 @@ pub(crate) fn linger(packets: &Packets, busy: &Cell<u16>) -> weft_endpoint::Resu
 /// Instructions that Weft takes for a message beside those for its packets, on its way out and
 /// where it is received, counted with callgrind (docs/internals/messaging.md).
 const MESSAGE_INSTRUCTIONS: [u64; 2] = [100, 540];
-/// Of a Pentium Pro at 200 MHz (thesis 1.6.2) in an operation of 20 ns. That it does one a cycle,
-/// of three at most, is assumed.
-const INSTRUCTIONS_PER_OPERATION: u64 = 4;
+/// Nanoseconds of an instruction of a Pentium Pro at 200 MHz (thesis 1.6.2). That it does one a
+/// cycle, of three at most, is assumed.
+pub(crate) const INSTRUCTION_NS: u64 = 5;
+/// Instructions in an operation, which takes 20 ns.
+const INSTRUCTIONS_PER_OPERATION: u64 = 20 / INSTRUCTION_NS;
 
 /// This host executes what sending a message takes beside its packets, which the machine knows
 /// nothing of.

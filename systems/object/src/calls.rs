@@ -35,12 +35,6 @@ enum State {
     Over(Answer),
 }
 
-/// A result that is there, or something to wait for.
-pub(crate) enum Outcome {
-    Over(Answer),
-    Completes(Completion<Answer>),
-}
-
 impl Calls {
     /// Key of a new invocation. It is answered once, and asked for once.
     #[inline]
@@ -70,38 +64,42 @@ impl Calls {
         }
     }
 
-    /// The result of an invocation, or something to wait for.
+    /// Waits for the result of an invocation; handlers run meanwhile.
+    ///
+    /// # Errors
+    /// A lost rank.
     #[inline]
-    pub fn outcome(&self, key: u64, engine: &Arc<Engine>) -> Outcome {
+    pub fn wait(&self, key: u64, engine: &Arc<Engine>) -> Result<Answer> {
         let mut calls = lock(&self.0);
-        let call = &mut calls[key as usize];
-        if let State::Expected = call.state {
-            let (completer, completion) = Completion::new(engine);
-            call.state = State::Awaited(completer);
-            return Outcome::Completes(completion);
+        if let State::Over(_) = calls[key as usize].state
+            && let State::Over(answer) = calls.remove(key as usize).state
+        {
+            return Ok(answer);
         }
-        match calls.remove(key as usize).state {
-            State::Over(answer) => Outcome::Over(answer),
-            _ => unreachable!("an invocation was asked for twice"),
+        drop(calls);
+        Ok(self.completion(key, engine).wait()?)
+    }
+
+    /// Completion with the result of an invocation.
+    pub fn completion(&self, key: u64, engine: &Arc<Engine>) -> Completion<Answer> {
+        let (completer, completion) = Completion::new(engine);
+        let mut calls = lock(&self.0);
+        match std::mem::replace(&mut calls[key as usize].state, State::Awaited(completer)) {
+            State::Expected => {}
+            State::Over(answer) => {
+                let call = calls.remove(key as usize);
+                drop(calls);
+                if let State::Awaited(completer) = call.state {
+                    completer.complete(Ok(answer));
+                }
+            }
+            State::Awaited(_) => unreachable!("an invocation was asked for twice"),
         }
+        completion
     }
 
     /// True if there are any that no process waits for.
     pub fn has_others(&self) -> bool {
         lock(&self.0).iter().any(|(_, call)| call.number == 0)
-    }
-}
-
-impl Outcome {
-    /// Waits for the result; handlers run meanwhile.
-    ///
-    /// # Errors
-    /// A lost rank.
-    #[inline]
-    pub fn wait(self) -> Result<Answer> {
-        match self {
-            Outcome::Over(answer) => Ok(answer),
-            Outcome::Completes(completion) => Ok(completion.wait()?),
-        }
     }
 }

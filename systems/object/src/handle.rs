@@ -1,6 +1,6 @@
 //! An object of a known type, as one rank sees it: the decision process of fig. 7.4.
 
-use crate::calls::{Answer, Outcome};
+use crate::calls::Answer;
 use crate::copy::{Broken, Fault, Overs, Role, Statistics, Way};
 use crate::deadlock::Other;
 use crate::format::{Invocation, REPLY, Reply};
@@ -93,7 +93,7 @@ impl<T: Executable> Handle<T> {
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
         let state = match self.start(operation, 0, arguments)? {
             // If it is dropped, its result is, too.
-            State::Expected(key) => self.outcome(key).into(),
+            State::Expected(key) => State::Completes(self.completion(key)),
             state => state,
         };
         Ok(Pending { handle: self.clone(), operation, state, read: Ok })
@@ -173,7 +173,10 @@ impl<T: Executable> Handle<T> {
     fn answer(&self, state: State) -> Result<Answer> {
         Ok(match state {
             State::Over(answer) => answer,
-            State::Expected(key) => self.outcome(key).wait()?,
+            State::Expected(key) => {
+                let shared = &self.inner.shared;
+                shared.calls.wait(key, &shared.engine)?
+            }
             State::Completes(completion) => completion.wait()?,
             State::Called(call, number) => {
                 let _other = self.counted(number);
@@ -290,11 +293,10 @@ impl<T: Executable> Handle<T> {
         Ok(State::Called(call, number))
     }
 
-    /// Result of an invocation that a copy here answers, or something to wait for.
-    #[inline]
-    fn outcome(&self, key: u64) -> Outcome {
+    /// Completion with the result of an invocation that a copy here answers.
+    fn completion(&self, key: u64) -> Completion<Answer> {
         let shared = &self.inner.shared;
-        shared.calls.outcome(key, &shared.engine)
+        shared.calls.completion(key, &shared.engine)
     }
 
     /// A call with this number, which was counted if no process waits for it, until this is
@@ -321,15 +323,6 @@ enum State {
     Completes(Completion<Answer>),
     /// At its home; with its number.
     Called(Call, u32),
-}
-
-impl From<Outcome> for State {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Over(answer) => State::Over(answer),
-            Outcome::Completes(completion) => State::Completes(completion),
-        }
-    }
 }
 
 impl<T> Pending<T> {
@@ -361,10 +354,7 @@ impl<T: Executable, O> Pending<T, O> {
         loop {
             let answer = match state {
                 State::Over(answer) => answer,
-                State::Expected(key) => {
-                    state = handle.outcome(key).into();
-                    continue;
-                }
+                State::Expected(key) => handle.completion(key).await?,
                 State::Completes(completion) => completion.await?,
                 State::Called(call, number) => {
                     let _other = handle.counted(number);

@@ -1,7 +1,7 @@
 //! The page: `docs/paper/objects.md`.
 
 use super::{operation, write_latency, write_rate};
-use crate::cluster::{OBJECT_INSTRUCTIONS, Setup};
+use crate::cluster::{INSTRUCTION_NS, OBJECT_INSTRUCTIONS, Setup};
 use crate::experiments::broadcast::{self, Senders};
 use crate::experiments::layers::{LARGE_BYTES, RANKS, call, packets_round_trip};
 use crate::experiments::panda::{Broadcast, ROUNDS, broadcast_latency, broadcast_rate};
@@ -65,7 +65,7 @@ const TABLE: [(&str, Measured, [&str; 3]); 4] = [
 /// The page.
 ///
 /// # Errors
-/// What a run says.
+/// Those of [`Setup::run_messages`].
 pub fn pages() -> Result<Vec<PageFile>> {
     let arrays: Vec<Measured> = by_array().collect();
     let pairs = on_threads(threads(), &arrays, |measured| measured.pair());
@@ -133,7 +133,7 @@ fn rate(bytes: usize, us: f64) -> f64 {
 /// Costs of an operation at its hosts.
 fn costs() -> String {
     let charged = OBJECT_INSTRUCTIONS;
-    let us = |instructions: u64| instructions as f64 / 200.0;
+    let us = |instructions: u64| (instructions * INSTRUCTION_NS) as f64 / 1e3;
     format!(
         "{COSTS} So an operation on a copy elsewhere is charged {} instructions ({:.1} us), a write {} at its writer ({:.1} us) and {} at each copy, its own too ({:.1} us).",
         thousands(charged.call),

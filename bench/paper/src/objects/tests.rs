@@ -1,11 +1,9 @@
 use super::{operation, write_latency, write_rate};
-use crate::cluster::{OBJECT_INSTRUCTIONS, Setup};
+use crate::cluster::{INSTRUCTION_NS, OBJECT_INSTRUCTIONS, Setup};
 use crate::experiments::layers::call;
 use crate::experiments::panda::{Broadcast, broadcast_latency, broadcast_rate};
 use std::collections::BTreeMap;
 
-/// Nanoseconds of an instruction of the thesis's hosts.
-const INSTRUCTION_NS: f64 = 5.0;
 /// Nanoseconds that the headers of an operation, some 50 bytes there and back, may take.
 const HEADERS_NS: f64 = 2000.0;
 
@@ -35,7 +33,7 @@ fn charges_are_the_instructions_that_are_counted() {
 fn an_operation_takes_a_call_and_what_it_is_charged() {
     let setup = Setup::lfc(2);
     let (called, operated) = (call(&setup, 0).unwrap(), operation(&setup, 0).unwrap());
-    let charged = OBJECT_INSTRUCTIONS.call as f64 * INSTRUCTION_NS;
+    let charged = (OBJECT_INSTRUCTIONS.call * INSTRUCTION_NS) as f64;
     let added = operated - called;
     assert!((charged..charged + HEADERS_NS).contains(&added.ceil()), "{called} {operated}");
     assert_eq!(operation(&setup, 0).unwrap(), operated);
@@ -47,7 +45,7 @@ fn a_write_takes_a_broadcast_and_what_it_is_charged() {
     let setup = Setup::lfc(4);
     let ordered = broadcast_latency(&setup, Broadcast::Ordered, 0).unwrap();
     let written = write_latency(&setup, 0).unwrap();
-    let charged = (OBJECT_INSTRUCTIONS.write + OBJECT_INSTRUCTIONS.copy) as f64 * INSTRUCTION_NS;
+    let charged = ((OBJECT_INSTRUCTIONS.write + OBJECT_INSTRUCTIONS.copy) * INSTRUCTION_NS) as f64;
     let added = written - ordered;
     assert!((charged - 40.0..charged + HEADERS_NS).contains(&added), "{ordered} {written}");
     assert_eq!(write_latency(&setup, 0).unwrap(), written);

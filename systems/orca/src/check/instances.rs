@@ -1,6 +1,6 @@
 //! Generic object types and modules, and their instances.
 //!
-//! What is generic is checked with parameters that are types of which nothing is known; its values
+//! A generic unit is checked with parameters that are types of which nothing is known; their values
 //! are assigned, handed on and compared for equality. Each instance is a copy
 //! ([`crate::instances`]), and is checked like what is not generic, with parameters that are names
 //! of the types which the instance gives.
