@@ -26,45 +26,13 @@ static int32_t orca_simulated(const weft_job *job, void *program) {
     return 0;
 }
 
-// A number with a comma between thousands.
-static void orca_print_thousands(uint64_t number) {
-    if (number < 1000) {
-        fprintf(stderr, "%u", (unsigned)number);
-        return;
-    }
-    orca_print_thousands(number / 1000);
-    fprintf(stderr, ",%03u", (unsigned)(number % 1000));
-}
-
-static void orca_print_time(double ns) {
-    if (ns < 1e6)
-        fprintf(stderr, "%.1f us", ns / 1e3);
-    else if (ns < 1e9)
-        fprintf(stderr, "%.3f ms", ns / 1e6);
-    else
-        fprintf(stderr, "%.3f s", ns / 1e9);
-}
-
-// Figures of a simulation, as `weft sim` prints them.
 static void orca_print_figures(const weft_simulated *figures) {
-    fprintf(stderr, "simulated  ");
-    orca_print_time((double)figures->virtual_ns);
-    fprintf(stderr, ", ");
-    orca_print_thousands(figures->packets);
-    fprintf(stderr, " packets");
-    if (figures->retransmissions > 0) {
-        fprintf(stderr, ", ");
-        orca_print_thousands(figures->retransmissions);
-        fprintf(stderr, " sent again");
-    }
-    if (figures->faults > 0) {
-        fprintf(stderr, "\ninjected   ");
-        orca_print_thousands(figures->faults);
-        fprintf(stderr, " faults");
-    }
-    fprintf(stderr, "\ntrace      %016llx of ", (unsigned long long)figures->trace);
-    orca_print_thousands(figures->events);
-    fprintf(stderr, " events\n");
+    fprintf(stderr,
+            "simulated  %.3f ms, %llu packets, %llu sent again, %llu faults injected\n"
+            "trace      %016llx of %llu events\n",
+            (double)figures->virtual_ns / 1e6, (unsigned long long)figures->packets,
+            (unsigned long long)figures->retransmissions, (unsigned long long)figures->faults,
+            (unsigned long long)figures->trace, (unsigned long long)figures->events);
 }
 
 // Simulates the ranks that the command line describes: the words of `orcac sim`, in its order.
