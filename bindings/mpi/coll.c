@@ -7,15 +7,14 @@
    same at all of them, such as how many bytes a broadcast has; a datatype's shape may differ, and is packed where it has to be. */
 
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "provider.h"
 #include "weft-coll.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -37,18 +36,6 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct weft_coll *weft;
 static int keyval = MPI_KEYVAL_INVALID;
 
-/* Finds the provider among the libraries that are loaded: libfabric loads it for itself alone. */
-static int find_provider(struct dl_phdr_info *library, size_t size, void *found)
-{
-    const char *name = strrchr(library->dlpi_name, '/');
-    (void)size;
-    name = name ? name + 1 : library->dlpi_name;
-    if (strcmp(name, "libweft-fi.so") != 0 && strcmp(name, "libweft_fi.so") != 0)
-        return 0;
-    snprintf(found, 4096, "%s", library->dlpi_name);
-    return 1;
-}
-
 /* Reads completions, as whatever the program calls of its MPI library does. */
 static void progress(void)
 {
@@ -68,12 +55,8 @@ static int end_team(MPI_Comm comm, int key, void *value, void *extra)
 
 static void begin(void)
 {
-    char path[4096] = "";
-    const struct weft_coll *(*table)(uint32_t) = NULL;
-    dl_iterate_phdr(find_provider, path);
-    void *library = path[0] ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    if (library)
-        table = (const struct weft_coll *(*)(uint32_t))dlsym(library, "weft_coll_table");
+    const struct weft_coll *(*table)(uint32_t);
+    table = (const struct weft_coll *(*)(uint32_t))of_provider("weft_coll_table");
     weft = table ? table(WEFT_COLL_VERSION) : NULL;
     if (weft)
         weft->beside(progress);

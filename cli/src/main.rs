@@ -6,9 +6,12 @@
 mod beside;
 mod cores;
 mod doctor;
+mod jobs;
 mod mpi;
 mod mpirun;
+mod report;
 mod run;
+mod top;
 
 use std::process::ExitCode;
 
@@ -31,6 +34,10 @@ Examples:
                                               everything at once on a simulated bad network
   weft bench latency                          how fast a packet is here, and its floor
   weft compare                                the same beside Open MPI, MPICH, UCX, libfabric, TCP
+  weft ps                                     which jobs run here
+  weft top                                    what the ranks of a job do, live
+  weft why                                    what the ranks of a job wait for
+  weft report run.weft                        a page about a run, of the trace of `weft run --trace`
   weft doctor                                 what works on this machine, and what it costs";
 
 #[derive(Subcommand)]
@@ -38,6 +45,11 @@ enum Command {
     Run(Box<run::Arguments>),
     Mpirun(mpirun::Arguments),
     Doctor(doctor::Arguments),
+    /// List the jobs of yours that run on this host: launcher, ranks, program, time
+    Ps,
+    Why(jobs::Why),
+    Top(top::Top),
+    Report(report::Arguments),
     /// Run a program or a scenario on a simulated machine, in virtual time
     Sim(beside::Words),
     /// Measure this machine: each figure beside its floor
@@ -64,6 +76,10 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Mpirun(arguments) => mpirun::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Ps => jobs::list(),
+        Command::Why(arguments) => jobs::why(&arguments),
+        Command::Top(arguments) => top::show(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Sim(words) => beside::become_command("sim", &words),
         Command::Bench(words) => beside::become_command("bench", &words),
         Command::Compare(words) => beside::become_command("compare", &words),

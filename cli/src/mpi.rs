@@ -1,13 +1,13 @@
 //! The MPI libraries that are installed here, Weft's libfabric provider, and its collectives: what
 //! `weft mpirun` and `weft doctor --mpi` have to find.
 
-mod collectives;
 mod linked;
+mod preloaded;
 mod provider;
 mod stack;
 
-pub use collectives::{Collectives, CollectivesError, FILE as COLLECTIVES};
 pub use linked::{Linked, libraries_of};
+pub use preloaded::{COLLECTIVES, Preloaded, PreloadedError, TRACE};
 pub use provider::{FILE, Provider, has_provider, listed_folders};
 pub use stack::{Launcher, Stack};
 

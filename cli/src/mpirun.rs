@@ -8,7 +8,7 @@ mod words;
 
 use std::env;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
@@ -17,7 +17,9 @@ use std::ffi::OsString;
 use weft_app_common::command_line;
 use weft_launch::{find_program, is_wanted, own_directory};
 
-use crate::mpi::{self, Collectives, Launcher, Linked, Provider, Stack, libraries_of};
+use crate::mpi::{
+    self, COLLECTIVES, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
+};
 use settings::Settings;
 pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
 
@@ -59,6 +61,15 @@ struct Own {
     /// Check all invariants of the protocols after each packet, which takes time
     #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
     check: bool,
+    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "weft.trace"
+    )]
+    trace: Option<PathBuf>,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
@@ -80,6 +91,7 @@ Examples:
   weft mpirun -n 4 --stack mpich ./asp         by MPICH where there is Open MPI too
   weft mpirun --host a:2,b:2 ./asp             what mpirun itself has to be told
   weft mpirun -n 4 --collectives weft ./asp    broadcasts, barriers and reductions by Weft's multicast
+  weft mpirun -n 4 --trace ./asp               write down what happens; then weft report weft.trace
   weft mpirun -n 4 --dry-run ./asp             which command that is
   weft doctor --mpi                            why it does not work
 
@@ -113,14 +125,27 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if own.check {
         settings.ask_for(settings::CHECK, launcher.stack);
     }
-    if own.collectives == Some(By::Weft) {
-        let collectives = Collectives::of(&launcher, &linked)?;
-        if !own.dry_run {
-            collectives.make()?;
-        }
-        settings.preload(launcher.stack, &collectives.file, env::var_os(PRELOAD));
+    let mut preloaded = Vec::new();
+    // Before what it writes down.
+    if let Some(file) = &own.trace {
+        settings.trace(&path::absolute(file)?, launcher.stack);
+        preloaded.push(Preloaded::of(&TRACE, &launcher, &linked)?);
     }
+    if own.collectives == Some(By::Weft) {
+        preloaded.push(Preloaded::of(&COLLECTIVES, &launcher, &linked)?);
+    }
+    if !own.dry_run {
+        preloaded.iter().try_for_each(Preloaded::make)?;
+    }
+    let libraries: Vec<_> = preloaded.iter().map(|library| &*library.file).collect();
+    settings.preload(launcher.stack, &libraries, env::var_os(PRELOAD));
     eprintln!("weft: {launcher}, told {settings}");
+    if let Some(file) = &own.trace {
+        let name = file.display();
+        eprintln!(
+            "weft: each rank writes its part of the trace, {name}.0 and so on: `weft report {name}` shows them"
+        );
+    }
     let mut command = Command::new(&launcher.path);
     command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
     command.args(&settings.words);
@@ -152,6 +177,7 @@ impl Own {
             collectives: others.collectives.or(self.collectives),
             encrypt: others.encrypt || self.encrypt,
             check: others.check || self.check,
+            trace: others.trace.or(self.trace),
             dry_run: others.dry_run || self.dry_run,
         })
     }

@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, Protection, RANKS_MAX, Settings, is_wanted,
+    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, OnDeadlock, Protection, RANKS_MAX, Settings, is_wanted,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
@@ -70,6 +70,13 @@ pub struct Arguments {
     /// have [default: 0.025]
     #[arg(long, value_name = "S", value_parser = grace)]
     grace: Option<Duration>,
+    /// Seconds for which all ranks have to wait for one another before that is a deadlock; 0 never
+    /// looks
+    #[arg(long, value_name = "S", default_value = "30", value_parser = grace)]
+    progress_limit: Duration,
+    /// Reaction to a deadlock
+    #[arg(long, value_enum, default_value_t = Deadlock::Report)]
+    on_deadlock: Deadlock,
     /// Check all invariants of the protocols after each packet, which takes time; one that is
     /// broken ends the job with its name and the numbers. Some are always checked, the others now
     /// and then
@@ -79,6 +86,15 @@ pub struct Arguments {
     /// and which shared objects it had
     #[arg(long, env = "WEFT_STATISTICS", value_parser = is_wanted)]
     statistics: bool,
+    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "weft.trace"
+    )]
+    trace: Option<String>,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -109,6 +125,7 @@ Examples:
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
   weft run -n 4 --statistics -- weft-example jobs    say what each rank sent, and its shared objects
+  weft run -n 4 --trace -- sor                   write down what happens; then weft report weft.trace
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
@@ -142,6 +159,14 @@ enum LongPackets {
     Tcp,
     /// Datagrams, as all packets
     Datagrams,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Deadlock {
+    /// Say once who waits for whom, and go on
+    Report,
+    /// Say it, and end the job with status 35
+    End,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -314,6 +339,9 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     };
     spec.output.label = arguments.label;
     spec.output.directory = arguments.output_dir;
+    if let Some(file) = &arguments.trace {
+        spec.set_trace(file);
+    }
     let limit = Duration::from_secs(arguments.join_limit.into());
     spec.join_limit = (!limit.is_zero()).then_some(limit);
     spec.dedicated = true;
@@ -341,6 +369,11 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     ];
     let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     spec.options.extend(given);
+    spec.progress_limit = Some(arguments.progress_limit);
+    spec.on_deadlock = match arguments.on_deadlock {
+        Deadlock::Report => OnDeadlock::Report,
+        Deadlock::End => OnDeadlock::End,
+    };
     if let Some(grace) = arguments.grace {
         spec.set_grace(grace);
     }

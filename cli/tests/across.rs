@@ -12,15 +12,18 @@ mod ends;
 mod kills;
 #[path = "across/orca.rs"]
 mod orca;
+#[path = "across/why.rs"]
+mod why;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use common::{ASP, Running, assert_one_line, parent_of, text};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available};
+use weft_trace::{Event, Trace, What};
 
 /// `None` where there can be no cluster; the reason was said then.
 fn cluster(hosts: usize) -> Option<Cluster> {
@@ -57,6 +60,34 @@ fn asp_on_two_hosts_and_three() {
     asp_is_right(&two, "--hosts a:2,b:2", 4);
     let three = Cluster::new(3, Options::default()).unwrap();
     asp_is_right(&three, "--hosts a:2,b:2,c:2", 6);
+}
+
+/// Number of packets that have left, and of those that have arrived.
+fn packets(trace: &Trace) -> (usize, usize) {
+    let events = || trace.ranks.iter().flat_map(|rank| &rank.events);
+    let sent = |event: &&Event| matches!(event.what, What::Sent(_));
+    let received = |event: &&Event| matches!(event.what, What::Received(_));
+    (events().filter(sent).count(), events().filter(received).count())
+}
+
+#[test]
+fn each_host_writes_its_part_of_a_trace() {
+    let Some(two) = cluster(2) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("the.trace");
+    let words = format!("{UDP} --hosts a:2,b:1 --trace={}", file.display());
+    let output = common::command(&two, &words, ASP).output().unwrap();
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("the.trace.0 to ") && said.contains("the.trace.1: `weft report "),
+        "{said}"
+    );
+    let trace = Trace::open(&file).unwrap();
+    assert_eq!(trace.run.hosts, ["host 0", "host 0", "host 1"]);
+    assert!(trace.ranks.iter().all(|rank| !rank.events.is_empty() && rank.lost == 0));
+    let (sent, received) = packets(&trace);
+    assert!(received > 100 && received <= sent, "{sent} packets left, {received} arrived");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available, write_script};
+use weft_trace::{Named, Trace, What};
 
 use common::mpi::{between, compile, mpirun, open_mpis, weft};
 
@@ -71,6 +72,29 @@ fn applications_find_what_one_rank_finds() {
             found.extend(said.lines().find(|line| line.starts_with(&own)).map(str::to_owned));
         }
         assert!(found.len() == 3 && found.iter().all(|line| *line == found[0]), "{found:?}");
+    }
+}
+
+#[test]
+fn calls_of_mpi_are_spans_of_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = application("cg", &[], &folder);
+    let file = folder.path().join("the.trace");
+    let mut command = mpirun("-n 2", &folder);
+    command.arg(format!("--trace={}", file.display())).arg(&program);
+    let output = command.args(["--rows", "40", "--columns", "31"]).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    assert!(both(&output).contains("the.trace.0 and so on: `weft report "), "{}", both(&output));
+    let trace = Trace::open(&file).unwrap();
+    assert_eq!(trace.ranks.len(), 2);
+    for rank in &trace.ranks {
+        let named = |name: &str| rank.names.iter().find(|(_, called)| *called == name);
+        let Some(((Named::Span, number), _)) = named("MPI_Allreduce") else {
+            panic!("{:?}", rank.names)
+        };
+        let count = |what| rank.events.iter().filter(|event| event.what == what).count();
+        let begun = count(What::SpanBegins(*number));
+        assert!(begun > 10 && begun == count(What::SpanEnds(*number)), "{begun}");
     }
 }
 

@@ -55,6 +55,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arena;
+mod awaited;
 pub mod format;
 pub mod inbox;
 mod members;
@@ -63,6 +64,7 @@ pub mod schedule;
 pub mod signature;
 pub mod teams;
 
+pub use awaited::awaited;
 pub use inbox::Arrived;
 pub use members::Members;
 pub use run::{Body, Failure, Job, Memory, Run, Stage, Transport, combine_elements};

@@ -61,7 +61,7 @@ pub use ni::{
     default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
-pub use packets::{InterruptsOff, Packets, Progress, Variable};
+pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};
 #[cfg(not(loom))]
 pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, RemoteHeap};
 #[cfg(not(loom))]
@@ -71,7 +71,7 @@ pub use puts::{
 #[cfg(not(loom))]
 pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
 #[cfg(not(loom))]
-pub use send::SendPacket;
+pub use send::{Lent, SendPacket};
 #[cfg(not(loom))]
 pub use threads::{Thread, this_coroutine};
 
@@ -79,6 +79,7 @@ pub use group::Group;
 
 // Re-exports of the link and the protocol for the layers above, which depend on neither.
 pub use weft_link::bell::{Bells, Cause, Loss, Waiter};
+pub use weft_link::status::{Awaited, Meeting, Whom};
 pub use weft_link::sync;
 pub use weft_link::threads::Word;
 pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};

@@ -8,6 +8,7 @@
 //! | module | contents | thesis |
 //! |---|---|---|
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
+//! | `frames` | frames for packets to send | 3.6 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
 //! | `endpoint` | the kind of link, decided once | |
 //! | `plain` | the short way in, which most packets go | |
@@ -31,6 +32,7 @@ mod dispatch;
 mod endpoint;
 mod engine;
 mod fetch_add;
+mod frames;
 mod inner;
 mod interrupts;
 mod lossy;

@@ -1,6 +1,8 @@
 //! A rank's packet interface.
 
 mod interrupts_off;
+mod spans;
+mod waiting;
 
 use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
@@ -17,6 +19,9 @@ use weft_protocol::VARIABLES;
 use weft_wire::Protocol;
 
 pub use interrupts_off::InterruptsOff;
+pub use spans::Span;
+use spans::Tracing;
+pub use waiting::Said;
 
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
 /// thread may use any of them.
@@ -34,6 +39,7 @@ pub struct Packets {
     short_payload: usize,
     pub(crate) puts: Arc<Puts>,
     takers: Arc<Takers>,
+    tracing: Option<Arc<Tracing>>,
 }
 
 /// Layers that take the packets of their protocols themselves.
@@ -71,6 +77,7 @@ impl Packets {
     pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
         let short_payload = node.short_payload();
+        let tracing = node.recorder().map(|recorder| Arc::new(Tracing::new(Arc::clone(recorder))));
         Packets {
             node,
             protocol: Protocol::PACKETS,
@@ -79,6 +86,7 @@ impl Packets {
             short_payload,
             puts,
             takers: Arc::default(),
+            tracing,
         }
     }
 
@@ -368,66 +376,6 @@ impl Packets {
                 (false, false) => Step::Idle,
             })
         })
-    }
-
-    /// Calls `step` until it is done; spins, yields, then sleeps in between. It should poll.
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    pub fn wait(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
-        self.node.wait(step)
-    }
-
-    /// Does what [`Self::wait`] does, but ends where that would sleep, done or not.
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    pub fn wait_awake(&self, step: &mut dyn FnMut() -> Result<Step>) -> Result<()> {
-        self.node.wait_awake(step)
-    }
-
-    /// Pause of who polls and does not [wait](Self::wait), after polls in vain; `begins` after the
-    /// first. Yields or sleeps, for 1 ms at most. Returns the number of polls until the next pause.
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    pub fn pause(&self, begins: bool, step: &mut dyn FnMut() -> Result<Step>) -> Result<u32> {
-        self.node.pause(begins, step)
-    }
-
-    /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again. Cheap while
-    /// none sleeps.
-    pub fn nudge(&self) {
-        self.node.nudge();
-    }
-
-    /// Sets or clears the mark that this protocol has work to do besides packets. The upcall thread
-    /// interrupts if the program does not get to that work within the watchdog's delay.
-    pub fn set_pending_work(&self, there: bool) {
-        self.node.set_pending_work(self.protocol, there);
-    }
-
-    /// Does what [`Self::set_pending_work`] does, for a program that will most likely get to the
-    /// work itself: the upcall thread is not woken for it, and looks within a second.
-    pub fn note_pending_work(&self, there: bool) {
-        self.node.note_pending_work(self.protocol, there);
-    }
-
-    /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
-    /// polling.
-    pub fn set_eager(&self) {
-        self.node.set_eager();
-    }
-
-    /// Has threads that sleep look again at `time`, by [`Self::now`].
-    pub fn set_alarm(&self, time: Option<Duration>) {
-        self.node.set_alarm(time);
-    }
-
-    /// Does what [`Self::set_alarm`] does, for this thread only, which waits or is about to: no
-    /// other is told.
-    pub fn set_own_alarm(&self, time: Option<Duration>) {
-        self.node.set_own_alarm(time);
     }
 
     /// Holds packets that are launched from here on, because more follow at once: until the first

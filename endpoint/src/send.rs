@@ -3,8 +3,11 @@
 
 use crate::packets::Packets;
 use crate::{Destination, Error, Gather, Group, Protocol, Rank, Result};
+use std::cell::Cell;
+use std::ops::Range;
 use std::ptr::NonNull;
 use weft_link::Buffer;
+use weft_link::memory;
 use weft_wire::place::{self, Kind, PlaceHeader};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
@@ -19,7 +22,40 @@ pub struct SendPacket<'a> {
     launched: bool,
 }
 
+/// Memory of the program that packets leave from, without a copy, where the link can do that.
+pub struct Lent<'a> {
+    packets: &'a Packets,
+    bytes: &'a [u8],
+    /// The link sends from its frames only.
+    refused: Cell<bool>,
+}
+
+impl Lent<'_> {
+    /// True if no packet needs the memory any more: all that left from it were acknowledged. It is
+    /// asked with the lock held, so not too often.
+    pub fn is_back(&self) -> bool {
+        !self.packets.node.has_lent(self.memory())
+    }
+
+    fn memory(&self) -> memory::Lent {
+        memory::Lent { start: NonNull::from(self.bytes).cast(), bytes: self.bytes.len() }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.packets.node.take_back(self.memory());
+    }
+}
+
 impl Packets {
+    /// Lends `bytes` to the packets that `send` fills ([`SendPacket::put_lent`]). Packets that
+    /// still need some of them when it returns get a copy; whoever [waits](Lent::is_back) before
+    /// spares that. `bytes` are borrowed meanwhile, and nobody reads them afterwards.
+    pub fn lend<R>(&self, bytes: &[u8], send: impl FnOnce(&Lent<'_>) -> R) -> R {
+        send(&Lent { packets: self, bytes, refused: Cell::new(false) })
+    }
+
     /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a
     /// credit, and the packet need not be kept until it has arrived. The bytes are gathered in the
     /// slot that it leaves from. False if not: then nothing has happened, and the same bytes in a
@@ -71,6 +107,40 @@ impl<'a> SendPacket<'a> {
         }
         self.size += bytes.len();
         Ok(self)
+    }
+
+    /// Appends a range of lent memory, of which nothing is copied if the link can do without. It is
+    /// the end of the packet.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] if it does not fit; the packet stays as it was.
+    ///
+    /// # Panics
+    /// If the memory has no such range, or is lent to another rank's packets: those would not be
+    /// told when it is taken back.
+    pub fn put_lent(&mut self, lent: &Lent<'_>, range: Range<usize>) -> Result<&mut Self> {
+        let (own, others) = (self.packets.node.identity(), lent.packets.node.identity());
+        assert!(own == others, "memory is lent to packets of one rank");
+        let bytes = &lent.bytes[range];
+        // An empty range would take the place of one that the frame has.
+        if lent.refused.get() || bytes.is_empty() || bytes.len() > self.room() {
+            return self.put(bytes);
+        }
+        let memory = memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() };
+        if !self.packets.node.lend(self.frame, self.size, memory) {
+            // The last packet may be of a length that others are not.
+            lent.refused.set(bytes.len() == self.room());
+            return self.put(bytes);
+        }
+        self.size += bytes.len();
+        self.capacity = self.size;
+        Ok(self)
+    }
+
+    /// Has this packet, which goes to rank `to`, ask for an acknowledgement: who waits until
+    /// [lent memory](Lent::is_back) is back does not wait for a timer then.
+    pub fn ask(&mut self, to: Rank) {
+        self.packets.node.ask_with_next(to);
     }
 
     /// Bytes that still fit.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
-use rustix::process::Signal;
-use weft_link_shm::{Supervisor, create_segments};
+use rustix::process::{Pid, Signal};
+use weft_link_shm::{Supervisor, TraceRing, create_segments};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
@@ -19,6 +19,8 @@ use crate::limits::killed_for_memory;
 use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
+use crate::roll::{Doing, Standing};
+use crate::snapshot::RankNow;
 use crate::spawn::{Process, Seat, Spawned, spawn};
 use crate::spec::{JobSpec, LaunchError};
 
@@ -261,6 +263,38 @@ impl<'a> Crew<'a> {
     /// Tells the ranks here that one is lost, here or elsewhere.
     pub fn announce_loss(&self, lost: Rank, cause: Ending) {
         self.supervisor.announce_loss(lost, cause.into());
+    }
+
+    /// Standing of the ranks here.
+    pub fn roll_call(&self) -> Vec<Standing> {
+        let standing = |(number, (rank, process)): (usize, (Rank, &Process))| {
+            if !process.is_running() {
+                return Some(Standing::outside(rank, Doing::HasLeft));
+            }
+            let joined = self.supervisor.process_of(number).map(u32::cast_signed);
+            match joined.and_then(Pid::from_raw) {
+                Some(joined) => Standing::of(rank, joined, self.supervisor.status_of(number)),
+                None => Some(Standing::outside(rank, Doing::HasNotJoined)),
+            }
+        };
+        self.ranks().enumerate().filter_map(standing).collect()
+    }
+
+    /// Ranks here that have joined, as they are now. Counts are those of the question before.
+    pub fn snapshot(&self) -> Vec<RankNow> {
+        let numbers = self.ranks().enumerate();
+        let now = |(number, (rank, process)): (usize, (Rank, &Process))| {
+            let joined = self.supervisor.process_of(number).filter(|_| process.is_running())?;
+            let counts = self.supervisor.counts_of(number);
+            RankNow::of(rank, joined, self.supervisor.status_of(number), counts)
+        };
+        numbers.filter_map(now).collect()
+    }
+
+    /// Traces of the ranks here, if the job is traced.
+    pub fn traces(&self) -> impl Iterator<Item = (Rank, TraceRing)> {
+        let traces = self.ranks().enumerate();
+        traces.filter_map(|(number, (rank, _))| Some((rank, self.supervisor.trace_of(number)?)))
     }
 
     /// Sends a signal to a rank and what it has started.

@@ -134,7 +134,7 @@ pub fn hostfile(data: &[u8]) {
     let Ok(counts) = counts else { return };
     assert_eq!(counts.len(), hosts.len());
     assert!(counts.iter().all(|count| (1..=MAX_RANKS).contains(count)));
-    assert!(asked == 0 || counts.iter().sum::<u16>() == asked.into());
+    assert!(asked == 0 || counts.iter().sum::<u16>() == u16::from(asked));
     let written = |(host, count): (&HostWish, &u16)| match host.name.contains(':') {
         true => format!("[{}]:{count}", host.name),
         false => format!("{}:{count}", host.name),

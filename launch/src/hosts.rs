@@ -42,6 +42,7 @@ pub(crate) mod pace;
 pub(crate) mod probe;
 pub(crate) mod reached;
 mod remote;
+mod roll_call;
 mod sockets;
 mod start;
 pub(crate) mod stream;

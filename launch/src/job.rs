@@ -51,6 +51,8 @@ pub(crate) enum Event {
     HostLost(Vec<Rank>, String),
     /// Somebody sent the launcher a signal.
     Signal(Signal),
+    /// All ranks wait for one another, and the job is to end then.
+    Deadlock,
     /// Nobody reads the job's output any more.
     OutputClosed,
 }
@@ -67,7 +69,7 @@ impl Event {
             | Event::CannotStart(rank, _) => vec![*rank],
             Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
             Event::HostLost(ranks, _) => ranks.clone(),
-            Event::Signal(_) | Event::OutputClosed => Vec::new(),
+            Event::Signal(_) | Event::Deadlock | Event::OutputClosed => Vec::new(),
         }
     }
 }
@@ -92,6 +94,7 @@ pub(crate) enum Verdict {
     NeverAsked,
     Failed(Rank, Fault),
     Interrupted(Signal),
+    Deadlocked,
     OutputClosed,
 }
 
@@ -159,6 +162,9 @@ impl Job {
             Event::Ended(endings) => self.ended(now, endings),
             Event::HostLost(ranks, why) => self.host_lost(now, &ranks, why),
             Event::Signal(signal) => self.signalled(now, signal),
+            Event::Deadlock => {
+                self.begin_ending(Verdict::Deadlocked, now + STOP_GRACE, Some(Signal::TERM));
+            }
             Event::OutputClosed => {
                 self.begin_ending(Verdict::OutputClosed, now + STOP_GRACE, Some(Signal::TERM));
             }

@@ -25,6 +25,7 @@
 mod channel;
 mod clock;
 mod crew;
+mod desk;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hosts;
@@ -39,7 +40,11 @@ mod outcome;
 mod output;
 mod privileges;
 mod program;
+mod progress;
+mod recording;
+mod roll;
 mod signals;
+mod snapshot;
 mod spawn;
 mod spec;
 mod start;
@@ -47,6 +52,7 @@ mod supervise;
 mod wait;
 mod words;
 
+pub use desk::{Question, ask, jobs};
 pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
     Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
@@ -60,10 +66,14 @@ pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
+pub use progress::OnDeadlock;
+pub use snapshot::{RankNow, Snapshot};
 pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE, LaunchError, advice};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_link::bell::Cause;
+pub use weft_link::gauge::Counts;
 pub use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segments};
 pub use weft_seal::Protection;
+pub use weft_trace::Recorded;
 pub use words::signal_name;

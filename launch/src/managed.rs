@@ -16,9 +16,11 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -37,6 +39,8 @@ use crate::member::{JoinError, mark_taken};
 use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 
 use crate::mtu::Mtu;
+use crate::recording::{self, OwnTrace};
+use crate::spec::TRACE;
 
 pub(crate) mod card;
 mod cores;
@@ -60,12 +64,13 @@ use meet::{Listener, Peer};
 use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 8] = [
+const OPTIONS: [(&str, &str); 9] = [
     ("check", "WEFT_CHECK"),
     ("lossless", "WEFT_LOSSLESS"),
     ("preset", "WEFT_PRESET"),
     ("provider", "WEFT_PROVIDER"),
     ("statistics", "WEFT_STATISTICS"),
+    (TRACE, "WEFT_TRACE"),
     ("tree", "WEFT_TREE"),
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
     ("silence-ms", "WEFT_SILENCE_MS"),
@@ -108,10 +113,14 @@ struct Shared {
     peers: Vec<Peer>,
     /// True if this rank says what only the network tells: one rank of each host does.
     speaks: bool,
+    /// This rank.
+    own: Rank,
     left: AtomicBool,
     /// True if a loss is known to the thread that watches, and said if it was for this rank to say.
     noticed: Mutex<bool>,
     on_notice: Condvar,
+    /// Trace that this rank writes, if that is wanted.
+    trace: Option<OwnTrace>,
 }
 
 impl Shared {
@@ -167,11 +176,13 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         None => (0..ranks.0).map(Rank).collect(),
     };
     let settings = settings(ranks.0, here.len(), network.is_some(), &*exchange)?;
+    let own_number = here.iter().position(|rank| *rank == own).unwrap_or_default();
     let segment = create_segment(&settings)?;
     let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
-    let supervisor = Supervisor::attach(&settings, &segments)?;
+    let supervisor = Arc::new(Supervisor::attach(&settings, &segments)?);
     cores::warn(own, &facts);
     let mut options = options(cores::own_cores(&facts, &here, &cards));
+    let trace = record(&facts, &options, (own, own_number), &supervisor)?;
     if facts.iter().any(|facts| facts.link == "fabric") {
         options.insert("link".into(), "fabric".into());
     }
@@ -186,11 +197,29 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
     let exchange = Mutex::new(exchange);
-    let shared = Arc::new(Shared { exchange, peers, speaks, left, noticed, on_notice });
+    let shared = Shared { exchange, peers, speaks, own, left, noticed, on_notice, trace };
+    let shared = Arc::new(shared);
     watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
+}
+
+/// Begins this rank's part of a trace, if that is wanted.
+fn record(
+    facts: &[Facts],
+    options: &Options,
+    rank: (Rank, usize),
+    supervisor: &Arc<Supervisor>,
+) -> Result<Option<OwnTrace>, MeetError> {
+    let Some(file) = options.get(TRACE) else { return Ok(None) };
+    let words: Vec<_> = env::args_os().collect();
+    let hosts = facts.iter().map(|facts| facts.node.clone()).collect();
+    let words = words.iter().map(OsString::as_os_str);
+    let run = recording::describe(words, hosts, facts.len() as u16, options);
+    let trace = OwnTrace::create(Path::new(file), &run, rank, Arc::clone(supervisor));
+    let failed = |error| MeetError::Trace { rank: rank.0, path: file.into(), error };
+    trace.map(Some).map_err(failed)
 }
 
 /// Agreement of ranks of several hosts on Ethernet; `None` if they reach one another by datagrams,
@@ -201,7 +230,15 @@ fn agree(
     way: Option<(&Network, &UdpSocket)>,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, JoinError> {
-    let far = wish(facts, way.is_some(), exchange.name())?;
+    let far = match wish(facts, way.is_some(), exchange.name()) {
+        Ok(far) => far,
+        Err(error) => {
+            // All ranks find the same in the same facts, and end, but not while the process manager
+            // still answers one of them.
+            let _ = exchange.fence();
+            return Err(error.into());
+        }
+    };
     let Some((network, socket)) = way else { return Ok(None) };
     let agreed = match far {
         FarLink::Udp => None,
@@ -228,6 +265,9 @@ impl Managed {
     }
 
     fn bid_farewell(&self) {
+        if let Some(trace) = &self.shared.trace {
+            trace.finish();
+        }
         // First: from here on neither the end of a peer nor that of the process manager is a loss.
         self.shared.left.store(true, Ordering::SeqCst);
         for peer in &self.shared.peers {
@@ -351,6 +391,8 @@ fn settings(
     }
     // The window is the same on all hosts.
     let settings = Settings { ranks: here as u16, ..Settings::new(ranks) };
+    let is_traced = env::var_os("WEFT_TRACE").is_some();
+    let settings = if is_traced { settings.traced() } else { settings };
     Ok(if network { settings.beside_network() } else { settings })
 }
 

@@ -40,7 +40,7 @@ pub use network::{Ethernet, Network, RANKS_MAX};
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 10;
+pub const VERSION: u16 = 11;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.
@@ -265,7 +265,7 @@ fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
     };
     match &network {
         None if rank.0 >= settings.ranks => return Err(BadMessage::Range("rank")),
-        Some(network) if network.ranks_beside(rank).count() != settings.ranks.into() => {
+        Some(network) if network.ranks_beside(rank).count() != usize::from(settings.ranks) => {
             return Err(BadMessage::Range("number of ranks here"));
         }
         _ => {}
@@ -274,11 +274,12 @@ fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
 }
 
 fn put_settings(bytes: &mut Vec<u8>, settings: &Settings) {
-    let Settings { ranks, window_packets, frame_bytes, frames } = settings;
+    let Settings { ranks, window_packets, frame_bytes, frames, trace_events } = settings;
     bytes.extend(ranks.to_le_bytes());
     bytes.extend(window_packets.to_le_bytes());
     bytes.extend(frame_bytes.to_le_bytes());
     bytes.extend(frames.to_le_bytes());
+    bytes.extend(trace_events.to_le_bytes());
 }
 
 fn take_settings(body: &mut Body<'_>) -> Result<Settings, BadMessage> {
@@ -289,7 +290,8 @@ fn take_settings(body: &mut Body<'_>) -> Result<Settings, BadMessage> {
     let window_packets = body.u16()?;
     let frame_bytes = body.u32()?;
     let frames = body.u32()?;
-    Ok(Settings { ranks, window_packets, frame_bytes, frames })
+    let trace_events = body.u32()?;
+    Ok(Settings { ranks, window_packets, frame_bytes, frames, trace_events })
 }
 
 fn put_options(bytes: &mut Vec<u8>, options: &Options) {

@@ -5,12 +5,17 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::Signal;
+use weft_trace::Recorded;
 use weft_wire::Rank;
 
 use crate::spec::advice;
 use crate::words::signal_name;
 use weft_link::bell::Cause;
+
+/// Exit status of a job that was ended because of a deadlock: the system's number for one.
+const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 
 /// Ending of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +112,8 @@ pub enum Verdict {
         /// That signal.
         signal: i32,
     },
+    /// All ranks waited for one another, and the job was to end then.
+    Deadlocked,
     /// Whoever read the job's output has stopped.
     OutputClosed,
 }
@@ -122,6 +129,11 @@ pub struct Outcome {
     pub stuck: Vec<u32>,
     /// True if output was lost, which the launcher has said: it could not be written.
     pub output_lost: bool,
+    /// Doings of the ranks when the launcher was told to end the job, or found that it is in a
+    /// deadlock, in lines; none otherwise.
+    pub roll_call: Vec<String>,
+    /// Trace of the job, if it was wanted.
+    pub recorded: Option<Recorded>,
 }
 
 impl Outcome {
@@ -133,6 +145,7 @@ impl Outcome {
             Verdict::NotWeft { .. } => 1,
             Verdict::Failed(failure) => failure.fault.status(),
             Verdict::Interrupted { signal } => of_signal(*signal),
+            Verdict::Deadlocked => DEADLOCKED,
             Verdict::OutputClosed => of_signal(Signal::PIPE.as_raw()),
         }
     }
@@ -148,6 +161,10 @@ impl Outcome {
     pub fn exit_code(&self) -> ExitCode {
         if !self.is_silent() {
             eprintln!("weft: {self}");
+            self.roll_call.iter().for_each(|line| eprintln!("weft: {line}"));
+        }
+        if let Some(recorded) = &self.recorded {
+            eprintln!("weft: {recorded}");
         }
         ExitCode::from(self.status())
     }
@@ -183,6 +200,9 @@ impl fmt::Display for Outcome {
             Verdict::Failed(failure) => failure.fmt(f)?,
             Verdict::Interrupted { signal } => {
                 write!(f, "the job was ended by signal {signal} ({})", signal_name(*signal))?;
+            }
+            Verdict::Deadlocked => {
+                write!(f, "the job was ended: its ranks waited for one another")?;
             }
             Verdict::OutputClosed => write!(f, "the job was ended: nobody reads its output")?,
         }

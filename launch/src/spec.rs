@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::messages::{BadMessage, Options, check_options};
 use crate::mtu::Mtu;
 use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
+use crate::progress::OnDeadlock;
 use rustix::io::Errno;
 use weft_link_shm::{MAX_RANKS, Settings};
 use weft_seal::Protection;
@@ -23,6 +24,9 @@ pub enum Binding {
     /// Rank `i` on the `i`-th of the cores that the launcher may use, counted round and round.
     Core,
 }
+
+/// Option with the file for the trace.
+pub(crate) const TRACE: &str = "trace";
 
 /// A job: what to run, how often, and how.
 #[derive(Clone, Debug)]
@@ -58,6 +62,11 @@ pub struct JobSpec {
     /// Protection of packets between hosts.
     pub protection: Protection,
     pub(crate) silence: Duration,
+    /// Time for which all ranks have to wait for one another before that is a deadlock; `None` if
+    /// nobody is to look.
+    pub progress_limit: Option<Duration>,
+    /// Reaction to a deadlock.
+    pub on_deadlock: OnDeadlock,
     /// True if what the ranks write to standard error is for a terminal.
     pub terminal: bool,
     /// True if this process does nothing but run this job. It then passes signals on to the ranks,
@@ -103,9 +112,23 @@ impl JobSpec {
             mtu: None,
             protection: Protection::default(),
             silence: crate::hosts::HOST_SILENCE,
+            progress_limit: None,
+            on_deadlock: OnDeadlock::default(),
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }
+    }
+
+    /// Has the ranks write down what they do, and when, to this file. On several hosts each host
+    /// writes its part, beside its own directory. Agents are told by the option `trace`.
+    pub fn set_trace(&mut self, file: &str) {
+        self.settings = self.settings.traced();
+        self.options.insert(TRACE.into(), file.into());
+    }
+
+    /// File for the trace of the job, if there is to be one.
+    pub(crate) fn trace(&self) -> Option<&Path> {
+        self.options.get(TRACE).map(Path::new)
     }
 
     /// Says how long survivors of a loss have to end by themselves, if not [`LOSS_GRACE`]. Ranks
@@ -167,6 +190,14 @@ pub enum LaunchError {
     #[error("cannot write the output to {path:?}: {error}{}", advice(error))]
     Output {
         /// The place.
+        path: PathBuf,
+        /// Error of the system.
+        error: io::Error,
+    },
+    /// The file for the trace cannot be created.
+    #[error("cannot write the trace to {path:?}: {error}{}", advice(error))]
+    Trace {
+        /// The file.
         path: PathBuf,
         /// Error of the system.
         error: io::Error,

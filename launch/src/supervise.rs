@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::event::PollFlags;
 use rustix::process::{Signal, getpid, kill_process};
@@ -11,6 +11,7 @@ use weft_wire::Rank;
 
 use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
+use crate::desk::{Desk, Heading, Question, answer};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::limits::allow_descriptors;
 use crate::messages::{Network, draw_job};
@@ -18,7 +19,11 @@ use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
 use crate::program::find_program;
+use crate::progress::{OnDeadlock, ProgressWatch};
+use crate::recording::{self, Recording, describe_job, own_host};
+use crate::roll::{deadlocked_for, lines};
 use crate::signals::Signals;
+use crate::snapshot::Snapshot;
 use crate::spawn::stdin_of_first;
 use crate::spec::{Bulk, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
@@ -47,6 +52,7 @@ pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
+    Desk(Question),
     Channel(Rank),
     Stream(usize),
     Sink(usize),
@@ -61,6 +67,13 @@ struct Supervision<'a> {
     crew: Crew<'a>,
     output: Output,
     signals: Option<Signals>,
+    /// Places where others ask how the job stands.
+    desks: Vec<(Question, Desk)>,
+    /// Trace of the ranks, if it is wanted.
+    recording: Option<Recording>,
+    progress: ProgressWatch,
+    /// Doings of the ranks when the job was to end, in lines.
+    roll_call: Vec<String>,
 }
 
 impl<'a> Supervision<'a> {
@@ -71,7 +84,17 @@ impl<'a> Supervision<'a> {
         }
         let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
+        let create = |path: &Path| {
+            let run = describe_job(spec, vec![own_host(); ranks.into()], 0);
+            let failed = |error| LaunchError::Trace { path: path.to_owned(), error };
+            Recording::create(path, &run).map_err(failed)
+        };
+        let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
+        // Without one nobody can ask, and that is all.
+        let questions = [Question::Why, Question::Snapshot].into_iter().filter(|_| spec.dedicated);
+        let desks = questions.filter_map(|question| Some((question, Desk::open(question).ok()?)));
+        let desks = desks.collect();
         let part = Part::whole(ranks, network(spec)?);
         let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
@@ -79,7 +102,18 @@ impl<'a> Supervision<'a> {
             output.add_rank(&spec.output, out, err).map_err(failed)?;
         }
         let job = Job::new(ranks, spec.join_limit, spec.loss_grace);
-        Ok(Supervision { spec, job, clock: Clock::start(), crew, output, signals })
+        Ok(Supervision {
+            spec,
+            job,
+            clock: Clock::start(),
+            crew,
+            output,
+            signals,
+            desks,
+            recording,
+            progress: ProgressWatch::new(spec.progress_limit),
+            roll_call: Vec::new(),
+        })
     }
 
     /// Waits for something to happen, and attends to all that has.
@@ -88,6 +122,7 @@ impl<'a> Supervision<'a> {
         for source in self.wait()? {
             match source {
                 Source::Signals => self.take_signals(),
+                Source::Desk(question) => self.answer(question),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => self.output.read_some(number),
                 Source::Sink(number) => {
@@ -107,14 +142,41 @@ impl<'a> Supervision<'a> {
             self.handle(Event::Ended(ended));
         }
         self.crew.reap();
+        if let Some(recording) = &mut self.recording {
+            recording.take(self.crew.traces(), false);
+        }
         self.job.timeout(self.clock.now());
+        self.look_for_deadlock();
         self.act();
         Ok(())
     }
 
+    /// Looks if the ranks wait for one another, if it is time to.
+    fn look_for_deadlock(&mut self) {
+        let now = self.clock.now();
+        if !self.progress.is_due(now) {
+            return;
+        }
+        let (all, ranks) = (self.crew.roll_call(), self.spec.settings.ranks);
+        if !self.progress.looked(now, deadlocked_for(&all, ranks)) {
+            return;
+        }
+        let said = lines(&all, ranks);
+        match self.spec.on_deadlock {
+            OnDeadlock::Report => said.iter().for_each(|line| eprintln!("weft: {line}")),
+            OnDeadlock::End => {
+                self.roll_call = said;
+                self.handle(Event::Deadlock);
+            }
+        }
+    }
+
     fn wait(&self) -> Result<Vec<Source>, LaunchError> {
         let until = self.job.next_deadline().map(|at| at.saturating_sub(self.clock.now()));
-        let timeout = [until, self.crew.retry_after()].into_iter().flatten().min();
+        let look = self.progress.next_look().map(|at| at.saturating_sub(self.clock.now()));
+        let record = self.recording.as_ref().map(|_| recording::EVERY);
+        let all = [until, look, self.crew.retry_after(), record];
+        let timeout = all.into_iter().flatten().min();
         Ok(wait_for(&self.sources(), timeout)?)
     }
 
@@ -123,6 +185,8 @@ impl<'a> Supervision<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
+        let desks = self.desks.iter();
+        all.extend(desks.map(|(asked, desk)| (Source::Desk(*asked), desk.waits_for(), For::IN)));
         let said = self.crew.channels();
         all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         let written = self.output.readable();
@@ -140,9 +204,39 @@ impl<'a> Supervision<'a> {
 
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
+            if let Signal::INT | Signal::TERM | Signal::QUIT = signal
+                && self.roll_call.is_empty()
+            {
+                self.roll_call = lines(&self.crew.roll_call(), self.spec.settings.ranks);
+            }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
             }
+        }
+    }
+
+    /// Answers those who ask how the job stands.
+    fn answer(&self, question: Question) {
+        let desk = self.desks.iter().find(|(answered, _)| *answered == question);
+        let Some((_, desk)) = desk else { return };
+        desk.answer(&match question {
+            Question::Why => self.standing(),
+            Question::Snapshot => self.snapshot().to_json(),
+        });
+    }
+
+    /// Standing of the job, in lines.
+    fn standing(&self) -> String {
+        let (ranks, program) = (self.spec.settings.ranks, Path::new(&self.spec.program));
+        let heading = Heading { ranks, program, time: self.clock.now() };
+        answer(&heading, &self.crew.roll_call())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            program: self.spec.program.to_string_lossy().into_owned(),
+            seconds: self.clock.now().as_secs_f64(),
+            ranks: self.crew.snapshot(),
         }
     }
 
@@ -169,6 +263,10 @@ impl<'a> Supervision<'a> {
 
     /// Cleans up, writes what is left to write, and says how the job came out.
     fn finish(mut self) -> Result<Outcome, LaunchError> {
+        let recorded = self.recording.take().map(|mut recording| {
+            recording.take(self.crew.traces(), true);
+            recording.finish()
+        });
         let stuck = self.crew.clean_up();
         for rank in (0..self.spec.settings.ranks).map(Rank) {
             self.output.read_rest(rank, Kind::Out);
@@ -176,7 +274,8 @@ impl<'a> Supervision<'a> {
             self.output.close_rank(rank);
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        conclude(verdict, stuck, &mut self.output, self.signals.as_mut())
+        let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
+        Ok(Outcome { roll_call: self.roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.
@@ -199,6 +298,7 @@ pub(crate) fn verdict(
         Judged::Completed => Verdict::Completed,
         Judged::NeverAsked => Verdict::NotWeft { program },
         Judged::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
+        Judged::Deadlocked => Verdict::Deadlocked,
         Judged::OutputClosed => Verdict::OutputClosed,
         Judged::Failed(rank, fault) => {
             let words = job.report(rank).or(output.last_words(rank));
@@ -249,7 +349,8 @@ pub(crate) fn conclude(
     output: &mut Output,
     signals: Option<&mut Signals>,
 ) -> Result<Outcome, LaunchError> {
-    let mut outcome = Outcome { verdict, stuck, output_lost: false };
+    let mut outcome =
+        Outcome { verdict, stuck, output_lost: false, roll_call: Vec::new(), recorded: None };
     if !outcome.is_silent() {
         output.end_line();
     }

@@ -22,7 +22,7 @@ fn a_job_leaves_no_descriptor_open_and_no_file() {
         if let Some(verdict) = verdict {
             assert_eq!(outcome.verdict, verdict);
         }
-        assert_eq!(outcome.stuck, []);
+        assert!(outcome.stuck.is_empty());
         assert_eq!((names("/proc/self/fd"), files()), before);
     }
     spec.program = "/no/such/program".into();

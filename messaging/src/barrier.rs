@@ -46,6 +46,7 @@ impl Barrier {
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
+        self.engine.set_leaving();
         self.engine.flush()?;
         self.wait()?;
         self.engine.take_all_that_is_here(Engine::progress_once)?;

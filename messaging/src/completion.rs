@@ -6,6 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use weft_endpoint::Awaited;
 
 /// The value, once it is there, and who waits for it.
 struct Shared<T> {
@@ -43,13 +44,28 @@ impl<T> Completion<T> {
         lock(&self.shared).value.take().transpose()
     }
 
+    /// The engine by which it waits.
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
     /// Waits for the value; handlers run meanwhile.
     ///
     /// # Errors
     /// What the other end completed with, or a lost rank.
     pub fn wait(self) -> Result<T> {
+        self.wait_for(&|| Awaited::of_unknown("what it has begun"))
+    }
+
+    /// Does what [`Self::wait`] does, and lets others know `what` this rank waits for.
+    ///
+    /// # Errors
+    /// Those of [`Self::wait`].
+    pub fn wait_for(self, what: &dyn Fn() -> Awaited) -> Result<T> {
         let shared = Arc::clone(&self.shared);
-        self.engine.wait(|_, waker| look(&shared, waker).transpose())
+        let look = |_: &Arc<Engine>, waker: Option<&Waker>| look(&shared, waker).transpose();
+        let found = self.engine.wait_for(what, None, None, look)?;
+        Ok(found.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a value")))
     }
 }
 

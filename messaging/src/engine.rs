@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{HeldPacket, Packets, Progress, Protocol, Taken};
+use weft_endpoint::{Awaited, HeldPacket, Packets, Progress, Protocol, Taken};
 
 mod numbers;
 mod run;
@@ -57,6 +57,8 @@ pub struct Engine {
     odd: usize,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
+    /// True once the program has ended, and others are waited for.
+    is_leaving: AtomicBool,
     /// True if a handler did something that the program has not heard of.
     has_incidents: AtomicBool,
     pub(crate) reports: Reports,
@@ -125,6 +127,7 @@ impl Engine {
                 caches_handles: AtomicBool::new(false),
                 odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
+                is_leaving: AtomicBool::new(false),
                 has_incidents: AtomicBool::new(false),
                 reports: Reports::default(),
                 sharing: Mutex::default(),
@@ -338,12 +341,22 @@ impl Engine {
         self.tasks.spawn(future);
     }
 
+    /// Notes that the program has ended, and others are waited for.
+    pub(crate) fn set_leaving(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// True once the program has ended.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.is_leaving.load(Ordering::Relaxed)
+    }
+
     /// Makes progress until every message sent from here has left this rank.
     ///
     /// # Errors
     /// Those of [`Self::progress`].
     pub fn flush(self: &Arc<Self>) -> Result<()> {
-        self.watch(|engine| {
+        self.watch_for(&|| Awaited::of_unknown("what it has sent to leave"), |engine| {
             let state = engine.state.enter();
             let owes_nothing = state.owed.is_empty() && state.numbers.is_idle();
             drop(state);

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank, Whom};
 
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
@@ -157,8 +157,11 @@ impl Message {
             self.finish_part();
             let body = self.arrived().body;
             let look = |engine: &Arc<Engine>, waker: Option<&Waker>| engine.take_part(&body, waker);
-            let part = self.engine().wait(look)?;
-            self.take_up(part);
+            let from = self.source();
+            let what =
+                || Awaited::new(format!("the rest of a message of rank {from}"), Whom::One(from));
+            let part = self.engine().wait_for(&what, None, None, look)?;
+            self.take_up(part.unwrap_or_else(|| unreachable!("a wait without a deadline")));
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ use crate::{Error, Result};
 use member::{Handler, Handling, Making, Member};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_endpoint::{Group, Rank, Variable};
+use weft_endpoint::{Awaited, Group, Rank, Variable};
 
 pub use member::OrderStatistics;
 pub use message::OrderedMessage;
@@ -241,7 +241,8 @@ impl Order {
         }
         let (completer, completion) = Completion::new(self.0.engine());
         self.0.broadcast(parts, Some(completer))?;
-        completion.wait()
+        let name = self.0.name();
+        completion.wait_for(&|| Awaited::of_unknown(format!("its broadcast of order '{name}'")))
     }
 
     /// Does what [`Self::broadcast_and_wait`] does, but the caller waits when it likes, or awaits.

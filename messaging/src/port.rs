@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
-use weft_endpoint::{Group, Rank};
+use weft_endpoint::{Awaited, Group, Rank, Whom};
 
 /// A port: messages for it are given to its handler, in order. Every rank that receives on a port
 /// creates it under the same name; messages that come before that wait.
@@ -151,6 +151,7 @@ impl Port {
         model: impl FnOnce(PortRun) -> Option<Model>,
     ) -> Result<Self> {
         let slot = engine.create_port(name, model)?;
+        engine.packets().name_port(slot as u32, name);
         let number = crate::format::port_number(name);
         Ok(Port::at(engine, name, (number, slot), true))
     }
@@ -317,7 +318,8 @@ impl Mailbox {
             Some(_) => Ok(Some(None)),
             None => Ok(engine.take_message(&self.asked, &asker, waker)?.map(Some)),
         };
-        let message = self.engine.wait_until(None, Some(&asker), look)?.flatten();
+        let what = || self.awaited();
+        let message = self.engine.wait_for(&what, None, Some(&asker), look)?.flatten();
         match asker.received() {
             Some(Received { from, length, report }) => {
                 if let Some(consumed) = report {
@@ -344,13 +346,19 @@ impl Mailbox {
         self.receive_until(Some(deadline))
     }
 
+    /// Object of a receive.
+    fn awaited(&self) -> Awaited {
+        Awaited::new(format!("a message on port '{}'", self.name()), Whom::Anyone)
+    }
+
     #[inline]
     fn receive_until(&self, deadline: Option<Duration>) -> Result<Option<Message>> {
         let asker = Asker::of_next(&self.asked);
         let look = |engine: &Arc<Engine>, waker: Option<&_>| {
             engine.take_message(&self.asked, &asker, waker)
         };
-        self.engine.wait_until(deadline, Some(&asker), look)
+        let what = || self.awaited();
+        self.engine.wait_for(&what, deadline, Some(&asker), look)
     }
 
     /// Does what [`Self::receive`] does, for asynchronous handlers and tasks: waits instead of

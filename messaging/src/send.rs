@@ -1,5 +1,7 @@
 //! Sending: from an I/O vector into packets, as there is room for them.
 
+mod stalled;
+
 use crate::engine::{Engine, register_waker};
 use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
 use crate::parts::Parts;
@@ -12,12 +14,14 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_endpoint::{Group, Rank, SendPacket, Step};
+use weft_endpoint::{Awaited, Group, Lent, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// Times that it complains before it asks whether there is such a port.
-const ASK_FOR_PORT_AFTER: u32 = 50;
+
+/// Bytes from which on a message leaves from the program's memory, where its sender blocks: it
+/// waits for the acknowledgement then, which takes as long as some copies.
+const LEND_FROM: usize = 256 << 10;
 
 /// Destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -124,6 +128,30 @@ impl<'a> Sending<'a> {
 
     /// Sends all of it. Blocks while there is no room.
     pub fn finish(&mut self, parts: &(impl Parts + ?Sized)) -> Result<()> {
+        match parts.whole() {
+            Some(bytes) if bytes.len() >= LEND_FROM && self.may_lend() => {
+                let engine = Arc::clone(&self.port.engine);
+                engine.packets().lend(bytes, |lent| {
+                    self.finish_from(parts, Some(lent))?;
+                    wait_until_back(&engine, lent)
+                })
+            }
+            _ => self.finish_from(parts, None),
+        }
+    }
+
+    /// True if its bytes may leave from where they are: its sender may wait until they have.
+    fn may_lend(&self) -> bool {
+        let engine = &self.port.engine;
+        let elsewhere = matches!(self.to, To::Rank(rank) if rank != engine.packets().rank());
+        elsewhere && !engine.state.enter().is_handling()
+    }
+
+    fn finish_from(
+        &mut self,
+        parts: &(impl Parts + ?Sized),
+        lent: Option<&Lent<'_>>,
+    ) -> Result<()> {
         loop {
             if !self.claim(None)? {
                 self.wait_for_room()?;
@@ -132,7 +160,7 @@ impl<'a> Sending<'a> {
                 Some(packet) => packet,
                 None => wait_for_frame(&self.port.engine)?,
             };
-            if self.fill(packet, parts)? || self.asking && !self.wait_for_grant()? {
+            if self.fill(packet, parts, lent)? || self.asking && !self.wait_for_grant()? {
                 return Ok(());
             }
         }
@@ -149,7 +177,9 @@ impl<'a> Sending<'a> {
                 Some(packet) => packet,
                 None => wait_for_frame(&self.port.engine)?,
             };
-            if self.fill(packet, parts)? || self.asking && !self.wait_for_grant_async().await? {
+            if self.fill(packet, parts, None)?
+                || self.asking && !self.wait_for_grant_async().await?
+            {
                 return Ok(());
             }
         }
@@ -285,68 +315,14 @@ impl<'a> Sending<'a> {
         self.wait_async(Self::claimed).await
     }
 
-    /// Waits until `look` finds what the receivers are to say, and complains now and then.
-    fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
-        let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine, self.asking);
-        let mut complaints = 0;
-        loop {
-            let deadline = engine.packets().now() + PATIENCE;
-            let looked = engine.wait_until(Some(deadline), None, |_, waker| look(self, waker))?;
-            if let Some(found) = looked {
-                return Ok(found);
-            }
-            complaints += 1;
-            self.complain(complaints);
-        }
-    }
-
-    async fn wait_async<T>(&mut self, look: Look<Self, T>) -> Result<T> {
-        let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine, false);
-        let mut complaints = 0;
-        loop {
-            let found = poll_fn(|context| match look(self, Some(context.waker())) {
-                Ok(Some(found)) => Poll::Ready(Ok(found)),
-                Err(error) => Poll::Ready(Err(error)),
-                Ok(None) => {
-                    engine.somebody_waits();
-                    Poll::Pending
-                }
-            });
-            if let Ok(found) = engine.within(PATIENCE, found).await {
-                return found;
-            }
-            complaints += 1;
-            self.complain(complaints);
-        }
-    }
-
-    /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
-    fn complain(&self, complaints: u32) {
-        let engine = &self.port.engine;
-        let (receivers, flow) = match self.to {
-            To::Rank(rank) => (vec![rank], None),
-            To::Group(group) => (other_members(engine, group), Some(group)),
-        };
-        for rank in receivers {
-            let PacketHeader { port, message, .. } = self.header;
-            let complaint = if self.asking {
-                PacketHeader::of_message(port, Kind::Waiting, message, 0)
-            } else {
-                let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
-                PacketHeader::stalled(port, flow.map(|group| group.number()), sent)
-            };
-            engine.tell(To::Rank(rank), complaint);
-            if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
-                self.port.probe(rank);
-            }
-        }
-    }
-
     /// Fills a packet and launches it. True if it was the last.
     #[inline]
-    fn fill(&mut self, mut packet: SendPacket<'_>, parts: &(impl Parts + ?Sized)) -> Result<bool> {
+    fn fill(
+        &mut self,
+        mut packet: SendPacket<'_>,
+        parts: &(impl Parts + ?Sized),
+        lent: Option<&Lent<'_>>,
+    ) -> Result<bool> {
         if let To::Group(_) = self.to {
             packet.limit_to_multicast_payload();
         }
@@ -371,16 +347,21 @@ impl<'a> Sending<'a> {
         if is_first {
             packet.put(self.headers)?;
         }
-        let before = packet.room();
-        match parts.whole() {
-            Some(bytes) => {
-                let rest = &bytes[self.sent as usize..];
-                packet.put(&rest[..rest.len().min(before)])?;
-            }
-            None => gather(&mut packet, self.sent as usize, parts)?,
+        let filled = left.min(packet.room());
+        let start = self.sent as usize;
+        match (lent, parts.whole()) {
+            (Some(lent), _) => drop(packet.put_lent(lent, start..start + filled)?),
+            (None, Some(bytes)) => drop(packet.put(&bytes[start..start + filled])?),
+            (None, None) => gather(&mut packet, start, parts)?,
         }
-        let filled = (before - packet.room()) as u64;
-        let is_last = self.sent + filled == self.total;
+        let is_last = filled == left;
+        if is_last
+            && lent.is_some()
+            && let To::Rank(rank) = self.to
+        {
+            packet.ask(rank);
+        }
+        let filled = filled as u64;
         if !is_last || self.header.kind == Kind::Next {
             self.port.engine.packets().hold(!is_last);
         }
@@ -446,39 +427,6 @@ impl Drop for Sending<'_> {
     }
 }
 
-/// Condition that a send waits for; it registers a waker if it does not hold.
-type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
-
-/// A send that waits for its receivers, while it lives.
-struct Stalled<'a> {
-    engine: &'a Engine,
-    /// It blocks its thread until it is answered.
-    asks: bool,
-}
-
-impl<'a> Stalled<'a> {
-    fn begin(engine: &'a Engine, asks: bool) -> Self {
-        let mut state = engine.state.enter();
-        state.stalled += 1;
-        state.asking += u32::from(asks);
-        Stalled { engine, asks }
-    }
-}
-
-impl Drop for Stalled<'_> {
-    fn drop(&mut self) {
-        let mut state = self.engine.state.enter();
-        state.stalled -= 1;
-        state.asking -= u32::from(self.asks);
-        let resumes = self.asks && state.resume_deferred();
-        drop(state);
-        if resumes {
-            self.engine.note_pending();
-            self.engine.have_handlers_run();
-        }
-    }
-}
-
 /// Fills `packet` with what comes after the first `skip` bytes of all parts.
 fn gather(
     packet: &mut SendPacket<'_>,
@@ -499,15 +447,40 @@ fn gather(
     Ok(outcome?)
 }
 
-/// A frame, once one is free again. Packets that arrive meanwhile are sorted, so that their senders
-/// go on, but no handler starts in the middle of a send.
+/// Waits until no packet needs lent memory, which takes a round trip; for a while: those that do
+/// then get a copy.
+fn wait_until_back(engine: &Arc<Engine>, lent: &Lent<'_>) -> Result<()> {
+    let until = engine.packets().now() + PATIENCE;
+    let what = "its receivers to take a long message";
+    wait_for(engine, what, || Ok((lent.is_back() || engine.packets().now() >= until).then_some(())))
+}
+
+/// A frame, once one is free again.
 #[cold]
 fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
-    let (mut frame, mut failed) = (None, None);
-    engine.packets().wait(&mut || {
-        frame = engine.packets().try_packet()?;
-        if frame.is_some() {
-            return Ok(Step::Done);
+    let what = "a frame to send from: all are on their way, to ranks that take none";
+    wait_for(engine, what, || Ok(engine.packets().try_packet()?))
+}
+
+/// The find of `look`, once there is one. Packets that arrive meanwhile are sorted, so that their
+/// senders go on, but no handler starts in the middle of a send.
+fn wait_for<T>(
+    engine: &Arc<Engine>,
+    what: &str,
+    mut look: impl FnMut() -> Result<Option<T>>,
+) -> Result<T> {
+    let (mut found, mut failed) = (None, None);
+    engine.packets().wait_for(&|| Awaited::of_unknown(what), &mut || {
+        match look() {
+            Ok(None) => {}
+            Ok(some) => {
+                found = some;
+                return Ok(Step::Done);
+            }
+            Err(error) => {
+                failed = Some(error);
+                return Ok(Step::Done);
+            }
         }
         Ok(engine.receive().map_or_else(
             |error| {
@@ -518,10 +491,10 @@ fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
         ))
     })?;
     engine.have_handlers_run();
-    match (frame, failed) {
-        (Some(frame), _) => Ok(frame),
+    match (found, failed) {
+        (Some(found), _) => Ok(found),
         (None, Some(error)) => Err(error),
-        (None, None) => unreachable!("the wait ended with a frame or an error"),
+        (None, None) => unreachable!("the wait ended with what was looked for or an error"),
     }
 }
 

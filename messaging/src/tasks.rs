@@ -7,7 +7,7 @@ use crate::handler::Continuation;
 use crate::state::PortRun;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(crate) struct Tasks {
     timers: Mutex<Timers>,
     /// The earliest timer, in nanoseconds.
     next_timer: AtomicU64,
+    /// Futures that wait for their time, and then may do anything.
+    pub naps: AtomicU32,
     /// Tells the engine that a task became ready.
     announce: Box<dyn Fn() + Send + Sync>,
 }
@@ -63,6 +65,7 @@ impl Tasks {
             any_ready: AtomicBool::new(false),
             timers: Mutex::default(),
             next_timer: AtomicU64::new(NEVER),
+            naps: AtomicU32::new(0),
             announce,
         })
     }
@@ -71,6 +74,11 @@ impl Tasks {
     #[inline]
     pub fn has_any(&self) -> bool {
         self.any_ready.load(Ordering::Relaxed) || self.next_timer.load(Ordering::Relaxed) != NEVER
+    }
+
+    /// True if futures wait for their time.
+    pub fn any_naps(&self) -> bool {
+        self.naps.load(Ordering::Relaxed) > 0
     }
 
     /// True if a task is ready.

@@ -18,10 +18,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 use weft_endpoint::biased::{Entered, this_thread};
-use weft_endpoint::{Packets, Step};
+use weft_endpoint::{Awaited, Packets, Step, Whom};
 
 /// The longest that a follower is parked before it looks by itself (invariant I9).
 const LONGEST_PARK: Duration = Duration::from_millis(100);
+
+/// Object of a wait, made when somebody may want to know it.
+pub(crate) type What<'a> = &'a (dyn Fn() -> Awaited + 'a);
 
 /// Wakes the thread that leads, if it sleeps.
 pub(crate) struct Nudge(pub Packets);
@@ -94,14 +97,26 @@ impl Engine {
         asker: Option<&Asker<'_>>,
         mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let follow = |deadline, look: &mut _| self.follow(deadline, look);
-        self.wait_following(deadline, asker, follow, &mut look)
+        self.wait_for(&|| Awaited::of_unknown("its peers"), deadline, asker, &mut look)
     }
 
-    /// Does what [`Self::wait`] does, for a condition that wakes nobody: it is looked at whenever a
-    /// thread that leads has nothing else to do, or was rung.
-    pub(crate) fn watch(
+    /// Does what [`Self::wait_until`] does, and lets others know `what` this rank waits for.
+    pub(crate) fn wait_for<T>(
         self: &Arc<Self>,
+        what: What<'_>,
+        deadline: Option<Duration>,
+        asker: Option<&Asker<'_>>,
+        mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let follow = |deadline, look: &mut _| self.follow(deadline, look);
+        self.wait_following(what, deadline, asker, follow, &mut look)
+    }
+
+    /// Waits for a condition that wakes nobody: it is looked at whenever a thread that leads has
+    /// nothing else to do, or was rung. Lets others know `what` this rank waits for.
+    pub(crate) fn watch_for(
+        self: &Arc<Self>,
+        what: What<'_>,
         mut look: impl FnMut(&Arc<Engine>) -> Result<bool>,
     ) -> Result<()> {
         let mut look = |engine: &Arc<Engine>, _: Option<&Waker>| Ok(look(engine)?.then_some(()));
@@ -111,11 +126,12 @@ impl Engine {
             self.watchers.fetch_sub(1, Ordering::SeqCst);
             followed
         };
-        self.wait_following(None, None, follow, &mut look).map(drop)
+        self.wait_following(what, None, None, follow, &mut look).map(drop)
     }
 
     fn wait_following<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
         self: &Arc<Self>,
+        what: What<'_>,
         deadline: Option<Duration>,
         asker: Option<&Asker<'_>>,
         follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
@@ -134,7 +150,7 @@ impl Engine {
         loop {
             self.raise_incident(None)?;
             if let Some(leading) = self.lead() {
-                return leading.poll_until(deadline, asker, look);
+                return leading.poll_until(what, deadline, asker, look);
             }
             if let Poll::Ready(outcome) = follow(deadline, look)? {
                 return Ok(outcome);
@@ -158,7 +174,8 @@ impl Engine {
     /// # Errors
     /// Those of [`Self::progress`].
     pub fn poll_until(self: &Arc<Self>, mut done: impl FnMut() -> bool) -> Result<()> {
-        self.wait(|_, _| Ok(done().then_some(())))
+        let what = || Awaited::new("what its handlers are to do", Whom::Anyone);
+        self.wait_for(&what, None, None, |_, _| Ok(done().then_some(()))).map(drop)
     }
 
     /// Has all that follow look again.
@@ -183,7 +200,8 @@ impl Engine {
         });
         let waker = Waker::from(Arc::clone(&woken));
         let _blocked = Blocked::on(self);
-        self.wait(|_, follower| {
+        let what = || Awaited::of_unknown("a future");
+        let found = self.wait_for(&what, None, None, |_, follower| {
             woken.waiting.store(follower.is_some(), Ordering::SeqCst);
             if !woken.woken.swap(false, Ordering::SeqCst) {
                 return Ok(None);
@@ -192,7 +210,8 @@ impl Engine {
                 Poll::Ready(value) => Ok(Some(value)),
                 Poll::Pending => Ok(None),
             }
-        })
+        })?;
+        Ok(found.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a value")))
     }
 
     /// Waits for `time`.
@@ -312,15 +331,21 @@ impl Engine {
 impl Leading<'_> {
     fn poll_until<T>(
         &self,
+        what: What<'_>,
         deadline: Option<Duration>,
         asker: Option<&Asker<'_>>,
         look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let engine = self.engine;
         let _alarm = deadline.map(|time| Alarm::set(engine, time));
+        // What ends by itself is nobody's to end.
+        let what = || match what() {
+            awaited if deadline.is_none() && !engine.tasks.any_naps() => awaited,
+            awaited => Awaited { whom: Whom::Unknown, ..awaited },
+        };
         let mut outcome = None;
         let mut idle = false;
-        engine.packets().wait(&mut || {
+        engine.packets().wait_for(&what, &mut || {
             let looked = look(engine, idle.then_some(&engine.nudger));
             match looked {
                 Ok(None) => {}
@@ -420,6 +445,7 @@ impl Future for Sleep {
         }
         self.engine.somebody_waits();
         self.timer = Some(self.engine.tasks.wake_at(self.deadline, context.waker()));
+        self.engine.tasks.naps.fetch_add(1, Ordering::Relaxed);
         Poll::Pending
     }
 }
@@ -427,6 +453,7 @@ impl Future for Sleep {
 impl Sleep {
     fn forget(&mut self) {
         if let Some(number) = self.timer.take() {
+            self.engine.tasks.naps.fetch_sub(1, Ordering::Relaxed);
             self.engine.tasks.forget(self.deadline, number);
         }
     }

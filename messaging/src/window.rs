@@ -113,6 +113,14 @@ impl Outgoing {
         flow.slack = flow.slack.saturating_sub(1);
     }
 
+    /// The member of a group that has consumed least of what was sent to it.
+    pub fn slowest(&self, group: Group, members: &[Rank]) -> Option<Rank> {
+        let flow = self.multicast.get(&group)?;
+        let unconsumed =
+            |rank: Rank| flow.sent.wrapping_sub(flow.consumed.get(rank).copied().unwrap_or(0));
+        members.iter().copied().max_by_key(|rank| unconsumed(*rank))
+    }
+
     /// Number of packets of a flow that were sent, to `to` or to a group.
     pub fn sent(&self, to: Rank, flow: Flow) -> u32 {
         match flow {

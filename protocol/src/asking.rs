@@ -71,6 +71,14 @@ impl<B: Copy> Ni<B> {
         asks
     }
 
+    /// Has the next packet to `to` ask for an acknowledgement, whatever is free: somebody waits for
+    /// it. Presets whose senders do not ask have their receivers' timers.
+    pub fn ask_with_next(&mut self, to: Rank) {
+        if self.settings.preset.is_optimistic() {
+            self.flow(to).sending.ask_with_next = true;
+        }
+    }
+
     /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
         let settings = self.settings;

@@ -63,6 +63,7 @@ impl<B> Default for Flow<B> {
             deadline: None,
             attempts: 0,
             round_trip: RoundTrip::default(),
+            ask_with_next: false,
             asking: false,
             unasked: None,
             unanswered: 0,
@@ -99,6 +100,8 @@ pub(crate) struct Sending<B> {
     pub round_trip: RoundTrip,
     /// Packets ask for an acknowledgement, one in so many (Pupa 2.2.1).
     pub asking: bool,
+    /// The next packet asks, whatever else is so.
+    pub ask_with_next: bool,
     /// Those that have not, since the last that did; `None` as long as none needs to.
     unasked: Option<Every>,
     /// Answers to come: what was asked since the last time-out, less what was answered.
@@ -301,18 +304,23 @@ impl<B: Copy> Sending<B> {
     /// acknowledgement. One in `every` packets does, and one in as many buffers, and the last for
     /// which there is room.
     pub fn asks(&mut self, buffers: usize, every: Every) -> bool {
+        let must = std::mem::take(&mut self.ask_with_next);
         if !self.asking && self.limit.is_none() {
             self.unasked = None;
-            return false;
-        }
-        let is_due = match &mut self.unasked {
-            None => true,
-            Some(unasked) => {
-                unasked.packets = unasked.packets.saturating_add(1);
-                unasked.buffers = unasked.buffers.saturating_add(buffers);
-                unasked.packets >= every.packets || unasked.buffers >= every.buffers
+            if must {
+                self.has_asked();
             }
-        };
+            return must;
+        }
+        let is_due = must
+            || match &mut self.unasked {
+                None => true,
+                Some(unasked) => {
+                    unasked.packets = unasked.packets.saturating_add(1);
+                    unasked.buffers = unasked.buffers.saturating_add(buffers);
+                    unasked.packets >= every.packets || unasked.buffers >= every.buffers
+                }
+            };
         let asks = is_due || self.limit == Some(self.next);
         if asks {
             self.unasked = Some(Every::default());

@@ -69,9 +69,13 @@ pub fn parse(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     Ok((header, payload))
 }
 
-/// The header at the start of `packet`, and everything after it.
+/// The header at the start of `packet`, and everything after it, which may be less or more than its
+/// body.
+///
+/// # Errors
+/// [`Malformed`] if there is no header.
 #[inline]
-pub(crate) fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
+pub fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     let (head, rest) = packet.split_first_chunk::<SIZE>().ok_or(Malformed::Short(packet.len()))?;
     if head[field::VERSION] != VERSION {
         return Err(Malformed::Version(head[field::VERSION]));

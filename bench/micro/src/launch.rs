@@ -4,7 +4,7 @@ use crate::arena::{self, Arena};
 use crate::protocols::Protocols;
 use crate::{
     authentication, congestion, events, fairness, hostile, linda, meeting, network, object, orca,
-    put, region, rendezvous, rpc, stream, upcalls,
+    put, region, rendezvous, rpc, stream, trace, upcalls,
 };
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
@@ -51,6 +51,8 @@ pub enum Kind {
     Orca,
     /// A poll that finds nothing.
     Poll,
+    /// An event that a traced rank writes down
+    Trace,
     /// A call of another rank, there and back, against two packets.
     Rpc,
     /// Calls a second, 64 of them at once.
@@ -89,7 +91,12 @@ impl Kind {
         match self {
             Kind::Bandwidth | Kind::Stream | Kind::Rendezvous => 1 << 20,
             Kind::Multicast => 1 << 10,
-            Kind::Barrier | Kind::Poll | Kind::Rpc | Kind::RpcRate | Kind::Fairness => 0,
+            Kind::Barrier
+            | Kind::Poll
+            | Kind::Trace
+            | Kind::Rpc
+            | Kind::RpcRate
+            | Kind::Fairness => 0,
             Kind::LogGp => 16,
             Kind::Latency | Kind::Message | Kind::Upcalls | Kind::AllReduce => 8,
             Kind::Put
@@ -141,6 +148,9 @@ pub struct Spec {
     /// Provider of libfabric, for --link fabric [default: the best one with hardware of its own]
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
+    /// Have the ranks write down what they do meanwhile, to see what that takes
+    #[arg(long)]
+    pub traced: bool,
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
@@ -187,7 +197,8 @@ impl Spec {
         let usual = if apart { 2 } else { self.kind.default_ranks() };
         let settings = Settings::new(self.ranks.unwrap_or(usual));
         let window_packets = self.protocols.window.unwrap_or(settings.window_packets);
-        Settings { window_packets, ..settings }
+        let settings = Settings { window_packets, ..settings };
+        if self.traced || self.kind == Kind::Trace { settings.traced() } else { settings }
     }
 
     /// True if this is between hosts.
@@ -198,7 +209,7 @@ impl Spec {
     }
 
     fn check(&self, settings: &Settings) -> Result<()> {
-        let alone = matches!(self.kind, Kind::Barrier | Kind::Poll | Kind::Events);
+        let alone = matches!(self.kind, Kind::Barrier | Kind::Poll | Kind::Trace | Kind::Events);
         let least = if alone { 1 } else { 2 };
         if settings.ranks < least {
             bail!("this benchmark needs at least {least} ranks (-n {least})");
@@ -281,7 +292,13 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
 
 /// Outcome of a benchmark without ranks.
 fn completed() -> Outcome {
-    Outcome { verdict: Verdict::Completed, stuck: Vec::new(), output_lost: false }
+    Outcome {
+        verdict: Verdict::Completed,
+        stuck: Vec::new(),
+        output_lost: false,
+        roll_call: Vec::new(),
+        recorded: None,
+    }
 }
 
 /// The job of a benchmark: its program is this executable.
@@ -324,6 +341,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
         Kind::Upcalls => upcalls::rank(spec, &arena),
         Kind::Order => order::rank(spec, &arena),
         Kind::Poll => poll::rank(spec, &arena),
+        Kind::Trace => trace::rank(spec),
         Kind::Rpc | Kind::RpcRate => rpc::rank(spec, &arena),
         Kind::Put | Kind::PutRpc => put::rank(spec, None),
         Kind::LogGp => loggp::rank(spec, &arena),

@@ -47,6 +47,7 @@ mod report;
 mod rpc;
 mod stream;
 mod switches;
+mod trace;
 mod upcalls;
 
 pub use launch::{Kind, RANK, Spec, rank, run};

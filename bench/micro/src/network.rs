@@ -285,7 +285,9 @@ fn row(spec: &Spec, shape: &Shape, weft: Measured, floors: [(&'static str, Floor
     row.link = link(spec);
     for (what, floor) in floors {
         match floor {
-            Ok(floor) => row.beside(Floor::measured(what, floor.samples), floor.processor_ns),
+            Ok(floor) => {
+                row.beside(Floor::measured(what, row.unit, floor.samples), floor.processor_ns)
+            }
             Err(why) => row.floors.push(Floor::missing(what, why)),
         }
     }

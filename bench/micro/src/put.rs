@@ -70,7 +70,7 @@ pub fn compare(
             row.link = network::link(spec);
         }
         for (floor, other) in floors.iter().zip(measured) {
-            row.beside(Floor::measured(floor, other.samples), other.processor_ns);
+            row.beside(Floor::measured(floor, row.unit, other.samples), other.processor_ns);
         }
         row.print(spec.json);
     }

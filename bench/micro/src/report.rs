@@ -75,6 +75,9 @@ pub struct Floor {
     pub what: &'static str,
     /// Its median; `None` if it was not measured.
     pub p50: Option<f64>,
+    /// 99 of 100 samples were no worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
     /// The mean of its samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
@@ -111,15 +114,22 @@ impl Processor {
 }
 
 impl Floor {
-    /// The floor with these samples.
-    pub fn measured(what: &'static str, samples: Vec<f64>) -> Self {
-        let mean = Some(mean_of(&samples));
-        Floor { what, p50: Some(median(samples)), mean, missing: None, processor: None }
+    /// The floor with these samples in `unit`.
+    pub fn measured(what: &'static str, unit: &str, samples: Vec<f64>) -> Self {
+        let sorted = sort(samples);
+        Floor {
+            what,
+            p50: Some(quantile(&sorted, 0.5)),
+            p99: Some(quantile(&sorted, bad_end(unit))),
+            mean: Some(mean_of(&sorted)),
+            missing: None,
+            processor: None,
+        }
     }
 
     /// A floor that could not be measured, and why.
     pub fn missing(what: &'static str, why: impl Into<Cow<'static, str>>) -> Self {
-        Floor { what, p50: None, mean: None, missing: Some(why.into()), processor: None }
+        Floor { what, p50: None, p99: None, mean: None, missing: Some(why.into()), processor: None }
     }
 }
 
@@ -134,8 +144,6 @@ impl Row {
     ) -> Self {
         let rounds = samples.len();
         let sorted = sort(samples);
-        // For rates more is better, so the bad end is the low one.
-        let worst = if unit == "ns" { 0.99 } else { 0.01 };
         Row {
             bench: bench.into(),
             link: "shm",
@@ -143,7 +151,7 @@ impl Row {
             size,
             unit,
             p50: quantile(&sorted, 0.5),
-            p99: quantile(&sorted, worst),
+            p99: quantile(&sorted, bad_end(unit)),
             mean: mean_of(&sorted),
             min: quantile(&sorted, 0.0),
             rounds,
@@ -152,7 +160,7 @@ impl Row {
             limit: None,
             floors: floors
                 .into_iter()
-                .map(|(what, samples)| Floor::measured(what, samples))
+                .map(|(what, samples)| Floor::measured(what, unit, samples))
                 .collect(),
         }
     }
@@ -199,11 +207,13 @@ impl Row {
                 Some(p50) => {
                     let (ratio, used) = (self.p50 / p50, used(floor.processor));
                     let (what, figure) = (floor.what, self.figure(p50));
-                    let mean = floor.mean.map(|mean| format!(", mean {}", self.figure(mean)));
-                    let mean = mean.unwrap_or_default();
+                    let rest = [("p99", floor.p99), ("mean", floor.mean)];
+                    let rest = rest.into_iter().filter_map(|(name, value)| Some((name, value?)));
+                    let rest = rest.map(|(name, value)| format!(", {name} {}", self.figure(value)));
+                    let rest: String = rest.collect();
                     let limit = limit.take().map(|limit| format!("   ({})", limit.text(ratio)));
                     let limit = limit.unwrap_or_default();
-                    weft_app_common::say!("  {ratio:.2} x {what}: {figure}{mean}{used}{limit}");
+                    weft_app_common::say!("  {ratio:.2} x {what}: {figure}{rest}{used}{limit}");
                 }
                 None => {
                     let why = floor.missing.as_deref().unwrap_or_default();
@@ -234,6 +244,12 @@ fn bytes(size: usize) -> String {
         size if size >= 1 << 10 && size.is_multiple_of(1 << 10) => format!("{} KiB", size >> 10),
         size => format!("{size} B"),
     }
+}
+
+/// The part of all samples that is better than the worst hundredth. Of rates more is better, so
+/// their bad end is the low one.
+fn bad_end(unit: &str) -> f64 {
+    if unit == "ns" { 0.99 } else { 0.01 }
 }
 
 /// The median.

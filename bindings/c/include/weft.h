@@ -380,6 +380,14 @@ weft_status weft_share_among_threads(const weft_job *job);
 // blocks.
 weft_status weft_now(const weft_job *job, uint64_t *now);
 
+// Begins a span of time, which a trace of the run (weft run --trace) shows under this name until
+// weft_span_end() ends it. `span` is given its number. In a run that is not traced nothing
+// happens. Never blocks.
+weft_status weft_span_begin(const weft_job *job, const char *name, uint32_t *span);
+
+// Ends the span of this number that began last. Never blocks.
+weft_status weft_span_end(const weft_job *job, uint32_t span);
+
 // Reads the counters of this rank so far. Never blocks.
 weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistics);
 

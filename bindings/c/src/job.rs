@@ -3,7 +3,7 @@
 
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::Held;
-use crate::memory::User;
+use crate::memory::{Text, User};
 use crate::status::{Failure, Status, call};
 use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
@@ -249,6 +249,27 @@ pub extern "C" fn weft_share_among_threads(job: Option<&Job>) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_now(job: Option<&Job>, now: Option<&mut MaybeUninit<u64>>) -> Status {
     call(|| put(now, state(job)?.packets.now().as_nanos() as u64))
+}
+
+/// Begins a span of time, which a trace of the run (weft run --trace) shows under this name until
+/// weft_span_end() ends it. `span` is given its number. In a run that is not traced nothing
+/// happens. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_span_begin(
+    job: Option<&Job>,
+    name: Text<'_>,
+    span: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| put(span, state(job)?.packets.begin_span(name.get("the name")?)))
+}
+
+/// Ends the span of this number that began last. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_span_end(job: Option<&Job>, span: u32) -> Status {
+    call(|| {
+        state(job)?.packets.end_span(span);
+        Ok(())
+    })
 }
 
 /// Counters of a rank since it joined.

@@ -208,7 +208,10 @@ to_several(uint32_t rank)
     uint32_t members[2] = { 1, 0 };
     uint64_t before, after;
     weft_group *both;
+    uint32_t span;
 
+    OK(weft_span_begin(job, "to several", &span));
+    FAILS(weft_span_begin(job, NULL, &span), WEFT_INVALID, "null");
     OK(weft_now(job, &before));
     OK(weft_group_create(job, members, 2, &both));
     if (rank == 1) {
@@ -223,6 +226,7 @@ to_several(uint32_t rank)
     OK(weft_group_free(both));
     OK(weft_now(job, &after));
     HOLDS(before < after && weft_version()[0] != '\0');
+    OK(weft_span_end(job, span));
 }
 
 static void

@@ -4,13 +4,15 @@
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
+use crate::vain::Vain;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_endpoint::biased::{Biased, Entered};
-use weft_endpoint::{HeldPacket, Inspect, Packets, Progress, Protocol, Rank, Step, Taken};
+use weft_endpoint::{Awaited, HeldPacket, Inspect, Packets, Progress, Protocol};
+use weft_endpoint::{Rank, Step, Taken, Whom};
 use weft_tagged::Receiver;
 
 /// Time limit of a program that gives it in milliseconds: for ever, if the number is negative.
@@ -46,6 +48,8 @@ pub(crate) struct Job {
     looks_left: AtomicU32,
     /// True if something was found since the last pause.
     has_found: AtomicBool,
+    /// Wait of a program that looks in vain, as others learn of it.
+    vain: Vain,
     /// Threads that wait for something. What one of them waits for another one may take from the
     /// network.
     waiting: AtomicUsize,
@@ -114,6 +118,7 @@ impl Job {
                 domains: AtomicUsize::new(0),
                 looks_left: AtomicU32::new(0),
                 has_found: AtomicBool::new(true),
+                vain: Vain::default(),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,
                 packets,
@@ -129,6 +134,7 @@ impl Job {
         }
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(place) = place else { return };
+        self.vain.end();
         let deadline = self.packets.now() + LEAVE_LIMIT;
         while self.packets.now() < deadline {
             let is_idle = {
@@ -265,6 +271,7 @@ impl Job {
     #[inline(always)]
     pub fn found_something(&self) {
         self.has_found.store(true, Ordering::Relaxed);
+        self.vain.end();
         self.nudge_others(0);
     }
 
@@ -289,8 +296,15 @@ impl Job {
             Ok(Step::of(any || state.reports.has_completions()))
         };
         let begins = self.has_found.swap(false, Ordering::Relaxed);
+        self.vain.pauses(begins, &self.packets, || self.awaited());
         let looks = self.packets.pause(begins, &mut step).unwrap_or(1);
         self.looks_left.store(looks - 1, Ordering::Relaxed);
+    }
+
+    /// Object of the wait of a program for whatever it has begun.
+    fn awaited(&self) -> Awaited {
+        let awaited = self.enter().exchange.awaited();
+        awaited.unwrap_or_else(|| Awaited::of_unknown("completions"))
     }
 
     /// Makes progress until `look` finds something, or the time is up. Sleeps in between.
@@ -299,7 +313,11 @@ impl Job {
         limit: Option<Duration>,
         look: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
-        self.wait_beside(limit, look, || ())
+        let what = || match limit {
+            None => self.awaited(),
+            Some(_) => Awaited { whom: Whom::Unknown, ..self.awaited() },
+        };
+        self.wait_beside(limit, &what, look, || ())
     }
 
     /// Does what [`Self::wait`] does, for calls with an error of their own if the time is up.
@@ -315,10 +333,11 @@ impl Job {
     }
 
     /// Does what [`Self::wait`] does, for a thread that is in the way of those that read
-    /// completions: calls `beside` while there are some.
+    /// completions: calls `beside` while there are some. Lets others know `what` it waits for.
     pub fn wait_beside<T>(
         &self,
         limit: Option<Duration>,
+        what: &dyn Fn() -> Awaited,
         mut look: impl FnMut(&mut State) -> Option<T>,
         beside: impl Fn(),
     ) -> Result<T> {
@@ -326,7 +345,8 @@ impl Job {
         let mut found = Err(Refusal::AGAIN);
         self.packets.set_own_alarm(deadline);
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let waited = self.packets.wait(&mut || {
+        self.vain.end();
+        let waited = self.packets.wait_for(what, &mut || {
             let mut state = self.enter();
             // Others may have brought it, with no packet.
             if let Some(seen) = look(&mut state) {

@@ -2,6 +2,7 @@
  * both. Structures that later versions have made longer are checked up to where the first ones ended. */
 
 #include "weft-coll.h"
+#include "weft-trace.h"
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -103,3 +104,6 @@ int main(void)
 {
     return 0;
 }
+
+AT(weft_trace, begin, 8);
+AT(weft_trace, end, 16);

@@ -41,7 +41,8 @@ pub use weft::{Outcome, Weft, join, run};
 pub use weft_endpoint::quota;
 pub use weft_endpoint::{
     Cause, Connection, Group, KeptPacket, Loss, Notification, NotificationKind, Notifications,
-    Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Step, Upcalls, Variable,
+    Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Span, Step, Upcalls,
+    Variable,
 };
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use weft_endpoint::{Loss, Node, Packets, Rank, Shape, WatchThread};
 use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
+use weft_link::wrap::Traced;
 use weft_link::{Link, Part};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::Mixed;
@@ -69,8 +70,18 @@ impl Session {
             checks_all: options.checks_all,
             ..weft_endpoint::Settings::new(settings.ranks, settings.window_packets)
         };
-        let node = Node::new(rank, protocol, link, options.wait_policy(settings.ranks));
-        Ok(Session::new(node, membership, options, settings.ranks))
+        let policy = options.wait_policy(settings.ranks);
+        // What is not traced is compiled without traces.
+        Ok(match link.recorder() {
+            None => {
+                let node = Node::new(rank, protocol, link, policy);
+                Session::new(node, membership, options, settings.ranks)
+            }
+            Some(recorder) => {
+                let node = Node::new(rank, protocol, Traced::new(link, recorder), policy);
+                Session::new(node, membership, options, settings.ranks)
+            }
+        })
     }
 
     /// In a job of which some pairs of ranks share no memory.

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_endpoint::{Group, InterruptsOff, Packets, Rank, Variable};
+use weft_endpoint::{Group, InterruptsOff, Packets, Rank, Span, Variable};
 use weft_messaging::collective::{Reduction, Team};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
@@ -511,6 +511,14 @@ impl Weft {
     #[inline]
     pub fn work(&self, operations: u64) {
         self.packets().work(operations);
+    }
+
+    /// Begins a span of time, which a trace of the run (`weft run --trace`) shows under this name
+    /// until the result is dropped: `let _span = weft.span("solve");`. In a run that is not traced
+    /// it is `None`, and takes no time.
+    #[inline]
+    pub fn span(&self, name: &str) -> Option<Span> {
+        self.packets().span(name)
     }
 
     /// Counters of this rank since it joined.

@@ -1,6 +1,7 @@
 //! The arguments of `weft sim`.
 
 use clap::{CommandFactory, Parser};
+use std::path::PathBuf;
 use std::time::Duration;
 use weft_app_common::command_line;
 use weft_protocol::tree::Shape;
@@ -74,6 +75,16 @@ pub struct Arguments {
     /// If the run fails, print the last events of the ranks concerned
     #[arg(long)]
     pub explain: bool,
+    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "weft.trace",
+        conflicts_with = "seeds"
+    )]
+    pub trace: Option<PathBuf>,
     /// One object a line; what programs print goes to standard error
     #[arg(long)]
     pub json: bool,
@@ -127,6 +138,7 @@ Examples:
                                                 everything at once, judged, on a bad network
   weft sim storm --preset hrx-hmc --corrupt 0.02 --partition 0-3@5ms..20ms --seeds 20
   weft sim all-to-all --tree chain --recovery at-once --rounds 64
+  weft sim sor -n 16 --trace                    write down what happens; then weft report weft.trace
   weft sim storm -n 512 --window adaptive       windows that follow demand
   weft sim broadcast -n 10000 --machine my-machine.toml
 

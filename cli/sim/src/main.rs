@@ -14,9 +14,10 @@ mod workload;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use std::path::Path;
 use std::process::ExitCode;
 use weft_protocol::Settings;
-use weft_simulator::{Machine, Options, Simulation};
+use weft_simulator::{Machine, Options, Simulation, Tape};
 
 use arguments::Arguments;
 use lines::Lines;
@@ -54,6 +55,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         if !arguments.json && !workload.shows_progress() {
             options.observer = ProgressLine::on_terminal();
         }
+        let tape = arguments.trace.as_ref().map(|_| Tape::new(arguments.ranks));
+        options.tape.clone_from(&tape);
         let simulation = Simulation::new(options)?;
         workload.check(&simulation)?;
         if !arguments.json && seed == arguments.seed {
@@ -65,6 +68,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             Some(lines) => lines.write(&run.json(what, arguments, seed))?,
             None if arguments.seeds > 1 => eprintln!("seed {seed:<6} {}", run.in_one_line()),
             None => eprint!("{run}"),
+        }
+        if let Some((tape, file)) = tape.zip(arguments.trace.as_deref()) {
+            write_trace(&tape, file, arguments)?;
         }
         let failure = run.failure();
         if let Some(failure) = &failure {
@@ -82,6 +88,22 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("weft: {summary}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes down what happened, and says where.
+fn write_trace(tape: &Tape, file: &Path, arguments: &Arguments) -> Result<()> {
+    let words = arguments.what.iter().chain(&arguments.rest);
+    let run = weft_trace::Run {
+        program: words.map(String::as_str).collect::<Vec<_>>().join(" "),
+        hosts: vec!["simulated".into(); arguments.ranks.into()],
+        is_simulated: true,
+        parts: 0,
+        options: [("preset".into(), arguments.preset.to_string())].into(),
+    };
+    let recorded =
+        tape.write(file, &run).with_context(|| format!("cannot write the trace to {file:?}"))?;
+    eprintln!("weft: {recorded}");
+    Ok(())
 }
 
 /// Says what led to the failure of a run, if that was asked for, and how to have it again.

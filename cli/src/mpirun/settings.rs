@@ -1,7 +1,7 @@
 //! Settings that make an MPI library use Weft.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -26,6 +26,9 @@ pub const PRELOAD: &str = "LD_PRELOAD";
 
 /// Variable that asks for encryption between hosts.
 pub const ENCRYPT: &str = "WEFT_ENCRYPT";
+
+/// Variable that names the file of a trace.
+pub const TRACE: &str = "WEFT_TRACE";
 
 /// Variable that asks for all checks of invariants.
 pub const CHECK: &str = "WEFT_CHECK";
@@ -97,14 +100,23 @@ impl Settings {
         }
     }
 
-    /// Has ranks load a library before everything else, but for what is loaded before already:
-    /// ranks only, because the `mpirun` has no use for it.
-    pub fn preload(&mut self, stack: Stack, library: &Path, already: Option<OsString>) {
-        let mut value = library.as_os_str().to_owned();
-        if let Some(already) = already.filter(|already| !already.is_empty()) {
-            value.push(":");
-            value.push(already);
+    /// Has ranks of all hosts write down what they do, to parts of this file.
+    pub fn trace(&mut self, file: &Path, stack: Stack) {
+        self.variables.push((TRACE, file.into()));
+        if stack == Stack::OpenMpi {
+            self.export(TRACE);
         }
+    }
+
+    /// Has ranks load these libraries, if there are any, before everything else, but for what is
+    /// loaded before already: ranks only, because the `mpirun` has no use for them.
+    pub fn preload(&mut self, stack: Stack, libraries: &[&Path], already: Option<OsString>) {
+        if libraries.is_empty() {
+            return;
+        }
+        let already = already.filter(|already| !already.is_empty());
+        let libraries = libraries.iter().map(|library| library.as_os_str().to_owned());
+        let value = libraries.chain(already).collect::<Vec<_>>().join(OsStr::new(":"));
         match stack {
             Stack::OpenMpi => {
                 let mut word = OsString::from(PRELOAD);

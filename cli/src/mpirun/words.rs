@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
-/// Weft's own options; all but the last two have a value.
-const OWN: [&str; 5] = ["--stack", "--provider", "--collectives", "--encrypt", "--dry-run"];
+/// Weft's own options; all but the last four have a value behind them.
+const OWN: [&str; 7] =
+    ["--stack", "--provider", "--collectives", "--encrypt", "--check", "--trace", "--dry-run"];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =

@@ -7,7 +7,7 @@
 use super::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;

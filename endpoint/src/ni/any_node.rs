@@ -2,16 +2,18 @@
 
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
-use crate::ni::wait::Look;
+use crate::ni::wait::{Look, What};
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
-use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::memory::{CrossMemory, Lent, SharedMemory};
+use weft_link::status::Awaited;
 use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::Counters;
+use weft_trace::Recorder;
 use weft_wire::{GroupId, Protocol, Rank};
 
 /// The function of a system that is called for each of its packets, outside the lock and one at a
@@ -143,6 +145,15 @@ pub(crate) trait AnyNode: Send + Sync {
     fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
+    /// Lends memory to a frame ([`weft_link::Link::lend`]); false if its bytes are to be put into
+    /// it instead.
+    fn lend(&self, frame: Buffer, head: usize, lent: Lent) -> bool;
+    /// True if a frame has bytes of this memory still.
+    fn has_lent(&self, lent: Lent) -> bool;
+    /// Has nobody read this memory any more: frames that have some of it get a copy.
+    fn take_back(&self, lent: Lent);
+    /// Has the next packet to `to` ask for an acknowledgement.
+    fn ask_with_next(&self, to: Rank);
     /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system
     /// `protocol` there. Never blocks.
     ///
@@ -249,11 +260,24 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Does what [`Self::wait`] does, and lets others know `what` this rank waits for once it
+    /// sleeps ([`crate::Packets::wait_for`]).
+    ///
+    /// # Errors
+    /// The first error of `step`.
+    fn wait_for(&self, what: What<'_>, step: &mut Look<'_>) -> Result<()>;
+    /// Has others know of a wait that consists of several ([`crate::Packets::say_wait`]), if they
+    /// can.
+    fn say(&self, awaited: &Awaited) -> bool;
+    /// Ends what [`Self::say`] has said.
+    fn unsay(&self);
     /// Does what [`Self::wait`] does, but ends where that would sleep.
     ///
     /// # Errors
     /// The first error of `step`.
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
+    /// Writes down what happens at this rank, if the run is traced.
+    fn recorder(&self) -> Option<&Arc<dyn Recorder>>;
     /// Pause of a program that polls ([`crate::Packets::pause`]).
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
 use crate::ni::sleep::nanoseconds_of;
-use crate::ni::wait::{Look, Step, WaitPolicy, Waits};
+use crate::ni::wait::{Look, Step, WaitPolicy, Waits, What};
 use crate::{Error, Result};
 use std::any::Any;
 use std::ptr::NonNull;
@@ -19,10 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
-use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::memory::{CrossMemory, Lent, SharedMemory};
+use weft_link::status::{Awaited, Notice};
 use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
+use weft_trace::Recorder;
 use weft_wire::{GroupId, Protocol, Rank};
 
 /// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
@@ -42,11 +44,17 @@ pub struct Node<L: Link> {
     shared_memory: Option<Arc<dyn SharedMemory>>,
     cross_memory: Option<Arc<dyn CrossMemory>>,
     threads: Arc<dyn Threads>,
-    capabilities: Capabilities,
+    /// Notice of what this rank waits for, for who looks from outside.
+    pub(super) notice: Option<Arc<dyn Notice>>,
+    /// Writes down what happens at this rank, if the run is traced.
+    pub(super) recorder: Option<Arc<dyn Recorder>>,
+    /// True while the notice is not one of the wait under way, but of the whole it belongs to.
+    pub(super) is_said: AtomicBool,
+    pub(super) capabilities: Capabilities,
     pub(crate) waits: Waits,
     local: Rank,
     ranks: usize,
-    window_packets: usize,
+    pub(super) window_packets: usize,
     checks_all: bool,
     pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
@@ -83,6 +91,7 @@ impl<L: Link> Node<L> {
         let (clock, bells, words) = (link.clock(), link.bells(), link.words());
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
         let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
+        let (notice, recorder) = (link.notice(), link.recorder());
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -95,6 +104,9 @@ impl<L: Link> Node<L> {
             shared_memory,
             cross_memory,
             threads,
+            notice,
+            recorder,
+            is_said: AtomicBool::new(false),
             capabilities,
             waits: Waits::new(policy, L::LOSSY),
             local,
@@ -166,51 +178,6 @@ impl<L: Link> Node<L> {
         }
     }
 
-    #[inline]
-    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
-        self.clock.charge(Work::Allocate);
-        let mut inner = self.inner.enter();
-        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
-            return Ok(None);
-        }
-        match inner.link.alloc() {
-            Some(frame) => {
-                inner.held += 1;
-                Ok(Some((frame, inner.link.bytes(frame))))
-            }
-            None if inner.held >= self.capabilities.frames => {
-                Err(Error::PoolExhausted { frames: self.capabilities.frames })
-            }
-            None => Ok(None),
-        }
-    }
-
-    #[cold]
-    fn alloc_slowly(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
-        let mut found = None;
-        self.wait(&mut || {
-            found = self.try_alloc(protocol)?;
-            if found.is_some() {
-                return Ok(Step::Done);
-            }
-            let progress = match upcalls {
-                Upcalls::Allowed => match self.poll() {
-                    None => return Err(self.trouble()),
-                    polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
-                },
-                Upcalls::Deferred => self.drain()?,
-            };
-            self.detach_if_stuck();
-            Ok(Step::of(progress))
-        })?;
-        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
-    }
-
-    /// Frames of one system that may wait until their receivers take its packets again.
-    fn most_held_back(&self) -> usize {
-        (self.capabilities.frames / 4).min(self.window_packets).max(1)
-    }
-
     /// Sets or clears the mark that a system has work besides packets. True if that is new.
     fn change_pending_work(&self, system: Protocol, there: bool) -> bool {
         let bit = 1 << system.index();
@@ -219,16 +186,6 @@ impl<L: Link> Node<L> {
             false => self.pending_work.fetch_and(!bit, Ordering::SeqCst),
         };
         (before & bit != 0) != there
-    }
-
-    /// Takes pending packets out of their senders' memory if this is inside an upcall. Nothing is
-    /// processed there: arrivals would hold their senders' frames, and if the senders are inside
-    /// upcalls too, all would wait for one another.
-    fn detach_if_stuck(&self) {
-        let mut inner = self.inner.enter();
-        if self.in_upcall.load(Ordering::Relaxed) {
-            inner.detach_pending();
-        }
     }
 
     pub(crate) fn drain(&self) -> Result<bool> {
@@ -319,9 +276,9 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
-        match self.try_alloc(protocol)? {
+        match self.try_frame(protocol)? {
             Some(found) => Ok(found),
-            None => self.alloc_slowly(protocol, upcalls),
+            None => self.wait_for_frame(protocol, upcalls),
         }
     }
 
@@ -329,6 +286,24 @@ impl<L: Link> AnyNode for Node<L> {
         let mut inner = self.inner.enter();
         inner.held -= 1;
         inner.link.free(frame);
+    }
+
+    fn lend(&self, frame: Buffer, head: usize, lent: Lent) -> bool {
+        self.inner.enter().link.lend(frame, head, lent)
+    }
+
+    fn has_lent(&self, lent: Lent) -> bool {
+        self.inner.enter().link.has_lent(lent)
+    }
+
+    fn take_back(&self, lent: Lent) {
+        self.inner.enter().link.take_back(lent);
+    }
+
+    fn ask_with_next(&self, to: Rank) {
+        if to.index() < self.ranks {
+            self.inner.enter().ni.ask_with_next(to);
+        }
     }
 
     #[inline]
@@ -420,7 +395,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
-        Node::try_alloc(self, protocol)
+        self.try_frame(protocol)
     }
 
     #[inline]
@@ -537,11 +512,30 @@ impl<L: Link> AnyNode for Node<L> {
         self.wait_or_sleep(step)
     }
 
+    fn wait_for(&self, what: What<'_>, step: &mut Look<'_>) -> Result<()> {
+        self.wait_visibly(what, step)
+    }
+
+    fn say(&self, awaited: &Awaited) -> bool {
+        self.say(awaited)
+    }
+
+    fn unsay(&self) {
+        self.unsay();
+    }
+
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
         self.waits.wait(step, &mut |_| Ok(Step::Done))
     }
 
+    fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
+        self.recorder.as_ref()
+    }
+
     fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32> {
+        if let Some(recorder) = &self.recorder {
+            recorder.looked_in_vain();
+        }
         self.waits.pause(begins, &mut |limit| self.sleep(step, limit))
     }
 

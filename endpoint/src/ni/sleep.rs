@@ -3,16 +3,20 @@
 use crate::Result;
 use crate::ni::inner::Inner;
 use crate::ni::node::Node;
-use crate::ni::wait::{Look, Step};
+use crate::ni::wait::{self, Look, Step};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::Waiter;
 use weft_link::clock::Clock;
+use weft_link::status::Awaited;
+use weft_trace::{Named, Recorder, What, record_text};
 
 /// The longest sleep before a waiting thread looks again by itself (invariant I9).
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+/// Length of a wait of which a trace says what it was for: to say it takes a hundredth of that.
+const LONG_WAIT: Duration = Duration::from_micros(10);
 
 impl<L: Link> Node<L> {
     /// Longest sleep of a thread that waits. An NI apart rings whenever there is something to look
@@ -75,7 +79,9 @@ impl<L: Link> Node<L> {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             let limit = limit.min(self.longest_sleep());
             self.sleepers.fetch_add(1, Ordering::SeqCst);
+            self.record(What::SleepBegins);
             self.bells.wait(Waiter::Host, ticket, limit);
+            self.record(What::SleepEnds);
             self.sleepers.fetch_sub(1, Ordering::SeqCst);
         }
         self.host_waits(false);
@@ -85,9 +91,101 @@ impl<L: Link> Node<L> {
 
     /// See [`AnyNode::wait`](crate::AnyNode::wait).
     pub(crate) fn wait_or_sleep(&self, step: &mut Look<'_>) -> Result<()> {
+        match &self.recorder {
+            None => self.wait_unseen(step),
+            Some(recorder) => {
+                self.record_wait(&**recorder, None, step, &mut |step| self.wait_unseen(step))
+            }
+        }
+    }
+
+    fn wait_unseen(&self, step: &mut Look<'_>) -> Result<()> {
         match L::SEPARATE_NI {
             false => self.waits.wait(step, &mut |step| self.sleep(step, Duration::MAX)),
             true => self.wait_beside_coroutines(step),
+        }
+    }
+
+    /// Does what [`Self::wait_or_sleep`] does. Before its first sleep `what` is asked what others
+    /// may read until this returns, unless something [is said](Self::say) already. A wait that
+    /// sleeps not costs nothing more.
+    pub(crate) fn wait_visibly(&self, what: wait::What<'_>, step: &mut Look<'_>) -> Result<()> {
+        match &self.recorder {
+            None => self.wait_noticed(what, step),
+            Some(recorder) => {
+                let wait = &mut |step: &mut Look<'_>| self.wait_noticed(what, step);
+                self.record_wait(&**recorder, Some(what), step, wait)
+            }
+        }
+    }
+
+    fn wait_noticed(&self, what: wait::What<'_>, step: &mut Look<'_>) -> Result<()> {
+        let Some(notice) = &self.notice else { return self.wait_unseen(step) };
+        let mut is_up = false;
+        let waited = self.waits.wait(step, &mut |step| {
+            if !is_up && !self.is_said.load(Ordering::Relaxed) {
+                is_up = true;
+                notice.waits(&what());
+            }
+            self.sleep(step, Duration::MAX)
+        });
+        if is_up {
+            notice.goes_on();
+        }
+        waited
+    }
+
+    /// Writes down a wait, from its first look in vain on: one that finds at once what it wants is
+    /// none. Of one that was long the text says what it was for.
+    #[cold]
+    fn record_wait(
+        &self,
+        recorder: &dyn Recorder,
+        what: Option<wait::What<'_>>,
+        step: &mut Look<'_>,
+        wait: &mut dyn FnMut(&mut Look<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut since = None;
+        let waited = wait(&mut || {
+            let found = step();
+            if since.is_none() && matches!(found, Ok(Step::Idle)) {
+                recorder.record(&What::WaitBegins);
+                since = Some(self.clock.now());
+            }
+            found
+        });
+        let Some(since) = since else { return waited };
+        let time = Duration::from_nanos(self.clock.now().saturating_sub(since));
+        if let Some(what) = what.filter(|_| time >= LONG_WAIT) {
+            record_text(recorder, Named::Wait, 0, &what().what);
+        }
+        recorder.record(&What::WaitEnds);
+        waited
+    }
+
+    /// Writes this down, if the run is traced.
+    fn record(&self, what: What) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&what);
+        }
+    }
+
+    /// Has others know of a wait that consists of several, until [`Self::unsay`]. False, and
+    /// nothing is done, if nobody can know, or another thread has said something.
+    pub(crate) fn say(&self, awaited: &Awaited) -> bool {
+        let Some(notice) = &self.notice else { return false };
+        if self.is_said.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        notice.waits(awaited);
+        true
+    }
+
+    /// Ends what [`Self::say`] has said.
+    pub(crate) fn unsay(&self) {
+        if let Some(notice) = &self.notice {
+            self.is_said.store(false, Ordering::Relaxed);
+            notice.goes_on();
         }
     }
 

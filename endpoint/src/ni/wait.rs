@@ -16,6 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use weft_link::clock::Nanoseconds;
+use weft_link::status::Awaited;
 
 /// Outcome of one look at the thing waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -471,6 +472,9 @@ impl<'a> Pacer<'a> {
         }
     }
 }
+
+/// Object of a wait, made when somebody may want to know it.
+pub(crate) type What<'a> = &'a (dyn Fn() -> Awaited + 'a);
 
 /// A look at the thing waited for.
 pub(crate) type Look<'a> = dyn FnMut() -> Result<Step> + 'a;

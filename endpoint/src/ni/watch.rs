@@ -9,6 +9,7 @@
 mod network;
 
 use crate::AnyNode;
+use crate::ni::any_node::Statistics;
 use crate::ni::contention::Core;
 use crate::ni::node::Node;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_link::Link;
 use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::gauge::{Counts, Gauge};
 use weft_protocol::watchdog::{Verdict, Watchdog};
 
 /// The delay between an arrival and an interrupt for a job with `ranks` ranks on `cores` cores,
@@ -117,13 +119,16 @@ struct Watch<L: Link> {
     watchdog: Watchdog,
     delay: Duration,
     start: Instant,
+    /// Place where others may see the counts of this rank.
+    gauge: Option<Arc<dyn Gauge>>,
 }
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
         let bells = Arc::clone(&node.bells);
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
-        Watch { node, bells, watchdog, delay, start: Instant::now() }
+        let gauge = node.inner.enter().link.gauge();
+        Watch { node, bells, watchdog, delay, start: Instant::now(), gauge }
     }
 
     /// Delay of an interrupt, as it is at first.
@@ -150,9 +155,26 @@ impl<L: Link> Watch<L> {
         }
     }
 
-    /// True if there is nothing to watch any more.
+    /// True if there is nothing to watch any more. Until then whoever asks is shown the counts.
     fn is_over(&self) -> bool {
+        if let Some(gauge) = self.gauge.as_ref().filter(|gauge| gauge.is_wanted()) {
+            gauge.show(&self.counts());
+        }
         self.node.is_closed() || self.bells.loss().is_some()
+    }
+
+    fn counts(&self) -> Counts {
+        let Statistics { protocol, interrupts, sleeps, .. } = self.node.statistics();
+        Counts {
+            packets_sent: protocol.packets_sent,
+            packets_received: protocol.packets_received,
+            bytes_sent: protocol.bytes_sent,
+            bytes_received: protocol.bytes_received,
+            blocked_sends: protocol.blocked_sends,
+            retransmissions: protocol.retransmissions,
+            interrupts,
+            sleeps,
+        }
     }
 
     /// Watches arrivals in shared memory, until it is over.

@@ -6,6 +6,7 @@ mod coalescing;
 mod failure;
 mod hostile;
 mod hostile_puts;
+mod lent;
 mod lossy;
 mod multicast;
 mod packets;

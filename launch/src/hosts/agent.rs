@@ -17,6 +17,7 @@ use rustix::event::PollFlags;
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
+use weft_trace::part_of;
 use weft_wire::Rank;
 use weft_xdp::XdpError;
 
@@ -34,6 +35,7 @@ use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, Subtree,
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
 use crate::program::{find_program, own_directory};
+use crate::recording::{self, Recording, describe_job};
 use crate::signals::Signals;
 use crate::spec::{Binding, JobSpec, LaunchError, advice};
 use crate::wait::{Waited, wait_for};
@@ -216,8 +218,24 @@ fn serve(uplink: &mut Uplink, signals: Signals, begin: Begin) -> Result<(), Agen
         }
         (true, None) => return Err(out_of_order()),
     };
+    let recording = record(&begin, &prepared.spec, &network)?;
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
-    Agent::start(uplink, signals, &prepared.spec, prepared.program, part)?.run()
+    Agent::start(uplink, signals, &prepared.spec, prepared.program, part, recording)?.run()
+}
+
+/// Begins this host's part of the job's trace, if that is wanted.
+fn record(
+    begin: &Begin,
+    spec: &JobSpec,
+    network: &Network,
+) -> Result<Option<Recording>, AgentError> {
+    let Some(file) = spec.trace() else { return Ok(None) };
+    // Hosts may have one name, or none; their numbers differ.
+    let hosts = network.hosts.iter().map(|host| format!("host {host}")).collect();
+    let run = describe_job(spec, hosts, network.host_count());
+    let recording = Recording::create_part(file, begin.host, &run);
+    let failed = |error| LaunchError::Trace { path: part_of(file, begin.host), error };
+    Ok(Some(recording.map_err(failed)?))
 }
 
 /// Takes the interface for AF_XDP, if that is wished for and can be.
@@ -325,6 +343,8 @@ struct Agent<'a> {
     clock: Clock,
     beat_at: Duration,
     finishing: bool,
+    /// Part of the job's trace, if that is wanted.
+    recording: Option<Recording>,
 }
 
 impl<'a> Agent<'a> {
@@ -334,6 +354,7 @@ impl<'a> Agent<'a> {
         spec: &'a JobSpec,
         program: PathBuf,
         part: Part,
+        recording: Option<Recording>,
     ) -> Result<Self, AgentError> {
         let first = part.first;
         let hosts = part.network.as_ref().map_or(1, |(network, _)| network.host_count());
@@ -363,6 +384,7 @@ impl<'a> Agent<'a> {
             clock: Clock::start(),
             beat_at: Duration::ZERO,
             finishing: false,
+            recording,
         })
     }
 
@@ -371,6 +393,7 @@ impl<'a> Agent<'a> {
         while !self.finishing && done.is_ok() {
             done = self.step();
         }
+        self.end_recording();
         if done.is_err() {
             // Nobody is left to ask for it: the ranks end, and what they have left behind.
             self.crew.kill();
@@ -383,7 +406,9 @@ impl<'a> Agent<'a> {
     /// Waits for something to happen, and passes it on.
     fn step(&mut self) -> Result<(), AgentError> {
         let until_beat = self.beat_at.saturating_sub(self.clock.now());
-        let timeout = self.crew.retry_after().map_or(until_beat, |retry| retry.min(until_beat));
+        let record = self.recording.as_ref().map(|_| recording::EVERY);
+        let sooner = [self.crew.retry_after(), record].into_iter().flatten().min();
+        let timeout = sooner.map_or(until_beat, |sooner| sooner.min(until_beat));
         let mut ended = Vec::new();
         for source in wait_for(&self.sources()?, Some(timeout))? {
             match source {
@@ -407,6 +432,9 @@ impl<'a> Agent<'a> {
             self.obey(message)?;
         }
         self.crew.reap();
+        if let Some(recording) = &mut self.recording {
+            recording.take(self.crew.traces(), false);
+        }
         self.crew.welcome_again();
         self.beat()
     }
@@ -432,6 +460,13 @@ impl<'a> Agent<'a> {
         let ends = self.crew.exits();
         all.extend(ends.map(|(rank, exit)| (Source::Exit(rank), exit.as_fd(), For::IN)));
         Ok(all)
+    }
+
+    /// Ends this host's part of the trace. Of one that is not whole only this host knows.
+    fn end_recording(&mut self) {
+        let Some(mut recording) = self.recording.take() else { return };
+        recording.take(self.crew.traces(), true);
+        recording.finish().complain();
     }
 
     /// Whoever ends the agent ends the host's part of the job.
@@ -492,6 +527,9 @@ impl<'a> Agent<'a> {
                     self.input.pending = bytes;
                     self.feed();
                 }
+            }
+            ToAgent::RollCall(number) => {
+                self.uplink.send(&FromAgent::Roll(number, self.crew.roll_call()));
             }
             ToAgent::Finish => self.finishing = true,
             ToAgent::Begin(_)

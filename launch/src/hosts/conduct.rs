@@ -2,24 +2,30 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
 use rustix::io::{read, retry_on_intr};
 use rustix::process::{Signal, getpid, kill_process};
+use weft_trace::Recorded;
 use weft_wire::Rank;
 
 use super::LOOK;
 use super::branches::Source as Below;
 use super::layout::{HostsSpec, Layout};
 use super::members::{Member, Members};
+use super::roll_call::RollCall;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
+use crate::desk::{Asker, Desk, Heading, Question, answer};
 use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
+use crate::progress::{OnDeadlock, ProgressWatch};
+use crate::roll::{deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::spec::{JobSpec, LaunchError};
 use crate::supervise::{conclude, verdict};
@@ -53,7 +59,13 @@ pub fn run_on_hosts(
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Signal(signal)) => {
             let verdict = Verdict::Interrupted { signal: signal.as_raw() };
-            return Ok(Outcome { verdict, stuck: Vec::new(), output_lost: false });
+            return Ok(Outcome {
+                verdict,
+                stuck: Vec::new(),
+                output_lost: false,
+                roll_call: Vec::new(),
+                recorded: None,
+            });
         }
     };
     let mut conductor = Conductor::new(spec, started)?;
@@ -68,6 +80,7 @@ pub fn run_on_hosts(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
+    Desk,
     Below(Below),
     Sink(usize),
     Input,
@@ -92,6 +105,15 @@ struct Conductor<'a> {
     output: Output,
     signals: Option<Signals>,
     input: Input,
+    /// Place where others ask how the job stands, and those that wait for an answer.
+    desk: Option<Desk>,
+    askers: Vec<Asker>,
+    roll_call: RollCall,
+    progress: ProgressWatch,
+    /// True if the roll call under way is for those that ask, or for the watch.
+    is_answering: bool,
+    /// True if the last roll call is to be said at the end of the job.
+    says_roll_call: bool,
 }
 
 impl<'a> Conductor<'a> {
@@ -108,6 +130,12 @@ impl<'a> Conductor<'a> {
             members,
             output,
             signals,
+            desk: spec.dedicated.then(|| Desk::open(Question::Why)).and_then(Result::ok),
+            askers: Vec::new(),
+            roll_call: RollCall::default(),
+            progress: ProgressWatch::new(spec.progress_limit),
+            is_answering: false,
+            says_roll_call: false,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
     }
@@ -124,6 +152,7 @@ impl<'a> Conductor<'a> {
     fn step(&mut self) -> Result<(), LaunchError> {
         self.turn()?;
         self.job.timeout(self.clock.now());
+        self.see_to_roll_call();
         self.act();
         self.finish_hosts();
         Ok(())
@@ -135,6 +164,7 @@ impl<'a> Conductor<'a> {
         for source in wait_for(&self.sources(), Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals(),
+                Source::Desk => self.askers.extend(self.desk.iter().flat_map(Desk::askers)),
                 Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {
@@ -155,6 +185,8 @@ impl<'a> Conductor<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
+        let desk = self.desk.iter();
+        all.extend(desk.map(|desk| (Source::Desk, desk.waits_for(), For::IN)));
         let below = self.members.branches.sources(true);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         let sinks = self.output.writable();
@@ -171,8 +203,57 @@ impl<'a> Conductor<'a> {
 
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
+            if let Signal::INT | Signal::TERM | Signal::QUIT = signal
+                && !self.says_roll_call
+            {
+                // Agents answer before they pass on what ends the ranks.
+                self.call_roll();
+                self.says_roll_call = true;
+            }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
+            }
+        }
+    }
+
+    /// Asks all hosts what their ranks do.
+    fn call_roll(&mut self) {
+        let there =
+            (0..).zip(self.members.iter()).filter(|(_, it)| !it.is_lost && !it.is_finishing);
+        let number = self.roll_call.begin(self.clock.now(), there.map(|(host, _)| host));
+        self.members.branches.send_all(&ToAgent::RollCall(number));
+    }
+
+    /// Begins a roll call if somebody wants one, and ends it when all have answered.
+    fn see_to_roll_call(&mut self) {
+        let now = self.clock.now();
+        if self.roll_call.is_open(now) {
+            return;
+        }
+        if self.is_answering {
+            self.is_answering = false;
+            self.roll_was_called(now);
+        }
+        if !self.says_roll_call && (self.progress.is_due(now) || !self.askers.is_empty()) {
+            self.is_answering = true;
+            self.call_roll();
+        }
+    }
+
+    /// All hosts have answered that will.
+    fn roll_was_called(&mut self, now: Duration) {
+        let (all, ranks) = (self.roll_call.standings(), self.job.ranks());
+        let heading = Heading { ranks, program: Path::new(&self.spec.program), time: now };
+        let text = answer(&heading, &all);
+        self.askers.drain(..).for_each(|asker| asker.tell(&text));
+        if !self.progress.looked(now, deadlocked_for(&all, ranks)) {
+            return;
+        }
+        match self.spec.on_deadlock {
+            OnDeadlock::Report => lines(&all, ranks).iter().for_each(|it| eprintln!("weft: {it}")),
+            OnDeadlock::End => {
+                self.says_roll_call = true;
+                self.handle(Event::Deadlock);
             }
         }
     }
@@ -217,6 +298,10 @@ impl<'a> Conductor<'a> {
                 self.input = Input::Open;
             }
             FromAgent::InputTaken | FromAgent::Beat => {}
+            FromAgent::Roll(number_of_call, standings) => {
+                standings.iter().try_for_each(|standing| has(&standing.rank))?;
+                self.roll_call.heard(number, number_of_call, standings);
+            }
             FromAgent::Finished(stuck) => member.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
@@ -235,6 +320,7 @@ impl<'a> Conductor<'a> {
         for host in hosts {
             let member = &mut self.members[usize::from(*host)];
             member.is_lost = true;
+            self.roll_call.lost(*host);
             ranks.extend(member.ranks());
         }
         self.handle(Event::HostLost(ranks, why));
@@ -312,7 +398,14 @@ impl<'a> Conductor<'a> {
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
-        conclude(verdict, stuck, &mut self.output, self.signals.as_mut())
+        let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
+        let roll_call = match self.says_roll_call {
+            true => lines(&self.roll_call.standings(), self.job.ranks()),
+            false => Vec::new(),
+        };
+        let hosts = self.members.len() as u16;
+        let recorded = self.spec.trace().map(|file| Recorded::in_parts(file, hosts));
+        Ok(Outcome { roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.

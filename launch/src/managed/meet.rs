@@ -8,6 +8,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -26,6 +27,7 @@ use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
 use crate::messages::bytes::{begin, open};
 use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
+use crate::spec::advice;
 
 /// Longest time that ranks which have all started have to connect.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
@@ -100,6 +102,16 @@ pub enum MeetError {
         encrypts: u16,
         /// A rank that asks for none.
         other: u16,
+    },
+    /// The file for a rank's part of the trace cannot be created.
+    #[error("cannot write the part of rank {rank} of the trace {path:?}: {error}{}", advice(error))]
+    Trace {
+        /// That rank.
+        rank: Rank,
+        /// File of the whole trace.
+        path: PathBuf,
+        /// Error of the system.
+        error: io::Error,
     },
     /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
     #[error("WEFT_LINK is \"xdp\", which cannot be had: {0}")]

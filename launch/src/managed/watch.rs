@@ -18,11 +18,15 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
 use weft_link::bell::{Cause, Loss};
 use weft_link_shm::Supervisor;
+use weft_wire::Rank;
 
 use super::meet::ToPeer;
 use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
+use crate::desk::{Desk, Heading, Question, answer};
 use crate::member::PEER_LOST;
+use crate::recording;
+use crate::roll::{Doing, Standing, WATCHER};
 
 /// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
@@ -30,7 +34,11 @@ const GRACE: Duration = Duration::from_millis(80);
 const VICTIM: Cause = Cause::Exited(PEER_LOST);
 
 /// Starts it. `supervisor` has the segments of all ranks.
-pub(super) fn start(shared: Arc<Shared>, ranks: u16, supervisor: Supervisor) -> io::Result<()> {
+pub(super) fn start(
+    shared: Arc<Shared>,
+    ranks: u16,
+    supervisor: Arc<Supervisor>,
+) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     let launcher = shared.exchange().launcher().map(|launcher| launcher.try_clone_to_owned());
     let (launcher, parent) = match launcher.transpose()? {
@@ -38,8 +46,11 @@ pub(super) fn start(shared: Arc<Shared>, ranks: u16, supervisor: Supervisor) -> 
         None => (None, parent()),
     };
     let peers = vec![State::Here; shared.peers.len()];
-    let mut watch = Watch { shared, ranks, supervisor, launcher, parent, peers, loss: None };
-    let thread = thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES);
+    // Without one nobody can ask, and that is all.
+    let desk = shared.speaks.then(|| Desk::open(Question::Why)).and_then(Result::ok);
+    let (since, loss) = (Instant::now(), None);
+    let mut watch = Watch { shared, ranks, supervisor, launcher, parent, desk, since, peers, loss };
+    let thread = thread::Builder::new().name(WATCHER.into()).stack_size(STACK_BYTES);
     thread.spawn(move || watch.run())?;
     Ok(())
 }
@@ -65,11 +76,15 @@ enum State {
 struct Watch {
     shared: Arc<Shared>,
     ranks: u16,
-    supervisor: Supervisor,
+    supervisor: Arc<Supervisor>,
     /// Hangs up when the process manager is gone.
     launcher: Option<OwnedFd>,
     /// Becomes readable when the parent is gone, where the process manager has no connection.
     parent: Option<OwnedFd>,
+    /// Place where others ask how the job stands, at one rank of each host.
+    desk: Option<Desk>,
+    /// Time at which the ranks had met.
+    since: Instant,
     /// State of each peer, as far as it is known.
     peers: Vec<State>,
     /// The first loss, and when the first was seen.
@@ -79,6 +94,7 @@ struct Watch {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Launcher,
+    Desk,
     Message(usize),
     Exit(usize),
 }
@@ -90,11 +106,15 @@ impl Watch {
             if self.shared.left.load(Ordering::SeqCst) {
                 return;
             }
+            if let Some(trace) = &self.shared.trace {
+                trace.take();
+            }
             // Farewells before ends: a rank that has left ends.
             for source in ready {
                 match source {
                     // Not `exit`: a rank whose launcher is gone must not run on in some destructor.
                     Source::Launcher => die(),
+                    Source::Desk => self.answer(),
                     Source::Message(peer) => self.take_message(peer),
                     Source::Exit(peer) => self.take_exit(peer),
                 }
@@ -111,18 +131,21 @@ impl Watch {
             peers.filter(move |(_, (_, state))| is_meant(**state))
         };
         let launcher =
-            self.launcher.iter().map(|socket| (Source::Launcher, socket, PollFlags::RDHUP));
-        let parent = self.parent.iter().map(|exit| (Source::Launcher, exit, PollFlags::IN));
-        let messages = peers(|state| state == State::Here)
-            .map(|(index, (peer, _))| (Source::Message(index), &peer.channel, PollFlags::IN));
+            self.launcher.iter().map(|it| (Source::Launcher, it.as_fd(), PollFlags::RDHUP));
+        let parent = self.parent.iter().map(|exit| (Source::Launcher, exit.as_fd(), PollFlags::IN));
+        let desk = self.desk.iter().map(|desk| (Source::Desk, desk.waits_for(), PollFlags::IN));
+        let messages = peers(|state| state == State::Here).map(|(index, (peer, _))| {
+            (Source::Message(index), peer.channel.as_fd(), PollFlags::IN)
+        });
         let exits = peers(|state| state != State::Ended)
-            .map(|(index, (peer, _))| (Source::Exit(index), &peer.exit, PollFlags::IN));
-        let all: Vec<_> = launcher.chain(parent).chain(messages).chain(exits).collect();
-        let mut polled: Vec<_> = all
-            .iter()
-            .map(|(_, file, flags)| PollFd::from_borrowed_fd(file.as_fd(), *flags))
-            .collect();
+            .map(|(index, (peer, _))| (Source::Exit(index), peer.exit.as_fd(), PollFlags::IN));
+        let fixed = launcher.chain(parent).chain(desk);
+        let all: Vec<_> = fixed.chain(messages).chain(exits).collect();
+        let mut polled: Vec<_> =
+            all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();
         let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
+        let record = self.shared.trace.as_ref().map(|_| recording::EVERY);
+        let limit = [limit, record].into_iter().flatten().min();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         match poll(&mut polled, limit.as_ref()) {
             Ok(_) => {
@@ -134,6 +157,28 @@ impl Watch {
             // Nobody watches any more then, which must not go unnoticed.
             Err(_) => vec![Source::Launcher],
         }
+    }
+
+    /// Answers those who ask how the job stands, for the ranks of this host.
+    fn answer(&self) {
+        let Some(desk) = &self.desk else { return };
+        let program = std::env::current_exe().unwrap_or_default();
+        let what = Heading { ranks: self.ranks, program: &program, time: self.since.elapsed() };
+        desk.answer(&answer(&what, &self.roll_call()));
+    }
+
+    /// Standing of the ranks of this host, in their order.
+    fn roll_call(&self) -> Vec<Standing> {
+        let peers = self.shared.peers.iter().map(|peer| (peer.rank, peer.card.process));
+        let mut all: Vec<_> = peers.chain([(self.shared.own, std::process::id())]).collect();
+        all.sort_unstable();
+        let standing = |(number, (rank, process)): (usize, &(Rank, u32))| {
+            let process = Pid::from_raw(process.cast_signed())?;
+            let has_left = || Standing::outside(*rank, Doing::HasLeft);
+            let standing = Standing::of(*rank, process, self.supervisor.status_of(number));
+            Some(standing.unwrap_or_else(has_left))
+        };
+        all.iter().enumerate().filter_map(standing).collect()
     }
 
     fn take_message(&mut self, index: usize) {

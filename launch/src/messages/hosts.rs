@@ -20,7 +20,7 @@
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
 //!   Signal:       rank (2) | signal (4)
-//!   Taken:        bytes (4)
+//!   Taken, RollCall:         bytes, or number (4)
 //!   Input:        bytes
 //! from the agent:
 //!   Ready:        cores (2) | name (text)
@@ -41,6 +41,7 @@
 //!   Ended:        ranks (2) x { rank (2), ending }
 //!   Output:       rank (2) | 0 standard output, 1 standard error (1) | bytes
 //!   InputTaken, Beat:        nothing
+//!   Roll:         number (4) | ranks (2) x standing, as `roll.rs` has it
 //!   Finished:     processes (2) x process (4)
 //!   From:         host (2) | message of its agent (bytes)
 //!   Lost:         hosts (2) x host (2) | why (text)
@@ -68,13 +69,16 @@ use crate::job::Event;
 use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
+use crate::roll::Standing;
 
 mod events;
 mod far;
+mod roll;
 mod subtree;
 
 use events::{emit_event, put_ending, take_ending, take_event};
 pub use far::{FarLink, InterfaceState};
+use roll::{put_roll, take_roll};
 pub(crate) use subtree::FromBelow;
 pub use subtree::{Below, Subtree};
 use subtree::{disclose, enclose, take_host};
@@ -179,6 +183,8 @@ pub enum ToAgent {
     Taken(u32),
     /// Input that rank 0 reads next; nothing at its end.
     Input(Vec<u8>),
+    /// Say what the ranks do, with this number.
+    RollCall(u32),
     /// All ranks of the job have ended: clean up.
     Finish,
     /// The launcher is there.
@@ -231,6 +237,8 @@ pub enum FromAgent {
     Output(Rank, Kind, Vec<u8>),
     /// Rank 0 has taken what it was given to read.
     InputTaken,
+    /// Standing of the ranks here, with the number of the roll call.
+    Roll(u32, Vec<Standing>),
     /// The agent is there.
     Beat,
     /// Everything is cleaned up, but for these processes.
@@ -255,6 +263,7 @@ const PAUSE: u16 = 42;
 const SUBTREE: u16 = 43;
 const FOR: u16 = 44;
 const FOR_ALL: u16 = 45;
+const ROLL_CALL: u16 = 46;
 const READY: u16 = 64;
 const REFUSED: u16 = 65;
 const BOUND: u16 = 66;
@@ -273,6 +282,7 @@ const BEAT: u16 = 78;
 const FINISHED: u16 = 79;
 const FROM: u16 = 80;
 const LOST: u16 = 81;
+const ROLL: u16 = 82;
 
 impl ToAgent {
     /// The message as bytes, without its length.
@@ -311,6 +321,7 @@ impl ToAgent {
                 put_bytes(&mut bytes, input);
                 bytes
             }
+            ToAgent::RollCall(number) => [begin(ROLL_CALL), number.to_le_bytes().to_vec()].concat(),
             ToAgent::Finish => begin(FINISH),
             ToAgent::Beat => begin(LAUNCHER_BEAT),
             ToAgent::Pause => begin(PAUSE),
@@ -356,6 +367,7 @@ impl ToAgent {
             }
             TAKEN => ToAgent::Taken(body.u32()?),
             INPUT => ToAgent::Input(body.bytes()?.to_vec()),
+            ROLL_CALL => ToAgent::RollCall(body.u32()?),
             FINISH => ToAgent::Finish,
             LAUNCHER_BEAT => ToAgent::Beat,
             PAUSE => ToAgent::Pause,
@@ -476,6 +488,11 @@ impl FromAgent {
                 put_bytes(&mut bytes, output);
                 bytes
             }
+            FromAgent::Roll(number, all) => {
+                let mut bytes = [begin(ROLL), number.to_le_bytes().to_vec()].concat();
+                put_roll(&mut bytes, all);
+                bytes
+            }
             FromAgent::InputTaken => begin(INPUT_TAKEN),
             FromAgent::Beat => begin(BEAT),
             FromAgent::Finished(stuck) => of_processes(FINISHED, stuck),
@@ -521,6 +538,7 @@ impl FromAgent {
                 let kind = if body.flag()? { Kind::Err } else { Kind::Out };
                 FromAgent::Output(rank, kind, body.bytes()?.to_vec())
             }
+            ROLL => FromAgent::Roll(body.u32()?, take_roll(&mut body)?),
             INPUT_TAKEN => FromAgent::InputTaken,
             BEAT => FromAgent::Beat,
             FINISHED => FromAgent::Finished(processes(&mut body)?),

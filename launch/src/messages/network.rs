@@ -143,7 +143,7 @@ impl Network {
         let network =
             Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk };
         let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
-        if interfaces.is_some_and(|count| count != network.host_count().into()) {
+        if interfaces.is_some_and(|count| count != usize::from(network.host_count())) {
             return Err(BadMessage::Range("number of interfaces"));
         }
         Ok(network)

@@ -47,7 +47,7 @@ fn any_welcome() -> impl Strategy<Value = ToRank> {
     let options = btree_map(".{0,20}", ".{0,40}", 0..8);
     (1..=MAX_RANKS, any::<u16>(), any::<u16>(), any::<u32>(), any::<u32>(), options).prop_map(
         |(ranks, rank, window_packets, frame_bytes, frames, options)| {
-            let settings = Settings { ranks, window_packets, frame_bytes, frames };
+            let settings = Settings { ranks, window_packets, frame_bytes, frames, trace_events: 0 };
             ToRank::Welcome(Welcome { rank: Rank(rank % ranks), settings, options, network: None })
         },
     )

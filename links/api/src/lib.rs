@@ -18,19 +18,22 @@
 //! | [`bell`] | bells, by which a thread sleeps until a frame arrives |
 //! | [`clock`] | time, and the cost of work |
 //! | [`Gather`] | gather lists: bytes in pieces, put together where a packet leaves from |
+//! | [`gauge`] | counts that others may see while a rank runs |
 //! | [`memory`] | memory beside frames, which peers access without a packet |
 //! | [`ni`] | NI half of the protocols, where it runs apart from the host |
 //! | [`sync`] | atomics and fences of threads that share memory, which loom can check |
 //! | [`threads`] | threads of a rank, and words that each has to itself |
-//! | [`wrap`] | faults, capture and counters around any link |
+//! | [`wrap`] | faults, capture, counters and traces around any link |
 
 #![forbid(unsafe_code)]
 
 pub mod bell;
 pub mod clock;
 mod gather;
+pub mod gauge;
 pub mod memory;
 pub mod ni;
+pub mod status;
 pub mod sync;
 pub mod threads;
 pub mod timer;
@@ -44,6 +47,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use sync::AtomicU64;
 use threads::{SystemThreads, Threads};
+use weft_trace::Recorder;
 use weft_wire::{Header, Protocol, Rank};
 
 /// Number of a frame in link memory, outgoing or received. It is valid until [`Link::free`]. No
@@ -210,6 +214,26 @@ pub trait Link: Send + 'static {
         true
     }
 
+    /// Lends memory of the program to a frame that was allocated and is not transmitted yet: the
+    /// user bytes from `head` on are these, and nothing is written behind `head`. It stays lent
+    /// until the frame is freed and has left, or until [`Self::take_back`]. False, and nothing has
+    /// happened, if this link sends from its frames only.
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: memory::Lent) -> bool {
+        let _ = (buffer, head, lent);
+        false
+    }
+
+    /// True if a frame has bytes of this memory still.
+    fn has_lent(&self, lent: memory::Lent) -> bool {
+        let _ = lent;
+        false
+    }
+
+    /// Has frames read this memory no more: those that have some of it still get a copy.
+    fn take_back(&mut self, lent: memory::Lent) {
+        let _ = lent;
+    }
+
     /// Transmits a packet, at the next [`Self::flush`] at the latest. Of a [`Payload::Buffer`] it
     /// transmits `header.size` bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
@@ -315,6 +339,21 @@ pub trait Link: Send + 'static {
 
     /// Returns memory that some ranks access without a packet, if the link has any.
     fn shared_memory(&self) -> Option<Arc<dyn memory::SharedMemory>> {
+        None
+    }
+
+    /// Returns the notice of what this rank waits for, if somebody can read it.
+    fn notice(&self) -> Option<Arc<dyn status::Notice>> {
+        None
+    }
+
+    /// Returns the place where this rank shows its counts, if somebody can see it.
+    fn gauge(&self) -> Option<Arc<dyn gauge::Gauge>> {
+        None
+    }
+
+    /// Returns what writes down what happens at this rank, if the run is traced.
+    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
         None
     }
 

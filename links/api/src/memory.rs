@@ -1,9 +1,29 @@
-//! Memory beside frames that a peer accesses without a packet, on links whose ranks share a host:
-//! exported memory, and memory that the kernel copies out of another process.
+//! Memory beside frames: what a peer accesses without a packet, on links whose ranks share a host
+//! (exported memory, and memory that the kernel copies out of another process); and what is lent to
+//! frames.
 
 use std::io;
 use std::ptr::NonNull;
 use weft_wire::Rank;
+
+/// Memory of the program that is lent to frames ([`crate::Link::lend`]). Whoever lends it keeps it
+/// where it is, and as it is, until no frame has any of it: [`crate::Link::take_back`] sees to
+/// that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lent {
+    /// Address of its first byte.
+    pub start: NonNull<u8>,
+    /// Number of bytes.
+    pub bytes: usize,
+}
+
+impl Lent {
+    /// True if the two have bytes in common.
+    pub fn overlaps(self, other: Lent) -> bool {
+        let (own, others) = (self.start.addr().get(), other.start.addr().get());
+        own < others + other.bytes && others < own + self.bytes
+    }
+}
 
 /// Length of the name of exported memory, in bytes.
 pub const NAME_BYTES: usize = 16;

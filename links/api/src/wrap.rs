@@ -5,12 +5,14 @@ mod count;
 mod faults;
 mod frames_only;
 mod inspect;
+mod traced;
 
 pub use capture::{Capture, Captured};
 pub use count::{Count, FrameCounters};
 pub use faults::{FaultPlan, Faults};
 pub use frames_only::FramesOnly;
 pub use inspect::InspectOnDrop;
+pub use traced::{Traced, head_of};
 
 /// Forwards the [`crate::Link`] methods that a wrapper does not change to `self.inner`.
 macro_rules! delegate {

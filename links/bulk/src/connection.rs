@@ -182,7 +182,8 @@ impl Connection {
             record.sealed = true;
             match &mut record.place {
                 Place::Frame(frame) => {
-                    sealer.seal(Kind::PACKETS, frames.memory.record_mut(*frame, record.bytes));
+                    let (head, tail) = frames.memory.parts_mut(*frame, record.bytes);
+                    sealer.seal_parts(head, tail);
                 }
                 Place::Own(bytes) => {
                     record.bytes += trailer_bytes;
@@ -194,17 +195,22 @@ impl Connection {
     }
 
     fn write(&self, more: bool, frames: &Frames) -> Result<usize, Errno> {
-        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+        let mut slices = [IoSlice::new(&[]); 2 * AT_ONCE];
         let mut skipped = self.written;
         let mut count = 0;
-        for (slice, record) in slices.iter_mut().zip(&self.queue) {
-            let bytes = match &record.place {
-                Place::Frame(frame) => frames.memory.record(*frame, record.bytes),
-                Place::Own(bytes) => bytes,
+        for record in self.queue.iter().take(AT_ONCE) {
+            let parts = match &record.place {
+                Place::Frame(frame) => frames.memory.parts(*frame, record.bytes),
+                Place::Own(bytes) => [bytes, &[][..]],
             };
-            *slice = IoSlice::new(&bytes[skipped..]);
-            skipped = 0;
-            count += 1;
+            for part in parts {
+                let rest = &part[skipped.min(part.len())..];
+                skipped -= part.len() - rest.len();
+                if !rest.is_empty() {
+                    slices[count] = IoSlice::new(rest);
+                    count += 1;
+                }
+            }
         }
         let mut flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         flags.set(SendFlags::MORE, more);

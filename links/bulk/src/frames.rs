@@ -53,9 +53,14 @@ impl Frames {
         if state.queued {
             state.freed = true;
         } else {
-            self.long -= usize::from(std::mem::take(&mut state.long));
-            self.free.push(frame);
+            self.reuse(frame);
         }
+    }
+
+    fn reuse(&mut self, frame: u32) {
+        self.long -= usize::from(std::mem::take(&mut self.states[frame as usize].long));
+        self.memory.end_loan(frame);
+        self.free.push(frame);
     }
 
     /// Keeps a frame for a record of so many user bytes that leaves from it. False if one waits
@@ -74,8 +79,7 @@ impl Frames {
         let state = &mut self.states[frame as usize];
         state.queued = false;
         if std::mem::take(&mut state.freed) {
-            self.long -= usize::from(std::mem::take(&mut state.long));
-            self.free.push(frame);
+            self.reuse(frame);
         }
     }
 }

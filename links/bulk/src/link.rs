@@ -2,7 +2,7 @@
 
 use crate::arrivals::{Arrivals, LISTENER, READER, UNKNOWN};
 use crate::frames::Frames;
-use crate::record::{Expected, PAYLOAD_MAX};
+use crate::record::{Expected, HEAD_BYTES, PAYLOAD_MAX};
 use crate::ways::{WAY, Ways};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use weft_datagram::Incoming;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
+use weft_link::memory::Lent;
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received, TURN,
 };
@@ -35,6 +36,8 @@ const EVERY: u32 = 32;
 /// Bytes that do not wait for a flush, two long packets: the receiver reads them while the next
 /// are filled.
 const FLUSH_BYTES: usize = 96 << 10;
+/// Bytes that do not wait for a flush where frames have lent memory, which takes no time to fill.
+const LENT_FLUSH_BYTES: usize = 256 << 10;
 /// Purpose of the secret from which records have their keys.
 const RECORDS: &str = "Weft, records over TCP between two ranks, version 1";
 
@@ -170,7 +173,10 @@ impl<F: Part> Bulk<F> {
             Side::Far(buffer) => {
                 return self.far.transmit(to, header, Payload::Buffer(buffer));
             }
-            Side::Own(frame) => self.frames.memory.body(frame, size),
+            Side::Own(frame) => {
+                self.frames.memory.settle(frame);
+                self.frames.memory.body(frame, size)
+            }
             Side::Received(buffer) => match self.incoming.read(buffer, size) {
                 Some(bytes) => bytes,
                 None => unreachable!("a buffer that was received is in a place"),
@@ -208,6 +214,7 @@ impl<F: Part> Bulk<F> {
                     true
                 }
                 Side::Own(frame) => {
+                    frames.memory.settle(frame);
                     connection.push_copy(header, frames.memory.body(frame, size), *trailer_bytes)
                 }
                 Side::Received(buffer) => {
@@ -242,7 +249,8 @@ impl<F: Part> Bulk<F> {
             self.far.flush();
         }
         self.unflushed += usize::from(header.size);
-        if self.unflushed >= FLUSH_BYTES {
+        let most = if self.frames.memory.any_lent() { LENT_FLUSH_BYTES } else { FLUSH_BYTES };
+        if self.unflushed >= most {
             self.flush_connections(true);
         }
     }
@@ -364,6 +372,25 @@ impl<F: Part> Link for Bulk<F> {
         }
     }
 
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
+        // A record that is encrypted is a copy, and one of another length ends with zeros.
+        let fits =
+            self.trailer_bytes == 0 && (head + lent.bytes).is_multiple_of(envelope::ALIGNMENT);
+        let Side::Own(frame) = Side::of(buffer) else { return false };
+        if fits {
+            self.frames.memory.lend(frame, head, lent);
+        }
+        fits
+    }
+
+    fn has_lent(&self, lent: Lent) -> bool {
+        self.frames.memory.has_lent(lent)
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        self.frames.memory.take_back(lent);
+    }
+
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         if i32::from(header.size) <= self.ways.datagram_most(to) {
@@ -429,7 +456,12 @@ impl<F: Part> Link for Bulk<F> {
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
         match Side::of(buffer) {
             Side::Far(buffer) => self.far.copy_out(buffer, into),
-            Side::Own(frame) => into.copy_from_slice(self.frames.memory.body(frame, into.len())),
+            Side::Own(frame) => {
+                let [own, lent] = self.frames.memory.parts(frame, HEAD_BYTES + into.len());
+                let (head, tail) = into.split_at_mut(own.len() - HEAD_BYTES);
+                head.copy_from_slice(&own[HEAD_BYTES..]);
+                tail.copy_from_slice(lent);
+            }
             Side::Received(buffer) => match self.incoming.read(buffer, into.len()) {
                 Some(bytes) => into.copy_from_slice(bytes),
                 None => unreachable!("a buffer that was received is in a place"),

@@ -11,10 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::gauge::Gauge;
+use weft_link::memory::{CrossMemory, Lent, SharedMemory};
+use weft_link::status::Notice;
+use weft_link::wrap::head_of;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, PathMtu, Payload, Received,
+    ShortWords,
 };
+use weft_trace::{PacketEvent, Polls, Recorder, What};
 use weft_wire::{Header, Rank};
 
 /// Marks buffers of the far link; links leave this bit to others.
@@ -62,6 +67,8 @@ pub struct Mixed<N: Link, F: Link> {
     scratch: Box<[u8]>,
     turns: Turns,
     bridge: Bridge,
+    /// Writes down every packet, if the run is traced.
+    recorder: Option<Arc<dyn Recorder>>,
 }
 
 /// A buffer of one of the two.
@@ -129,6 +136,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         let more = far.more_arrivals().transpose()?;
         Ok(Mixed {
             bridge: Bridge::start(arrivals, more, near.bells())?,
+            recorder: near.recorder().map(|recorder| Arc::new(Polls::new(recorder)) as Arc<_>),
             scratch: vec![0; max_payload].into_boxed_slice(),
             near,
             far,
@@ -228,6 +236,28 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         }
     }
 
+    /// The next packet, and which link is to have its turn first.
+    fn receive_either(&mut self) -> Result<Option<Received>, LinkViolation> {
+        self.waiting.retry(&mut self.near);
+        if self.turns.is_far(self.far.has_buffered())
+            && let Some(received) = self.receive_far()?
+        {
+            return Ok(Some(received));
+        }
+        match self.receive_near()? {
+            Some(received) => Ok(Some(received)),
+            None => self.receive_far(),
+        }
+    }
+
+    /// Writes this down, if the run is traced.
+    #[inline]
+    fn record(&self, what: impl FnOnce() -> What) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(&what());
+        }
+    }
+
     #[inline]
     fn receive_near(&mut self) -> Result<Option<Received>, LinkViolation> {
         match self.near.receive() {
@@ -310,8 +340,25 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
     }
 
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
+        match Side::of(buffer) {
+            Side::Near(buffer) => self.near.lend(buffer, head, lent),
+            Side::Far(buffer) => self.far.lend(buffer, head, lent),
+        }
+    }
+
+    fn has_lent(&self, lent: Lent) -> bool {
+        self.near.has_lent(lent) || self.far.has_lent(lent)
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        self.near.take_back(lent);
+        self.far.take_back(lent);
+    }
+
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
+        self.record(|| What::Sent(PacketEvent::new(to, header, head_of(self, header, payload))));
         match self.routes[to.index()] {
             Some(number) => self.transmit_near(number, header, payload),
             None => self.transmit_far(to, header, payload),
@@ -328,6 +375,12 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         let Some(number) = self.routes[to.index()] else {
             unreachable!("only where short packets are taken")
         };
+        self.record(|| {
+            let mut room = [0; size_of::<ShortWords>()];
+            bytes.gather(&mut room[..bytes.size()]);
+            let head = std::array::from_fn(|byte| room[byte]);
+            What::Sent(PacketEvent::new(to, header, head))
+        });
         self.waiting.retry(&mut self.near);
         if self.waiting.is_empty() {
             self.near.transmit_short(number, header, bytes);
@@ -347,16 +400,14 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        self.waiting.retry(&mut self.near);
-        if self.turns.is_far(self.far.has_buffered())
-            && let Some(received) = self.receive_far()?
-        {
-            return Ok(Some(received));
+        let received = self.receive_either()?;
+        if let Some(Received { header, payload }) = &received {
+            self.record(|| {
+                let head = head_of(self, header, *payload);
+                What::Received(PacketEvent::new(header.source, header, head))
+            });
         }
-        match self.receive_near()? {
-            Some(received) => Ok(Some(received)),
-            None => self.receive_far(),
-        }
+        Ok(received)
     }
 
     #[inline]
@@ -396,6 +447,18 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         let (near, routes) = (self.near.shared_memory()?, self.routes.clone());
         Some(Arc::new(Routed { near, routes }))
+    }
+
+    fn notice(&self) -> Option<Arc<dyn Notice>> {
+        self.near.notice()
+    }
+
+    fn gauge(&self) -> Option<Arc<dyn Gauge>> {
+        self.near.gauge()
+    }
+
+    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
+        self.recorder.clone()
     }
 
     fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {

@@ -56,6 +56,21 @@ impl Digest {
     }
 }
 
+impl Digest {
+    /// Form in which contents come under a tag of which `tail` is elsewhere in memory.
+    ///
+    /// # Panics
+    /// If they are short: then they are covered as they are.
+    #[inline]
+    pub fn cover_parts(&self, head: &[u8], tail: &[u8]) -> Cover<'static> {
+        assert!(head.len() + tail.len() > DIRECT_BYTES, "short contents are in one part");
+        let mut digest = self.0.clone();
+        digest.update(head);
+        digest.update(tail);
+        Cover::Digest(digest.finalize())
+    }
+}
+
 impl Drop for Digest {
     /// Wipes what follows from the key.
     fn drop(&mut self) {

@@ -218,6 +218,12 @@ impl Direction {
         if self.tags() { self.digest.cover(contents) } else { Cover::Direct(&[]) }
     }
 
+    /// Does what [`Self::cover`] does, for contents in two parts.
+    #[inline]
+    pub fn cover_parts(&self, head: &[u8], tail: &[u8]) -> Cover<'static> {
+        if self.tags() { self.digest.cover_parts(head, tail) } else { Cover::Direct(&[]) }
+    }
+
     /// The tag over an envelope, what is covered of its contents, and what is one receiver's own.
     #[inline]
     pub fn tag_of_entry(&self, head: &Head, cover: &Cover<'_>, own: &[u8]) -> u64 {

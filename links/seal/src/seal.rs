@@ -3,7 +3,7 @@
 use crate::cover::Cover;
 use crate::keys::{Direction, Head, Keys};
 use weft_wire::envelope::{self, Envelope, Kind};
-use weft_wire::{Rank, several};
+use weft_wire::{Rank, network, several};
 
 /// Seals frames from this rank to one other.
 pub struct Sealer {
@@ -40,21 +40,53 @@ impl Sealer {
             let right = holds_packets(contents, self.source);
             assert!(right, "a frame holds packets of the rank that seals it");
         }
-        let sequence = self.next;
+        let mut bytes = self.envelope(kind, length_of(contents));
+        self.direction.encrypt(head_of(&bytes), self.next, frame);
+        let tag = self.direction.tag(head_of(&bytes), &frame[envelope::SIZE..]);
         self.next += 1;
-        let mut bytes = envelope::emit(&Envelope {
+        bytes[envelope::TAG].copy_from_slice(&tag.to_le_bytes());
+        frame[..envelope::SIZE].copy_from_slice(&bytes);
+    }
+
+    /// Does what [`Self::seal`] does, for a frame with one packet, of whose body the bytes from
+    /// somewhere on are `tail`, elsewhere in memory. Without any it is `seal`.
+    ///
+    /// # Panics
+    /// If the two do not hold one packet of this rank and nothing else, or frames are encrypted.
+    #[inline]
+    pub fn seal_parts(&mut self, frame: &mut [u8], tail: &[u8]) {
+        if tail.is_empty() {
+            return self.seal(Kind::PACKETS, frame);
+        }
+        assert!(!self.direction.encrypts(), "what is elsewhere in memory is not encrypted");
+        let contents = &frame[envelope::SIZE..];
+        let length = contents.len() + tail.len();
+        let right = network::split(contents).is_ok_and(|(header, _)| {
+            let bytes = envelope::packet_bytes(envelope::body_bytes(&header));
+            header.source == self.source && bytes == length
+        });
+        assert!(right, "a frame in parts holds one packet of the rank that seals it");
+        let length = u32::try_from(length).expect("a frame has no 4 GB");
+        let mut bytes = self.envelope(Kind::PACKETS, length);
+        let cover = self.direction.cover_parts(contents, tail);
+        let tag = self.direction.tag_of_entry(head_of(&bytes), &cover, &[]);
+        self.next += 1;
+        bytes[envelope::TAG].copy_from_slice(&tag.to_le_bytes());
+        frame[..envelope::SIZE].copy_from_slice(&bytes);
+    }
+
+    /// The envelope of the next frame, without a tag.
+    #[inline]
+    fn envelope(&self, kind: Kind, length: u32) -> [u8; envelope::SIZE] {
+        envelope::emit(&Envelope {
             kind,
             job: self.job,
             source: self.source,
             destination: self.destination,
-            length: length_of(contents),
-            sequence,
+            length,
+            sequence: self.next,
             tag: 0,
-        });
-        self.direction.encrypt(head_of(&bytes), sequence, frame);
-        let tag = self.direction.tag(head_of(&bytes), &frame[envelope::SIZE..]);
-        bytes[envelope::TAG].copy_from_slice(&tag.to_le_bytes());
-        frame[..envelope::SIZE].copy_from_slice(&bytes);
+        })
     }
 
     /// Completes the entry for this sealer's receiver in a frame for several, of which `head` is

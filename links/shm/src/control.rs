@@ -16,4 +16,6 @@ pub(crate) struct Control {
     pub attention: Word<AtomicU64>,
     /// Rank that the job lost: its number + 1, and the cause above bit 32.
     pub loss: Word<AtomicU64>,
+    /// Time until which somebody wants to see counts, in nanoseconds; 0 if nobody ever did.
+    pub wanted: Word<AtomicU64>,
 }

@@ -354,7 +354,7 @@ fn decode_loss(bits: u64) -> Option<Loss> {
     Some(Loss { rank, cause: Cause::from_bits((bits >> 32) as u32)? })
 }
 
-fn ring(bells: &View<AtomicU32>, waiter: Waiter) {
+pub(crate) fn ring(bells: &View<AtomicU32>, waiter: Waiter) {
     let bell = &bells[bell_index(waiter)];
     bell.fetch_add(1, Ordering::SeqCst);
     // Wakes all threads of the rank that wait there: each waits for something else.

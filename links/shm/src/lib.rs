@@ -3,11 +3,11 @@
 //! Every rank has one *segment*, a sealed memfd that its peers receive over a socket (DESIGN 5):
 //!
 //! ```text
-//! ┌──────────────── all ranks write ─────────────────┬───────── only the owner writes ─────────┐
-//! │ control │ words      │ arena     │ releases      │ rings          │ frames      │ identity │
-//! │ bells,  │ fetch-and- │ shared by │ per frame, a  │ one a peer, of │ for more    │ which    │
-//! │ flags   │ add, 64    │ teams     │ byte a reader │ 128-byte slots │ than a slot │ process  │
-//! └─────────┴────────────┴───────────┴───────────────┴────────────────┴─────────────┴──────────┘
+//! ┌──────────────── all ranks write ─────────────────┬────────── only the owner writes ─────────┐
+//! │ control │ words      │ arena     │ releases      │ rings          │ frames    │ id.  │ trace │
+//! │ bells,  │ fetch-and- │ shared by │ per frame, a  │ one a peer, of │ for more  │ and  │ if    │
+//! │ flags   │ add, 64    │ teams     │ byte a reader │ 128-byte slots │ than that │ wait │ asked │
+//! └─────────┴────────────┴───────────┴───────────────┴────────────────┴───────────┴──────┴───────┘
 //! ```
 //!
 //! A packet of up to 48 bytes costs one cache-line transfer: header, bytes and the flag that marks
@@ -28,6 +28,9 @@
 //! | `rings` | rings to a rank, at which any thread may glance |
 //! | `control`, `doorbell`, `futex` | rings to be polled, and sleepers to be woken |
 //! | `link` | all of it as a [`weft_link::Link`] |
+//! | `status` | what a rank waits for, which the launcher reads |
+//! | `gauge` | counts of a rank, which the launcher asks for |
+//! | `trace` | ring of what happened to a rank, which the launcher empties |
 //! | `supervisor` | access of the launcher to all segments |
 
 #![deny(unsafe_code)]
@@ -52,6 +55,8 @@ mod cross_memory;
 #[cfg(not(loom))]
 mod exported;
 #[cfg(not(loom))]
+mod gauge;
+#[cfg(not(loom))]
 mod inbox;
 #[cfg(not(loom))]
 mod link;
@@ -62,7 +67,11 @@ mod process;
 #[cfg(not(loom))]
 pub mod segment;
 #[cfg(not(loom))]
+mod status;
+#[cfg(not(loom))]
 mod supervisor;
+#[cfg(not(loom))]
+mod trace;
 
 #[cfg(not(loom))]
 pub use cross_memory::cross_memory_restriction;
@@ -72,3 +81,5 @@ pub use link::{AttachError, Shm};
 pub use segment::{MAX_RANKS, Settings, create_segment, create_segments};
 #[cfg(not(loom))]
 pub use supervisor::Supervisor;
+#[cfg(not(loom))]
+pub use trace::TraceRing;

@@ -9,6 +9,8 @@ use crate::pool::Pool;
 use crate::ring::{Consumer, INLINE_BYTES, Producer};
 use crate::rings::Rings;
 use crate::segment::{Segment, Settings, WORDS};
+use crate::status::StatusPage;
+use crate::trace::TraceRing;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -16,12 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
+use weft_link::gauge::Gauge;
 use weft_link::memory::{CrossMemory, SharedMemory};
+use weft_link::status::Notice;
 use weft_link::sync::Scope;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, Payload, Plain, Received,
     ReceivedPlain, SharedWords,
 };
+use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag, compact};
 
 /// Attachment of one rank to the shared memory of its job.
@@ -37,6 +42,8 @@ pub struct Shm {
     rings: Arc<Rings>,
     peers: Vec<Peer>,
     processes: Arc<Processes>,
+    status: Arc<StatusPage>,
+    trace: Option<Arc<TraceRing>>,
 }
 
 struct Peer {
@@ -168,6 +175,8 @@ impl Shm {
             frames: own_segment.frames(),
             pool: Pool::new(&settings, own_segment.releases()),
             inbox: Inbox::new(),
+            status: Arc::new(own_segment.status()),
+            trace: own_segment.trace().map(Arc::new),
             listener: Listener::new(own_segment.control(), own, ranks, Arc::clone(&rings)),
             rings,
             peers,
@@ -437,6 +446,18 @@ impl Link for Shm {
 
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         Some(Arc::new(ExportedMemory { own: self.own }))
+    }
+
+    fn notice(&self) -> Option<Arc<dyn Notice>> {
+        Some(Arc::clone(&self.status) as Arc<dyn Notice>)
+    }
+
+    fn gauge(&self) -> Option<Arc<dyn Gauge>> {
+        Some(Arc::new(self.segments[self.own.index()].gauge()))
+    }
+
+    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
+        self.trace.clone().map(|trace| trace as Arc<dyn Recorder>)
     }
 
     fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {

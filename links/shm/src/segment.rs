@@ -1,8 +1,11 @@
 //! Layout of a segment, its creation, and its mapping by a rank or the launcher.
 
 use crate::control::Control;
+use crate::gauge::{self, GaugePage};
 use crate::memory::{self, Cursor, Frames, Mapping, View, Word};
 use crate::ring::SLOT_BYTES;
+use crate::status::{self, StatusPage};
+use crate::trace::{self, TraceRing};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -16,10 +19,20 @@ pub const WORDS: u16 = 64;
 /// Size of the shared arena of each rank, in bytes. Pages that nobody touches cost nothing.
 const ARENA_BYTES: usize = 512 * 1024;
 
+/// Events of the ring of a trace: those of some 50 ms of a rank that does nothing but communicate,
+/// a multiple of the time after which they are taken.
+const TRACE_EVENTS: u32 = 1 << 18;
+/// Events of the largest ring.
+const MOST_TRACE_EVENTS: u32 = 1 << 24;
+
 const LINE: usize = 64;
 const PAGE: usize = 4096;
 const WORDS_OFFSET: usize = PAGE;
 const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
+/// Offset of the counts in the page that begins with the identity.
+const GAUGE_OFFSET: usize = PAGE / 4;
+/// Offset of the status in the page that begins with the identity.
+const STATUS_OFFSET: usize = PAGE / 2;
 const RELEASES_OFFSET: usize = ARENA_OFFSET + ARENA_BYTES;
 
 /// Sizes of the segments of a job, which are the same for all ranks.
@@ -33,6 +46,8 @@ pub struct Settings {
     pub frame_bytes: u32,
     /// Number of frames that a rank can send from.
     pub frames: u32,
+    /// Number of events that the ring of a rank's trace holds, a power of two; 0 if there is none.
+    pub trace_events: u32,
 }
 
 impl Settings {
@@ -40,7 +55,7 @@ impl Settings {
     /// credits, and all rings of a rank still fit into its cache together.
     pub fn new(ranks: u16) -> Self {
         let window_packets = if ranks <= 8 { 128 } else { 64 };
-        Settings { ranks, window_packets, frame_bytes: 49152, frames: 48 }
+        Settings { ranks, window_packets, frame_bytes: 49152, frames: 48, trace_events: 0 }
     }
 
     /// Sizes for ranks that have peers on a network too. A frame holds as much as one of
@@ -50,12 +65,17 @@ impl Settings {
         Settings { frame_bytes: 8960, frames: 512, ..self }
     }
 
+    /// Sizes with a ring for a trace of each rank.
+    pub fn traced(self) -> Self {
+        Settings { trace_events: TRACE_EVENTS, ..self }
+    }
+
     /// Checks that a segment can have these sizes.
     ///
     /// # Errors
     /// A description of the first error, for a person.
     pub fn check(&self) -> Result<(), String> {
-        let Settings { ranks, window_packets, frame_bytes, frames } = *self;
+        let Settings { ranks, window_packets, frame_bytes, frames, trace_events } = *self;
         if !(1..=MAX_RANKS).contains(&ranks) {
             return Err(format!("{ranks} ranks cannot share memory: 1 to {MAX_RANKS} can"));
         }
@@ -70,12 +90,18 @@ impl Settings {
         if !(2..=65_536).contains(&frames) {
             return Err(format!("{frames} frames are outside 2..=65536"));
         }
+        let is_ring = trace_events.is_power_of_two() && trace_events <= MOST_TRACE_EVENTS;
+        if trace_events != 0 && !is_ring {
+            return Err(format!(
+                "a trace of {trace_events} events is no power of two up to {MOST_TRACE_EVENTS}"
+            ));
+        }
         Ok(())
     }
 
     /// Size of the segment of one rank, in bytes. Pages that are never touched cost nothing.
     pub fn segment_bytes(&self) -> usize {
-        self.identity_offset() + PAGE
+        self.trace_offset() + trace::bytes_of(self.trace_events).next_multiple_of(PAGE)
     }
 
     /// Number of slots of each ring.
@@ -96,6 +122,10 @@ impl Settings {
     fn identity_offset(&self) -> usize {
         let frames = self.frames as usize * self.frame_bytes as usize;
         (self.frames_offset() + frames).next_multiple_of(PAGE)
+    }
+
+    fn trace_offset(&self) -> usize {
+        self.identity_offset() + PAGE
     }
 }
 
@@ -144,6 +174,7 @@ impl Segment {
             cold: Word::new(&self.shared, LINE + 8),
             attention: Word::new(&self.shared, 2 * LINE),
             loss: Word::new(&self.shared, 3 * LINE),
+            wanted: Word::new(&self.shared, 4 * LINE),
         }
     }
 
@@ -174,6 +205,26 @@ impl Segment {
         let base = self.settings.frames_offset() - self.settings.rings_offset();
         let Settings { frame_bytes, frames, .. } = self.settings;
         Frames::new(&self.owned, base, frame_bytes as usize, frames)
+    }
+
+    /// Status of its owner.
+    pub fn status(&self) -> StatusPage {
+        let base = self.settings.identity_offset() - self.settings.rings_offset();
+        StatusPage(View::new(&self.owned, base + STATUS_OFFSET, status::WORDS))
+    }
+
+    /// Counts of its owner.
+    pub fn gauge(&self) -> GaugePage {
+        let base = self.settings.identity_offset() - self.settings.rings_offset();
+        let words = View::new(&self.owned, base + GAUGE_OFFSET, gauge::WORDS);
+        GaugePage { words, control: self.control() }
+    }
+
+    /// Trace of its owner, if there is one.
+    pub fn trace(&self) -> Option<TraceRing> {
+        let events = Some(self.settings.trace_events).filter(|events| *events > 0)?;
+        let base = self.settings.trace_offset() - self.settings.rings_offset();
+        Some(TraceRing::new(View::new(&self.owned, base, trace::bytes_of(events) / 8)))
     }
 
     /// Identity of its owner's process, as the owner published it.

@@ -2,9 +2,13 @@
 
 use crate::doorbell::announce_loss;
 use crate::segment::{Segment, Settings};
+use crate::trace::TraceRing;
 use std::io;
 use std::os::fd::OwnedFd;
 use weft_link::bell::{Cause, Loss};
+use weft_link::gauge::Counts;
+use weft_link::status::Status;
+use weft_link::sync::Ordering;
 use weft_wire::Rank;
 
 /// Supervisor of a job: all its segments, by which the survivors are notified of a loss.
@@ -29,6 +33,29 @@ impl Supervisor {
             .map(|file| Segment::map(file, *settings, false))
             .collect::<io::Result<_>>()?;
         Ok(Supervisor { segments })
+    }
+
+    /// The status of the rank with this number among these segments, if it has said any.
+    pub fn status_of(&self, number: usize) -> Option<Status> {
+        self.segments.get(number)?.status().read()
+    }
+
+    /// The process of that rank, once it has joined.
+    pub fn process_of(&self, number: usize) -> Option<u32> {
+        let process = self.segments.get(number)?.identity().process[0].load(Ordering::Acquire);
+        u32::try_from(process).ok().filter(|process| *process != 0)
+    }
+
+    /// Asks that rank for its counts, and returns those that it has shown last.
+    pub fn counts_of(&self, number: usize) -> Option<Counts> {
+        let gauge = self.segments.get(number)?.gauge();
+        gauge.ask();
+        gauge.read()
+    }
+
+    /// The trace of that rank, if there is one.
+    pub fn trace_of(&self, number: usize) -> Option<TraceRing> {
+        self.segments.get(number)?.trace()
     }
 
     /// Announces the loss of `lost`, and its cause, to every rank of these segments, and wakes it.

@@ -15,6 +15,7 @@ use weft_link::clock::{Nanoseconds, Work};
 use weft_link::ni::{ControlProgram, NiEvent};
 use weft_link::threads::Threads;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
+use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag};
 
 /// One rank's attachment to a simulated [`crate::Network`].
@@ -25,6 +26,7 @@ use weft_wire::{Header, Rank, Tag};
 pub struct Sim {
     host: Processor,
     capabilities: Capabilities,
+    recorder: Option<Arc<dyn Recorder>>,
 }
 
 impl Sim {
@@ -45,7 +47,12 @@ impl Sim {
             host_frames: pools.host_receive_buffers,
             threads: false,
         };
-        Sim { host, capabilities }
+        Sim { host, capabilities, recorder: None }
+    }
+
+    /// Has what happens at this rank written down. Before the link is anybody's.
+    pub fn set_recorder(&mut self, recorder: Arc<dyn Recorder>) {
+        self.recorder = Some(recorder);
     }
 
     fn rank(&self) -> Rank {
@@ -208,6 +215,10 @@ impl Link for Sim {
 
     fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
         std::sync::Arc::default()
+    }
+
+    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
+        self.recorder.clone()
     }
 
     fn clock(&self) -> Processor {

@@ -1,11 +1,11 @@
 //! All operations that are under way at this rank: how their packets travel, and who goes on with
 //! them.
 
-use super::pending::{Pending, Promise};
+use super::pending::{Begun, Pending, Promise};
 use super::values::{Ended, Values};
 use crate::engine::Engine;
 use crate::parts::Parts;
-use crate::{Error, Message, Port, Result, format};
+use crate::{Completion, Error, Message, Port, Result, format};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use weft_collective::arena::{AgreedAreas, Arena};
@@ -209,20 +209,25 @@ impl Operations {
         call: &Call,
         values: impl FnOnce(Promise<T>) -> Box<dyn Values>,
     ) -> Result<Pending<T>> {
-        if self.state.enter().teams.needs_fence(team) {
-            let nobody_waits = super::team::barrier_values(Pending::new(&self.engine).0);
+        let state = self.state.enter();
+        let (needs_fence, members) =
+            (state.teams.needs_fence(team), state.teams.members(team).cloned());
+        drop(state);
+        if needs_fence {
+            let nobody_waits = super::team::barrier_values(Completion::new(&self.engine).0);
             self.start(team, &BARRIER, nobody_waits)?;
         }
-        let (promise, pending) = Pending::new(&self.engine);
-        self.start(team, call, values(promise))?;
+        let begun = Begun { team, members, number: 0, signature: call.signature() };
+        let (promise, mut pending) = Pending::new(&self.engine, begun);
+        pending.set_number(self.start(team, call, values(promise))?);
         Ok(pending)
     }
 
-    fn start(self: &Arc<Self>, team: TeamId, call: &Call, values: Box<dyn Values>) -> Result<()> {
+    fn start(self: &Arc<Self>, team: TeamId, call: &Call, values: Box<dyn Values>) -> Result<u32> {
         let begun = self.state.enter().teams.begin(team, call, values);
         let number = begun.map_err(|refused| self.refused(team, refused))?;
         self.resume(team, number);
-        Ok(())
+        Ok(number)
     }
 
     /// Takes a number for an operation in an arena. Also says whether operations have waited for

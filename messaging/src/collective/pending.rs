@@ -8,6 +8,8 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use weft_collective::{Members, Signature, TeamId, awaited};
+use weft_endpoint::{Awaited, Protocol};
 
 /// Payload of a panic in the program's reduction.
 pub(super) type Panic = Box<dyn Any + Send>;
@@ -19,15 +21,46 @@ type Given<T> = std::result::Result<T, Panic>;
 /// interrupted. Wait for its outcome, look for it, or await it; dropping it only gives up on the
 /// outcome.
 #[must_use = "nobody waits for what was begun"]
-pub struct Pending<T>(Completion<Given<T>>);
+pub struct Pending<T> {
+    outcome: Completion<Given<T>>,
+    /// The operation, as others may learn of it.
+    begun: Begun,
+}
 
 /// The end of an operation that gives the outcome.
 pub(super) type Promise<T> = Completer<Given<T>>;
 
+/// Operation that this member has begun.
+pub(super) struct Begun {
+    pub team: TeamId,
+    pub members: Option<Arc<Members>>,
+    pub number: u32,
+    pub signature: Signature,
+}
+
+impl Begun {
+    /// Object of the wait for its end.
+    pub fn awaited(&self, engine: &Engine) -> Awaited {
+        let is = (self.number, self.signature);
+        let mut awaited = match &self.members {
+            Some(members) => awaited(Protocol::MESSAGES, self.team, members, is),
+            None => Awaited::of_unknown(self.signature.to_string()),
+        };
+        if engine.is_leaving() {
+            awaited.what = format!("all others to end ({})", awaited.what);
+        }
+        awaited
+    }
+}
+
 impl<T> Pending<T> {
-    pub(super) fn new(engine: &Arc<Engine>) -> (Promise<T>, Self) {
-        let (completer, completion) = Completion::new(engine);
-        (completer, Pending(completion))
+    pub(super) fn new(engine: &Arc<Engine>, begun: Begun) -> (Promise<T>, Self) {
+        let (completer, outcome) = Completion::new(engine);
+        (completer, Pending { outcome, begun })
+    }
+
+    pub(super) fn set_number(&mut self, number: u32) {
+        self.begun.number = number;
     }
 
     /// The outcome, if it is there. Never blocks and does not poll the network.
@@ -38,7 +71,7 @@ impl<T> Pending<T> {
     /// # Panics
     /// Those of [`Self::wait`].
     pub fn try_take(&mut self) -> Result<Option<T>> {
-        Ok(self.0.try_take()?.map(unwind))
+        Ok(self.outcome.try_take()?.map(unwind))
     }
 
     /// Waits for the outcome; handlers run meanwhile.
@@ -49,7 +82,10 @@ impl<T> Pending<T> {
     /// # Panics
     /// If the program's reduction panicked here: with what it panicked.
     pub fn wait(self) -> Result<T> {
-        self.0.wait().map(unwind)
+        let begun = self.begun;
+        let engine = Arc::clone(self.outcome.engine());
+        let _span = engine.packets().span_of(|| begun.signature.operation.to_string());
+        self.outcome.wait_for(&|| begun.awaited(&engine)).map(unwind)
     }
 }
 
@@ -57,7 +93,7 @@ impl<T> Future for Pending<T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
-        Pin::new(&mut self.0).poll(context).map(|outcome| outcome.map(unwind))
+        Pin::new(&mut self.outcome).poll(context).map(|outcome| outcome.map(unwind))
     }
 }
 

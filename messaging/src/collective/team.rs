@@ -1,17 +1,18 @@
 //! Ranks that act together.
 
 use super::operations::{Operations, TeamId};
-use super::pending::{Pending, Promise};
+use super::pending::{Begun, Pending, Promise};
 use super::reduction::Reduction;
 use super::values::{Typed, Values, combine_bytes, values_in};
 use crate::engine::Engine;
+use crate::wait::What;
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
-use weft_collective::{Abort, BARRIER, Call, Members, Operation};
+use weft_collective::{Abort, BARRIER, Call, Members, Operation, Signature};
 use weft_endpoint::Rank;
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
@@ -404,7 +405,11 @@ impl Team {
         meeting.bytes().copy_from_slice(bytes);
         let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");
-        let combined = self.wait_in(arena, &mut meeting).map(|met| {
+        let engine = operations.engine();
+        let _span = engine.packets().span_of(|| call.signature().operation.to_string());
+        engine.packets().record_meeting((id.leader.0, id.count, number));
+        let what = || self.begun(number, call.signature()).awaited(engine);
+        let combined = self.wait_in(arena, &mut meeting, &what).map(|met| {
             let combine = AssertUnwindSafe(|| meeting.combine(arena, combine));
             (met, if met == Met::Combine { catch_unwind(combine) } else { Ok(()) })
         });
@@ -426,15 +431,21 @@ impl Team {
         Ok(())
     }
 
+    /// An operation of this team that this member has begun.
+    fn begun(&self, number: u32, signature: Signature) -> Begun {
+        let Shared { id, members, .. } = &*self.shared;
+        Begun { team: *id, members: Some(Arc::clone(members)), number, signature }
+    }
+
     /// Waits until a meeting goes on.
-    fn wait_in(&self, arena: &Arena, meeting: &mut Meeting) -> Result<Met> {
+    fn wait_in(&self, arena: &Arena, meeting: &mut Meeting, what: What<'_>) -> Result<Met> {
         let mut met = meeting.poll(arena);
         if met != Met::Waiting {
             return Ok(met);
         }
         let Shared { operations, id, .. } = &*self.shared;
         let mut idle = 0_u32;
-        operations.engine().watch(|_| {
+        operations.engine().watch_for(what, |_| {
             met = meeting.poll(arena);
             idle = idle.wrapping_add(1);
             // Somebody who began something else says so with a message.

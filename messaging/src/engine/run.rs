@@ -58,7 +58,10 @@ impl Engine {
         let from = arrived.body.from;
         let message = self.open(arrived);
         let outcome = match &mut handler.model {
-            Model::Plain(code) => guarded(|| code(message)),
+            Model::Plain(code) => {
+                let _span = self.packets.handler_span(handler.port.slot as u32);
+                guarded(|| code(message))
+            }
             _ => return self.run_other(handler, message),
         };
         if let Err(what) = outcome {

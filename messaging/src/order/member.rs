@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::{Biased, Entered};
-use weft_endpoint::{Group, Rank, Variable, this_coroutine};
+use weft_endpoint::{Awaited, Group, Rank, Variable, Whom, this_coroutine};
 
 mod sending;
 
@@ -206,7 +206,9 @@ impl Member {
 
     /// The message whose turn it is, of an order without a handler; waits for it.
     pub fn receive(&self) -> Result<OrderedMessage> {
-        let turn = self.engine.wait(|_, waker| self.look(waker))?;
+        let what = || Awaited::new(format!("a message of order '{}'", self.name), Whom::Anyone);
+        let turn = self.engine.wait_for(&what, None, None, |_, waker| self.look(waker))?;
+        let turn = turn.unwrap_or_else(|| unreachable!("a wait without a deadline ends with one"));
         Ok(self.hand_over(turn))
     }
 

@@ -83,6 +83,11 @@ impl Outstanding {
         self.consumed[member] = self.consumed[member].max(numbers);
     }
 
+    /// The member that has consumed least, by its last report.
+    pub fn slowest(&self) -> Option<usize> {
+        (0..self.consumed.len()).min_by_key(|member| self.consumed[*member])
+    }
+
     /// Members acknowledge once they have consumed half a window, so a sender cannot count on more
     /// than the other half: with half a window under way there is room for any message.
     fn has_room(&self, bytes: u64) -> bool {

@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank, Whom};
 
 /// A client's end of a named service. Clones are handles to the same end.
 #[derive(Clone)]
@@ -100,10 +100,15 @@ impl Call {
     /// [`Error::Remote`] or [`Error::NoReply`] if that is what came back, [`Error::NoSuchService`]
     /// if the rank has none after a second, or a lost rank.
     pub fn wait(self) -> Result<Message> {
-        match self.wait_until(None)? {
-            Some(message) => Ok(message),
-            None => unreachable!("a wait without a deadline ends with a reply"),
-        }
+        self.wait_until(None, None).map(answered)
+    }
+
+    /// Does what [`Self::wait`] does, and lets others know `what` this rank waits for.
+    ///
+    /// # Errors
+    /// Those of [`Self::wait`].
+    pub fn wait_for(self, what: &dyn Fn() -> Awaited) -> Result<Message> {
+        self.wait_until(None, Some(what)).map(answered)
     }
 
     /// Waits for the reply, but no longer than `limit`; then the call is cancelled.
@@ -113,7 +118,7 @@ impl Call {
     pub fn wait_within(self, limit: Duration) -> Result<Message> {
         let late = self.timed_out();
         let deadline = self.end.rpc.engine.packets().now().saturating_add(limit);
-        self.wait_until(Some(deadline))?.ok_or(late)
+        self.wait_until(Some(deadline), None)?.ok_or(late)
     }
 
     /// The reply as a future that waits no longer than `limit`, from when it is first polled; then
@@ -133,14 +138,24 @@ impl Call {
         Error::CallTimedOut { rank: self.to, service: self.service().into() }
     }
 
-    fn wait_until(mut self, deadline: Option<Duration>) -> Result<Option<Message>> {
+    fn wait_until(
+        mut self,
+        deadline: Option<Duration>,
+        what: Option<&dyn Fn() -> Awaited>,
+    ) -> Result<Option<Message>> {
         self.assert_pending();
         let (rpc, key, over) = (&*self.end.rpc, self.key, self.over);
         let answers = (rpc.answers.number, rpc.answers.slot);
         let answer = CallHeader { kind: Kind::Answer, number: key.number() };
         let asker = Asker::of_headers(answers, self.to, answer.emit());
         let mut patience = Patience::default();
-        let outcome = rpc.engine.wait_until(deadline, Some(&asker), |_, waker| {
+        let answer = || {
+            let (to, service) = (self.to, self.service());
+            let what = format!("the answer of rank {to} to a call of '{service}'");
+            Awaited::new(what, Whom::One(to))
+        };
+        let what = what.unwrap_or(&answer);
+        let outcome = rpc.engine.wait_for(what, deadline, Some(&asker), |_, waker| {
             if let Some(reply) = asker.take() {
                 return Ok(Some(Ok(rpc.tables.answered(key, reply))));
             }
@@ -181,6 +196,10 @@ impl Call {
     fn assert_pending(&self) {
         assert!(!self.key.is_null(), "the outcome of this call was taken already");
     }
+}
+
+fn answered(reply: Option<Message>) -> Message {
+    reply.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a reply"))
 }
 
 impl Future for Call {

@@ -9,6 +9,7 @@ mod common;
 mod exactly_once;
 mod failures;
 mod hostile;
+mod lent;
 mod messages;
 mod orders;
 mod rendezvous;

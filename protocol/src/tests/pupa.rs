@@ -84,6 +84,14 @@ fn a_sender_asks_from_the_low_mark_until_the_high_one() {
 }
 
 #[test]
+fn a_packet_asks_if_somebody_waits_for_its_acknowledgement() {
+    let mut bench = bench(0);
+    bench.ni.ask_with_next(Rank(1));
+    assert_eq!(bench.unicast(1, 90), [asking_packet(0)]);
+    assert_eq!(bench.unicast(1, 91), [packet(1)], "it alone");
+}
+
+#[test]
 fn all_are_asked_when_send_buffers_are_short() {
     let pupa = Pupa { secondary_sends: 4, ..settings().pupa };
     let mut bench = Bench::set_up(0, Settings { pupa, ..settings() });

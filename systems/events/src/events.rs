@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_endpoint::{KeptPacket, Packet, Packets, Progress, Rank, Step};
+use weft_endpoint::{Awaited, KeptPacket, Packet, Packets, Progress, Rank, Step, Whom};
 
 /// To whom a fragment goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -203,7 +203,11 @@ impl Events {
             return self.flush_waiting();
         }
         lock(&self.state).endpoint.statistics.blocked_sends += 1;
-        self.wait(None, |state| state.endpoint.may_send(to).then_some(()))
+        let what = || match to {
+            Some(to) => Awaited::new(format!("rank {to} to take fragments"), Whom::One(to)),
+            None => Awaited::of_unknown("all others to take fragments"),
+        };
+        self.wait(None, &what, |state| state.endpoint.may_send(to).then_some(()))
     }
 
     /// The next fragment of `event` from there, with what follows it: `receive` of
@@ -236,22 +240,32 @@ impl Events {
             state.endpoint.statistics.fragments_received += 1;
             Some((from, index, status, stored))
         };
-        let (source, index, status, stored) = self.wait(Some(event), find)?;
+        let what = || match from {
+            Source::One(from) => {
+                let what = format!("a fragment of event {event} from rank {from}");
+                Awaited::new(what, Whom::One(from))
+            }
+            Source::Anyone => {
+                Awaited::new(format!("a fragment of event {event} from anyone"), Whom::Anyone)
+            }
+        };
+        let (source, index, status, stored) = self.wait(Some(event), &what, find)?;
         Ok(Fragment { events: self, source, index, status, stored: Some(stored) })
     }
 
-    /// Polls until `find` finds something. Who waits too long for `event`, or to send, asks for
-    /// what is missing, where the protocol does.
+    /// Polls until `find` finds something, and lets others know `what` this node waits for. Who
+    /// waits too long for `event`, or to send, asks for what is missing, where the protocol does.
     fn wait<T>(
         &self,
         event: Option<u32>,
+        what: &dyn Fn() -> Awaited,
         mut find: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let asks = self.settings.protocol == Protocol::Traditional;
         let mut ask_at = None;
         let mut found = None;
         let mut failed = None;
-        self.packets.wait(&mut || {
+        self.packets.wait_for(what, &mut || {
             if let Err(error) = self.flush_waiting() {
                 failed = Some(error);
                 return Ok(Step::Done);
@@ -325,7 +339,8 @@ impl Events {
             let mut out = Outbox::default();
             lock(&self.state).endpoint.farewell(&mut out);
             perform(&self.packets, &self.state, out)?;
-            self.wait(None, |state| {
+            let what = || Awaited::of_unknown("all others to have what was sent in events");
+            self.wait(None, &what, |state| {
                 (state.endpoint.all_have(event) && state.waiting.is_empty()).then_some(())
             })?;
             self.packets.flush()?;

@@ -10,6 +10,7 @@ use crate::copy::Fault;
 use crate::shared::lock;
 use slab::Slab;
 use std::sync::{Arc, Mutex};
+use weft_endpoint::Awaited;
 use weft_messaging::{Completer, Completion, Engine};
 
 /// End of an invocation: its result, or why it has none.
@@ -69,7 +70,12 @@ impl Calls {
     /// # Errors
     /// A lost rank.
     #[inline]
-    pub fn wait(&self, key: u64, engine: &Arc<Engine>) -> Result<Answer> {
+    pub fn wait(
+        &self,
+        key: u64,
+        engine: &Arc<Engine>,
+        what: &dyn Fn() -> Awaited,
+    ) -> Result<Answer> {
         let mut calls = lock(&self.0);
         if let State::Over(_) = calls[key as usize].state
             && let State::Over(answer) = calls.remove(key as usize).state
@@ -77,7 +83,7 @@ impl Calls {
             return Ok(answer);
         }
         drop(calls);
-        Ok(self.completion(key, engine).wait()?)
+        Ok(self.completion(key, engine).wait_for(what)?)
     }
 
     /// Completion with the result of an invocation.

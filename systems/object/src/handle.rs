@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank, Whom};
 use weft_messaging::rpc::Call;
 use weft_messaging::{Completion, Parts};
 
@@ -86,17 +86,14 @@ impl<T: Executable> Handle<T> {
 
     /// Begins the operation with this number, whose result is waited for, or awaited, later. Those
     /// that a thread has begun and not waited for are executed in any order; and one whose object
-    /// moves before it is executed starts again when it is waited for.
+    /// moves before it is executed starts again when it is waited for, or dropped.
     ///
     /// # Errors
     /// A lost rank. What is wrong with the operation is said when it is waited for.
     pub fn begin(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Pending<T>> {
-        let state = match self.start(operation, 0, arguments)? {
-            // If it is dropped, its result is, too.
-            State::Expected(key) => State::Completes(self.completion(key)),
-            state => state,
-        };
-        Ok(Pending { handle: self.clone(), operation, state, read: Ok })
+        let state = self.start(operation, 0, arguments)?;
+        let rest = Rest { handle: self.clone(), operation, state: Some(state), end: spawn_end };
+        Ok(Pending { rest, read: Ok })
     }
 
     /// Begins an operation; its number is 0 unless a process will wait for it.
@@ -138,10 +135,41 @@ impl<T: Executable> Handle<T> {
         result
     }
 
+    /// Awaits the result of an operation of no process.
+    async fn end(&self, operation: u16, mut state: State) -> Result<Vec<u8>> {
+        let shared = &self.inner.shared;
+        let mut moved = None;
+        loop {
+            let answer = match state {
+                State::Over(answer) => answer,
+                State::Expected(key) => self.completion(key).await?,
+                State::Called(call, number) => {
+                    let _other = self.counted(number);
+                    let mut bytes = call.await?.bytes().await?;
+                    let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
+                    let reply = Reply::parse(head);
+                    if let Some(behind) = shared.catch_up(reply.seen) {
+                        behind.await?;
+                    }
+                    bytes.drain(..REPLY);
+                    reply.answer(bytes)
+                }
+            };
+            let Err(Fault::Moved(arguments)) = answer else {
+                return answer.map_err(|fault| self.entry.fault(fault, operation, shared));
+            };
+            moved.get_or_insert_with(|| shared.watch.other());
+            if let Some(behind) = shared.catch_up(shared.seen()) {
+                behind.await?;
+            }
+            state = self.start(operation, 0, &arguments)?;
+        }
+    }
+
     /// Waits for the result, as this process or as none.
     #[inline]
     fn wait(&self, operation: u16, process: Option<u64>, state: State) -> Result<Vec<u8>> {
-        match self.answer(state)? {
+        match self.answer(operation, state)? {
             Ok(result) => Ok(result),
             Err(fault) => self.go_after(operation, process, fault),
         }
@@ -160,7 +188,7 @@ impl<T: Executable> Handle<T> {
             if let Some(process) = process {
                 shared.watch.waits(process, (number, self.id(), operation));
             }
-            match self.answer(state)? {
+            match self.answer(operation, state)? {
                 Ok(result) => return Ok(result),
                 Err(again) => fault = again,
             }
@@ -170,17 +198,17 @@ impl<T: Executable> Handle<T> {
 
     /// Waits for the end of an invocation.
     #[inline]
-    fn answer(&self, state: State) -> Result<Answer> {
+    fn answer(&self, operation: u16, state: State) -> Result<Answer> {
+        let what = || self.awaited(operation);
         Ok(match state {
             State::Over(answer) => answer,
             State::Expected(key) => {
                 let shared = &self.inner.shared;
-                shared.calls.wait(key, &shared.engine)?
+                shared.calls.wait(key, &shared.engine, &what)?
             }
-            State::Completes(completion) => completion.wait()?,
             State::Called(call, number) => {
                 let _other = self.counted(number);
-                let mut message = call.wait()?;
+                let mut message = call.wait_for(&what)?;
                 let mut head = [0; REPLY];
                 message.read_exact(&mut head)?;
                 let reply = Reply::parse(&head);
@@ -191,6 +219,13 @@ impl<T: Executable> Handle<T> {
                 reply.answer(rest)
             }
         })
+    }
+
+    /// Object of the wait for an operation.
+    fn awaited(&self, operation: u16) -> Awaited {
+        let (name, kind) = (self.name(), &self.entry.kind);
+        let what = format!("{} on object '{name}', of which a guard", kind.operation(operation));
+        Awaited::new(format!("{what} may be false"), Whom::Anyone)
     }
 
     /// Has `read` look at the copy here, for an operation with this number that reads. `None` if
@@ -288,7 +323,7 @@ impl<T: Executable> Handle<T> {
         let head = Invocation { operation, object, call, number }.emit();
         let other = (number == 0).then(|| shared.watch.other());
         let call = client.call(home, &Headed(&head, arguments))?;
-        // Until its end is known, which is never if what is pending is dropped.
+        // Until its end is known.
         std::mem::forget(other);
         Ok(State::Called(call, number))
     }
@@ -310,17 +345,53 @@ impl<T: Executable> Handle<T> {
 /// operation is executed all the same.
 #[must_use = "nobody waits for what was begun"]
 pub struct Pending<T, O = Vec<u8>> {
+    rest: Rest<T>,
+    read: fn(Vec<u8>) -> Result<O>,
+}
+
+/// The rest of an operation that has begun. Dropping it leaves that to a task.
+struct Rest<T> {
     handle: Handle<T>,
     operation: u16,
-    state: State,
-    read: fn(Vec<u8>) -> Result<O>,
+    /// `None` once somebody else sees to it.
+    state: Option<State>,
+    /// [`spawn_end`], which a drop cannot name: it knows no bounds of `T`.
+    end: fn(&Handle<T>, u16, State),
+}
+
+impl<T> Rest<T> {
+    fn take(&mut self) -> State {
+        self.state.take().unwrap_or_else(|| unreachable!("it is waited for once"))
+    }
+}
+
+impl<T> Drop for Rest<T> {
+    fn drop(&mut self) {
+        if let Some(state) = self.state.take() {
+            (self.end)(&self.handle, self.operation, state);
+        }
+    }
+}
+
+/// Has a task see to the end of an operation: until then it is under way, and if its object moves
+/// before it is executed it starts again.
+fn spawn_end<T: Executable>(handle: &Handle<T>, operation: u16, state: State) {
+    if let State::Over(answer) = &state
+        && !matches!(answer, Err(Fault::Moved(_)))
+    {
+        return;
+    }
+    let task = handle.clone();
+    handle.inner.shared.engine.spawn(async move {
+        // Whoever gave it up wants no result.
+        let _ = task.end(operation, state).await;
+    });
 }
 
 enum State {
     Over(Answer),
     /// A copy here answers, by this key.
     Expected(u64),
-    Completes(Completion<Answer>),
     /// At its home; with its number.
     Called(Call, u32),
 }
@@ -328,8 +399,7 @@ enum State {
 impl<T> Pending<T> {
     /// Operation whose result `read` makes of its bytes.
     pub fn reading<O>(self, read: fn(Vec<u8>) -> Result<O>) -> Pending<T, O> {
-        let Pending { handle, operation, state, .. } = self;
-        Pending { handle, operation, state, read }
+        Pending { rest: self.rest, read }
     }
 }
 
@@ -339,45 +409,19 @@ impl<T: Executable, O> Pending<T, O> {
     ///
     /// # Errors
     /// Those of [`Handle::invoke`].
-    pub fn wait(self) -> Result<O> {
-        (self.read)(self.handle.wait(self.operation, None, self.state)?)
+    pub fn wait(mut self) -> Result<O> {
+        let state = self.rest.take();
+        (self.read)(self.rest.handle.wait(self.rest.operation, None, state)?)
     }
 
-    /// Awaits the result.
+    /// Awaits the result. Dropping the future gives up more than dropping this: an operation whose
+    /// object moves before it is executed is not executed then.
     ///
     /// # Errors
     /// Those of [`Handle::invoke`].
-    pub async fn result(self) -> Result<O> {
-        let Pending { handle, operation, mut state, read } = self;
-        let shared = &handle.inner.shared;
-        let mut moved = None;
-        loop {
-            let answer = match state {
-                State::Over(answer) => answer,
-                State::Expected(key) => handle.completion(key).await?,
-                State::Completes(completion) => completion.await?,
-                State::Called(call, number) => {
-                    let _other = handle.counted(number);
-                    let mut bytes = call.await?.bytes().await?;
-                    let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
-                    let reply = Reply::parse(head);
-                    if let Some(behind) = shared.catch_up(reply.seen) {
-                        behind.await?;
-                    }
-                    bytes.drain(..REPLY);
-                    reply.answer(bytes)
-                }
-            };
-            let Err(Fault::Moved(arguments)) = answer else {
-                let result = answer.map_err(|fault| handle.entry.fault(fault, operation, shared));
-                return read(result?);
-            };
-            moved.get_or_insert_with(|| shared.watch.other());
-            if let Some(behind) = shared.catch_up(shared.seen()) {
-                behind.await?;
-            }
-            state = handle.start(operation, 0, &arguments)?;
-        }
+    pub async fn result(mut self) -> Result<O> {
+        let state = self.rest.take();
+        (self.read)(self.rest.handle.end(self.rest.operation, state).await?)
     }
 }
 

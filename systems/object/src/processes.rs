@@ -70,7 +70,7 @@ struct Books {
     /// Whoever waits in [`Objects::run`] for a change of these books.
     waiter: Option<Completer<()>>,
     /// The task that looks for a deadlock.
-    watcher: Option<Completer<()>>,
+    watcher: Option<(u64, Completer<()>)>,
     /// Processes of this rank that are to be started.
     starting: VecDeque<Start>,
     /// Threads of this rank; and those whose processes have ended.
@@ -128,7 +128,7 @@ impl Objects {
         }
         let number = shared.processes.enter();
         if shared.own == Rank(0) {
-            let over = shared.processes.watcher(&shared.engine);
+            let over = shared.processes.watcher(number, &shared.engine);
             self.fork_as(true, main, Rank(0), arguments)?;
             self.0.watch(over);
         }
@@ -333,10 +333,10 @@ impl Processes {
         books.entered
     }
 
-    /// Completes when the next program is over.
-    fn watcher(&self, engine: &Arc<Engine>) -> Completion<()> {
+    /// Completes when that program is over. The one before it, which has failed, may not be yet.
+    fn watcher(&self, program: u64, engine: &Arc<Engine>) -> Completion<()> {
         let (completer, over) = Completion::new(engine);
-        lock(&self.books).watcher = Some(completer);
+        lock(&self.books).watcher = Some((program, completer));
         over
     }
 
@@ -361,7 +361,7 @@ impl Books {
         self.begun += 1;
         match self.failure.clone() {
             None => self.running = Some(self.begun),
-            Some(failure) => drop(self.outcomes.insert(self.begun, Err(failure))),
+            Some(failure) => self.end(self.begun, Err(failure)),
         }
         self.running == Some(self.begun)
     }
@@ -374,12 +374,17 @@ impl Books {
         let failure = self.failure.take();
         let has_failed = failure.is_some();
         if let Some(program) = self.running.take() {
-            self.outcomes.insert(program, failure.map_or(Ok(()), Err));
+            self.end(program, failure.map_or(Ok(()), Err));
         }
         self.tell_change();
-        if let Some(watcher) = self.watcher.take() {
+        has_failed
+    }
+
+    /// A program is over.
+    fn end(&mut self, program: u64, outcome: Result<()>) {
+        self.outcomes.insert(program, outcome);
+        if let Some((_, watcher)) = self.watcher.take_if(|(of, _)| *of <= program) {
             watcher.complete(Ok(()));
         }
-        has_failed
     }
 }

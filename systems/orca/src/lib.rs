@@ -19,6 +19,7 @@ pub mod parser;
 pub mod server;
 pub mod simulated;
 pub mod source;
+pub mod started;
 mod suggestion;
 pub mod toolchain;
 pub mod tree;

@@ -4,13 +4,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
-use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
-use signal_hook::consts::SIGINT;
 use weft_orca::command::{Outcome, check_files, format_files, translate};
 use weft_orca::server::serve;
 use weft_orca::simulated::Simulated;
+use weft_orca::started::Ends;
 use weft_orca::toolchain::{Ranks, Weft, folder_for_program};
 
 /// Checks, formats, compiles and runs programs in Orca.
@@ -127,11 +126,11 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Build { output, c, files } => finished(build(output, c, &files)),
         Command::Run { n, files, options } => {
-            let start = |weft: &Weft, program: &Path| weft.run(program, n, &options);
+            let start = |weft: &Weft, program: &Path| weft.command(program, n, &options);
             ended(run(&files, Ranks::Processes, &options, start))
         }
         Command::Sim(simulated) => {
-            let start = |_: &Weft, program: &Path| simulated.run(program);
+            let start = |_: &Weft, program: &Path| simulated.command(program);
             ended(run(&simulated.files, Ranks::Simulated, &[], start))
         }
         Command::Lsp => finished(serve().map_err(|error| format!("orcac: {error}\n"))),
@@ -177,23 +176,27 @@ fn ended(result: Result<ExitStatus, String>) -> ExitCode {
     }
 }
 
-/// Compiles a program and has `start` run it, with these options for `weft run`.
+/// Compiles a program and runs it by the command that `start` makes, with these options for `weft
+/// run`.
 fn run(
     files: &[PathBuf],
     ranks: Ranks,
     options: &[String],
-    start: impl FnOnce(&Weft, &Path) -> Result<ExitStatus, String>,
+    start: impl FnOnce(&Weft, &Path) -> std::process::Command,
 ) -> Result<ExitStatus, String> {
     let text = translate(files, colored())?;
     let weft = Weft::find()?;
+    let ends =
+        Ends::catch().map_err(|error| format!("orcac: no signal can be caught: {error}\n"))?;
     let folder = folder_for_program(options)?;
     let name = files.first().and_then(|file| file.file_stem()).unwrap_or("program".as_ref());
     let program = folder.path().join(name);
     weft.compile(&text, &program, ranks)?;
-    // Ctrl-C is for what is started, too, which ends; then the program is removed here.
-    signal_hook::flag::register(SIGINT, Arc::default())
-        .map_err(|error| format!("orcac: no signal can be caught: {error}\n"))?;
-    start(&weft, &program)
+    let mut command = start(&weft, &program);
+    let started = ends.run(&mut command);
+    started.map_err(|error| {
+        format!("orcac: {} cannot be started: {error}\n", command.get_program().display())
+    })
 }
 
 /// Prints what became of a command that reads and writes texts.

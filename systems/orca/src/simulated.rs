@@ -1,7 +1,7 @@
 //! Arguments of `orcac sim`, and programs on simulated ranks.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 use clap::Args;
 
@@ -39,17 +39,13 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Runs a program that was compiled for simulated ranks.
-    ///
-    /// # Errors
-    /// Text for people: it cannot be started.
-    pub fn run(&self, program: &Path) -> Result<ExitStatus, String> {
+    /// Command that runs a program which was compiled for simulated ranks.
+    pub fn command(&self, program: &Path) -> Command {
         // `runtime/program.h` reads them in this order.
         let Simulated { n, preset, machine, seed, loss, duplicate, reorder, corrupt, .. } = self;
         let mut command = Command::new(program);
         command.args([n.to_string(), preset.clone(), machine.clone(), seed.to_string()]);
         command.args([loss, duplicate, reorder, corrupt].map(ToString::to_string));
-        let started = command.status();
-        started.map_err(|error| format!("orcac: the program cannot be started: {error}\n"))
+        command
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -107,17 +107,9 @@ impl Weft {
         }
     }
 
-    /// Runs a program on so many ranks, by `weft run` with these options. Without a number it has
-    /// one rank, or those of the hosts that the options name.
-    ///
-    /// # Errors
-    /// Text for people: `weft` cannot be started.
-    pub fn run(
-        &self,
-        program: &Path,
-        ranks: Option<u16>,
-        options: &[String],
-    ) -> Result<ExitStatus, String> {
+    /// Command that runs a program on so many ranks, by `weft run` with these options. Without a
+    /// number it has one rank, or those of the hosts that the options name.
+    pub fn command(&self, program: &Path, ranks: Option<u16>, options: &[String]) -> Command {
         let ranks = ranks.or_else(|| (!name_hosts(options)).then_some(1));
         let mut command = Command::new(&self.command);
         command.arg("run");
@@ -125,9 +117,7 @@ impl Weft {
             command.args(["-n", &ranks.to_string()]);
         }
         command.args(options).arg("--").arg(program);
-        command.status().map_err(|error| {
-            format!("orcac: {} cannot be started: {error}\n", self.command.display())
-        })
+        command
     }
 }
 

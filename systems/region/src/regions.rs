@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Block, Packet, Packets, Progress, Protocol, Rank, Step};
+use weft_endpoint::{Awaited, Block, Packet, Packets, Progress, Protocol, Rank, Step, Whom};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
 /// Clones are handles to the same one.
@@ -239,7 +239,8 @@ impl Regions {
         let forgotten = state.forgotten;
         drop(state);
         self.node.outbox.notice(home, id, Notice::Map);
-        let answer = self.node.wait(|node| node.state.enter().answer(id))?;
+        let what = || Awaited::new(format!("what rank {home} says of {id}"), Whom::One(home));
+        let answer = self.node.wait(&what, |node| node.state.enter().answer(id))?;
         let Notice::Mapped { version, bytes } = answer else { return Err(Error::Unknown(id)) };
         let memory = self.node.outbox.zeros(bytes)?;
         let mut state = self.node.state.enter();
@@ -291,7 +292,8 @@ impl Regions {
 
     /// Waits until all that this node has to say has left.
     fn drain(&self) -> Result<()> {
-        self.node.wait(|node| node.outbox.is_empty().then_some(()))?;
+        let what = || Awaited::of_unknown("what it says of regions to leave");
+        self.node.wait(&what, |node| node.outbox.is_empty().then_some(()))?;
         Ok(self.node.packets.flush()?)
     }
 
@@ -320,7 +322,7 @@ impl Regions {
         post.send()?;
         let taken = match granted {
             Some(_) => None,
-            None => self.node.wait(|_| {
+            None => self.node.wait(&|| slot.enter().awaited(id, call), |_| {
                 let mut here = slot.enter();
                 let granted = here.outcome()?;
                 Some(granted.then(|| take(&mut here)))
@@ -440,10 +442,14 @@ impl Node {
         Ok(())
     }
 
-    /// Polls until `find` finds something.
-    fn wait<T>(&self, mut find: impl FnMut(&Node) -> Option<T>) -> Result<T> {
+    /// Polls until `find` finds something, and lets others know `what` this rank waits for.
+    fn wait<T>(
+        &self,
+        what: &dyn Fn() -> Awaited,
+        mut find: impl FnMut(&Node) -> Option<T>,
+    ) -> Result<T> {
         let mut found = None;
-        self.packets.wait(&mut || {
+        self.packets.wait_for(what, &mut || {
             self.outbox.flush()?;
             found = find(self);
             if found.is_some() || self.broken.load(Ordering::Acquire) {

@@ -20,6 +20,7 @@
 //! A rank's messages to itself take the same queues and no packets.
 
 mod arriving;
+mod awaited;
 mod fetching;
 mod leaving;
 

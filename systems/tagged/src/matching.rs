@@ -211,6 +211,16 @@ impl<R, M> Matcher<R, M> {
         std::mem::take(&mut self.posted).into_members().map(|(_, receive)| receive)
     }
 
+    /// Patterns of the receives that are posted, in order.
+    pub fn posted(&self) -> impl Iterator<Item = &Pattern> {
+        self.posted.numbered().map(|(_, (pattern, _))| pattern)
+    }
+
+    /// Envelopes of the messages that are unexpected, in order.
+    pub fn unexpected_messages(&self) -> impl Iterator<Item = &Envelope> {
+        self.unexpected.numbered().map(|(_, (envelope, _))| envelope)
+    }
+
     /// Number of receives that are posted.
     pub fn posted_count(&self) -> usize {
         self.posted.count()

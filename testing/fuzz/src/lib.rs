@@ -11,6 +11,7 @@
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `ways` | pieces of packets, probes of ways, answers, by a member that says anything |
 //! | `records` | what comes on a TCP connection, by a stranger and by a member that says anything |
+//! | `trace` | files of events |
 //! | `shm` | the shared-memory link, by a peer that writes any slot |
 //! | `region` | headers of a region's messages; a region, at its home and elsewhere, by peers that say anything |
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
@@ -40,6 +41,7 @@ mod shm;
 mod simulator;
 mod tagged;
 mod text;
+mod trace;
 mod ways;
 mod wire;
 mod wires;
@@ -73,6 +75,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("seal", seal::frames),
     ("ways", ways::frames),
     ("records", records::stream),
+    ("trace", trace::file),
+    ("event", trace::event),
     ("shm", shm::slots),
     ("nrx-imc", ni::nrx_imc),
     ("nrx-hmc", ni::nrx_hmc),

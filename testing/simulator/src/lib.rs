@@ -14,6 +14,7 @@
 //! | `options` | how a simulation is set up, and what cannot be |
 //! | `simulation` | ranks, nodes and programs on a network |
 //! | `report` | what came of it |
+//! | `tape` | a trace of it, for `weft report` |
 //!
 //! A rank's errors and panics are its outcome, never the simulator's. May use everything.
 
@@ -22,10 +23,12 @@
 mod options;
 mod report;
 mod simulation;
+mod tape;
 
 pub use options::{Options, OptionsError};
 pub use report::{Outcome, Report, Statistics};
 pub use simulation::Simulation;
+pub use tape::Tape;
 
 // What users of a simulation need of the layers that it joins.
 pub use weft_endpoint::{Preset, Settings, Shape};

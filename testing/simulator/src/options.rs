@@ -1,5 +1,6 @@
 //! Options of a simulation.
 
+use crate::tape::Tape;
 use std::time::Duration;
 use weft_endpoint::{Preset, Pupa, Settings};
 use weft_link_sim::{FaultError, Faults, Machine, MachineError, Observer, Scheme};
@@ -34,6 +35,8 @@ pub struct Options {
     pub keep_events: usize,
     /// Sees every event as it happens.
     pub observer: Option<Box<dyn Observer>>,
+    /// Trace that is written down.
+    pub tape: Option<Tape>,
 }
 
 /// Reason why a simulation cannot be.
@@ -115,6 +118,7 @@ impl Options {
             abandons: false,
             keep_events: 0,
             observer: None,
+            tape: None,
             machine,
         }
     }

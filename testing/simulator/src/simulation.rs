@@ -36,7 +36,10 @@ impl Simulation {
             limit: options.limit,
             stuck_after: options.stuck_after,
             keep_events: options.keep_events,
-            observer: options.observer,
+            observer: match &options.tape {
+                Some(tape) => Some(tape.observer(options.observer)),
+                None => options.observer,
+            },
             stack_bytes: options.stack_bytes,
             abandons: options.abandons,
             faults: options.faults,
@@ -45,8 +48,11 @@ impl Simulation {
         .map_err(|error| OptionsError::Memory { ranks: settings.ranks, error })?;
         let (mut nodes, mut processors) = (Vec::new(), Vec::new());
         for rank in (0..settings.ranks).map(Rank) {
-            let link = network.link(rank);
+            let mut link = network.link(rank);
             processors.push(link.clock());
+            if let Some(tape) = &options.tape {
+                link.set_recorder(tape.recorder(rank, link.clock()));
+            }
             let node = Arc::new(Node::new(rank, settings, link, WaitPolicy::SLEEP));
             if let Some(delay) = options.interrupt_delay {
                 node.watch(delay);

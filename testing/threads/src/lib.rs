@@ -10,6 +10,7 @@ mod ethernet;
 mod gate;
 mod hosts;
 mod limit;
+mod long;
 mod tap;
 mod wire;
 
@@ -23,6 +24,7 @@ use copied::Copied;
 use ethernet::{Ethernet, Frames};
 use hosts::{Hosts, beside};
 use limit::TimeLimit;
+use long::Long;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_endpoint::{Node, Packets, WaitPolicy, WatchThread, network_settings};
@@ -43,6 +45,9 @@ pub enum Between {
     Plain,
     /// UDP over loopback, where the weather is like this.
     Udp(Weather),
+    /// Hosts with a rank each, UDP between them over loopback, in fair weather, and TCP beside it
+    /// for long packets.
+    Long,
     /// AF_XDP between hosts with a rank each, 2 to 9 of them, with these faults on top.
     Xdp(FaultPlan),
     /// UDP or AF_XDP between hosts with a rank each, 3 to 9 of them, which a bridge joins that
@@ -150,6 +155,10 @@ impl Job {
                 let frames = Frames { each: 1, copied: Some(loss) };
                 let ethernet = Ethernet::new(&self.memory, frames, faults, self.tap);
                 return self.ranks(|rank| ethernet.attach(rank), body);
+            }
+            Between::Long => {
+                let network = Long::new(&self.memory);
+                return self.ranks(|rank| network.attach(rank), body);
             }
             Between::Hosts(each, loss) => {
                 let hosts = Hosts::new(&self.memory, each, loss, self.tap);
@@ -336,6 +345,6 @@ fn join(thread: std::thread::ScopedJoinHandle<'_, ()>) {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-fn lock<T>(value: &Mutex<Option<T>>) -> MutexGuard<'_, Option<T>> {
+pub(crate) fn lock<T>(value: &Mutex<Option<T>>) -> MutexGuard<'_, Option<T>> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,6 +27,10 @@ enum Layer {
     /// The program that opens sockets for the link over AF_XDP, and is apart from it.
     Net,
     Wire,
+    /// Events of a run, which every layer may write down.
+    Trace,
+    /// Pages and tables that are made of them, for people.
+    Report,
     Launch,
     Facade,
     Macros,
@@ -62,6 +66,8 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("links", "xdp/net") => Net,
         ("links", _) => Link,
         ("wire", "") => Wire,
+        ("trace", "") => Trace,
+        ("report", "") => Report,
         ("launch", "" | "pmi") => Launch,
         ("bindings", "rust") => Facade,
         ("bindings", "rust/macros") => Macros,
@@ -111,6 +117,10 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
+        (Trace | Report, Wire) | (Report, Trace) => true,
+        (Trace | Report, _) => false,
+        (from, Trace) => from != Wire && from != Protocol,
+        (_, Report) => from == Cli,
         (Net, Link | LinkApi) => true,
         (_, Net) => false,
         (Apps, AppCommon) | (Apps | AppCommon, Facade) => true,
@@ -130,7 +140,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
 /// nothing that joins the two, or they would no longer be tested without each other.
 fn tests_may_use(from: Layer, to: Layer) -> bool {
     let below_endpoint =
-        matches!(to, Protocol | Wire | World | Hosts | Macros | Net) || to.is_link();
+        matches!(to, Protocol | Wire | Trace | World | Hosts | Macros | Net) || to.is_link();
     !(from == Protocol || from.is_link()) || below_endpoint
 }
 
@@ -154,6 +164,8 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         (Xtask, _) => "the checks build when the rest of the tree does not",
         (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",
+        (Trace, _) => "a trace is read where there is nothing but the trace",
+        (Report, _) => "a report is made of a trace, and of nothing else",
         (Launch, _) => "starting ranks takes wire and links; it works before there is an endpoint",
         (Facade | Bindings, _) => {
             "a binding shows messaging, endpoint, launch and links to a language, and no more"

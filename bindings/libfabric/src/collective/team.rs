@@ -8,8 +8,10 @@ use crate::state::{State, refusal};
 use std::sync::Arc;
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met, SLOT_BYTES};
 use weft_collective::schedule::Area;
-use weft_collective::{BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId};
-use weft_endpoint::Rank;
+use weft_collective::{
+    BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId, awaited,
+};
+use weft_endpoint::{Awaited, Protocol, Rank};
 use weft_tagged::collectives::{Packets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
@@ -155,7 +157,7 @@ impl<'a> Team<'a> {
                 Ok(())
             }),
         };
-        let posted = look().map_or_else(|| self.wait(|_| look()), Ok)?;
+        let posted = look().map_or_else(|| self.wait(Operation::Broadcast, |_| look()), Ok)?;
         posted.map_err(|_| self.disagreement(root))?;
         if root != self.me {
             memory.write(0, bytes);
@@ -177,7 +179,7 @@ impl<'a> Team<'a> {
         let mut meeting = Meeting::new(*call, mine.length());
         read(mine, meeting.bytes());
         let mut look = || Some(meeting.poll(arena)).filter(|&met| met != Met::Waiting);
-        let met = look().map_or_else(|| self.wait(|_| look()), Ok)?;
+        let met = look().map_or_else(|| self.wait(call.operation, |_| look()), Ok)?;
         match (met, call.operation) {
             (Met::Disagree, _) => return Err(self.disagreement((self.me + 1) % self.size)),
             // Not inside of the lock: what combines may be the program's.
@@ -215,7 +217,7 @@ impl<'a> Team<'a> {
             Some(error) => refusal(&error),
             None => Refusal::INVALID,
         })?;
-        let outcome = self.drive(number, combine);
+        let outcome = self.drive((number, call.operation), combine);
         let mut state = self.job.enter();
         // After an error the program's memory is its own again, too.
         drop(state.collectives.take(self.id, number));
@@ -225,7 +227,7 @@ impl<'a> Team<'a> {
 
     /// Drives an operation to its end. What combines may be the program's, and is not called inside
     /// of the lock.
-    fn drive(&self, number: u32, combine: &mut Combine<'_>) -> Result {
+    fn drive(&self, (number, operation): (u32, Operation), combine: &mut Combine<'_>) -> Result {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {
             let mut packets = self.job.packets();
@@ -237,7 +239,7 @@ impl<'a> Team<'a> {
         };
         loop {
             let found = look(&mut self.job.enter());
-            let stage = found.map_or_else(|| self.wait(look), Ok)?;
+            let stage = found.map_or_else(|| self.wait(operation, look), Ok)?;
             if stage.map_err(|error| refusal(&error))? == Stage::Done {
                 return Ok(());
             }
@@ -253,14 +255,32 @@ impl<'a> Team<'a> {
     }
 
     /// Waits until `look` finds something, and has completions read meanwhile.
-    fn wait<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> Result<T> {
+    fn wait<T>(
+        &self,
+        operation: Operation,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T> {
+        let what = || self.awaited(operation);
         loop {
-            match self.job.wait_beside(None, &mut look, super::progress) {
+            match self.job.wait_beside(None, &what, &mut look, super::progress) {
                 // A rank is lost, and this process is about to end.
                 Err(Refusal::AGAIN) => std::thread::yield_now(),
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Object of the wait for an operation. Of these nobody counts those in the arena: a member
+    /// that waits in any of the team's has come.
+    fn awaited(&self, operation: Operation) -> Awaited {
+        let state = self.job.enter();
+        let Some(members) = state.collectives.members(self.id) else {
+            return Awaited::of_unknown(operation.to_string());
+        };
+        let call = Call { operation, root: 0, count: 0, size: 0 };
+        let mut awaited = awaited(Protocol::TAGGED, self.id, members, (0, call.signature()));
+        awaited.what = format!("{operation} of a communicator of {} ranks", self.size);
+        awaited
     }
 
     /// The end of the job, because members have begun different operations.

@@ -7,9 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::doctor::Finding;
-use crate::mpi::{
-    COLLECTIVES, Collectives, CollectivesError, Launcher, Linked, Stack, libraries_of,
-};
+use crate::mpi::{COLLECTIVES, Launcher, Linked, Preloaded, PreloadedError, Stack, libraries_of};
 use crate::mpirun::PRELOAD;
 
 const NAME: &str = "collectives";
@@ -21,7 +19,7 @@ pub fn find(launcher: &Launcher) -> Finding {
         Some(file) => {
             of_preloaded(launcher.stack, &file, file.is_file().then(|| libraries_of(&file)))
         }
-        None => of_own(Collectives::of(launcher, &Linked::default())),
+        None => of_own(Preloaded::of(&COLLECTIVES, launcher, &Linked::default())),
     }
 }
 
@@ -31,7 +29,7 @@ fn named_in(preloaded: Option<OsString>) -> Option<PathBuf> {
     let words = preloaded.as_bytes().split(|byte| matches!(byte, b':' | b' '));
     words
         .map(|word| PathBuf::from(OsString::from_vec(word.to_vec())))
-        .find(|file| file.ends_with(COLLECTIVES))
+        .find(|file| file.ends_with(COLLECTIVES.file))
 }
 
 /// Checks that a library that is preloaded is of use: `linked` with the facts about it, if it is
@@ -68,13 +66,13 @@ fn of_preloaded(stack: Stack, file: &Path, linked: Option<Linked>) -> Finding {
 }
 
 /// The collectives library that is taken if the environment names none.
-fn of_own(collectives: Result<Collectives, CollectivesError>) -> Finding {
+fn of_own(collectives: Result<Preloaded, PreloadedError>) -> Finding {
     const ASK: &str = "weft mpirun --collectives weft";
     match collectives {
-        Ok(Collectives { file, .. }) if file.is_file() => {
+        Ok(Preloaded { file, .. }) if file.is_file() => {
             Finding::ok(NAME, format!("{ASK} preloads {}", file.display()))
         }
-        Ok(Collectives { file, compiler }) => {
+        Ok(Preloaded { file, compiler, .. }) => {
             let (file, compiler) = (file.display(), compiler.display());
             Finding::ok(NAME, format!("{ASK} makes {file}, by {compiler}"))
         }

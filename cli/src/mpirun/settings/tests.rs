@@ -91,7 +91,7 @@ fn there_is_a_core() {
 fn ranks_alone_are_told_what_to_load() {
     let told = |stack, already: Option<&str>| {
         let mut settings = Settings::default();
-        settings.preload(stack, "/c/l.so".as_ref(), already.map(OsString::from));
+        settings.preload(stack, &["/c/l.so".as_ref()], already.map(OsString::from));
         settings.to_string()
     };
     assert_eq!(told(Stack::OpenMpi, None), "-x LD_PRELOAD=/c/l.so");

@@ -48,7 +48,7 @@ fn started() -> Started {
 
 #[test]
 fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
-    let settings = Settings { ranks: 1, window_packets: 4, frame_bytes: 1024, frames: 4 };
+    let settings = Settings { window_packets: 4, frame_bytes: 1024, frames: 4, ..Settings::new(1) };
     let spec = JobSpec::new(settings, "program");
     let mut conductor = Conductor::new(&spec, started()).unwrap();
     conductor.catch_up();

@@ -33,7 +33,7 @@ pub(super) fn emit_event(event: &Event) -> Vec<u8> {
             });
             bytes
         }
-        Event::HostLost(..) | Event::Signal(_) | Event::OutputClosed => {
+        Event::HostLost(..) | Event::Signal(_) | Event::Deadlock | Event::OutputClosed => {
             unreachable!("only the launcher itself learns of these")
         }
     }

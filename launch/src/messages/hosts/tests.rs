@@ -1,9 +1,11 @@
 use super::*;
 use crate::hosts::RemoteShell;
 use crate::messages::reached::tests::any_reached;
+use crate::roll::Doing;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::time::Duration;
+use weft_link::status::{Awaited, Whom};
 use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
@@ -42,6 +44,24 @@ fn any_begin() -> impl Strategy<Value = Begin> {
 fn any_ending() -> impl Strategy<Value = Ending> {
     let killed = (1..128i32).prop_map(Ending::Killed);
     prop_oneof![(0..256i32).prop_map(Ending::Exited), killed, Just(Ending::OutOfMemory)]
+}
+
+fn any_standing() -> impl Strategy<Value = Standing> {
+    let whom = prop_oneof![Just(Whom::Unknown), Just(Whom::Anyone), any_rank().prop_map(Whom::One)];
+    let waits = (".{0,9}", whom).prop_map(|(what, whom)| Doing::Waits(Awaited::new(what, whom)));
+    let doing = prop_oneof![
+        Just(Doing::HasLeft),
+        Just(Doing::IsStopped),
+        Just(Doing::Computes),
+        Just(Doing::Sleeps),
+        Just(Doing::HasNotJoined),
+        waits
+    ];
+    let since = proptest::option::of((0..u64::MAX).prop_map(Duration::from_nanos));
+    let flags = any::<[bool; 2]>();
+    (any_rank(), doing, since, flags).prop_map(|(rank, doing, since, [is_asleep, is_busy])| {
+        Standing { rank, doing, since, is_asleep, is_busy }
+    })
 }
 
 fn any_rank() -> impl Strategy<Value = Rank> {
@@ -113,6 +133,7 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
         any::<u32>().prop_map(ToAgent::Taken),
         vec(any::<u8>(), 0..99).prop_map(ToAgent::Input),
+        any::<u32>().prop_map(ToAgent::RollCall),
         Just(ToAgent::Finish),
         Just(ToAgent::Beat),
         Just(ToAgent::Pause),
@@ -158,6 +179,8 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         any_event().prop_map(FromAgent::Event),
         (any_rank(), kind, vec(any::<u8>(), 0..99))
             .prop_map(|(rank, kind, bytes)| FromAgent::Output(rank, kind, bytes)),
+        (any::<u32>(), vec(any_standing(), 0..9))
+            .prop_map(|(number, all)| FromAgent::Roll(number, all)),
         Just(FromAgent::InputTaken),
         Just(FromAgent::Beat),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),

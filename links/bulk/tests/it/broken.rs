@@ -2,8 +2,7 @@
 
 use crate::common::*;
 use std::collections::VecDeque;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use weft_link::Link;
 use weft_seal::Protection;
 
@@ -43,32 +42,6 @@ fn all_come(
         to.tend(now);
     }
     accepted
-}
-
-/// Passes on what comes at an address, `bytes` of it on the first connection.
-fn cutting_proxy(to: std::net::SocketAddr, bytes: usize) -> std::net::SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        let mut left = Some(bytes);
-        while let Ok((mut from, _)) = listener.accept() {
-            let mut to = TcpStream::connect(to).unwrap();
-            let mut buffer = [0; 4096];
-            let mut passed = 0;
-            while let Ok(read @ 1..) = from.read(&mut buffer) {
-                let end = left.map_or(read, |most| read.min(most - passed));
-                if to.write_all(&buffer[..end]).is_err() {
-                    break;
-                }
-                passed += end;
-                if left == Some(passed) {
-                    break;
-                }
-            }
-            left = None;
-        }
-    });
-    address
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Links over loopback, and what goes over them.
 
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use weft_bulk::{Bulk, BulkSettings};
 use weft_link::{Link, Part, Payload};
 use weft_seal::{Keys, Protection, Secret};
@@ -90,4 +91,30 @@ pub fn acknowledge(link: &mut Bulk<Udp>, number: u32) {
     header.acknowledgement = number;
     link.transmit(Rank(0), &header, Payload::Empty);
     link.flush();
+}
+
+/// Passes on what comes at an address, `bytes` of it on the first connection.
+pub fn cutting_proxy(to: SocketAddr, bytes: usize) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut left = Some(bytes);
+        while let Ok((mut from, _)) = listener.accept() {
+            let mut to = TcpStream::connect(to).unwrap();
+            let mut buffer = [0; 4096];
+            let mut passed = 0;
+            while let Ok(read @ 1..) = from.read(&mut buffer) {
+                let end = left.map_or(read, |most| read.min(most - passed));
+                if to.write_all(&buffer[..end]).is_err() {
+                    break;
+                }
+                passed += end;
+                if left == Some(passed) {
+                    break;
+                }
+            }
+            left = None;
+        }
+    });
+    address
 }

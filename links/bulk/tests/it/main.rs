@@ -5,4 +5,5 @@
 mod broken;
 mod common;
 mod hostile;
+mod lent;
 mod order;

@@ -1,9 +1,11 @@
 //! The suite on shared memory, bare and in every wrapper that keeps a link's promises.
 
-use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly};
-use weft_link::{Link, Payload};
+use std::sync::{Arc, Mutex};
+use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly, Traced};
+use weft_link::{Link, Payload, ReceivedPlain};
 use weft_link_shm::{Settings, Shm, create_segments};
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_trace::{PacketEvent, Recorder, What};
+use weft_wire::{Header, Protocol, Rank, Tag, TreeId};
 
 fn shm(ranks: u16) -> Vec<Shm> {
     let settings = Settings { frames: 32, ..Settings::new(ranks) };
@@ -23,10 +25,50 @@ fn bare() {
 #[test]
 fn with_few_credits_and_small_frames() {
     weft_link_conformance::all(|ranks| {
-        let settings = Settings { ranks, window_packets: 64, frame_bytes: 128, frames: 16 };
+        let settings =
+            Settings { window_packets: 64, frame_bytes: 128, frames: 16, ..Settings::new(ranks) };
         let segments = create_segments(&settings).unwrap();
         (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &segments).unwrap()).collect()
     });
+}
+
+/// Keeps what is written down.
+#[derive(Default)]
+struct Kept(Mutex<Vec<What>>);
+
+impl Recorder for Kept {
+    fn record(&self, what: &What) {
+        self.0.lock().unwrap().push(*what);
+    }
+}
+
+#[test]
+fn traced() {
+    weft_link_conformance::all(wrapped(|link| Traced::new(link, Arc::<Kept>::default())));
+}
+
+#[test]
+fn packets_are_written_down_at_both_ends() {
+    let kept: [Arc<Kept>; 2] = Default::default();
+    let traced = |(link, kept): (_, &Arc<Kept>)| Traced::new(link, Arc::clone(kept) as Arc<_>);
+    let mut links: Vec<_> = shm(2).into_iter().zip(&kept).map(traced).collect();
+    let tree = TreeId::unicast(Rank(0)).of(Protocol::MESSAGES);
+    let header = Header::new(Tag::Ucast, Rank(0), tree, 20);
+    let bytes: [u8; 20] = std::array::from_fn(|byte| byte as u8);
+    links[0].transmit_short(Rank(1), &header, &[&bytes[..]]);
+    let frame = links[0].alloc().unwrap();
+    links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
+    links[0].free(frame);
+    assert!(matches!(links[1].receive_plain(), ReceivedPlain::Short(_)));
+    let second = links[1].receive().unwrap().unwrap();
+    let Payload::Buffer(buffer) = second.payload else { panic!("no bytes") };
+    links[1].free(buffer);
+    let head = std::array::from_fn(|byte| byte as u8);
+    let first = PacketEvent::new(Rank(1), &header, head);
+    let sent = kept[0].0.lock().unwrap().clone();
+    assert_eq!((sent.len(), sent[0]), (2, What::Sent(first)));
+    let received = |head| What::Received(PacketEvent::new(Rank(0), &header, head));
+    assert_eq!(*kept[1].0.lock().unwrap(), [received(head), received([0; 16])]);
 }
 
 #[test]

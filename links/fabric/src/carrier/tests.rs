@@ -74,10 +74,10 @@ fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
 #[test]
 fn datagrams_come_in_the_order_of_their_places() {
     let mut carrier = Carrier::new(Scripted::default(), 2, 4);
-    assert_eq!(looks(&mut carrier, &[]), []);
-    assert_eq!(looks(&mut carrier, &[Say::Received(2, 12), Say::Received(1, 11)]), []);
+    assert!(looks(&mut carrier, &[]).is_empty());
+    assert!(looks(&mut carrier, &[Say::Received(2, 12), Say::Received(1, 11)]).is_empty());
     assert_eq!(looks(&mut carrier, &[Say::Received(0, 10)]), [10, 11, 12]);
-    assert_eq!(looks(&mut carrier, &[Say::Received(4, 14)]), []);
+    assert!(looks(&mut carrier, &[Say::Received(4, 14)]).is_empty());
     assert_eq!(looks(&mut carrier, &[Say::Failed(3)]), [14]);
     assert_eq!(carrier.counters.refused, 1);
 }

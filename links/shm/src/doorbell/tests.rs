@@ -24,6 +24,7 @@ mod loom_checks {
                 cold: Word::new(AtomicU64::new(0)),
                 attention: Word::new(AtomicU64::new(0)),
                 loss: Word::new(AtomicU64::new(0)),
+                wanted: Word::new(AtomicU64::new(0)),
             };
             let slots = (0..ranks).map(|_| [Slot::new()].into_iter().collect()).collect();
             Memory { control, slots }

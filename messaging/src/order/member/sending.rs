@@ -66,7 +66,12 @@ impl Member {
         if has_none || self.engine.state.enter().is_handling() {
             return Ok(());
         }
-        self.engine.watch(|_| {
+        let home = self.variable.home;
+        let what = || {
+            let what = format!("numbers that rank {home} gives for order '{}'", self.name);
+            Awaited::new(what, Whom::One(home))
+        };
+        self.engine.watch_for(&what, |_| {
             self.check()?;
             Ok(self.state.enter().unnumbered.is_empty())
         })
@@ -114,7 +119,7 @@ impl Member {
             return self.overdraw(bytes);
         }
         self.state.enter().statistics.stalled += 1;
-        self.engine.wait(|_, waker| {
+        let look = |_: &Arc<Engine>, waker: Option<&Waker>| {
             self.check()?;
             let mut state = self.state.enter();
             let reserved = state.outstanding.reserve(bytes);
@@ -122,7 +127,18 @@ impl Member {
                 state.waiting.extend(waker.cloned());
             }
             Ok(reserved.then_some(()))
-        })
+        };
+        self.engine.wait_for(&|| self.awaited_room(), None, None, look).map(drop)
+    }
+
+    /// Object of the wait for room.
+    fn awaited_room(&self) -> Awaited {
+        let slowest = self.state.enter().outstanding.slowest();
+        let Some(rank) = slowest.map(|member| self.members[member]) else {
+            return Awaited::of_unknown(format!("room in order '{}'", self.name));
+        };
+        let what = format!("rank {rank} to receive broadcasts of order '{}'", self.name);
+        Awaited::new(what, Whom::One(rank))
     }
 
     fn overdraw(&self, bytes: u64) -> Result<()> {

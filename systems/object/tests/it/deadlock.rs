@@ -82,6 +82,21 @@ fn processes_that_wait_for_each_other_are_reported() {
     }
 }
 
+/// Operations that were begun and given up are under way until they are executed, and no longer.
+#[test]
+fn what_was_given_up_hides_no_deadlock() {
+    for placement in placements(2) {
+        let outcomes = run_program(2, placement, |_, all| {
+            drop(all[0].begin_inc()?);
+            all[0].await_value(2)?;
+            all[0].await_value(3)?;
+            Ok(())
+        });
+        let all = (0..2).map(|rank| waiting(rank, "one", "'await_value'")).collect();
+        assert_eq!(outcomes, vec![Err(Error::Deadlock(all)); 2], "{placement:?}");
+    }
+}
+
 /// There are several questions in the time for which one process does something else.
 #[test]
 fn who_computes_or_waits_for_something_else_is_no_deadlock() {

@@ -275,24 +275,27 @@ fn processes_that_all_wait_are_listed_with_what_they_wait_for() {
 }
 
 #[test]
-fn an_interrupted_run_leaves_no_program() {
+fn a_run_that_is_ended_leaves_no_program() {
     let text = "process OrcaMain(); begin WriteLine(\"here\"); while true do od; end;\n";
-    let (folder, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(folder.path().join("endless.orca"), text).unwrap();
-    let mut orcac = Command::new(env!("CARGO_BIN_EXE_orcac"));
-    orcac.args(["run", "endless.orca"]).current_dir(folder.path());
-    orcac.env("TMPDIR", programs.path()).process_group(0);
-    orcac.stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut running = orcac.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(running.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "here\n");
-    // As a terminal does: the whole group is told.
-    let group = format!("-{}", running.id());
-    assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
-    let status = running.wait().unwrap();
-    assert_eq!(status.code(), Some(128 + 2), "{status}");
-    assert_eq!(std::fs::read_dir(programs.path()).unwrap().count(), 0);
+    // A terminal tells the whole group; whoever uses `kill` tells orcac.
+    for (signal, group, expected) in [("INT", "-", 2), ("TERM", "", 15), ("HUP", "", 15)] {
+        let (folder, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::write(folder.path().join("endless.orca"), text).unwrap();
+        let mut orcac = Command::new(env!("CARGO_BIN_EXE_orcac"));
+        orcac.args(["run", "endless.orca"]).current_dir(folder.path());
+        orcac.env("TMPDIR", programs.path()).process_group(0);
+        orcac.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut running = orcac.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(running.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "here\n");
+        let told = format!("{group}{}", running.id());
+        let mut kill = Command::new("kill");
+        assert!(kill.args(["-s", signal, "--", &told]).status().unwrap().success());
+        let status = running.wait().unwrap();
+        assert_eq!(status.code(), Some(128 + expected), "{signal}: {status}");
+        assert_eq!(std::fs::read_dir(programs.path()).unwrap().count(), 0);
+    }
 }
 
 /// Standard error of a run that has to fail.

@@ -106,6 +106,13 @@ impl Directory {
         &self.readers
     }
 
+    /// The node of which the request that is served waits: it has a copy still, or has yet to say
+    /// that it took what it asked for.
+    pub fn awaited(&self) -> Option<Rank> {
+        self.current?;
+        self.pending.iter().next().or(self.owner).filter(|rank| *rank != self.home)
+    }
+
     /// The nodes whose requests are served or wait, in that order.
     pub fn requesters(&self) -> impl Iterator<Item = Rank> {
         self.current.iter().chain(&self.queue).map(|request| request.from)

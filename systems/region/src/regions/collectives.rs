@@ -13,9 +13,10 @@ use weft_collective::format::{DECLARATION, Header, abort_packet};
 use weft_collective::schedule::Area;
 use weft_collective::{
     Abort, BARRIER, Body, Call, Disagreement, Failure, Members, Memory, Operation, Parked,
-    Progress, Refused, Signature, Stage, TeamId, Teams, Transport, Tuning, combine_elements,
+    Progress, Refused, Signature, Stage, TeamId, Teams, Transport, Tuning, awaited,
+    combine_elements,
 };
-use weft_endpoint::{Group, Packets, Rank, SendPacket};
+use weft_endpoint::{Group, Packets, Protocol, Rank, SendPacket};
 
 /// All nodes.
 const TEAM: TeamId = TeamId { leader: Rank(0), count: 0 };
@@ -118,7 +119,11 @@ impl Node {
     ) -> Result<()> {
         let begun = self.collectives.enter().begin(call, bytes);
         let number = begun.map_err(|refused| self.refuse(self.packets.rank(), refused))?;
-        let result = self.wait(|node| node.resume(number, &mut combine).transpose());
+        let what = || {
+            let all = Members::all(self.packets.size(), self.packets.rank());
+            awaited(Protocol::REGIONS, TEAM, &all, (number, call.signature()))
+        };
+        let result = self.wait(&what, |node| node.resume(number, &mut combine).transpose());
         self.collectives.enter().is_busy = false;
         bytes.copy_from_slice(&result??.0);
         self.packets.copied(2 * bytes.len());

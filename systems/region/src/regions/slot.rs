@@ -3,11 +3,11 @@
 use super::outbox::{Data, Outbox, Post};
 use super::{Error, Result};
 use crate::RegionId;
-use crate::coherence::{Actions, Call, Kind, Message, Region, Version};
+use crate::coherence::{Actions, Call, Directory, Kind, Message, Region, Version};
 use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_endpoint::{Block, ClosedLanding, Landing, Rank};
+use weft_endpoint::{Awaited, Block, ClosedLanding, Landing, Rank, Whom};
 
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
 /// copy if somebody still needs them as they are.
@@ -81,6 +81,21 @@ impl Slot {
 
     pub(super) fn bytes(&self) -> u64 {
         self.here.bytes
+    }
+
+    /// Object of a call that waits for the region. Who keeps it is known at its home.
+    pub(super) fn awaited(&self, id: RegionId, call: Call) -> Awaited {
+        let what = match call {
+            Call::StartRead => "to read",
+            Call::StartWrite => "to write",
+            _ => "to delete",
+        };
+        match self.machine.directory().and_then(Directory::awaited) {
+            Some(rank) => {
+                Awaited::new(format!("rank {rank} to give {id} back, {what} it"), Whom::One(rank))
+            }
+            None => Awaited::of_unknown(format!("{id}, {what} it")),
+        }
     }
 
     /// Outcome of the call that waited: true if it goes on, false if it is refused; given once.

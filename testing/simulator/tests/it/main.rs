@@ -13,4 +13,5 @@ mod rendezvous;
 mod services;
 mod storms;
 mod systems;
+mod traces;
 mod upcalls;

@@ -185,6 +185,47 @@ fn a_deadlock_is_reported_in_virtual_time() {
     }
 }
 
+/// A program that has failed may end while the next one begins: a process of it computes until
+/// then. The next one is looked after all the same.
+#[test]
+fn a_deadlock_is_found_behind_a_program_that_ends_late() {
+    // Around the time after which a run no longer waits for what has failed.
+    for late_us in (0..4_000).step_by(50) {
+        let late = Duration::from_millis(999) + Duration::from_micros(late_us);
+        let report = Simulation::new(options(1, Preset::default(), 2)).unwrap();
+        let report = report.run_joined(move |weft: Weft| {
+            let computer = weft.clone();
+            let computes = move |_: &Objects, _: &[u8]| {
+                let until = computer.now() + late;
+                while computer.now() < until {
+                    computer.work(100);
+                }
+                Ok(())
+            };
+            let fails = |objects: &Objects, _: &[u8]| {
+                objects.fork("Computes", Rank(1), &[])?;
+                Err("enough".into())
+            };
+            let waits = |objects: &Objects, _: &[u8]| {
+                let place = Placement::Single(Rank(0));
+                objects.create_unnamed("turn", &Turn(0), place)?.pass(1)?;
+                Ok(())
+            };
+            let types = Types::default().with::<Turn>().with_process("Computes", computes);
+            let types = types.with_process("Fails", fails).with_process("Waits", waits);
+            let objects = Objects::new(weft.orders(), weft.rpc(), types).unwrap();
+            assert!(matches!(objects.run("Fails", &[]), Err(Error::Process { .. })));
+            Ok(objects.run("Waits", &[]))
+        });
+        let outcomes = report.into_values().unwrap();
+        // It was not begun if the first one was not over.
+        let is_told = |outcome: &weft_object::Result<()>| {
+            matches!(outcome, Err(Error::Deadlock(_) | Error::Process { .. }))
+        };
+        assert!(outcomes.iter().all(is_told), "{late:?}: {outcomes:?}");
+    }
+}
+
 /// Process types of which `Waits` has a turn that never comes and counts the ends of its processes.
 fn with_waiting(ended: &Arc<AtomicU64>) -> Types {
     let ended = Arc::clone(ended);

@@ -13,7 +13,7 @@ fn it_is_found_among_what_is_preloaded() {
     assert_eq!(of("/lib/libasan.so:/c/libweft-collect.so"), None);
     assert_eq!(of("/lib/libasan.so:/c/libweft-coll.so"), Some("/c/libweft-coll.so".into()));
     assert_eq!(of("/c/libweft-coll.so /lib/libasan.so"), Some("/c/libweft-coll.so".into()));
-    assert_eq!(of("libweft-coll.so"), Some(COLLECTIVES.into()));
+    assert_eq!(of("libweft-coll.so"), Some(COLLECTIVES.file.into()));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_preloaded_one_is_there_and_for_this_library() {
             "unset LD_PRELOAD, and say weft mpirun --collectives weft, which makes one for Open MPI"
         );
     }
-    let bare = of_preloaded(Stack::Mpich, Path::new(COLLECTIVES), None);
+    let bare = of_preloaded(Stack::Mpich, Path::new(COLLECTIVES.file), None);
     assert_eq!(bare.detail, "LD_PRELOAD names libweft-coll.so, without a folder");
     assert!(bare.advice.unwrap().starts_with("name the whole path, or unset LD_PRELOAD"));
 }
@@ -50,8 +50,8 @@ fn a_preloaded_one_is_there_and_for_this_library() {
 #[test]
 fn one_is_made_when_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join(COLLECTIVES);
-    let of = || of_own(Ok(Collectives { file: file.clone(), compiler: "/bin/mpicc".into() }));
+    let file = folder.path().join(COLLECTIVES.file);
+    let of = || of_own(Ok(Preloaded::at(&COLLECTIVES, file.clone(), "/bin/mpicc".into())));
     let (unmade, shown) = (of(), file.display());
     assert_eq!(unmade.status, Status::Ok);
     assert_eq!(
@@ -61,7 +61,7 @@ fn one_is_made_when_it_is_asked_for() {
     std::fs::write(&file, "").unwrap();
     let made = of();
     assert_eq!(made.detail, format!("weft mpirun --collectives weft preloads {shown}"));
-    let none = of_own(Err(CollectivesError::NoPlace));
+    let none = of_own(Err(PreloadedError::no_place(&COLLECTIVES)));
     assert_eq!(none.status, Status::Absent, "programs run without it");
     assert!(none.detail.contains("no place to keep libweft-coll.so"), "{none:?}");
 }

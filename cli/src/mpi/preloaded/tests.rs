@@ -15,7 +15,7 @@ fn launcher(name: &str, files: &[&str]) -> (tempfile::TempDir, Launcher) {
 fn the_compiler_is_the_one_beside_the_launcher() {
     let (folder, full) = launcher("mpirun.openmpi", &["mpicc", "mpicc.openmpi", "mpicc_abi"]);
     let compiler = |launcher: &Launcher, abi| {
-        let found = compiler_of(launcher, &Linked { abi, ..Linked::default() });
+        let found = compiler_of(&COLLECTIVES, launcher, &Linked { abi, ..Linked::default() });
         found.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
     };
     assert_eq!(compiler(&full, false).unwrap(), "mpicc.openmpi");
@@ -30,7 +30,7 @@ fn the_compiler_is_the_one_beside_the_launcher() {
 #[test]
 fn it_is_kept_where_the_user_says() {
     let cache = |said: Option<&str>, home: Option<&str>| {
-        cache(said.map(OsString::from), home.map(OsString::from)).ok()
+        cache(said.map(OsString::from), home.map(OsString::from))
     };
     assert_eq!(cache(Some("/c"), Some("/h")), Some("/c/weft".into()));
     assert_eq!(cache(Some("c"), Some("/h")), Some("/h/.cache/weft".into()));
@@ -41,10 +41,11 @@ fn it_is_kept_where_the_user_says() {
 #[test]
 fn what_the_compiler_says_is_handed_on() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("coll-1").join(FILE);
-    let refused = Collectives { file: file.clone(), compiler: "/bin/false".into() };
-    assert!(matches!(refused.make(), Err(CollectivesError::NotCompiled { .. })));
-    let missing = Collectives { file: file.clone(), compiler: "/no/compiler".into() };
+    let file = folder.path().join("coll-1").join(COLLECTIVES.file);
+    let source = &COLLECTIVES;
+    let refused = Preloaded { source, file: file.clone(), compiler: "/bin/false".into() };
+    assert!(matches!(refused.make().unwrap_err().why, Why::NotCompiled { .. }));
+    let missing = Preloaded { source, file: file.clone(), compiler: "/no/compiler".into() };
     let error = missing.make().unwrap_err().to_string();
     assert!(error.starts_with("--collectives weft: /no/compiler: "), "{error}");
     assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 0, "nothing stays");

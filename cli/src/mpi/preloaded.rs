@@ -1,0 +1,223 @@
+//! Libraries between a program and its MPI library. Each MPI library has an `mpi.h` of its own, so
+//! its own compiler makes them for it, when one is first asked for.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio, id};
+
+use super::{Launcher, Linked};
+
+/// A library that is preloaded, and what it is made of.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Option that asks for it.
+    pub option: &'static str,
+    /// Its file.
+    pub file: &'static str,
+    /// Beginning of the name of its folder.
+    folder: &'static str,
+    /// Names of what it is made of, and texts: first of what is compiled.
+    parts: [(&'static str, &'static str); 3],
+}
+
+/// Search for the provider, which all of them have.
+const PROVIDER: (&str, &str) = ("provider.h", include_str!("../../../bindings/mpi/provider.h"));
+
+/// `libweft-coll.so`, which takes collectives from an MPI library.
+pub static COLLECTIVES: Source = Source {
+    option: "--collectives weft",
+    file: "libweft-coll.so",
+    folder: "coll",
+    parts: [
+        ("coll.c", include_str!("../../../bindings/mpi/coll.c")),
+        PROVIDER,
+        ("weft-coll.h", include_str!("../../../bindings/libfabric/include/weft-coll.h")),
+    ],
+};
+
+/// `libweft-trace.so`, which tells a trace of MPI calls.
+pub static TRACE: Source = Source {
+    option: "--trace",
+    file: "libweft-trace.so",
+    folder: "trace",
+    parts: [
+        ("trace.c", include_str!("../../../bindings/mpi/trace.c")),
+        PROVIDER,
+        ("weft-trace.h", include_str!("../../../bindings/libfabric/include/weft-trace.h")),
+    ],
+};
+
+const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I."];
+
+/// The library for one MPI library, made or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preloaded {
+    source: &'static Source,
+    /// Path of the library, or the path where it is to be made.
+    pub file: PathBuf,
+    /// Compiler that makes it.
+    pub compiler: PathBuf,
+}
+
+/// Reason why there is no such library.
+#[derive(Debug, thiserror::Error)]
+#[error("{option}: {why}")]
+pub struct PreloadedError {
+    /// Option that asks for it.
+    option: &'static str,
+    /// Obstacle.
+    pub why: Why,
+}
+
+/// Obstacle to a library that is to be preloaded.
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    /// Nothing compiles for this MPI library.
+    #[error(
+        "there is no {} in {}, which has to make {file} for {launcher}: install what compiles programs for it (Debian's Open \
+         MPI: apt-get install libopenmpi-dev gcc)", names.join(" or "), folder.display()
+    )]
+    NoCompiler {
+        /// Names that were looked for.
+        names: Vec<String>,
+        /// Folder that was searched.
+        folder: PathBuf,
+        /// File of the library.
+        file: &'static str,
+        /// Launcher that the library is for.
+        launcher: String,
+    },
+    /// Nobody knows where to keep it.
+    #[error("neither XDG_CACHE_HOME nor HOME is set, so there is no place to keep {0}")]
+    NoPlace(&'static str),
+    /// It cannot be written.
+    #[error("{}: {cause}", path.display())]
+    Unwritten {
+        /// Path of the file.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// The compiler refused.
+    #[error("{} cannot make {file}: {said}", compiler.display())]
+    NotCompiled {
+        /// Path of the compiler.
+        compiler: PathBuf,
+        /// File of the library.
+        file: &'static str,
+        /// The compiler's output.
+        said: String,
+    },
+}
+
+#[cfg(test)]
+impl PreloadedError {
+    /// That of a user without a home.
+    pub fn no_place(source: &'static Source) -> Self {
+        PreloadedError { option: source.option, why: Why::NoPlace(source.file) }
+    }
+}
+
+impl Preloaded {
+    /// The library of that source for the MPI library of `launcher`, and for programs that are
+    /// linked as `linked` says. Makes nothing.
+    ///
+    /// # Errors
+    /// [`Why::NoCompiler`], [`Why::NoPlace`].
+    pub fn of(
+        source: &'static Source,
+        launcher: &Launcher,
+        linked: &Linked,
+    ) -> Result<Self, PreloadedError> {
+        let failed = |why| PreloadedError { option: source.option, why };
+        let compiler = compiler_of(source, launcher, linked).map_err(failed)?;
+        let mut hasher = DefaultHasher::new();
+        (launcher.to_string(), &compiler, source.parts, FLAGS).hash(&mut hasher);
+        let folder = cache(env::var_os("XDG_CACHE_HOME"), env::var_os("HOME"));
+        let folder = folder.ok_or_else(|| failed(Why::NoPlace(source.file)))?;
+        let name = format!("{}-{:016x}", source.folder, hasher.finish());
+        Ok(Preloaded { source, file: folder.join(name).join(source.file), compiler })
+    }
+
+    /// The library in this file, for a test.
+    #[cfg(test)]
+    pub fn at(source: &'static Source, file: PathBuf, compiler: PathBuf) -> Self {
+        Preloaded { source, file, compiler }
+    }
+
+    /// Makes it, if nobody has.
+    ///
+    /// # Errors
+    /// [`PreloadedError`] says what cannot be written or compiled.
+    pub fn make(&self) -> Result<(), PreloadedError> {
+        if self.file.is_file() {
+            return Ok(());
+        }
+        // Another command may be making it: each has a folder of its own, and the last one to have
+        // it gives it its name.
+        let folder = self.file.with_extension(id().to_string());
+        let made = self.make_in(&folder);
+        let removed = fs::remove_dir_all(&folder);
+        let made = made.and(removed.map_err(|cause| Why::Unwritten { path: folder, cause }));
+        made.map_err(|why| PreloadedError { option: self.source.option, why })
+    }
+
+    fn make_in(&self, folder: &Path) -> Result<(), Why> {
+        fs::create_dir_all(folder).map_err(unwritten(folder))?;
+        let Source { file, parts, .. } = self.source;
+        for (name, text) in parts {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(unwritten(&path))?;
+        }
+        let mut command = Command::new(&self.compiler);
+        command.args(FLAGS).args([parts[0].0, "-o", file]);
+        command.current_dir(folder).stdin(Stdio::null());
+        let output = command.output().map_err(unwritten(&self.compiler))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(Why::NotCompiled { compiler: self.compiler.clone(), file, said });
+        }
+        fs::rename(folder.join(file), &self.file).map_err(unwritten(&self.file))
+    }
+}
+
+/// An obstacle that names what cannot be written, or started.
+fn unwritten(path: &Path) -> impl FnOnce(io::Error) -> Why {
+    let path = path.to_owned();
+    move |cause| Why::Unwritten { path, cause }
+}
+
+/// The compiler that stands beside a launcher. Where several packages have an `mpicc`, Debian gives
+/// it the ending of its `mpirun`.
+fn compiler_of(
+    source: &'static Source,
+    launcher: &Launcher,
+    linked: &Linked,
+) -> Result<PathBuf, Why> {
+    let name = if linked.abi { "mpicc_abi" } else { "mpicc" };
+    let ending = launcher.path.extension().and_then(OsStr::to_str);
+    let mut names: Vec<String> =
+        ending.map(|ending| format!("{name}.{ending}")).into_iter().collect();
+    names.push(name.into());
+    let folder = launcher.path.parent().unwrap_or(Path::new("."));
+    let found = names.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+    let (folder, file) = (folder.into(), source.file);
+    let none = || Why::NoCompiler { names, folder, file, launcher: launcher.to_string() };
+    found.ok_or_else(none)
+}
+
+/// The user's folder for what can be made again.
+fn cache(said: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let is_absolute = |path: &PathBuf| path.is_absolute();
+    let said = said.map(PathBuf::from).filter(is_absolute);
+    let home = home.map(PathBuf::from).filter(is_absolute);
+    let folder = said.or(home.map(|home| home.join(".cache")))?;
+    Some(folder.join("weft"))
+}
+
+#[cfg(test)]
+mod tests;

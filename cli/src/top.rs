@@ -1,0 +1,128 @@
+//! `weft top`: the ranks of a job, live.
+
+mod rates;
+mod view;
+
+use crate::jobs::{ask_job, only_job};
+use anyhow::{Context, Result};
+use clap::Args;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+use weft_launch::{Question, Snapshot};
+
+use rates::{Order, Rates};
+use view::View;
+
+const EXAMPLES: &str = "\
+Examples:
+  weft top               the only job of yours on this host
+  weft top 4711          the job of that launcher, as `weft ps` lists it
+  weft top --once        one table, as text, of the next second
+
+Keys: q ends it, s sorts by the next column, r turns the order round, up and down choose a rank,
+enter shows all of it. Looking costs a job nothing that can be measured: its ranks show their counts
+twice a second while somebody looks, and at no other time.";
+
+/// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Top {
+    /// The job: the process of its `weft run` [default: the only one]
+    job: Option<u32>,
+    /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
+    #[arg(long)]
+    once: bool,
+    /// Seconds between two looks
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = interval)]
+    interval: Duration,
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "0.1 to 60 seconds make sense".into())
+}
+
+/// Shows a job until it or the user ends it.
+pub(crate) fn show(arguments: &Top) -> Result<ExitCode> {
+    let job = match arguments.job {
+        Some(job) => job,
+        None => only_job()?,
+    };
+    let first = look(job)?;
+    if arguments.once || !io::stdout().is_terminal() {
+        return print_once(job, first);
+    }
+    let mut terminal = ratatui::try_init().context("the terminal cannot be used")?;
+    let shown = watch(&mut terminal, job, first, arguments.interval);
+    ratatui::restore();
+    let last = shown?;
+    if let Some(why) = last {
+        weft_app_common::say!("{why}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn look(job: u32) -> Result<Snapshot> {
+    let answer = ask_job(job, Question::Snapshot)?;
+    Snapshot::parse(&answer).with_context(|| {
+        format!("job {job} says something else: is it of another version of Weft?")
+    })
+}
+
+/// Prints how it is between now and in a second.
+fn print_once(job: u32, first: Snapshot) -> Result<ExitCode> {
+    // Ranks show their counts once they were asked.
+    let mut before = first;
+    while before.ranks.iter().any(|rank| rank.counts.is_none()) {
+        let waited = before.seconds;
+        thread::sleep(Duration::from_millis(50));
+        before = look(job)?;
+        if before.seconds - waited > 5.0 {
+            break;
+        }
+    }
+    thread::sleep(Duration::from_secs(1));
+    let now = look(job)?;
+    let rates = Rates::between(&before, &now);
+    weft_app_common::write_out(rates.table())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws until the user has seen enough, or the job has ended, which is what is returned then.
+fn watch(
+    terminal: &mut ratatui::DefaultTerminal,
+    job: u32,
+    first: Snapshot,
+    interval: Duration,
+) -> Result<Option<String>> {
+    let mut view = View::new(job, Order::default());
+    let mut before = first;
+    loop {
+        let next = Instant::now() + interval;
+        loop {
+            terminal.draw(|frame| view.draw(frame))?;
+            if !event::poll(next.saturating_duration_since(Instant::now()))? {
+                break;
+            }
+            if let Event::Key(key) = event::read()?
+                && key.kind == KeyEventKind::Press
+            {
+                let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL);
+                match key.code {
+                    KeyCode::Char('c') if is_interrupt => return Ok(None),
+                    KeyCode::Char('q') | KeyCode::Esc => return Ok(None),
+                    other => view.press(other),
+                }
+            }
+        }
+        let now = match look(job) {
+            Ok(now) => now,
+            Err(_) => return Ok(Some(format!("job {job} has ended"))),
+        };
+        view.show(Rates::between(&before, &now));
+        before = now;
+    }
+}

@@ -1,0 +1,48 @@
+//! `weft why` of jobs on several hosts: their agents say what the ranks there do.
+
+use super::*;
+use std::process::Stdio;
+use std::time::Instant;
+
+/// Longest wait for the answer that has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Answer of `weft why` on the first host, about the only job there.
+fn why(cluster: &Cluster) -> String {
+    let answer = cluster.host(0).command(env!("CARGO_BIN_EXE_weft")).arg("why").output().unwrap();
+    text(&answer)
+}
+
+#[test]
+fn ranks_of_other_hosts_are_named() {
+    let Some(two) = cluster(2) else { return };
+    let words = format!("{UDP} --hosts a:2,b:2");
+    let mut command = common::command(&two, &words, "weft-zoo two-away");
+    let mut job = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let parts = ["ranks 1, 3 sleep, outside of Weft", "; ranks 0, 2 wait for them: barrier"];
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let said = why(&two);
+        let verdict = said.lines().nth(1).unwrap_or_default();
+        if said.starts_with("4 ranks of ") && parts.iter().all(|part| verdict.contains(part)) {
+            break;
+        }
+        assert!(job.try_wait().unwrap().is_none() && Instant::now() < until, "{said}");
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_raw(job.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
+    let ended = job.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let verdict = said.lines().find(|line| line.starts_with(&format!("weft: {}", parts[0])));
+    assert!(verdict.is_some_and(|line| line.contains(parts[1])), "{said}");
+}
+
+#[test]
+fn a_deadlock_between_hosts_ends_the_job_if_it_is_to() {
+    let Some(two) = cluster(2) else { return };
+    let words = format!("{UDP} --hosts a:1,b:1 --progress-limit 1 --on-deadlock end");
+    let output = common::command(&two, &words, "weft-zoo cross").output().unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(35), "{said}");
+    assert!(said.contains("weft: deadlock: rank 0 waits for a message on port 'a'"), "{said}");
+}

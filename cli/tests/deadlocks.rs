@@ -1,0 +1,133 @@
+//! `weft why` of MPI programs that hang, under a stock Open MPI: `testing/zoo/deadlocks.c`.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+#[allow(dead_code)]
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use common::mpi::{compile, mpirun, open_mpis, weft};
+
+/// Longest wait for the answer that has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Programs, the number of their ranks, and parts of the first verdict.
+const ALL: [(&str, u16, &[&str]); 10] = [
+    (
+        "receive-first",
+        2,
+        &[
+            "deadlock: rank 0 waits for a message of rank 1 with tag 7",
+            "rank 1 waits for a message of rank 0 with tag 7",
+        ],
+    ),
+    (
+        "send-first",
+        2,
+        &[
+            "deadlock: rank 0 waits for rank 1 to receive a message",
+            "rank 1 waits for rank 0 to receive a message",
+        ],
+    ),
+    (
+        "wrong-tag",
+        2,
+        &[
+            "deadlock: ",
+            "rank 1 waits for a message of rank 0 with tag 7; \
+             unexpected: a message of rank 0 with tag 8",
+        ],
+    ),
+    (
+        "ring",
+        3,
+        &[
+            "deadlock: rank 0 waits for a message of rank 2 with tag 7",
+            "rank 1 waits for a message of rank 0",
+            "rank 2 waits for a message of rank 1",
+        ],
+    ),
+    ("to-itself", 2, &["deadlock with itself: rank 0 waits for a message of rank 0 with tag 7"]),
+    ("missing-member", 3, &["rank 1 sleeps, outside of Weft", "others wait for it: rank 0"]),
+    (
+        "collective-and-receive",
+        2,
+        &["deadlock: rank 0 waits for a message of rank 1 with tag 7", "the library's tag -"],
+    ),
+    ("any-source", 3, &["deadlock: ranks 0 to 2 wait for a message of any rank with tag 7"]),
+    (
+        "two-communicators",
+        2,
+        &[
+            "deadlock: rank 0 waits for a message of rank 1 with tag 7 (context ",
+            "rank 1 waits for a message of rank 0 with tag 7 (context ",
+        ],
+    ),
+    (
+        "stopped-receiver",
+        2,
+        &["rank 1 was stopped by a signal", "rank 0 waits for it: rank 1 to receive a message"],
+    ),
+];
+
+/// A program that hangs, until this is dropped.
+struct Cage {
+    launcher: Child,
+    /// The process by which the job is asked for.
+    job: String,
+}
+
+impl Cage {
+    fn of(program: &Path, name: &str, ranks: u16, folder: &TempDir) -> Self {
+        let mut launcher = mpirun(&format!("-n {ranks} --oversubscribe"), folder);
+        launcher.arg(program).arg(name).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut launcher = launcher.spawn().unwrap();
+        let mut out = BufReader::new(launcher.stdout.take().unwrap());
+        let mut job = String::new();
+        out.read_line(&mut job).unwrap();
+        Cage { launcher, job: job.trim().into() }
+    }
+
+    /// The first two lines that `weft why` says: what the job is, and the first verdict.
+    fn why(&self) -> String {
+        let answer = weft("why").arg(&self.job).output().unwrap();
+        let said = String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap();
+        said.lines().take(2).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Cage {
+    fn drop(&mut self) {
+        let launcher = Pid::from_raw(self.launcher.id().cast_signed()).unwrap();
+        let _ = kill_process(launcher, Signal::TERM);
+        let _ = self.launcher.wait();
+    }
+}
+
+#[test]
+fn ten_deadlocks_are_seen_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("deadlocks");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testing/zoo/deadlocks.c");
+    compile(&open_mpis("mpicc"), &[source], &[], &program);
+    for (name, ranks, verdict) in ALL {
+        let mut cage = Cage::of(&program, name, ranks, &folder);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let said = cage.why();
+            if verdict.iter().all(|part| said.contains(part)) {
+                break;
+            }
+            let ended = cage.launcher.try_wait().unwrap();
+            assert!(ended.is_none() && Instant::now() < until, "{name}: {ended:?}: {said}");
+            std::thread::yield_now();
+        }
+    }
+}

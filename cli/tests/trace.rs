@@ -1,0 +1,172 @@
+//! `weft run --trace`, and what is in its file.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use weft_trace::{Named, PacketEvent, RankTrace, Trace, What};
+
+fn weft(words: &str, folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(words.split_whitespace()).current_dir(folder).output().unwrap()
+}
+
+/// Trace of a run that must succeed.
+fn trace(words: &str, program: &str) -> Trace {
+    let folder = tempfile::tempdir().unwrap();
+    let output = weft(&format!("run {words} --trace=the.trace -- {program}"), folder.path());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.ends_with(
+            " events of this run are in the.trace: `weft report the.trace` shows them\n"
+        ),
+        "{said}"
+    );
+    Trace::open(&folder.path().join("the.trace")).unwrap()
+}
+
+/// Times of the packets from one rank to another, at the one end or the other.
+fn packets(trace: &Trace, at: usize, other: usize, has_sent: bool) -> Vec<(u64, PacketEvent)> {
+    let of = |event: &weft_trace::Event| match event.what {
+        What::Sent(packet) if has_sent => Some((event.time, packet)),
+        What::Received(packet) if !has_sent => Some((event.time, packet)),
+        _ => None,
+    };
+    let all = trace.ranks[at].events.iter().filter_map(of);
+    all.filter(|(_, packet)| packet.peer.index() == other).collect()
+}
+
+/// Every packet that left has arrived, none before it left, and in the order in which they left.
+fn check_packets(trace: &Trace) -> usize {
+    let ranks = 0..trace.ranks.len();
+    let mut data = 0;
+    for (from, to) in ranks.clone().flat_map(|from| ranks.clone().map(move |to| (from, to))) {
+        let sent = packets(trace, from, to, true);
+        let received = packets(trace, to, from, false);
+        // What comes last nobody may look at any more.
+        assert!(received.len() <= sent.len(), "{from} to {to}");
+        for ((left, one), (came, other)) in sent.iter().zip(&received) {
+            assert!(left <= came, "a packet from {from} to {to} came before it left");
+            let is = |it: &PacketEvent| (it.tag, it.protocol, it.size, it.root, it.head);
+            assert_eq!(is(one), is(other), "from {from} to {to}");
+        }
+        data += received.iter().filter(|(_, packet)| packet.tag.is_data()).count();
+    }
+    data
+}
+
+/// Waits and spans begin before they end, and no more are open than were begun.
+fn check_nesting(rank: &RankTrace) {
+    let mut open = BTreeMap::<_, i64>::new();
+    for event in &rank.events {
+        let (kind, by) = match event.what {
+            What::WaitBegins => ((0, 0), 1),
+            What::WaitEnds => ((0, 0), -1),
+            What::SleepBegins => ((1, 0), 1),
+            What::SleepEnds => ((1, 0), -1),
+            What::SpanBegins(name) => ((2, name), 1),
+            What::SpanEnds(name) => ((2, name), -1),
+            _ => continue,
+        };
+        let count = open.entry(kind).or_default();
+        *count += by;
+        assert!(*count >= 0, "{event:?} ends what has not begun");
+    }
+    assert!(open.values().all(|count| *count == 0), "{open:?}");
+}
+
+fn spans(rank: &RankTrace) -> Vec<&str> {
+    let spans = rank.names.iter().filter(|((named, _), _)| *named == Named::Span);
+    spans.map(|(_, name)| name.as_str()).collect()
+}
+
+#[test]
+fn packets_waits_and_spans_of_a_run_are_in_its_trace() {
+    let trace = trace("-n 4", "weft-example pi");
+    assert_eq!((trace.run.program.as_str(), trace.ranks.len()), ("weft-example pi", 4));
+    check_packets(&trace);
+    for rank in &trace.ranks {
+        assert_eq!(rank.lost, 0);
+        check_nesting(rank);
+        assert!(spans(rank).contains(&"all-reduce"), "{:?}", spans(rank));
+        let waits = rank.events.iter().filter(|event| event.what == What::WaitBegins);
+        assert!(waits.count() > 0);
+    }
+    let texts: Vec<_> = trace.ranks.iter().flat_map(|rank| rank.waits.values()).collect();
+    assert!(texts.iter().any(|text| text.contains(" of the team of all ranks")), "{texts:?}");
+}
+
+#[test]
+fn a_network_of_one_host_is_traced_too() {
+    let trace = trace("-n 3 --link udp", "weft-example hello");
+    for rank in &trace.ranks {
+        check_nesting(rank);
+    }
+    let greetings = packets(&trace, 1, 0, true);
+    assert!(greetings.iter().any(|(_, packet)| packet.tag.is_data()), "{greetings:?}");
+    assert!(!packets(&trace, 0, 1, false).is_empty());
+}
+
+#[test]
+fn handlers_of_ports_are_in_a_trace() {
+    let trace = trace("-n 3", "weft-example hello");
+    let handled = |rank: &RankTrace| {
+        let port = rank.events.iter().find_map(|event| match event.what {
+            What::HandlerBegins(port) => Some(port),
+            _ => None,
+        });
+        port.and_then(|port| rank.names.get(&(Named::Port, port)).cloned())
+    };
+    let handled: Vec<_> = trace.ranks.iter().filter_map(handled).collect();
+    assert!(handled.iter().any(|port| port == "hello"), "{handled:?}");
+    for rank in &trace.ranks {
+        let count = |is: fn(&What) -> bool| rank.events.iter().filter(|e| is(&e.what)).count();
+        let begun = count(|what| matches!(what, What::HandlerBegins(_)));
+        assert_eq!(begun, count(|what| matches!(what, What::HandlerEnds(_))));
+    }
+}
+
+#[test]
+fn rows_that_ranks_exchange_arrive_after_they_left() {
+    let trace = trace("-n 4", "sor");
+    assert!(check_packets(&trace) > 100, "sor exchanges rows");
+}
+
+#[test]
+fn of_a_rank_that_was_killed_the_trace_remains() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
+        .args(["run", "-n", "2", "--trace", "--", env!("CARGO_BIN_EXE_weft-testee")])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(launcher.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let victim = line.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
+    std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+    let ended = launcher.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(128 + 9), "{said}");
+    let trace = Trace::open(&folder.path().join("weft.trace")).unwrap();
+    assert!(trace.ranks.iter().all(|rank| !rank.events.is_empty()), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_ends_it_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = weft("run -n 2 --trace=no/such/folder -- weft-example hello", folder.path());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("weft: cannot write the trace to \"no/such/folder\": No such file"));
+    assert!(output.stdout.is_empty());
+}

@@ -1,0 +1,74 @@
+//! Frames for packets to send.
+
+use crate::ni::any_node::{AnyNode, Polled, Upcalls};
+use crate::ni::node::Node;
+use crate::ni::wait::Step;
+use crate::{Error, Result};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+use weft_link::clock::{Clock, Work};
+use weft_link::{Buffer, Link};
+use weft_wire::Protocol;
+
+impl<L: Link> Node<L> {
+    /// A frame and its bytes; `None` while there is none.
+    #[inline]
+    pub(super) fn try_frame(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        self.clock.charge(Work::Allocate);
+        let mut inner = self.inner.enter();
+        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
+            return Ok(None);
+        }
+        match inner.link.alloc() {
+            Some(frame) => {
+                inner.held += 1;
+                Ok(Some((frame, inner.link.bytes(frame))))
+            }
+            None if inner.held >= self.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: self.capabilities.frames })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// A frame and its bytes, once there is one.
+    #[cold]
+    pub(super) fn wait_for_frame(
+        &self,
+        protocol: Protocol,
+        upcalls: Upcalls,
+    ) -> Result<(Buffer, NonNull<u8>)> {
+        let mut found = None;
+        self.wait(&mut || {
+            found = self.try_frame(protocol)?;
+            if found.is_some() {
+                return Ok(Step::Done);
+            }
+            let progress = match upcalls {
+                Upcalls::Allowed => match self.poll() {
+                    None => return Err(self.trouble()),
+                    polled => matches!(polled, Some(Polled::Packet | Polled::OthersWait)),
+                },
+                Upcalls::Deferred => self.drain()?,
+            };
+            self.detach_if_stuck();
+            Ok(Step::of(progress))
+        })?;
+        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+    }
+
+    /// Frames of one system that may wait until their receivers take its packets again.
+    fn most_held_back(&self) -> usize {
+        (self.capabilities.frames / 4).min(self.window_packets).max(1)
+    }
+
+    /// Takes pending packets out of their senders' memory if this is inside an upcall. Nothing is
+    /// processed there: arrivals would hold their senders' frames, and if the senders are inside
+    /// upcalls too, all would wait for one another.
+    fn detach_if_stuck(&self) {
+        let mut inner = self.inner.enter();
+        if self.in_upcall.load(Ordering::Relaxed) {
+            inner.detach_pending();
+        }
+    }
+}

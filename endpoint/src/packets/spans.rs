@@ -1,0 +1,113 @@
+//! Spans of time that a trace names.
+
+use crate::packets::Packets;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+use weft_trace::{Named, Recorder, What, record_text};
+
+/// Recorder of a traced rank, and the names of spans that it has.
+pub(super) struct Tracing {
+    recorder: Arc<dyn Recorder>,
+    /// Numbers of the names that are written down.
+    named: Mutex<BTreeSet<u32>>,
+}
+
+impl Tracing {
+    pub fn new(recorder: Arc<dyn Recorder>) -> Self {
+        Tracing { recorder, named: Mutex::default() }
+    }
+
+    /// The number of a name, which is written down with its first span.
+    fn number_of(&self, name: &str) -> u32 {
+        let number = number_of(name);
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if named.insert(number) {
+            record_text(&*self.recorder, Named::Span, number, name);
+        }
+        number
+    }
+}
+
+/// A number that stands for a name.
+fn number_of(name: impl Hash) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish() as u32
+}
+
+/// Span of time with a name, which lasts until this is dropped.
+#[must_use = "a span ends when it is dropped"]
+pub struct Span {
+    tracing: Arc<Tracing>,
+    end: What,
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        self.tracing.recorder.record(&self.end);
+    }
+}
+
+impl Packets {
+    /// Begins a span of time, which the trace of the run shows under this name; `None`, and next
+    /// to no time, if the run is not traced. A rank has as many names as it likes, but each costs
+    /// it memory. Spans of a thread lie one in another.
+    #[inline]
+    pub fn span(&self, name: &str) -> Option<Span> {
+        let tracing = self.tracing.as_ref()?;
+        let end = What::SpanEnds(self.begin_span(name));
+        Some(Span { tracing: Arc::clone(tracing), end })
+    }
+
+    /// Begins a handler of the port with this number, which lasts as spans do.
+    #[inline]
+    pub fn handler_span(&self, port: u32) -> Option<Span> {
+        let tracing = self.tracing.as_ref()?;
+        tracing.recorder.record(&What::HandlerBegins(port));
+        Some(Span { tracing: Arc::clone(tracing), end: What::HandlerEnds(port) })
+    }
+
+    /// Names the port with this number.
+    pub fn name_port(&self, port: u32, name: &str) {
+        if let Some(tracing) = &self.tracing {
+            record_text(&*tracing.recorder, Named::Port, port, name);
+        }
+    }
+
+    /// True if the run is traced.
+    pub fn is_traced(&self) -> bool {
+        self.tracing.is_some()
+    }
+
+    /// Does what [`Self::span`] does, for bindings to languages where nothing is dropped: returns
+    /// the number of the name, for [`Self::end_span`].
+    pub fn begin_span(&self, name: &str) -> u32 {
+        self.tracing.as_ref().map_or(0, |tracing| {
+            let number = tracing.number_of(name);
+            tracing.recorder.record(&What::SpanBegins(number));
+            number
+        })
+    }
+
+    /// Ends the span of this number which began last.
+    pub fn end_span(&self, number: u32) {
+        if let Some(tracing) = &self.tracing {
+            tracing.recorder.record(&What::SpanEnds(number));
+        }
+    }
+
+    /// Notes that this rank has come to a meeting, which all its members know by this name: one
+    /// through shared memory, of which no packet tells.
+    pub fn record_meeting(&self, name: impl Hash) {
+        if let Some(tracing) = &self.tracing {
+            tracing.recorder.record(&What::Meets(number_of(name)));
+        }
+    }
+
+    /// Does what [`Self::span`] does, with a name that is made only if the run is traced.
+    #[inline]
+    pub fn span_of(&self, name: impl FnOnce() -> String) -> Option<Span> {
+        self.tracing.as_ref().and_then(|_| self.span(&name()))
+    }
+}

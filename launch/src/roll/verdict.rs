@@ -1,0 +1,121 @@
+//! Verdicts of a roll call, the most certain first: deadlocks, collectives that are called
+//! differently, and the ranks that keep others.
+
+use super::graph::{Graph, Meetings, Ranks};
+use super::{Doing, Standing, groups, line, names};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use weft_link::status::Whom;
+
+/// Most groups of ranks whose waits a verdict says.
+const GROUPS: usize = 4;
+
+/// Most ranks that are looked at for keeping others.
+const MOST_ODD: usize = 32;
+
+/// The verdicts, a line each.
+pub(super) fn lines(all: &[Standing], ranks: u16) -> Vec<String> {
+    let certain = Graph::of(all, ranks, Standing::is_certain);
+    let mut lines: Vec<_> = deadlock(all, &certain).into_iter().collect();
+    let meetings = Meetings::of(all);
+    lines.extend(meetings.disagreements().iter().map(|ranks| disagreement(&some(all, ranks))));
+    lines.extend(culprits(all, &Graph::of(all, ranks, Standing::is_settled)));
+    lines
+}
+
+/// Time for which all ranks that are left of a job have waited for one another, or for those that
+/// have left, if they do.
+pub(crate) fn deadlocked_for(all: &[Standing], ranks: u16) -> Option<Duration> {
+    let has_left = |standing: &&Standing| standing.doing == Doing::HasLeft;
+    let left: Ranks = all.iter().filter(has_left).map(|standing| standing.rank).collect();
+    let stuck = Graph::of(all, ranks, Standing::is_certain).stuck(&left);
+    let there = || all.iter().filter(|standing| standing.doing != Doing::HasLeft);
+    let all_are = all.len() == usize::from(ranks) && stuck.len() == all.len();
+    if all_are { there().filter_map(|standing| standing.since).min() } else { None }
+}
+
+fn deadlock(all: &[Standing], graph: &Graph) -> Option<String> {
+    let deadlocked = graph.stuck(&Ranks::new());
+    let core = graph.core(&deadlocked);
+    core.first()?;
+    let others: Ranks = deadlocked.difference(&core).copied().collect();
+    let with = if core.len() == 1 { " with itself" } else { "" };
+    let mut text = format!("deadlock{with}: {}", waits(&some(all, &core)));
+    if !others.is_empty() {
+        text += &format!("; others wait for them: {}", waits(&some(all, &others)));
+    }
+    Some(text)
+}
+
+fn disagreement(members: &[&Standing]) -> String {
+    format!("a collective operation is called differently: {}", waits(members))
+}
+
+/// Ranks for which others wait and that do something else, and those that are stopped. Where very
+/// many do, none is odd.
+fn culprits(all: &[Standing], graph: &Graph) -> Vec<String> {
+    if all.iter().filter(|standing| is_elsewhere(standing)).count() > MOST_ODD {
+        return Vec::new();
+    }
+    let deadlocked = graph.stuck(&Ranks::new());
+    let mut found: BTreeMap<(&Doing, Ranks), Vec<&Standing>> = BTreeMap::new();
+    for standing in all.iter().filter(|standing| is_elsewhere(standing)) {
+        let mut kept = graph.stuck(&Ranks::from([standing.rank]));
+        kept.retain(|rank| *rank != standing.rank && !deadlocked.contains(rank));
+        if !kept.is_empty() || standing.doing == Doing::IsStopped {
+            found.entry((&standing.doing, kept)).or_default().push(standing);
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    // Who keeps the most comes first, and of those who keep as many the one that is away for good.
+    found.sort_by_key(|((_, kept), _)| std::cmp::Reverse(kept.len()));
+    found.iter().map(|((doing, kept), who)| culprit(all, doing, kept, who)).collect()
+}
+
+/// True if nothing in Weft says who could have it go on.
+fn is_elsewhere(standing: &Standing) -> bool {
+    match &standing.doing {
+        Doing::Waits(awaited) => {
+            (standing.is_busy || awaited.whom == Whom::Unknown) && standing.is_settled()
+        }
+        _ => true,
+    }
+}
+
+fn culprit(all: &[Standing], doing: &Doing, kept: &Ranks, who: &[&Standing]) -> String {
+    let clause = line(doing, who);
+    if kept.is_empty() {
+        return clause;
+    }
+    let them = if who.len() == 1 { "it" } else { "them" };
+    let kept = some(all, kept);
+    match groups(&kept)[..] {
+        [(Doing::Waits(awaited), _)] => {
+            let verb = if kept.len() == 1 { "waits" } else { "wait" };
+            let longest = kept.iter().filter_map(|standing| standing.since).max();
+            let time = longest.unwrap_or_default().as_secs_f64();
+            let (whose, what) = (names(&kept), &awaited.what);
+            format!("{clause}; {whose} {verb} for {them}: {what}, for {time:.1} s")
+        }
+        _ => format!("{clause}; others wait for {them}: {}", waits(&kept)),
+    }
+}
+
+/// Those of some ranks that are here.
+fn some<'a>(all: &'a [Standing], ranks: &Ranks) -> Vec<&'a Standing> {
+    all.iter().filter(|standing| ranks.contains(&standing.rank)).collect()
+}
+
+/// Waits of some ranks in a sentence, by rank: cycles read best in their order.
+fn waits(some: &[&Standing]) -> String {
+    let mut all = groups(some);
+    all.sort_by_key(|(_, group)| group.first().map(|standing| standing.rank));
+    let more: usize = all.iter().skip(GROUPS).map(|(_, group)| group.len()).sum();
+    let said = all.iter().take(GROUPS).map(|(doing, group)| line(doing, group));
+    let more = (more > 0).then(|| format!("{more} more"));
+    let texts: Vec<_> = said.chain(more).collect();
+    texts.join("; ")
+}
+
+#[cfg(test)]
+mod tests;

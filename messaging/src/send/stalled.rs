@@ -1,0 +1,135 @@
+//! Sends that wait for their receivers.
+
+use super::{PATIENCE, Sending, To, other_members};
+use crate::Result;
+use crate::engine::Engine;
+use crate::format::{Kind, PacketHeader};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use weft_endpoint::{Awaited, Rank, Whom};
+
+/// Times that a sender complains before it asks whether there is such a port.
+const ASK_FOR_PORT_AFTER: u32 = 50;
+
+/// Condition that a send waits for; it registers a waker if it does not hold.
+type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
+
+/// A send that waits for its receivers, while it lives.
+struct Stalled<'a> {
+    engine: &'a Engine,
+    /// It blocks its thread until it is answered.
+    asks: bool,
+}
+
+impl<'a> Stalled<'a> {
+    fn begin(engine: &'a Engine, asks: bool) -> Self {
+        let mut state = engine.state.enter();
+        state.stalled += 1;
+        state.asking += u32::from(asks);
+        Stalled { engine, asks }
+    }
+}
+
+impl Drop for Stalled<'_> {
+    fn drop(&mut self) {
+        let mut state = self.engine.state.enter();
+        state.stalled -= 1;
+        state.asking -= u32::from(self.asks);
+        let resumes = self.asks && state.resume_deferred();
+        drop(state);
+        if resumes {
+            self.engine.note_pending();
+            self.engine.have_handlers_run();
+        }
+    }
+}
+
+impl Sending<'_> {
+    /// Waits until `look` finds what the receivers are to say, and complains now and then.
+    pub(super) fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
+        let engine = Arc::clone(&self.port.engine);
+        let _stalled = Stalled::begin(&engine, self.asking);
+        let mut complaints = 0;
+        let mut said = None;
+        loop {
+            let deadline = Some(engine.packets().now() + PATIENCE);
+            if let Some(found) = engine.wait_until(deadline, None, |_, waker| look(self, waker))? {
+                return Ok(found);
+            }
+            if said.is_none() {
+                said = engine.packets().say_wait(&self.awaited());
+            }
+            complaints += 1;
+            self.complain(complaints);
+        }
+    }
+
+    /// Object of a blocked send.
+    fn awaited(&self) -> Awaited {
+        let what = match self.asking {
+            true => "to receive a long message on port",
+            false => "to receive what was sent to port",
+        };
+        let (whom, name) = (self.slowest(), &self.port.name);
+        match whom {
+            Some(rank) => Awaited::new(format!("rank {rank} {what} '{name}'"), Whom::One(rank)),
+            None => Awaited::of_unknown(format!("its group {what} '{name}'")),
+        }
+    }
+
+    /// The receiver that has consumed least.
+    fn slowest(&self) -> Option<Rank> {
+        match self.to {
+            To::Rank(rank) => Some(rank),
+            To::Group(group) => {
+                let members = other_members(&self.port.engine, group);
+                let mut state = self.port.engine.state.enter();
+                state.ports.at(self.port.slot).outgoing.slowest(group, &members)
+            }
+        }
+    }
+
+    pub(super) async fn wait_async<T>(&mut self, look: Look<Self, T>) -> Result<T> {
+        let engine = Arc::clone(&self.port.engine);
+        let _stalled = Stalled::begin(&engine, false);
+        let mut complaints = 0;
+        loop {
+            let found = poll_fn(|context| match look(self, Some(context.waker())) {
+                Ok(Some(found)) => Poll::Ready(Ok(found)),
+                Err(error) => Poll::Ready(Err(error)),
+                Ok(None) => {
+                    engine.somebody_waits();
+                    Poll::Pending
+                }
+            });
+            if let Ok(found) = engine.within(PATIENCE, found).await {
+                return found;
+            }
+            complaints += 1;
+            self.complain(complaints);
+        }
+    }
+
+    /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
+    fn complain(&self, complaints: u32) {
+        let engine = &self.port.engine;
+        let (receivers, flow) = match self.to {
+            To::Rank(rank) => (vec![rank], None),
+            To::Group(group) => (other_members(engine, group), Some(group)),
+        };
+        for rank in receivers {
+            let PacketHeader { port, message, .. } = self.header;
+            let complaint = if self.asking {
+                PacketHeader::of_message(port, Kind::Waiting, message, 0)
+            } else {
+                let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
+                PacketHeader::stalled(port, flow.map(|group| group.number()), sent)
+            };
+            engine.tell(To::Rank(rank), complaint);
+            if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
+                self.port.probe(rank);
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Waits of a run: the longest, and what the rank that ended each did meanwhile.
+
+use super::names::Names;
+use super::states::{Life, State, Wait};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Number of waits that are described.
+const SLOWEST: usize = 50;
+/// Number of kinds of waits that are listed.
+const KINDS: usize = 30;
+/// Number of things that a rank did meanwhile that are named.
+const MEANWHILE: usize = 3;
+/// Number of waits that are looked at for the one that was under way.
+const LOOK_BACK: usize = 64;
+
+/// A long wait.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Slow {
+    /// Rank that waited.
+    pub rank: u32,
+    /// Time at which it began.
+    pub begin_ns: u64,
+    /// Time at which it ended.
+    pub end_ns: u64,
+    /// Part of it in which the rank was idle.
+    pub idle_ns: u64,
+    /// Part of that for which it slept.
+    pub asleep_ns: u64,
+    /// Object of the wait in words, if they were written down.
+    pub text: Option<String>,
+    /// Name of the span around it.
+    pub span: Option<String>,
+    /// Rank of which a packet ended it.
+    pub ended_by: Option<u32>,
+    /// True if nothing ended it as long as there were events.
+    pub is_open: bool,
+    /// Things that the rank which ended it did meanwhile, the longest first.
+    pub meanwhile: Vec<Meanwhile>,
+}
+
+/// Thing that a rank did.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Meanwhile {
+    /// State that it was in.
+    pub state: State,
+    /// Name of the span around it.
+    pub span: Option<String>,
+    /// Name of the port of a handler, or the text of a wait.
+    pub what: Option<String>,
+    /// Time.
+    pub ns: u64,
+}
+
+impl Meanwhile {
+    /// Words for it: `computed in 'solve' for 1.20 ms`.
+    pub fn words(&self) -> String {
+        let what = self.what.as_deref();
+        let done = match (self.state, what) {
+            (State::Computing, _) => "computed".into(),
+            (State::Handler, Some(port)) => format!("ran the handler of '{port}'"),
+            (State::Handler, None) => "ran handlers".into(),
+            (State::Lost, _) => "did what was lost".into(),
+            (_, Some(text)) => format!("waited for {text}"),
+            (_, None) => "waited".into(),
+        };
+        let span = self.span.as_ref().map_or_else(String::new, |span| format!(" in '{span}'"));
+        format!("{done}{span} for {}", crate::units::time(self.ns))
+    }
+}
+
+/// Waits with the same text, but for the numbers in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Kind {
+    /// Text, with `#` for numbers; none if nothing was written down.
+    pub text: Option<String>,
+    /// Number of waits.
+    pub count: u64,
+    /// Time in which ranks were idle in them.
+    pub idle_ns: u64,
+    /// Longest one.
+    pub longest_ns: u64,
+}
+
+/// The slowest waits, the longest first.
+pub fn slowest(lives: &[Life], names: &Names) -> Vec<Slow> {
+    let mut waits: Vec<&Wait> = lives.iter().flat_map(|life| &life.waits).collect();
+    let order = |wait: &&Wait| (std::cmp::Reverse(wait.idle), wait.begin, wait.rank);
+    if waits.len() > SLOWEST {
+        waits.select_nth_unstable_by_key(SLOWEST, order);
+        waits.truncate(SLOWEST);
+    }
+    waits.sort_by_key(order);
+    waits.retain(|wait| wait.idle > 0);
+    waits.iter().map(|wait| describe(wait, lives, names)).collect()
+}
+
+fn describe(wait: &Wait, lives: &[Life], names: &Names) -> Slow {
+    let text = |number| names.text(number).map(Into::into);
+    let ended_by = wait.ended_by.map(|(_, rank)| rank);
+    let other = ended_by.filter(|rank| *rank != wait.rank).and_then(|of| lives.get(of as usize));
+    Slow {
+        rank: wait.rank,
+        begin_ns: wait.begin,
+        end_ns: wait.end,
+        idle_ns: wait.idle,
+        asleep_ns: wait.asleep,
+        text: text(wait.text),
+        span: text(wait.span),
+        ended_by,
+        is_open: wait.ended.is_none(),
+        meanwhile: other.map_or_else(Vec::new, |life| meanwhile(life, wait, names)),
+    }
+}
+
+fn meanwhile(life: &Life, during: &Wait, names: &Names) -> Vec<Meanwhile> {
+    let text = |number| names.text(number).map(String::from);
+    let mut times: BTreeMap<(State, u32, u32), u64> = BTreeMap::new();
+    for (piece, time) in life.within(during.begin, during.end) {
+        // Awake or asleep, it waited.
+        let state = if piece.state.is_idle() { State::Waiting } else { piece.state };
+        *times.entry((state, piece.span, piece.port)).or_default() += time;
+    }
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    times.truncate(MEANWHILE);
+    let waited_for = longest_within(life, during.begin, during.end);
+    let described = times.into_iter().map(|((state, span, port), ns)| Meanwhile {
+        state,
+        span: text(span),
+        what: if state.is_idle() { text(waited_for) } else { text(port) },
+        ns,
+    });
+    described.collect()
+}
+
+/// Text of the wait that is under way longest between these times.
+fn longest_within(life: &Life, begin: u64, end: u64) -> u32 {
+    let before = life.waits.partition_point(|wait| wait.begin < end);
+    let candidates = life.waits[..before].iter().rev().take(LOOK_BACK);
+    let overlap = |wait: &&Wait| wait.end.min(end).saturating_sub(wait.begin.max(begin));
+    candidates.max_by_key(overlap).map_or(0, |wait| wait.text)
+}
+
+/// Waits by their texts, those with the longest time first.
+pub fn kinds(lives: &[Life], names: &Names) -> Vec<Kind> {
+    let general: Vec<_> = names.texts().iter().map(|text| without_numbers(text)).collect();
+    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
+    for wait in lives.iter().flat_map(|life| &life.waits) {
+        let kind = kinds.entry(&general[wait.text as usize]).or_default();
+        kind.count += 1;
+        kind.idle_ns += wait.idle;
+        kind.longest_ns = kind.longest_ns.max(wait.idle);
+    }
+    let named =
+        |(text, kind): (&str, Kind)| Kind { text: (!text.is_empty()).then(|| text.into()), ..kind };
+    let mut kinds: Vec<_> = kinds.into_iter().map(named).collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.idle_ns));
+    kinds.truncate(KINDS);
+    kinds
+}
+
+fn without_numbers(text: &str) -> String {
+    let mut out = String::new();
+    for char in text.chars() {
+        match char.is_ascii_digit() {
+            false => out.push(char),
+            true if !out.ends_with('#') => out.push('#'),
+            true => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

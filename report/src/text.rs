@@ -1,0 +1,283 @@
+//! Findings for a terminal.
+
+use crate::analysis::Findings;
+use crate::analysis::balance::RankTime;
+use crate::analysis::slowest::{Meanwhile, Slow};
+use crate::units;
+use std::fmt::Write;
+
+/// Ranks that are listed; of more, the first, and those that compute longest.
+const RANKS: usize = 12;
+/// Columns of a bar.
+const BAR: u64 = 24;
+/// Rows of each other list.
+const ROWS: usize = 6;
+/// Ranks of the largest matrix that is printed.
+const MATRIX: u32 = 8;
+/// Longest text of a name or a wait.
+const NAME: usize = 40;
+
+/// The findings, in at most about 60 lines.
+pub fn text(findings: &Findings) -> String {
+    let mut out = String::new();
+    // Writing to a string never fails.
+    let _ = write_all(findings, &mut out);
+    out
+}
+
+fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    head(findings, out)?;
+    time(findings, out)?;
+    spans(findings, out)?;
+    waits(findings, out)?;
+    path(findings, out)?;
+    traffic(findings, out)?;
+    clocks(findings, out)
+}
+
+fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let Findings { program, ranks, duration_ns, events, .. } = findings;
+    let simulated = if findings.is_simulated { ", simulated" } else { "" };
+    writeln!(
+        out,
+        "{}: {}, {}, {}{simulated}",
+        shorten(program),
+        units::count(u64::from(*ranks), "rank"),
+        units::time(*duration_ns),
+        units::count(*events, "event")
+    )?;
+    if findings.lost_events > 0 {
+        let lost = units::count(findings.lost_events, "event");
+        writeln!(out, "{lost} lost: what follows has holes")?;
+    }
+    if findings.is_cut {
+        writeln!(out, "the file ends before its time: the end of the run is missing")?;
+    }
+    writeln!(out)?;
+    findings.verdict.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
+}
+
+fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    writeln!(out, "\nTime per rank  (# computing, h handlers, - waiting, . asleep, ? lost)")?;
+    let mut listed: Vec<&RankTime> = findings.time.iter().collect();
+    if listed.len() > RANKS {
+        listed.sort_by_key(|of| std::cmp::Reverse(of.computing_ns));
+        listed.truncate(RANKS);
+        listed.sort_by_key(|of| of.rank);
+    }
+    for of in &listed {
+        writeln!(
+            out,
+            "  {:>5} {} {:>6} computing, {:>6} waiting{}",
+            of.rank,
+            bar(of),
+            units::percent(of.computing_ns, of.total()),
+            units::percent(of.idle(), of.total()),
+            whom(of)
+        )?;
+    }
+    if findings.time.len() > listed.len() {
+        writeln!(out, "  the {} that compute longest, of {}", listed.len(), findings.ranks)?;
+    }
+    let balance = &findings.balance;
+    writeln!(
+        out,
+        "  computing, max / mean: {:.2} (rank {})",
+        balance.max_over_mean, balance.most_loaded
+    )?;
+    blame(findings, out)
+}
+
+fn blame(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let total = findings.blame.iter().map(|of| of.in_the_end_ns).sum();
+    let most = findings.blame.iter().take(3).map(|of| {
+        let whom = of.rank.map_or("no packet".into(), |rank| format!("rank {rank}"));
+        format!("{whom} ({})", units::percent(of.in_the_end_ns, total))
+    });
+    let most: Vec<_> = most.collect();
+    if most.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  waited for in the end: {}", most.join(", "))
+}
+
+fn bar(of: &RankTime) -> String {
+    let parts = [
+        ('#', of.computing_ns),
+        ('h', of.handler_ns),
+        ('-', of.waiting_ns),
+        ('.', of.asleep_ns),
+        ('?', of.lost_ns),
+    ];
+    let total = of.total().max(1);
+    let (mut bar, mut sum) = (String::new(), 0);
+    for (char, time) in parts {
+        sum += time;
+        let until = (sum * BAR + total / 2) / total;
+        bar.extend(std::iter::repeat_n(char, (until as usize).saturating_sub(bar.len())));
+    }
+    format!("{bar:width$}", width = BAR as usize)
+}
+
+fn whom(of: &RankTime) -> String {
+    match of.waits_for.first() {
+        Some(most) if most.ns * 50 >= of.total() => {
+            let whom = most.rank.map_or("no packet".into(), |rank| format!("rank {rank}"));
+            format!(", most for {whom} ({})", units::percent(most.ns, of.total()))
+        }
+        _ => String::new(),
+    }
+}
+
+fn spans(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let named = findings.spans.iter().filter(|row| row.name.is_some());
+    let named: Vec<_> = named.take(ROWS).collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nSpans")?;
+    for row in named {
+        writeln!(
+            out,
+            "  {:<24} {:>9} x {:>9} computing {:>9} waiting, most at rank {}",
+            shorten(row.name.as_deref().unwrap_or_default()),
+            units::thousands(row.count),
+            units::time(row.computing_ns),
+            units::time(row.idle_ns),
+            row.most_rank
+        )?;
+    }
+    Ok(())
+}
+
+fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    if findings.slowest_waits.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nSlowest waits")?;
+    for wait in findings.slowest_waits.iter().take(ROWS) {
+        let text =
+            wait.text.as_deref().map_or_else(String::new, |text| format!(" for {}", shorten(text)));
+        writeln!(
+            out,
+            "  {:>9}  rank {} at {}{text}, {}",
+            units::time(wait.idle_ns),
+            wait.rank,
+            units::time(wait.begin_ns),
+            end(wait)
+        )?;
+    }
+    Ok(())
+}
+
+fn end(wait: &Slow) -> String {
+    match wait.ended_by {
+        _ if wait.is_open => "which nothing ended".into(),
+        None => "ended by no packet".into(),
+        Some(rank) => {
+            let done = wait
+                .meanwhile
+                .first()
+                .map_or_else(String::new, |first: &Meanwhile| format!(", which {}", first.words()));
+            format!("until rank {rank}{done}")
+        }
+    }
+}
+
+fn path(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let path = &findings.critical_path;
+    let share = |ns| units::percent(ns, path.total_ns);
+    writeln!(
+        out,
+        "\nCritical path  {}: {} computing, {} handlers, {} packets under way, {} waking, {} waiting",
+        units::time(path.total_ns),
+        share(path.computing_ns),
+        share(path.handler_ns),
+        share(path.flight_ns),
+        share(path.waking_ns),
+        share(path.waiting_ns)
+    )?;
+    writeln!(out, "  {}", path.advice)
+}
+
+fn traffic(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let traffic = &findings.traffic;
+    let (packets, bytes) = traffic.data();
+    writeln!(
+        out,
+        "\nCommunication  {}, {}; {}; {} of all seen at both ends",
+        units::count(packets, "data packet"),
+        units::bytes(bytes),
+        units::count(traffic.control_packets(), "control packet"),
+        units::thousands(findings.matching.matched)
+    )?;
+    for system in traffic.systems.iter().filter(|system| system.data_packets > 0).take(ROWS) {
+        writeln!(
+            out,
+            "  {:<12} {:>12}  {:>9}",
+            system.name,
+            units::count(system.data_packets, "packet"),
+            units::bytes(system.data_bytes)
+        )?;
+    }
+    if findings.ranks <= MATRIX { matrix(findings, out) } else { pairs(findings, out) }
+}
+
+fn matrix(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let head: String = (0..findings.ranks).map(|rank| format!("{rank:>9}")).collect();
+    writeln!(out, "  from\\to{}", head.get(2..).unwrap_or_default())?;
+    for from in 0..findings.ranks {
+        write!(out, "  {from:>5}")?;
+        for to in 0..findings.ranks {
+            let cell =
+                findings.traffic.matrix.iter().find(|cell| (cell.from, cell.to) == (from, to));
+            let packets = cell.map_or(0, |cell| cell.data_packets);
+            let said = if packets == 0 { "-".into() } else { units::thousands(packets) };
+            write!(out, "{said:>9}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn pairs(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let mut pairs: Vec<_> = findings.traffic.matrix.iter().collect();
+    pairs.sort_by_key(|cell| std::cmp::Reverse(cell.data_bytes));
+    for cell in pairs.iter().take(ROWS) {
+        writeln!(
+            out,
+            "  rank {} to rank {}: {}, {}",
+            cell.from,
+            cell.to,
+            units::count(cell.data_packets, "data packet"),
+            units::bytes(cell.data_bytes)
+        )?;
+    }
+    Ok(())
+}
+
+fn clocks(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    let others = findings.clocks.iter().skip(1);
+    for of in others.take(ROWS) {
+        let uncertain =
+            of.clock.uncertainty_ns.map_or("an unknown time".into(), |ns| units::time(ns as u64));
+        writeln!(
+            out,
+            "  the clock of {} is right within {uncertain}, and drifts by {:.2} ppm",
+            of.host,
+            of.clock.drift * 1e6
+        )?;
+    }
+    Ok(())
+}
+
+/// The beginning of a text.
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= NAME {
+        return text.to_owned();
+    }
+    text.chars().take(NAME - 3).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests;

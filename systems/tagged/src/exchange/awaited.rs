@@ -1,0 +1,94 @@
+//! Object of the wait of a program for what it has begun here: receives and sends that have not
+//! ended, and the messages that have come and that nobody wants.
+
+use super::Exchange;
+use crate::matching::{Envelope, Pattern};
+use std::collections::BTreeSet;
+use weft_endpoint::{Awaited, Rank, Whom};
+
+/// Bits of a tag that MPI libraries use for the program's own; they put the communicator above.
+const TAG_BITS: u64 = 0x7fff_ffff;
+/// Lowest tag that MPI libraries use for messages of their own.
+const LIBRARY_TAGS: i32 = -1024;
+/// Most unexpected messages that are said.
+const MOST_SAID: usize = 2;
+
+impl<S, D> Exchange<S, D> {
+    /// Object of the wait of a program that does nothing else; `None` if nothing is under way. Any
+    /// of that may be what it wants.
+    pub fn awaited(&self) -> Option<Awaited> {
+        let posted = self.matchers.iter().flatten().flat_map(|matcher| matcher.posted());
+        let posted: Vec<_> = posted.collect();
+        let coming: Vec<_> = self.receives.values().map(|receive| receive.envelope).collect();
+        let sending: Vec<_> = self.sends.values().map(|send| send.to).collect();
+        let receives = posted.iter().map(|pattern| (pattern.source, receive_of(pattern)));
+        let parts = coming.iter().map(|envelope| {
+            (Some(envelope.source), format!("the rest of {}", message_of(envelope)))
+        });
+        let receives = receives.chain(parts).map(|(from, what)| (from.map(|it| it.rank), what));
+        let sends = sending.iter().map(|to| (Some(*to), format!("rank {to} to receive a message")));
+        let all: Vec<_> = receives.chain(sends).collect();
+        let ((_, first), others) = all.split_first()?;
+        let more = match others.len() {
+            0 => String::new(),
+            count => format!(", or {count} more"),
+        };
+        let what = format!("{first}{more}{}", self.unexpected_words());
+        Some(Awaited::new(what, whom(all.iter().map(|(rank, _)| *rank))))
+    }
+
+    /// Words about messages that have come and that no receive wants.
+    fn unexpected_words(&self) -> String {
+        let all = self.matchers.iter().flatten().flat_map(|matcher| matcher.unexpected_messages());
+        let mut all = all.peekable();
+        if all.peek().is_none() {
+            return String::new();
+        }
+        let said: Vec<_> = all.by_ref().take(MOST_SAID).map(message_of).collect();
+        let more = match all.count() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        format!("; unexpected: {}{more}", said.join(", "))
+    }
+}
+
+/// Ranks of which any may end the wait.
+fn whom(ranks: impl Iterator<Item = Option<Rank>>) -> Whom {
+    let Some(ranks) = ranks.collect::<Option<BTreeSet<_>>>() else { return Whom::Anyone };
+    match Vec::from_iter(ranks)[..] {
+        [one] => Whom::One(one),
+        ref some => Whom::OneOf(some.to_vec()),
+    }
+}
+
+fn receive_of(pattern: &Pattern) -> String {
+    let from = pattern.source.map_or("any rank".into(), |source| format!("rank {}", source.rank));
+    match pattern.ignore & TAG_BITS == TAG_BITS {
+        true => format!("a message of {from} with any tag{}", context(pattern.tag)),
+        false => format!("a message of {from} with {}", tag(pattern.tag)),
+    }
+}
+
+fn message_of(envelope: &Envelope) -> String {
+    format!("a message of rank {} with {}", envelope.source.rank, tag(envelope.tag))
+}
+
+fn tag(tag: u64) -> String {
+    // The libraries' own tags are negative: a collective operation's, mostly.
+    match tag as u32 as i32 {
+        own @ LIBRARY_TAGS..0 => format!("the library's tag {own}{}", context(tag >> 32 << 32)),
+        _ => format!("tag {}{}", tag & TAG_BITS, context(tag)),
+    }
+}
+
+/// Bits above the program's own tag, which say the communicator in the library's own way.
+fn context(tag: u64) -> String {
+    match tag & !TAG_BITS {
+        0 => String::new(),
+        context => format!(" (context {:#x})", context >> TAG_BITS.count_ones()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

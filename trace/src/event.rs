@@ -1,0 +1,256 @@
+//! Events of a rank, and the words that they are in a ring and in a file.
+//!
+//! ```text
+//! word 0   time in nanoseconds, by the clock of the rank's host
+//! word 1   kind (8) | tag (8) | protocol (8) | part (8) | peer (16) | size (16)
+//! word 2   packet: sequence (32) | tree (32)      text: number (64)
+//! word 3   packet: user bytes 0 to 7              text: bytes 0 to 7
+//! word 4   packet: user bytes 8 to 15             text: bytes 8 to 15
+//! ```
+
+use weft_wire::{GroupId, Protocol, Rank, Tag, TreeId};
+
+/// Words of an event.
+pub const WORDS: usize = 5;
+/// Bytes of a text that one event holds. A longer one is several events in a row.
+pub const TEXT_BYTES: usize = 16;
+/// Longest text of a trace, in bytes: [`TEXT_BYTES`] for each value of `part`.
+pub const LONGEST_TEXT: usize = TEXT_BYTES * 255;
+
+/// Words of an event, as a ring has them.
+pub type Words = [u64; WORDS];
+
+/// Something that happened at a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Time in nanoseconds, by the clock of the rank's host.
+    pub time: u64,
+    /// Kind of the event.
+    pub what: What,
+}
+
+/// Kind of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A packet was handed to the link.
+    Sent(PacketEvent),
+    /// A packet was taken from the link.
+    Received(PacketEvent),
+    /// The rank waits, from its first look in vain on.
+    WaitBegins,
+    /// The wait is over.
+    WaitEnds,
+    /// The wait sleeps from here on. Texts of [`Named::Wait`] may follow.
+    SleepBegins,
+    /// The sleep is over.
+    SleepEnds,
+    /// A span of the program or of a system begins, the name of which has this number.
+    SpanBegins(u32),
+    /// The span ends that began last with this name.
+    SpanEnds(u32),
+    /// A handler of this port, or of this system if it has none, begins.
+    HandlerBegins(u32),
+    /// It ends.
+    HandlerEnds(u32),
+    /// The rank was interrupted to take packets while it computed.
+    Interrupted,
+    /// The rank has come to a meeting of this number, as all others of it do, through memory that
+    /// they share. Who comes last ends the waits of the others.
+    Meets(u32),
+    /// A part of a text.
+    Text {
+        /// Thing that the text names.
+        named: Named,
+        /// Number of that thing.
+        number: u32,
+        /// Number of the part, from 0.
+        part: u8,
+        /// Bytes, zeros behind the last one.
+        bytes: [u8; TEXT_BYTES],
+    },
+}
+
+/// Thing that a text names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Named {
+    /// Name of a span.
+    Span,
+    /// Name of a port.
+    Port,
+    /// Object of the wait that is under way, for a person.
+    Wait,
+}
+
+/// A packet that went out or came in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketEvent {
+    /// Rank at the other end.
+    pub peer: Rank,
+    /// Kind of the packet.
+    pub tag: Tag,
+    /// System that it belongs to.
+    pub protocol: Protocol,
+    /// Number of user bytes.
+    pub size: u16,
+    /// Sequence number, where packets have one.
+    pub sequence: u32,
+    /// Root of the tree on which it travels: the rank that sent it first.
+    pub root: Rank,
+    /// Group that it is for; `None` if it is for one rank.
+    pub group: Option<GroupId>,
+    /// First user bytes, zeros behind the last one.
+    pub head: [u8; TEXT_BYTES],
+}
+
+/// Writes down what happens at a rank.
+pub trait Recorder: Send + Sync {
+    /// Writes this down, at the time that it is now.
+    fn record(&self, what: &What);
+
+    /// Notes that the program, which polls, has found nothing, and polls again.
+    fn looked_in_vain(&self) {}
+}
+
+/// Writes down a text. Of one that is longer than [`LONGEST_TEXT`] the beginning is kept.
+pub fn record_text(recorder: &dyn Recorder, named: Named, number: u32, text: &str) {
+    for (part, chunk) in (0..u8::MAX).zip(text.as_bytes().chunks(TEXT_BYTES)) {
+        let mut bytes = [0; TEXT_BYTES];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        recorder.record(&What::Text { named, number, part, bytes });
+    }
+}
+
+impl Event {
+    /// The words of this event.
+    #[inline]
+    pub fn to_words(&self) -> Words {
+        let kind = |kind: u8| u64::from(kind);
+        let short = |code: u8, number: u32| [self.time, kind(code), number.into(), 0, 0];
+        match &self.what {
+            What::Sent(packet) => packet.words(self.time, 1),
+            What::Received(packet) => packet.words(self.time, 2),
+            What::WaitBegins => short(3, 0),
+            What::WaitEnds => short(4, 0),
+            What::SleepBegins => short(5, 0),
+            What::SleepEnds => short(6, 0),
+            What::SpanBegins(name) => short(7, *name),
+            What::SpanEnds(name) => short(8, *name),
+            What::HandlerBegins(port) => short(9, *port),
+            What::HandlerEnds(port) => short(10, *port),
+            What::Interrupted => short(11, 0),
+            What::Meets(number) => short(13, *number),
+            What::Text { named, number, part, bytes } => {
+                let [low, high] = words_of(bytes);
+                let first = 12 | named.to_bits() << 8 | u64::from(*part) << 24;
+                [self.time, first, (*number).into(), low, high]
+            }
+        }
+    }
+
+    /// The event that these words are; `None` if they are none. They may come from anywhere.
+    pub fn of_words(words: &Words) -> Option<Self> {
+        let [time, first, number, low, high] = *words;
+        let name = u32::try_from(number);
+        let what = match first as u8 {
+            1 => What::Sent(PacketEvent::of_words(words)?),
+            2 => What::Received(PacketEvent::of_words(words)?),
+            3 => What::WaitBegins,
+            4 => What::WaitEnds,
+            5 => What::SleepBegins,
+            6 => What::SleepEnds,
+            7 => What::SpanBegins(name.ok()?),
+            8 => What::SpanEnds(name.ok()?),
+            9 => What::HandlerBegins(name.ok()?),
+            10 => What::HandlerEnds(name.ok()?),
+            11 => What::Interrupted,
+            13 => What::Meets(name.ok()?),
+            12 => What::Text {
+                named: Named::from_bits((first >> 8) as u8)?,
+                number: name.ok()?,
+                part: (first >> 24) as u8,
+                bytes: bytes_of([low, high]),
+            },
+            _ => return None,
+        };
+        Some(Event { time, what })
+    }
+}
+
+impl Named {
+    fn to_bits(self) -> u64 {
+        match self {
+            Named::Span => 0,
+            Named::Port => 1,
+            Named::Wait => 2,
+        }
+    }
+
+    fn from_bits(bits: u8) -> Option<Self> {
+        [Named::Span, Named::Port, Named::Wait].get(usize::from(bits)).copied()
+    }
+}
+
+/// Tree of a packet that is for one rank.
+const NO_GROUP: u16 = u16::MAX;
+
+impl PacketEvent {
+    #[inline]
+    fn words(self, time: u64, kind: u64) -> Words {
+        let PacketEvent { peer, tag, protocol, size, sequence, root, group, head } = self;
+        let first = kind
+            | (tag as u64) << 8
+            | (protocol.index() as u64) << 16
+            | u64::from(peer.0) << 32
+            | u64::from(size) << 48;
+        let group = group.map_or(NO_GROUP, |group| group.0);
+        let second = u64::from(sequence) | u64::from(root.0) << 32 | u64::from(group) << 48;
+        let [low, high] = words_of(&head);
+        [time, first, second, low, high]
+    }
+
+    fn of_words(words: &Words) -> Option<Self> {
+        let [_, first, second, low, high] = *words;
+        let group = (second >> 48) as u16;
+        Some(PacketEvent {
+            peer: Rank((first >> 32) as u16),
+            tag: Tag::try_from((first >> 8) as u8).ok()?,
+            protocol: Protocol::numbered((first >> 16) as u8)?,
+            size: (first >> 48) as u16,
+            sequence: second as u32,
+            root: Rank((second >> 32) as u16),
+            group: (group != NO_GROUP).then_some(GroupId(group)),
+            head: bytes_of([low, high]),
+        })
+    }
+
+    /// The event of a packet with this header, of which `head` are the first user bytes, from or to
+    /// `peer`.
+    #[inline]
+    pub fn new(peer: Rank, header: &weft_wire::Header, head: [u8; TEXT_BYTES]) -> Self {
+        let TreeId { root, protocol, .. } = header.tree;
+        PacketEvent {
+            peer,
+            tag: header.tag,
+            protocol,
+            size: header.size,
+            sequence: header.sequence,
+            root,
+            group: header.tree.group(),
+            head,
+        }
+    }
+}
+
+#[inline]
+fn words_of(bytes: &[u8; TEXT_BYTES]) -> [u64; 2] {
+    std::array::from_fn(|word| {
+        u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * word + byte]))
+    })
+}
+
+fn bytes_of(words: [u64; 2]) -> [u8; TEXT_BYTES] {
+    std::array::from_fn(|byte| words[byte / 8].to_le_bytes()[byte % 8])
+}
+
+#[cfg(test)]
+mod tests;

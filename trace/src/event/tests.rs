@@ -1,0 +1,59 @@
+//! Tests of the words of events.
+
+use super::*;
+use proptest::prelude::*;
+
+fn packet() -> impl Strategy<Value = PacketEvent> {
+    let numbers = (any::<u16>(), 1..=12u8, 0..16u8, any::<u16>(), any::<u32>(), any::<u16>());
+    (numbers, proptest::option::of(0..u16::MAX), any::<[u8; TEXT_BYTES]>()).prop_map(
+        |((peer, tag, protocol, size, sequence, root), group, head)| PacketEvent {
+            peer: Rank(peer),
+            tag: Tag::try_from(tag).unwrap(),
+            protocol: Protocol::numbered(protocol).unwrap(),
+            size,
+            sequence,
+            root: Rank(root),
+            group: group.map(GroupId),
+            head,
+        },
+    )
+}
+
+fn named() -> impl Strategy<Value = Named> {
+    prop_oneof![Just(Named::Span), Just(Named::Port), Just(Named::Wait)]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let text = (named(), any::<u32>(), any::<u8>(), any::<[u8; TEXT_BYTES]>())
+        .prop_map(|(named, number, part, bytes)| What::Text { named, number, part, bytes });
+    prop_oneof![
+        packet().prop_map(What::Sent),
+        packet().prop_map(What::Received),
+        Just(What::WaitBegins),
+        Just(What::WaitEnds),
+        Just(What::SleepBegins),
+        Just(What::SleepEnds),
+        any::<u32>().prop_map(What::SpanBegins),
+        any::<u32>().prop_map(What::SpanEnds),
+        any::<u32>().prop_map(What::HandlerBegins),
+        any::<u32>().prop_map(What::HandlerEnds),
+        Just(What::Interrupted),
+        any::<u32>().prop_map(What::Meets),
+        text,
+    ]
+}
+
+proptest! {
+    #[test]
+    fn words_are_the_event_again(time: u64, what in what()) {
+        let event = Event { time, what };
+        prop_assert_eq!(Event::of_words(&event.to_words()), Some(event));
+    }
+
+    #[test]
+    fn any_words_are_an_event_or_none(words: Words) {
+        if let Some(event) = Event::of_words(&words) {
+            prop_assert_eq!(Event::of_words(&event.to_words()), Some(event));
+        }
+    }
+}
