@@ -1,5 +1,5 @@
 // Rank 2 dies while it handles a request. The others wait, one for its answer and one for a barrier,
-// and are told.
+// and are told. That may be in the barrier before, which a rank leaves later than others do.
 
 #include <signal.h>
 
@@ -27,8 +27,9 @@ main(void)
     OK(weft_rank(job, &rank));
     OK(weft_service_create(job, "service", die, NULL, &service));
     OK(weft_client_create(job, "service", &client));
-    OK(weft_barrier(job));
-    status = rank == 0 ? weft_call(client, 2, "", 0, &answer) : weft_barrier(job);
+    status = weft_barrier(job);
+    if (status == WEFT_OK)
+        status = rank == 0 ? weft_call(client, 2, "", 0, &answer) : weft_barrier(job);
     printf("rank %u: %s\n", rank, weft_status_name(status));
     fflush(stdout);
     _Exit(strstr(weft_error_text(), "rank 2") == NULL);

@@ -216,7 +216,7 @@ fn rank_2_is_lost(program: &str) {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();
-    assert_eq!(lines, ["rank 0: WEFT_RANK_LOST", "rank 1: WEFT_RANK_LOST"]);
+    assert_eq!(lines, ["rank 0: WEFT_RANK_LOST", "rank 1: WEFT_RANK_LOST"], "{errors}");
 }
 
 #[test]
