@@ -5,12 +5,14 @@
 
 mod beside;
 mod cores;
+mod deadlocks;
 mod doctor;
 mod jobs;
 mod mpi;
 mod mpirun;
 mod report;
 mod run;
+mod stacks;
 mod top;
 
 use std::process::ExitCode;

@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use weft_app_common::command_line;
 use weft_launch::{find_program, is_wanted, own_directory};
 
+use crate::deadlocks::Deadlocks;
 use crate::mpi::{
     self, COLLECTIVES, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
 };
@@ -70,6 +71,8 @@ struct Own {
         default_missing_value = "weft.trace"
     )]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    deadlocks: Deadlocks,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
@@ -125,6 +128,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if own.check {
         settings.ask_for(settings::CHECK, launcher.stack);
     }
+    settings.watch(&own.deadlocks, launcher.stack);
     let mut preloaded = Vec::new();
     // Before what it writes down.
     if let Some(file) = &own.trace {
@@ -178,6 +182,7 @@ impl Own {
             encrypt: others.encrypt || self.encrypt,
             check: others.check || self.check,
             trace: others.trace.or(self.trace),
+            deadlocks: others.deadlocks.or(self.deadlocks),
             dry_run: others.dry_run || self.dry_run,
         })
     }

@@ -14,12 +14,14 @@ use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_launch::{
-    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, OnDeadlock, Protection, RANKS_MAX, Settings, is_wanted,
+    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Protection, RANKS_MAX, Settings,
+    is_wanted,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
 use crate::cores::Cores;
+use crate::deadlocks::Deadlocks;
 
 /// Run a program on some ranks
 #[derive(Args)]
@@ -70,13 +72,8 @@ pub struct Arguments {
     /// have [default: 0.025]
     #[arg(long, value_name = "S", value_parser = grace)]
     grace: Option<Duration>,
-    /// Seconds for which all ranks have to wait for one another before that is a deadlock; 0 never
-    /// looks
-    #[arg(long, value_name = "S", default_value = "30", value_parser = grace)]
-    progress_limit: Duration,
-    /// Reaction to a deadlock
-    #[arg(long, value_enum, default_value_t = Deadlock::Report)]
-    on_deadlock: Deadlock,
+    #[command(flatten)]
+    deadlocks: Deadlocks,
     /// Check all invariants of the protocols after each packet, which takes time; one that is
     /// broken ends the job with its name and the numbers. Some are always checked, the others now
     /// and then
@@ -159,14 +156,6 @@ enum LongPackets {
     Tcp,
     /// Datagrams, as all packets
     Datagrams,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Deadlock {
-    /// Say once who waits for whom, and go on
-    Report,
-    /// Say it, and end the job with status 35
-    End,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -369,11 +358,10 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     ];
     let given = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     spec.options.extend(given);
-    spec.progress_limit = Some(arguments.progress_limit);
-    spec.on_deadlock = match arguments.on_deadlock {
-        Deadlock::Report => OnDeadlock::Report,
-        Deadlock::End => OnDeadlock::End,
-    };
+    let Deadlocks { progress_limit, on_deadlock } = arguments.deadlocks;
+    spec.progress_limit = Some(progress_limit.unwrap_or(PROGRESS_LIMIT));
+    spec.on_deadlock = on_deadlock.unwrap_or_default();
+    spec.stacks_of = Some(crate::stacks::of_threads);
     if let Some(grace) = arguments.grace {
         spec.set_grace(grace);
     }

@@ -6,7 +6,7 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -111,12 +111,17 @@ impl Drop for Cage {
     }
 }
 
-#[test]
-fn ten_deadlocks_are_seen_through() {
-    let folder = tempfile::tempdir().unwrap();
+fn deadlocks(folder: &TempDir) -> PathBuf {
     let program = folder.path().join("deadlocks");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testing/zoo/deadlocks.c");
     compile(&open_mpis("mpicc"), &[source], &[], &program);
+    program
+}
+
+#[test]
+fn ten_deadlocks_are_seen_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = deadlocks(&folder);
     for (name, ranks, verdict) in ALL {
         let mut cage = Cage::of(&program, name, ranks, &folder);
         let until = Instant::now() + PATIENCE;
@@ -130,4 +135,38 @@ fn ten_deadlocks_are_seen_through() {
             std::thread::yield_now();
         }
     }
+}
+
+#[test]
+fn a_deadlock_ends_the_job_if_it_is_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = deadlocks(&folder);
+    let mut job = mpirun("--progress-limit 0.1 --on-deadlock end -n 2 --oversubscribe", &folder);
+    let output = job.arg(program).arg("receive-first").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(35), "{errors}");
+    let deadlock = "weft: deadlock: rank 0 waits for a message of rank 1 with tag 7";
+    assert!(errors.contains(deadlock), "{errors}");
+    assert!(errors.contains("its ranks waited for one another"), "{errors}");
+}
+
+#[test]
+fn a_deadlock_is_said_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut job = mpirun("--progress-limit 0.1 -n 2 --oversubscribe", &folder);
+    job.arg(deadlocks(&folder)).arg("receive-first").stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut launcher = job.spawn().unwrap();
+    let errors = BufReader::new(launcher.stderr.take().unwrap());
+    let _cage = Cage { launcher, job: String::new() };
+    let said = errors.lines().map(Result::unwrap).any(|line| line.contains("weft: deadlock: "));
+    assert!(said, "it has ended, and said nothing");
+}
+
+#[test]
+fn a_reaction_that_does_not_exist_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = mpirun("--on-deadlock kill -n 2 true", &folder).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("\"kill\" is neither report nor end"), "{errors}");
+    assert!(!output.status.success());
 }

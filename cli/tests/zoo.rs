@@ -32,12 +32,25 @@ impl Cage {
         Cage(launcher.stdout(Stdio::null()).stderr(stderr).spawn().unwrap())
     }
 
-    /// The first two lines that `weft why` says: what the job is, and the first verdict.
+    /// The answer of `weft why`.
     fn why(&self) -> String {
         let mut asked = Command::new(env!("CARGO_BIN_EXE_weft"));
         let answer = asked.args(["why", &self.0.id().to_string()]).output().unwrap();
-        let said = String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap();
-        said.lines().take(2).collect::<Vec<_>>().join("\n")
+        String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap()
+    }
+
+    /// Asks until it says something that is `wanted`, which has to come.
+    fn ask_until(&mut self, wanted: impl Fn(&str) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let said = self.why();
+            if wanted(&said) {
+                return;
+            }
+            let ended = self.0.try_wait().unwrap();
+            assert!(ended.is_none() && Instant::now() < until, "{ended:?}: {said}");
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -52,16 +65,22 @@ impl Drop for Cage {
 fn is_seen_through(name: &str) {
     let animal = named(name).unwrap();
     let mut cage = Cage::of(animal, &[], Stdio::null());
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let said = cage.why();
-        if animal.verdict.iter().all(|part| said.contains(part)) {
-            return;
-        }
-        let ended = cage.0.try_wait().unwrap();
-        assert!(ended.is_none() && Instant::now() < until, "{name}: {ended:?}: {said}");
-        std::thread::yield_now();
-    }
+    cage.ask_until(|said| {
+        // What the job is, and the first verdict.
+        let first: Vec<_> = said.lines().take(2).collect();
+        animal.verdict.iter().all(|part| first.iter().any(|line| line.contains(part)))
+    });
+}
+
+#[test]
+fn stacks_are_told() {
+    let mut cage = Cage::of(named("loop").unwrap(), &[], Stdio::null());
+    let stacks = [
+        "rank 1 computes, outside of Weft; its stack: weft_zoo::outside::computes (outside.rs:",
+        "; the stack of rank 0: weft::weft::Weft::barrier (weft.rs:",
+        "), weft_zoo::main (main.rs:",
+    ];
+    cage.ask_until(|said| stacks.iter().all(|part| said.contains(part)));
 }
 
 macro_rules! zoo {

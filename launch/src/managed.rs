@@ -39,6 +39,7 @@ use crate::member::{JoinError, mark_taken};
 use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 
 use crate::mtu::Mtu;
+use crate::progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
 use crate::recording::{self, OwnTrace};
 use crate::spec::TRACE;
 
@@ -54,8 +55,8 @@ mod secret;
 mod status;
 mod watch;
 
-use card::Card;
 pub use card::is_wanted;
+use card::{Card, given};
 use ethernet::{Agreed, Attempt, Way};
 use facts::Facts;
 pub use meet::MeetError;
@@ -75,6 +76,11 @@ const OPTIONS: [(&str, &str); 9] = [
     ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
     ("silence-ms", "WEFT_SILENCE_MS"),
 ];
+
+/// Variable with the seconds after which ranks that wait for one another are in a deadlock.
+const LIMIT: &str = "WEFT_PROGRESS_LIMIT";
+/// Variable that says what is done about a deadlock.
+const ON_DEADLOCK: &str = "WEFT_ON_DEADLOCK";
 
 /// The silence in milliseconds after which a rank on another host is lost, unless the environment
 /// says something else. Of ranks that end the process manager hears at once; this is for hosts that
@@ -181,6 +187,8 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
     let supervisor = Arc::new(Supervisor::attach(&settings, &segments)?);
     cores::warn(own, &facts);
+    let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
+    let on_deadlock: OnDeadlock = given(ON_DEADLOCK, str::parse)?.unwrap_or_default();
     let mut options = options(cores::own_cores(&facts, &here, &cards));
     let trace = record(&facts, &options, (own, own_number), &supervisor)?;
     if facts.iter().any(|facts| facts.link == "fabric") {
@@ -199,7 +207,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let exchange = Mutex::new(exchange);
     let shared = Shared { exchange, peers, speaks, own, left, noticed, on_notice, trace };
     let shared = Arc::new(shared);
-    watch::start(Arc::clone(&shared), ranks.0, supervisor)?;
+    watch::start(Arc::clone(&shared), ranks.0, supervisor, limit, on_deadlock)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))

@@ -15,7 +15,7 @@ use crate::words::signal_name;
 use weft_link::bell::Cause;
 
 /// Exit status of a job that was ended because of a deadlock: the system's number for one.
-const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
+pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 
 /// Ending of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,16 @@
 //! Watch over a job's progress: ranks that wait for one another, and for nobody else, for longer
 //! than a limit. Sans-IO: looks in, verdicts out, time an argument.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
+/// Time for which all ranks wait for one another before that is a deadlock, unless it is set.
+pub const PROGRESS_LIMIT: Duration = Duration::from_secs(30);
 /// Looks in a limit, so that a deadlock is found soon after it.
 const LOOKS: u32 = 4;
+/// The longest limit, in seconds.
+const LONGEST: f64 = 3600.0;
 
 /// Reaction to a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,12 +22,44 @@ pub enum OnDeadlock {
     End,
 }
 
+impl fmt::Display for OnDeadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OnDeadlock::Report => "report",
+            OnDeadlock::End => "end",
+        })
+    }
+}
+
+impl FromStr for OnDeadlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "report" => Ok(OnDeadlock::Report),
+            "end" => Ok(OnDeadlock::End),
+            _ => Err(format!("{text:?} is neither report nor end")),
+        }
+    }
+}
+
+/// The limit in a text, in seconds; 0 has nobody look.
+///
+/// # Errors
+/// What it may be instead.
+pub fn progress_limit(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=LONGEST).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is 0 to {LONGEST} seconds"))
+}
+
 /// The watch of one job.
 #[derive(Debug)]
 pub(crate) struct ProgressWatch {
     /// None if nobody is to watch.
     limit: Option<Duration>,
     next_look: Duration,
+    /// Time of the first look since which each has found a deadlock.
+    seen_since: Option<Duration>,
     is_said: bool,
 }
 
@@ -29,7 +67,8 @@ impl ProgressWatch {
     /// A watch with this limit; none watches nothing.
     pub fn new(limit: Option<Duration>) -> Self {
         let limit = limit.filter(|limit| !limit.is_zero());
-        ProgressWatch { limit, next_look: limit.unwrap_or_default() / LOOKS, is_said: false }
+        let next_look = limit.unwrap_or_default() / LOOKS;
+        ProgressWatch { limit, next_look, seen_since: None, is_said: false }
     }
 
     /// Time of the next look.
@@ -43,12 +82,18 @@ impl ProgressWatch {
     }
 
     /// Takes in a look that has found the ranks to be in a deadlock for so long, or in none. True
-    /// if that is over the limit, and was not at the look before.
+    /// if that is over the limit, and was not at the look before. All looks of that time have to
+    /// agree: a program that looks for something again and again, for which a thread of its own
+    /// goes on, may be without one for a moment.
     pub fn looked(&mut self, now: Duration, deadlocked_for: Option<Duration>) -> bool {
         let Some(limit) = self.limit else { return false };
-        self.next_look = now + limit / LOOKS;
-        let was_said = std::mem::replace(&mut self.is_said, deadlocked_for >= Some(limit));
-        self.is_said && !was_said
+        let pause = limit / LOOKS;
+        self.next_look = now + pause;
+        self.seen_since = deadlocked_for.map(|_| self.seen_since.unwrap_or(now));
+        let was_seen = self.seen_since.is_some_and(|since| now - since >= limit - pause);
+        let is_over = was_seen && deadlocked_for >= Some(limit);
+        let was_said = std::mem::replace(&mut self.is_said, is_over);
+        is_over && !was_said
     }
 }
 

@@ -12,7 +12,7 @@ mod verdict;
 pub(crate) use verdict::deadlocked_for;
 
 use rustix::process::Pid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
@@ -22,11 +22,21 @@ use weft_wire::Rank;
 /// Age of a wait from which on it is one to speak of: what ends it would long have been seen.
 const SETTLED: Duration = Duration::from_millis(500);
 
+/// Age of the last look of a rank that polls from which on it does something else.
+const AWAY: Duration = Duration::from_millis(200);
+
 /// Age of a wait from which on a rank that polls, or wants a core to do so, has seen what came.
 const SEEN: Duration = Duration::from_secs(2);
 
+/// Stacks that are taken at most: each takes some time.
+const STACKS: usize = 8;
+
 /// Name of the thread of a rank that watches over others, and answers who asks.
 pub(crate) const WATCHER: &str = "weft-launcher";
+
+/// Function that tells the stacks of the threads of these numbers, in words; `None` where there is
+/// none.
+pub type StacksOf = fn(&[u32]) -> Vec<Option<String>>;
 
 /// Activity of a rank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,34 +64,49 @@ pub(crate) struct Standing {
     pub since: Option<Duration>,
     /// True if the thread that waits sleeps: nothing has come that it could act on.
     pub is_asleep: bool,
-    /// True if it waits, and another thread of it computes: a handler, or one of the program's.
+    /// True if it waits, and another thread of it goes on by itself, because it computes or sleeps
+    /// for a time: a handler, or one of the program's.
     pub is_busy: bool,
+    /// The thread that does this, if its process is here.
+    pub thread: Option<u32>,
+    /// Functions that that thread is in, once [they are asked for](add_stacks).
+    pub stack: Option<String>,
 }
 
 impl Standing {
     /// That of a rank with this process, which has said this. `None` if there is no such process.
     pub fn of(rank: Rank, process: Pid, status: Option<Status>) -> Option<Self> {
         let threads = threads_of(process)?;
+        let status = status.map(|status| match status.looked {
+            // It waits no more, without having found what it looked for.
+            Some(age) if age >= AWAY => Status { since: age, awaited: None, ..status },
+            _ => status,
+        });
+        let looks = status.as_ref().is_some_and(|status| status.looked.is_some());
         let main = process.as_raw_pid().cast_unsigned();
         let thread = status.as_ref().map(|status| status.thread);
         let thread = thread.filter(|thread| threads.contains_key(thread)).unwrap_or(main);
         let since = status.as_ref().map(|status| status.since);
         let computes = |(_, state): &(&u32, &char)| **state == 'R';
-        let doing = match (threads.get(&main)?, status.and_then(|status| status.awaited)) {
-            ('T' | 't', _) => Doing::IsStopped,
-            (_, Some(awaited)) => Doing::Waits(awaited),
-            _ if threads.iter().any(|it| computes(&it)) => Doing::Computes,
-            _ => Doing::Sleeps,
+        let goes_on = |state: char| state == 'R' || state == NAPS;
+        let computing = threads.iter().find(computes).map(|(number, _)| *number);
+        let (doing, does) = match (threads.get(&main)?, status.and_then(|it| it.awaited)) {
+            ('T' | 't', _) => (Doing::IsStopped, main),
+            (_, Some(awaited)) => (Doing::Waits(awaited), thread),
+            ('R', _) => (Doing::Computes, main),
+            _ => computing.map_or((Doing::Sleeps, main), |thread| (Doing::Computes, thread)),
         };
         let is_busy = matches!(doing, Doing::Waits(_))
-            && threads.iter().any(|it| *it.0 != thread && computes(&it));
-        let is_asleep = threads.get(&thread) == Some(&'S');
-        Some(Standing { rank, doing, since, is_asleep, is_busy })
+            && threads.iter().any(|(number, state)| *number != thread && goes_on(*state));
+        let is_asleep = !looks && threads.get(&thread) == Some(&ASLEEP);
+        let (thread, stack) = (Some(does), None);
+        Some(Standing { rank, doing, since, is_asleep, is_busy, thread, stack })
     }
 
     /// That of a rank which has not joined, or of one that has left.
     pub fn outside(rank: Rank, doing: Doing) -> Self {
-        Standing { rank, doing, since: None, is_asleep: false, is_busy: false }
+        let (since, thread, stack) = (None, None, None);
+        Standing { rank, doing, since, is_asleep: false, is_busy: false, thread, stack }
     }
 
     /// True if it has waited for so long that this is one to speak of.
@@ -110,6 +135,11 @@ impl Standing {
     }
 }
 
+/// State of a thread that sleeps, as the system has it.
+const ASLEEP: char = 'S';
+/// State of one that sleeps for a time.
+const NAPS: char = 'n';
+
 /// States of the threads of a process; `None` if there is no such process.
 fn threads_of(process: Pid) -> Option<BTreeMap<u32, char>> {
     let threads = fs::read_dir(format!("/proc/{}/task", process.as_raw_pid())).ok()?;
@@ -118,7 +148,11 @@ fn threads_of(process: Pid) -> Option<BTreeMap<u32, char>> {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         // It may be the one that asks.
         let is_own = stat.contains(&format!("({WATCHER})"));
-        state_of(&stat).filter(|_| !is_own).map(|state| (number, state))
+        let state = state_of(&stat).filter(|_| !is_own)?;
+        // Function of the kernel that it sleeps in.
+        let naps =
+            || fs::read(entry.path().join("wchan")).is_ok_and(|it| it == b"hrtimer_nanosleep");
+        Some((number, if state == ASLEEP && naps() { NAPS } else { state }))
     };
     Some(threads.flatten().filter_map(state).collect())
 }
@@ -133,8 +167,21 @@ fn state_of(stat: &str) -> Option<char> {
 pub(crate) fn lines(all: &[Standing], ranks: u16) -> Vec<String> {
     let mut lines = verdict::lines(all, ranks);
     let there: Vec<_> = all.iter().filter(|standing| standing.doing != Doing::HasLeft).collect();
-    lines.extend(groups(&there).iter().map(|(doing, group)| line(doing, group)));
+    let groups = groups(&there);
+    lines.extend(groups.iter().map(|(doing, group)| line(doing, group) + &stack(group)));
     lines
+}
+
+/// The stack of one of those that do the same, as the end of a line.
+fn stack(group: &[&Standing]) -> String {
+    let Some(standing) = group.iter().find(|standing| standing.stack.is_some()) else {
+        return String::new();
+    };
+    let stack = standing.stack.as_deref().unwrap_or_default();
+    match group.len() {
+        1 => format!("; its stack: {stack}"),
+        _ => format!("; the stack of rank {}: {stack}", standing.rank),
+    }
 }
 
 /// Those that do the same, the fewest first.
@@ -179,9 +226,21 @@ fn line(doing: &Doing, group: &[&Standing]) -> String {
         let _ = write!(line, ", for {:.1} s", since.as_secs_f64());
     }
     if group.iter().any(|standing| standing.is_busy) {
-        line += ", while another thread computes, such as a handler";
+        line += ", while another thread goes on, such as a handler";
     }
     line
+}
+
+/// Adds the stack of one rank of those that do the same, for as many kinds as people read of. They
+/// are asked for by the numbers of threads.
+pub(crate) fn add_stacks(all: &mut [Standing], stacks_of: StacksOf) {
+    let mut seen = BTreeSet::new();
+    let first = all.iter_mut().filter(|it| it.thread.is_some() && seen.insert(it.doing.clone()));
+    let mut asked: Vec<_> = first.take(STACKS).collect();
+    let threads: Vec<_> = asked.iter().filter_map(|standing| standing.thread).collect();
+    for (standing, stack) in asked.iter_mut().zip(stacks_of(&threads)) {
+        standing.stack = stack;
+    }
 }
 
 /// Names of ranks, as the subject of a sentence.

@@ -11,6 +11,7 @@ use crate::mtu::Mtu;
 use crate::output::OutputPlan;
 use crate::program::{FindError, own_directory};
 use crate::progress::OnDeadlock;
+use crate::roll::StacksOf;
 use rustix::io::Errno;
 use weft_link_shm::{MAX_RANKS, Settings};
 use weft_seal::Protection;
@@ -67,6 +68,9 @@ pub struct JobSpec {
     pub progress_limit: Option<Duration>,
     /// Reaction to a deadlock.
     pub on_deadlock: OnDeadlock,
+    /// Function that tells the stacks of the threads of these numbers, in words: who asks how the
+    /// job stands hears of them, where all ranks are on this host.
+    pub stacks_of: Option<StacksOf>,
     /// True if what the ranks write to standard error is for a terminal.
     pub terminal: bool,
     /// True if this process does nothing but run this job. It then passes signals on to the ranks,
@@ -114,6 +118,7 @@ impl JobSpec {
             silence: crate::hosts::HOST_SILENCE,
             progress_limit: None,
             on_deadlock: OnDeadlock::default(),
+            stacks_of: None,
             terminal: io::stderr().is_terminal(),
             dedicated: false,
         }

@@ -21,7 +21,7 @@ use crate::output::{Kind, Output};
 use crate::program::find_program;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording::{self, Recording, describe_job, own_host};
-use crate::roll::{deadlocked_for, lines};
+use crate::roll::{Standing, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::snapshot::Snapshot;
 use crate::spawn::stdin_of_first;
@@ -73,7 +73,7 @@ struct Supervision<'a> {
     recording: Option<Recording>,
     progress: ProgressWatch,
     /// Doings of the ranks when the job was to end, in lines.
-    roll_call: Vec<String>,
+    said: Vec<String>,
 }
 
 impl<'a> Supervision<'a> {
@@ -112,7 +112,7 @@ impl<'a> Supervision<'a> {
             desks,
             recording,
             progress: ProgressWatch::new(spec.progress_limit),
-            roll_call: Vec::new(),
+            said: Vec::new(),
         })
     }
 
@@ -157,15 +157,15 @@ impl<'a> Supervision<'a> {
         if !self.progress.is_due(now) {
             return;
         }
-        let (all, ranks) = (self.crew.roll_call(), self.spec.settings.ranks);
-        if !self.progress.looked(now, deadlocked_for(&all, ranks)) {
+        let ranks = self.spec.settings.ranks;
+        if !self.progress.looked(now, deadlocked_for(&self.crew.roll_call(), ranks)) {
             return;
         }
-        let said = lines(&all, ranks);
+        let said = lines(&self.roll_call(), ranks);
         match self.spec.on_deadlock {
             OnDeadlock::Report => said.iter().for_each(|line| eprintln!("weft: {line}")),
             OnDeadlock::End => {
-                self.roll_call = said;
+                self.said = said;
                 self.handle(Event::Deadlock);
             }
         }
@@ -205,14 +205,23 @@ impl<'a> Supervision<'a> {
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
             if let Signal::INT | Signal::TERM | Signal::QUIT = signal
-                && self.roll_call.is_empty()
+                && self.said.is_empty()
             {
-                self.roll_call = lines(&self.crew.roll_call(), self.spec.settings.ranks);
+                self.said = lines(&self.roll_call(), self.spec.settings.ranks);
             }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
             }
         }
+    }
+
+    /// Standing of all ranks, of some with their stacks.
+    fn roll_call(&self) -> Vec<Standing> {
+        let mut all = self.crew.roll_call();
+        if let Some(stacks_of) = self.spec.stacks_of {
+            add_stacks(&mut all, stacks_of);
+        }
+        all
     }
 
     /// Answers those who ask how the job stands.
@@ -229,7 +238,7 @@ impl<'a> Supervision<'a> {
     fn standing(&self) -> String {
         let (ranks, program) = (self.spec.settings.ranks, Path::new(&self.spec.program));
         let heading = Heading { ranks, program, time: self.clock.now() };
-        answer(&heading, &self.crew.roll_call())
+        answer(&heading, &self.roll_call())
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -275,7 +284,7 @@ impl<'a> Supervision<'a> {
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
-        Ok(Outcome { roll_call: self.roll_call, recorded, ..outcome })
+        Ok(Outcome { roll_call: self.said, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Seconds that a peer has for one turn.
-const LIMIT: &str = "60";
+const LIMIT: &str = "120";
 /// Longest wait for a server to listen, and interval at which its client asks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(50);

@@ -27,15 +27,20 @@ impl Vain {
             self.since.store(now.as_nanos() as u64, Ordering::Relaxed);
         }
         let since = Duration::from_nanos(self.since.load(Ordering::Relaxed));
-        if now.saturating_sub(since) < UNTOLD || self.is_said.load(Ordering::Relaxed) {
+        if now.saturating_sub(since) < UNTOLD {
             return;
         }
-        let what = what();
+        let what = (!self.is_said.load(Ordering::Relaxed)).then(what);
         let mut said = self.lock();
-        if said.is_none() {
+        if let Some(what) = what
+            && said.is_none()
+        {
             *said = packets.say_wait(&what);
+            self.is_said.store(true, Ordering::Relaxed);
         }
-        self.is_said.store(true, Ordering::Relaxed);
+        if let Some(said) = &*said {
+            said.looks();
+        }
     }
 
     /// Something was found.

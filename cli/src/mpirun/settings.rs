@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use weft_app_common::command_line;
 
 use super::words::Given;
+use crate::deadlocks::Deadlocks;
 use crate::mpi::{NAME, PROVIDER, PROVIDER_PATH, Provider, Stack};
 
 /// Open MPI's: messages go through libfabric (`cm` is what uses an `mtl`), and through this
@@ -32,6 +33,10 @@ pub const TRACE: &str = "WEFT_TRACE";
 
 /// Variable that asks for all checks of invariants.
 pub const CHECK: &str = "WEFT_CHECK";
+
+/// Variables with the limit of waits, in seconds, and with what is done about a deadlock.
+const PROGRESS_LIMIT: &str = "WEFT_PROGRESS_LIMIT";
+const ON_DEADLOCK: &str = "WEFT_ON_DEADLOCK";
 
 /// Options by which users of Open MPI name hosts, or say themselves how many ranks a host takes and
 /// where they run.
@@ -94,17 +99,29 @@ impl Settings {
 
     /// Tells ranks of all hosts, by this variable, to do what it names.
     pub fn ask_for(&mut self, variable: &'static str, stack: Stack) {
-        self.variables.push((variable, "1".into()));
-        if stack == Stack::OpenMpi {
-            self.export(variable);
-        }
+        self.tell(variable, "1".into(), stack);
     }
 
     /// Has ranks of all hosts write down what they do, to parts of this file.
     pub fn trace(&mut self, file: &Path, stack: Stack) {
-        self.variables.push((TRACE, file.into()));
+        self.tell(TRACE, file.into(), stack);
+    }
+
+    /// Tells ranks when they are in a deadlock, and what is done then, as far as that is said.
+    pub fn watch(&mut self, deadlocks: &Deadlocks, stack: Stack) {
+        if let Some(limit) = deadlocks.progress_limit {
+            self.tell(PROGRESS_LIMIT, limit.as_secs_f64().to_string().into(), stack);
+        }
+        if let Some(reaction) = deadlocks.on_deadlock {
+            self.tell(ON_DEADLOCK, reaction.to_string().into(), stack);
+        }
+    }
+
+    /// Sets a variable for ranks of all hosts.
+    fn tell(&mut self, variable: &'static str, value: OsString, stack: Stack) {
+        self.variables.push((variable, value));
         if stack == Stack::OpenMpi {
-            self.export(TRACE);
+            self.export(variable);
         }
     }
 

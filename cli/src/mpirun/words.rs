@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 
-/// Weft's own options; all but the last four have a value behind them.
-const OWN: [&str; 7] =
-    ["--stack", "--provider", "--collectives", "--encrypt", "--check", "--trace", "--dry-run"];
+/// Weft's own options: those that have a value behind them, and others.
+const OWN_WITH_VALUE: [&str; 5] =
+    ["--stack", "--provider", "--collectives", "--progress-limit", "--on-deadlock"];
+const OWN: [&str; 4] = ["--encrypt", "--check", "--trace", "--dry-run"];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =
@@ -63,9 +64,10 @@ pub fn split(words: Vec<OsString>) -> Words {
             break;
         }
         let name = text.trim_start_matches('-').to_owned();
-        let own = text.split('=').next().is_some_and(|name| OWN.contains(&name));
+        let option = text.split('=').next().unwrap_or_default();
+        let own = OWN.contains(&option) || OWN_WITH_VALUE.contains(&option);
         let values = match name.as_str() {
-            "stack" | "provider" | "collectives" if own => 1,
+            _ if OWN_WITH_VALUE.contains(&&*text) => 1,
             _ if TWO_VALUES.contains(&name.as_str()) => 2,
             _ if ONE_VALUE.contains(&name.as_str()) => 1,
             _ => 0,

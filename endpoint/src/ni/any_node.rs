@@ -269,6 +269,8 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Has others know of a wait that consists of several ([`crate::Packets::say_wait`]), if they
     /// can.
     fn say(&self, awaited: &Awaited) -> bool;
+    /// Says of what [`Self::say`] has said that it is looked for again and again.
+    fn looks(&self);
     /// Ends what [`Self::say`] has said.
     fn unsay(&self);
     /// Does what [`Self::wait`] does, but ends where that would sleep.

@@ -520,6 +520,10 @@ impl<L: Link> AnyNode for Node<L> {
         self.say(awaited)
     }
 
+    fn looks(&self) {
+        self.looks();
+    }
+
     fn unsay(&self) {
         self.unsay();
     }

@@ -181,6 +181,13 @@ impl<L: Link> Node<L> {
         true
     }
 
+    /// Says of what [`Self::say`] has said that it is looked for again and again.
+    pub(crate) fn looks(&self) {
+        if let Some(notice) = &self.notice {
+            notice.looks();
+        }
+    }
+
     /// Ends what [`Self::say`] has said.
     pub(crate) fn unsay(&self) {
         if let Some(notice) = &self.notice {

@@ -7,6 +7,13 @@ use std::time::Duration;
 /// Notice of a wait that consists of several. It ends when this is dropped.
 pub struct Said(Packets);
 
+impl Said {
+    /// Says that this rank has looked for what it waits for, in vain, and will again.
+    pub fn looks(&self) {
+        self.0.node.looks();
+    }
+}
+
 impl Drop for Said {
     fn drop(&mut self) {
         self.0.node.unsay();

@@ -9,6 +9,7 @@
 //! in the frame of [`crate::messages`].
 
 use std::env;
+use std::fmt::Display;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
@@ -219,19 +220,29 @@ pub(crate) fn wants_tcp() -> io::Result<bool> {
     }
 }
 
+/// Value of a variable, if it is set.
+///
+/// # Errors
+/// What is wrong with it, behind its name.
+pub(super) fn given<T, E: Display>(
+    variable: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> io::Result<Option<T>> {
+    let Ok(value) = env::var(variable) else { return Ok(None) };
+    let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{variable}: {what}"));
+    parse(&value).map(Some).map_err(wrong)
+}
+
 /// Protection that the environment asks for, if any.
 fn protection() -> io::Result<Option<Protection>> {
-    let Ok(given) = env::var(ENCRYPT) else { return Ok(None) };
-    let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{ENCRYPT}: {what}"));
-    let wanted = is_wanted(&given).map_err(wrong)?;
-    Ok(Some(if wanted { Protection::Encrypted } else { Protection::Tagged }))
+    let wanted = given(ENCRYPT, is_wanted)?;
+    Ok(wanted.map(|wanted| if wanted { Protection::Encrypted } else { Protection::Tagged }))
 }
 
 /// MTU that the environment gives, or else that of the interface with this address.
 fn mtu(address: Option<SocketAddr>) -> io::Result<Mtu> {
-    if let Ok(given) = env::var(MTU) {
-        let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{MTU}: {what}"));
-        return given.parse().map_err(wrong);
+    if let Some(given) = given(MTU, str::parse)? {
+        return Ok(given);
     }
     let Some(address) = address else { return Ok(Mtu::USUAL) };
     Ok(interface_of(address.ip())?.map_or(Mtu::USUAL, |candidate| candidate.mtu))

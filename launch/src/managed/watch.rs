@@ -4,6 +4,9 @@
 //! all ranks of the host through their memory, and says it in one line, at once, because the
 //! process manager may be about to end it. Ranks then end by themselves, as under Weft's own
 //! launcher; after [`GRACE`] the process manager is asked to end the job, and this process ends.
+//!
+//! The first rank of a host that has all of the job answers who asks how that stands, and looks now
+//! and then if all of it waits for itself.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -25,19 +28,27 @@ use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
 use crate::desk::{Desk, Heading, Question, answer};
 use crate::member::PEER_LOST;
+use crate::outcome::DEADLOCKED;
+use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording;
-use crate::roll::{Doing, Standing, WATCHER};
+use crate::roll::{Doing, Standing, WATCHER, deadlocked_for, lines};
 
 /// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
 /// Cause of the end of a rank that lost another one: the real cause is that one.
 const VICTIM: Cause = Cause::Exited(PEER_LOST);
 
-/// Starts it. `supervisor` has the segments of all ranks.
+/// Reason for the end of a job whose ranks wait for themselves.
+const DEADLOCK: &str = "its ranks waited for one another";
+
+/// Starts it. `supervisor` has the segments of all ranks; after `limit` of waiting for one another
+/// they are in a deadlock.
 pub(super) fn start(
     shared: Arc<Shared>,
     ranks: u16,
     supervisor: Arc<Supervisor>,
+    limit: Duration,
+    on_deadlock: OnDeadlock,
 ) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
     let launcher = shared.exchange().launcher().map(|launcher| launcher.try_clone_to_owned());
@@ -49,7 +60,22 @@ pub(super) fn start(
     // Without one nobody can ask, and that is all.
     let desk = shared.speaks.then(|| Desk::open(Question::Why)).and_then(Result::ok);
     let (since, loss) = (Instant::now(), None);
-    let mut watch = Watch { shared, ranks, supervisor, launcher, parent, desk, since, peers, loss };
+    // Of ranks on other hosts nobody here knows what they do.
+    let sees_all = shared.speaks && shared.peers.len() + 1 == usize::from(ranks);
+    let progress = ProgressWatch::new(sees_all.then_some(limit));
+    let mut watch = Watch {
+        shared,
+        ranks,
+        supervisor,
+        launcher,
+        parent,
+        desk,
+        since,
+        progress,
+        on_deadlock,
+        peers,
+        loss,
+    };
     let thread = thread::Builder::new().name(WATCHER.into()).stack_size(STACK_BYTES);
     thread.spawn(move || watch.run())?;
     Ok(())
@@ -85,6 +111,9 @@ struct Watch {
     desk: Option<Desk>,
     /// Time at which the ranks had met.
     since: Instant,
+    /// Watch over their progress, at one rank that sees all of the job.
+    progress: ProgressWatch,
+    on_deadlock: OnDeadlock,
     /// State of each peer, as far as it is known.
     peers: Vec<State>,
     /// The first loss, and when the first was seen.
@@ -122,6 +151,7 @@ impl Watch {
             if self.loss.is_some_and(|(_, since)| since.elapsed() >= GRACE) {
                 self.end();
             }
+            self.look_for_deadlock();
         }
     }
 
@@ -145,7 +175,8 @@ impl Watch {
             all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();
         let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
         let record = self.shared.trace.as_ref().map(|_| recording::EVERY);
-        let limit = [limit, record].into_iter().flatten().min();
+        let look = self.progress.next_look().map(|at| at.saturating_sub(self.since.elapsed()));
+        let limit = [limit, record, look].into_iter().flatten().min();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         match poll(&mut polled, limit.as_ref()) {
             Ok(_) => {
@@ -165,6 +196,27 @@ impl Watch {
         let program = std::env::current_exe().unwrap_or_default();
         let what = Heading { ranks: self.ranks, program: &program, time: self.since.elapsed() };
         desk.answer(&answer(&what, &self.roll_call()));
+    }
+
+    /// Looks if the ranks wait for one another, if it is time to.
+    fn look_for_deadlock(&mut self) {
+        let now = self.since.elapsed();
+        if !self.progress.is_due(now) {
+            return;
+        }
+        let all = self.roll_call();
+        if !self.progress.looked(now, deadlocked_for(&all, self.ranks)) {
+            return;
+        }
+        let mut said = lines(&all, self.ranks);
+        let ends = self.on_deadlock == OnDeadlock::End;
+        said.extend(ends.then(|| format!("the job is ended: {DEADLOCK}")));
+        let said: String = said.iter().map(|line| format!("weft: {line}\n")).collect();
+        // Without a standard error there is nobody to tell.
+        let _ = io::stderr().write_all(said.as_bytes());
+        if ends {
+            self.abort(DEADLOCKED, DEADLOCK);
+        }
     }
 
     /// Standing of the ranks of this host, in their order.
@@ -227,8 +279,14 @@ impl Watch {
 
     /// The grace is over.
     fn end(&self) -> ! {
-        if let (Some((loss, _)), Ok(mut exchange)) = (&self.loss, self.shared.exchange.try_lock()) {
-            exchange.abort(PEER_LOST, &words(loss, None, self.ranks));
+        let loss = self.loss.as_ref().map(|(loss, _)| words(loss, None, self.ranks));
+        self.abort(PEER_LOST, &loss.unwrap_or_default())
+    }
+
+    /// Has the process manager end the job, with these last words, and ends.
+    fn abort(&self, status: u8, words: &str) -> ! {
+        if let Ok(mut exchange) = self.shared.exchange.try_lock() {
+            exchange.abort(status, words);
         }
         die()
     }

@@ -14,12 +14,38 @@ fn a_deadlock_is_said_once_when_it_is_older_than_the_limit() {
     assert!(!watch.is_due(seconds(7)) && watch.is_due(seconds(8)));
     assert!(!watch.looked(seconds(8), Some(seconds(4))));
     assert_eq!(watch.next_look(), Some(seconds(8) + LIMIT / LOOKS));
-    assert!(!watch.looked(seconds(16), None));
-    assert!(watch.looked(seconds(40), Some(LIMIT)));
-    assert!(!watch.looked(seconds(48), Some(seconds(38))));
+    assert!(!watch.looked(seconds(16), Some(seconds(12))));
+    assert!(!watch.looked(seconds(24), Some(seconds(20))));
+    assert!(watch.looked(seconds(40), Some(seconds(36))));
+    assert!(!watch.looked(seconds(48), Some(seconds(44))));
     // It went on after all, and stands still again.
     assert!(!watch.looked(seconds(60), None));
+    assert!(!watch.looked(seconds(68), Some(seconds(4))));
     assert!(watch.looked(seconds(95), Some(seconds(31))));
+}
+
+#[test]
+fn all_looks_of_that_time_have_to_agree() {
+    let mut watch = ProgressWatch::new(Some(LIMIT));
+    // A thread that may end the wait is there, but for a moment.
+    assert!(!watch.looked(seconds(40), None));
+    assert!(!watch.looked(seconds(48), Some(seconds(47))));
+    assert!(!watch.looked(seconds(56), None));
+    assert!(!watch.looked(seconds(64), Some(seconds(63))));
+    assert!(watch.looked(seconds(87), Some(seconds(86))));
+}
+
+#[test]
+fn limits_and_reactions_are_read_as_they_are_written() {
+    assert_eq!(progress_limit("2.5"), Ok(Duration::from_millis(2500)));
+    assert_eq!(progress_limit("0"), Ok(Duration::ZERO));
+    for wrong in ["", "-1", "3601", "nan", "1s"] {
+        assert_eq!(progress_limit(wrong), Err("it is 0 to 3600 seconds".into()), "{wrong}");
+    }
+    for reaction in [OnDeadlock::Report, OnDeadlock::End] {
+        assert_eq!(reaction.to_string().parse(), Ok(reaction));
+    }
+    assert_eq!("kill".parse::<OnDeadlock>(), Err("\"kill\" is neither report nor end".into()));
 }
 
 #[test]

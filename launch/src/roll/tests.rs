@@ -10,7 +10,7 @@ pub(super) fn waits(rank: u16, what: &str, whom: Whom, tenths: u64) -> Standing 
         doing: Doing::Waits(Awaited::new(what, whom)),
         since: Some(Duration::from_millis(100 * tenths)),
         is_asleep: true,
-        is_busy: false,
+        ..Standing::outside(Rank(rank), Doing::HasLeft)
     }
 }
 
@@ -51,4 +51,68 @@ fn a_process_that_is_not_there_does_nothing() {
     assert_eq!(Standing::of(Rank(0), own, None).map(|standing| standing.since), Some(None));
     let none = Pid::from_raw(i32::MAX).unwrap();
     assert_eq!(Standing::of(Rank(0), none, None), None);
+}
+
+#[test]
+fn a_thread_that_sleeps_for_a_time_is_known() {
+    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let process = Pid::from_child(&child);
+    let main = child.id();
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    let naps = || threads_of(process).is_some_and(|threads| threads.get(&main) == Some(&NAPS));
+    let seen = std::iter::repeat_with(naps).take_while(|_| std::time::Instant::now() < until);
+    let seen = seen.inspect(|_| std::thread::yield_now()).any(|naps| naps);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen);
+}
+
+#[test]
+fn who_looks_no_more_waits_no_more() {
+    let own = rustix::process::getpid();
+    let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
+    let status = |looked: Option<u64>| Status {
+        since: Duration::from_secs(5),
+        thread,
+        looked: looked.map(Duration::from_millis),
+        awaited: Some(Awaited::of_unknown("a message")),
+    };
+    let of = |looked| Standing::of(Rank(0), own, Some(status(looked))).unwrap();
+    let waits = Doing::Waits(Awaited::of_unknown("a message"));
+    assert_eq!((of(None).doing, of(Some(199)).doing), (waits.clone(), waits));
+    let away = of(Some(200));
+    assert!(matches!(away.doing, Doing::Computes | Doing::Sleeps), "{away:?}");
+    assert_eq!(away.since, Some(AWAY));
+    // That it sleeps between two looks says nothing.
+    assert!(!of(Some(1)).is_asleep);
+}
+
+#[test]
+fn of_those_that_do_the_same_one_has_its_stack_told() {
+    let mut all = vec![
+        waits(0, "a message", Whom::Unknown, 20),
+        waits(1, "a message", Whom::Unknown, 10),
+        does(2, Doing::Computes),
+        does(3, Doing::HasLeft),
+    ];
+    for (rank, thread) in [(0, 10), (1, 11), (2, 12)] {
+        all[rank].thread = Some(thread);
+    }
+    add_stacks(&mut all, |threads| {
+        assert_eq!(threads, [10, 12]);
+        vec![Some("f10, main".into()), None]
+    });
+    let stacks: Vec<_> = all.iter().map(|standing| standing.stack.as_deref()).collect();
+    assert_eq!(stacks, [Some("f10, main"), None, None, None]);
+    let said = lines(&all, 4);
+    assert!(
+        said.contains(
+            &"ranks 0, 1 wait for a message, for 2.0 s; the stack of rank 0: f10, main".into()
+        ),
+        "{said:?}"
+    );
+    all[2].stack = Some("spin, main".into());
+    assert!(
+        lines(&all, 4).contains(&"rank 2 computes, outside of Weft; its stack: spin, main".into())
+    );
 }

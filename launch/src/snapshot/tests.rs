@@ -16,7 +16,12 @@ fn a_processs_stat_says_what_it_has_used() {
 fn a_snapshot_is_read_as_it_was_written() {
     let own = std::process::id();
     let awaited = Some(Awaited::of_unknown("a reply"));
-    let status = Status { since: std::time::Duration::from_millis(1500), thread: own, awaited };
+    let status = Status {
+        since: std::time::Duration::from_millis(1500),
+        thread: own,
+        looked: None,
+        awaited,
+    };
     let counts = Counts { packets_sent: 7, ..Counts::default() };
     let rank = RankNow::of(Rank(3), own, Some(status), Some(counts)).unwrap();
     assert_eq!((&*rank.state, rank.since), ("waits for a reply", Some(1.5)));

@@ -17,6 +17,8 @@ pub const RECORD_BYTES: usize = (HEAD_BYTES + 4 * RUNS + TEXT_BYTES).next_multip
 pub trait Notice: Send + Sync {
     /// Says what this rank waits for, from now on.
     fn waits(&self, awaited: &Awaited);
+    /// Says that it has looked for what it waits for, and will again: nobody wakes it.
+    fn looks(&self);
     /// Says that it waits no more.
     fn goes_on(&self);
 }
@@ -28,6 +30,8 @@ pub struct Status {
     pub since: Duration,
     /// Thread that has said it, by the number that the system gives it.
     pub thread: u32,
+    /// Time since the last look of a rank that waits by looking again and again.
+    pub looked: Option<Duration>,
     /// Object of its wait; none if it does not wait, and then it has ended its last long wait
     /// that long ago.
     pub awaited: Option<Awaited>,

@@ -11,10 +11,13 @@ use weft_link::clock::{Clock, SystemClock};
 use weft_link::status::{Awaited, Notice, RECORD_BYTES, Status};
 use weft_link::sync::{AtomicU64, Ordering, fence};
 
-/// Words of a page: the number, the time, the length, the thread, the wait.
+/// Words of a page: the number, the time, the length, the thread, the time of the last look, the
+/// wait.
 pub(crate) const WORDS: usize = HEAD + RECORD_BYTES / 8;
 /// Words before the wait.
-const HEAD: usize = 4;
+const HEAD: usize = 5;
+/// Word of the last look; 0 if who waits is woken.
+const LOOK: usize = 4;
 /// Times that a reader begins again before it takes the page for one that changes all the time.
 const READS: usize = 100;
 
@@ -35,7 +38,7 @@ impl StatusPage {
         if number % 2 == 1 || self.0[0].load(Ordering::Relaxed) != number {
             return None;
         }
-        Some(status_of([words[1], words[2], words[3]], &words[HEAD..]))
+        Some(status_of([words[1], words[2], words[3], words[LOOK]], &words[HEAD..]))
     }
 
     /// Writes the status from now on: a wait, or none of zero bytes.
@@ -56,6 +59,7 @@ impl StatusPage {
         self.0[1].store(SystemClock.now().max(1), Ordering::Relaxed);
         self.0[2].store(awaited.len() as u64, Ordering::Relaxed);
         self.0[3].store(gettid().as_raw_pid().cast_unsigned().into(), Ordering::Relaxed);
+        self.0[LOOK].store(0, Ordering::Relaxed);
         for (word, bytes) in self.0[HEAD..].iter().zip(awaited.chunks(8)) {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
@@ -70,21 +74,27 @@ impl Notice for StatusPage {
         self.write(&awaited.emit());
     }
 
+    fn looks(&self) {
+        self.0[LOOK].store(SystemClock.now().max(1), Ordering::Relaxed);
+    }
+
     fn goes_on(&self) {
         self.write(&[]);
     }
 }
 
 /// The status that these words say, which another process wrote.
-fn status_of([since, length, thread]: [u64; 3], awaited: &[u64]) -> Option<Status> {
+fn status_of([since, length, thread, look]: [u64; 4], awaited: &[u64]) -> Option<Status> {
     if since == 0 {
         return None;
     }
     let bytes: Vec<u8> = awaited.iter().flat_map(|word| word.to_le_bytes()).collect();
     let length = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
     let awaited = if length == 0 { None } else { Some(Awaited::parse(&bytes[..length])?) };
-    let since = Duration::from_nanos(SystemClock.now().saturating_sub(since));
-    Some(Status { since, thread: u32::try_from(thread).unwrap_or_default(), awaited })
+    let now = SystemClock.now();
+    let age = |time: u64| Duration::from_nanos(now.saturating_sub(time));
+    let thread = u32::try_from(thread).unwrap_or_default();
+    Some(Status { since: age(since), thread, looked: (look != 0).then(|| age(look)), awaited })
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("wire", "") => Wire,
         ("trace", "") => Trace,
         ("report", "") => Report,
-        ("launch", "" | "pmi") => Launch,
+        ("launch", "" | "pmi" | "stack") => Launch,
         ("bindings", "rust") => Facade,
         ("bindings", "rust/macros") => Macros,
         ("bindings", _) => Bindings,

@@ -241,6 +241,8 @@ fn tests_of_mpich_on_mpich() {
     let ran = run_mpich_tests("mpich", &folders, &LEFT_OUT_MPICH, |ranks| {
         let mpiexec = bounded(&pypi::today("mpich", "mpiexec"));
         let mut mpiexec = pypi::mpich_on_weft(mpiexec, &folder);
+        // None of them may be taken for deadlocked, however short a wait is enough for that.
+        mpiexec.env("WEFT_PROGRESS_LIMIT", "0.1").env("WEFT_ON_DEADLOCK", "end");
         mpiexec.args(["-n", ranks]);
         mpiexec
     });

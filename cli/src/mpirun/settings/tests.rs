@@ -1,5 +1,7 @@
 use super::super::words::split;
 use super::*;
+use std::time::Duration;
+use weft_launch::OnDeadlock;
 
 fn given(line: &str) -> Vec<Given> {
     split(line.split_whitespace().map(OsString::from).collect()).options
@@ -46,6 +48,23 @@ fn ranks_are_told_to_encrypt_and_to_check() {
     assert_eq!(told(Stack::Mpich), "WEFT_ENCRYPT=1 WEFT_CHECK=1");
     let exported = "WEFT_ENCRYPT=1 WEFT_CHECK=1 -x WEFT_ENCRYPT -x WEFT_CHECK";
     assert_eq!(told(Stack::OpenMpi), exported);
+}
+
+#[test]
+fn ranks_are_told_of_deadlocks_as_far_as_the_user_says() {
+    let told = |deadlocks: Deadlocks| {
+        let mut settings = Settings::default();
+        settings.watch(&deadlocks, Stack::OpenMpi);
+        settings.to_string()
+    };
+    assert_eq!(told(Deadlocks::default()), "");
+    let all = Deadlocks {
+        progress_limit: Some(Duration::from_millis(2500)),
+        on_deadlock: Some(OnDeadlock::End),
+    };
+    let said =
+        "WEFT_PROGRESS_LIMIT=2.5 WEFT_ON_DEADLOCK=end -x WEFT_PROGRESS_LIMIT -x WEFT_ON_DEADLOCK";
+    assert_eq!(told(all), said);
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn wefts_own_options_stand_anywhere_before_the_program() {
         parts("-n 4 --stack mpich --encrypt --dry-run --provider=/p ./asp");
     assert_eq!(own, "--stack mpich --encrypt --dry-run --provider=/p");
     assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp".to_owned()));
+    let (own, options, program) = parts("--on-deadlock end --progress-limit=5 -n 4 ./asp");
+    assert_eq!(own, "--on-deadlock end --progress-limit=5");
+    assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp".to_owned()));
 }
 
 #[test]

@@ -42,6 +42,6 @@ pub(super) fn take_roll(body: &mut Body<'_>) -> Result<Vec<Standing>, BadMessage
             }
         };
         let since = (since != UNKNOWN).then(|| Duration::from_nanos(since));
-        Ok(Standing { rank, doing, since, is_asleep, is_busy })
+        Ok(Standing { since, is_asleep, is_busy, ..Standing::outside(rank, doing) })
     })
 }

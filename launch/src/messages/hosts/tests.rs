@@ -60,7 +60,7 @@ fn any_standing() -> impl Strategy<Value = Standing> {
     let since = proptest::option::of((0..u64::MAX).prop_map(Duration::from_nanos));
     let flags = any::<[bool; 2]>();
     (any_rank(), doing, since, flags).prop_map(|(rank, doing, since, [is_asleep, is_busy])| {
-        Standing { rank, doing, since, is_asleep, is_busy }
+        Standing { since, is_asleep, is_busy, ..Standing::outside(rank, doing) }
     })
 }
 

@@ -1,0 +1,103 @@
+//! Stack of a thread of another process, with names of functions.
+//!
+//! The thread is stopped for as long as it takes to copy its registers and what its stack holds,
+//! by `ptrace(2)`, of which its program learns nothing: a sleep goes on where it was, and no
+//! handler runs. Whoever asks has to be allowed to: the same user, and where
+//! `/proc/sys/kernel/yama/ptrace_scope` is 1 an ancestor, such as the launcher of a rank.
+//!
+//! | module | what |
+//! |---|---|
+//! | `stopped` | the thread, stopped: its registers, its memory |
+//! | `words` | a stack in one line |
+//! | `modules` | the files that are mapped to where it runs: how to unwind, what is where |
+//!
+//! Return addresses are found by the tables that every compiler writes for exceptions (`framehop`),
+//! names by debugging information, or else by the symbols that are left (`addr2line`).
+
+#![forbid(unsafe_code)]
+
+mod modules;
+mod stopped;
+mod words;
+
+use modules::{Modules, Names};
+use std::fmt;
+use std::io;
+use std::thread;
+use stopped::Stopped;
+pub use words::in_words;
+
+/// Frames that are taken at most.
+const FRAMES_MAX: usize = 64;
+
+/// Function that a thread is in.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Frame {
+    /// Name of the function, as its language writes it.
+    pub function: String,
+    /// Line of its source, if that is known.
+    pub line: Option<Line>,
+}
+
+/// Line of a source.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Line {
+    /// Name of the file, without its folder.
+    pub file: String,
+    /// Number of the line, from 1.
+    pub number: u32,
+}
+
+/// Reason why there is no stack.
+#[derive(Debug, thiserror::Error)]
+pub enum StackError {
+    /// The system does not let this process look.
+    #[error("not permitted: another debugger has it, or see /proc/sys/kernel/yama/ptrace_scope")]
+    Denied,
+    /// There is no such thread any more.
+    #[error("the thread has ended")]
+    Gone,
+    /// It did not stop: it is deep in the kernel, such as in a wait for a disk.
+    #[error("the thread does not stop: it waits in the kernel, such as for a disk")]
+    Busy,
+    /// The system refused.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+/// The functions that each of these threads is in, the innermost first. Blocks while a thread is
+/// stopped, for some 0.1 ms, and until names are found, which takes longer with much debugging
+/// information, once for each file.
+///
+/// # Errors
+/// Those of [`StackError`], for each thread.
+pub fn stacks_of(threads: &[u32]) -> Vec<Result<Vec<Frame>, StackError>> {
+    let wanted = threads.to_vec();
+    // What a thread has stopped goes on when that thread ends, whatever happens to it.
+    let taken = thread::spawn(move || {
+        let mut names = Names::default();
+        wanted.iter().map(|thread| stack_of(*thread, &mut names)).collect()
+    });
+    let failed = |_| threads.iter().map(|_| Err(io::Error::other("it cannot be unwound").into()));
+    taken.join().unwrap_or_else(|panic| failed(panic).collect())
+}
+
+fn stack_of(thread: u32, names: &mut Names) -> Result<Vec<Frame>, StackError> {
+    let modules = Modules::of(thread)?;
+    let addresses = {
+        let stopped = Stopped::new(thread)?;
+        modules.unwind(stopped.registers()?, &mut |address| stopped.word(address), FRAMES_MAX)
+    };
+    Ok(addresses.into_iter().filter_map(|address| modules.frame_at(address, names)).collect())
+}
+
+/// `relax (sor.rs:41)`.
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.function)?;
+        match &self.line {
+            Some(Line { file, number }) => write!(f, " ({file}:{number})"),
+            None => Ok(()),
+        }
+    }
+}

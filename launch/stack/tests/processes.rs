@@ -1,0 +1,90 @@
+//! Stacks of real processes.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+use weft_stack::{StackError, in_words, stacks_of};
+
+/// A program that says that it is where it wants to be, and stays there.
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int turns;
+__attribute__((noinline)) static void busy(void) { puts("there"); fflush(stdout); for (;;) turns++; }
+__attribute__((noinline)) static void asleep(void) { puts("there"); fflush(stdout); sleep(1000); turns++; }
+__attribute__((noinline)) static void work(int sleeps) { if (sleeps) asleep(); else busy(); turns++; }
+int main(int count, char **words) { work(count > 1); return turns; }
+"#;
+
+/// A process, ended when this is dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(folder: &TempDir, flags: &[&str], words: &[&str]) -> Self {
+        let (source, program) = (folder.path().join("job.c"), folder.path().join("job"));
+        std::fs::write(&source, PROGRAM).unwrap();
+        let made = Command::new("cc").args(flags).arg(&source).arg("-o").arg(&program).status();
+        assert!(made.unwrap().success());
+        let mut child = Command::new(program).args(words).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line, "there\n");
+        child.stdout = Some(out.into_inner());
+        Running(child)
+    }
+
+    fn stack(&self) -> String {
+        let stacks = stacks_of(&[self.0.id()]);
+        in_words(stacks[0].as_ref().unwrap(), |_| false)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_thread_that_computes_has_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&folder, &["-g", "-O1"], &[]);
+    let line =
+        |function: &str| PROGRAM.lines().position(|line| line.contains(function)).unwrap() + 1;
+    let said = [("busy", "void busy"), ("work", "void work"), ("main", "int main")];
+    let said = said.map(|(name, text)| format!("{name} (job.c:{})", line(text))).join(", ");
+    // However often it is stopped, it goes on.
+    for _ in 0..20 {
+        assert_eq!(running.stack(), said);
+    }
+}
+
+#[test]
+fn a_thread_that_sleeps_sleeps_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(&folder, &["-O1"], &["sleep"]);
+    let stack = running.stack();
+    // Only symbols are there, of the system's library and the program's.
+    assert!(stack.ends_with("asleep, work, main"), "{stack}");
+    assert_eq!(running.stack(), stack);
+    assert!(running.0.try_wait().unwrap().is_none());
+    let mut rest = String::new();
+    running.0.kill().unwrap();
+    running.0.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "");
+}
+
+#[test]
+fn who_has_ended_has_no_stack() {
+    let mut child = Command::new("true").spawn().unwrap();
+    let number = child.id();
+    child.wait().unwrap();
+    let stacks = stacks_of(&[number]);
+    assert!(matches!(stacks[..], [Err(StackError::Gone | StackError::System(_))]), "{stacks:?}");
+}
