@@ -231,9 +231,12 @@ function drawArrow(x, y, endX, endY, size) {
 function drawPath() {
   context.strokeStyle = colours.path;
   context.lineJoin = context.lineCap = "round";
-  context.lineWidth = view.lane >= 12 ? 3 : 2;
-  context.beginPath();
   const first = Math.max(0, after(step.begin, view.from, 0, step.begin.length) - 2);
+  // Where it goes from lane to lane everywhere, lanes are to be seen through it.
+  const crowd = (after(step.begin, view.to, first, step.begin.length) - first) / (diagram.width / 8);
+  context.lineWidth = crowd > 1 ? 1 : view.lane >= 12 ? 3 : 2;
+  context.globalAlpha = Math.max(0.3, Math.min(1, 1 / crowd));
+  context.beginPath();
   let x = -1;
   for (let at = first; at < step.begin.length && step.begin[at] <= view.to; at++) {
     const [fromX, endX] = [toX(step.begin[at]), toX(step.end[at])];
@@ -243,6 +246,7 @@ function drawPath() {
     x = endX;
   }
   context.stroke();
+  context.globalAlpha = 1;
 }
 
 function drawMarks() {
