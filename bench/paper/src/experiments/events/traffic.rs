@@ -97,7 +97,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Traffic of a program on [`NODES`] nodes.
+    /// Traffic of a program on four nodes.
     ///
     /// # Errors
     /// Those of [`Cluster::trace`], and frames that are none of events.
@@ -264,7 +264,7 @@ fn run(results: &mut Results) -> Result<()> {
     Ok(())
 }
 
-/// To whom fragments go.
+/// Records who receives fragments.
 fn pattern(runs: &[[Traffic; 2]], results: &mut Results) {
     let (mut evidence, mut others) = (String::new(), 0);
     for [_, careful] in runs {
