@@ -229,13 +229,17 @@ function drawArrow(x, y, endX, endY, size) {
 
 // Draws the critical path: along lanes, and from lane to lane.
 function drawPath() {
+  const first = Math.max(0, after(step.begin, view.from, 0, step.begin.length) - 2);
+  const end = after(step.begin, view.to, first, step.begin.length);
+  const thick = view.lane >= 12 ? 3 : 2;
+  // Where it goes from lane to lane everywhere, it would hide all lanes.
+  if (end - first > diagram.width / 4) return drawPathAlongLanes(first, end, thick);
   context.strokeStyle = colours.path;
   context.lineJoin = context.lineCap = "round";
-  context.lineWidth = view.lane >= 12 ? 3 : 2;
+  context.lineWidth = thick;
   context.beginPath();
-  const first = Math.max(0, after(step.begin, view.from, 0, step.begin.length) - 2);
   let x = -1;
-  for (let at = first; at < step.begin.length && step.begin[at] <= view.to; at++) {
+  for (let at = first; at < end; at++) {
     const [fromX, endX] = [toX(step.begin[at]), toX(step.end[at])];
     // Many steps within one pixel are one stroke.
     if (at === first || step.on[at] === 1 || fromX - x > 0.5) context.moveTo(fromX, toY(step.rank[at]));
@@ -243,6 +247,19 @@ function drawPath() {
     x = endX;
   }
   context.stroke();
+}
+
+// Draws these steps of the critical path, each pixel of a lane once.
+function drawPathAlongLanes(first, end, thick) {
+  const drawn = new Float64Array(RANKS).fill(-1);
+  context.fillStyle = colours.path;
+  for (let at = first; at < end; at++) {
+    const rank = step.rank[at], endX = toX(step.end[at]);
+    if (step.on[at] === 1 || endX < drawn[rank]) continue;
+    const fromX = Math.max(drawn[rank], Math.floor(toX(step.begin[at])));
+    drawn[rank] = Math.floor(endX) + 1;
+    context.fillRect(fromX, toY(rank) - thick / 2, drawn[rank] - fromX, thick);
+  }
 }
 
 function drawMarks() {

@@ -43,6 +43,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(events::throughput::TABLE),
         Box::new(events::flooding::TABLE),
         Box::new(events::jacobi::TABLE),
+        Box::new(events::traffic::TABLE),
         Box::new(sender::SendPath),
     ]
 }

@@ -19,7 +19,8 @@ use weft_paper::{
 #[derive(Parser)]
 #[command(name = "weft-paper", after_help = EXAMPLES)]
 struct Arguments {
-    /// Run only these experiments, and write only pages to which no other one belongs
+    /// Run only these experiments, and write only pages to which no other one belongs; the ends of
+    /// these stay as they are
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',')]
     only: Vec<String>,
     /// List the experiments and what each measures, and run none
@@ -113,7 +114,12 @@ fn measure(arguments: &Arguments) -> Result<()> {
     let targets = Targets::read()?;
     let report = run(&targets, &experiments)?;
     if report.faults().is_empty() {
-        write(&pages(&report, &complete(&targets, &experiments)), &arguments.out)?;
+        let papers = complete(&targets, &experiments);
+        let ends = match arguments.only.is_empty() {
+            true => today::sections(&papers),
+            false => ends(&papers, &arguments.out),
+        };
+        write(&pages(&report, &papers, ends), &arguments.out)?;
         if arguments.only.is_empty() {
             write_adaptive(&arguments.out)?;
             write_rendezvous(&arguments.out)?;
@@ -223,15 +229,25 @@ fn complete(targets: &Targets, experiments: &[Box<dyn Experiment>]) -> Vec<Paper
 
 /// The report's pages about these papers with their figures, and behind them what was measured on
 /// this machine.
-fn pages(report: &Report<'_>, papers: &[Paper]) -> Vec<PageFile> {
+fn pages(report: &Report<'_>, papers: &[Paper], ends: Vec<(Paper, String)>) -> Vec<PageFile> {
     let mut pages = report.pages();
     let file = |paper: &Paper| format!("{paper}.md");
     pages.retain(|(name, _)| name.ends_with(".svg") || papers.iter().any(|one| file(one) == *name));
-    for (paper, section) in today::sections(papers) {
+    for (paper, section) in ends {
         let of = pages.iter_mut().filter(|(name, _)| *name == file(&paper));
         of.for_each(|(_, text)| text.push_str(&section));
     }
     pages
+}
+
+/// The ends of these papers' pages as they are, which some machine has measured.
+fn ends(papers: &[Paper], folder: &Path) -> Vec<(Paper, String)> {
+    let end = |paper: &Paper| {
+        let page = std::fs::read_to_string(folder.join(format!("{paper}.md"))).ok()?;
+        let end = page.find(today::HEADING)?;
+        Some((*paper, page[end..].to_owned()))
+    };
+    papers.iter().filter_map(end).collect()
 }
 
 /// Asks these papers' questions of this machine, and replaces the ends of their pages by the

@@ -7,6 +7,7 @@ mod text;
 pub use judge::{Fault, Row, Verdict};
 
 use crate::experiment::{Experiment, Setting};
+use crate::picture::Picture;
 use crate::plot::Plot;
 use crate::results::Results;
 use crate::targets::{Paper, Targets};
@@ -25,7 +26,8 @@ pub(crate) struct Chapter<'a> {
     pub rows: Vec<Row<'a>>,
     pub settings: &'static [Setting],
     pub plots: Vec<Plot>,
-    /// The paper that it is mostly about, on whose page its plots are.
+    pub pictures: Vec<Picture>,
+    /// The paper that it is mostly about, on whose page its plots and pictures are.
     pub of: Paper,
     pub notes: &'static str,
     pub machines: &'static [&'static str],
@@ -58,6 +60,7 @@ impl<'a> Report<'a> {
             rows,
             settings: experiment.settings(),
             plots,
+            pictures: results.pictures().to_vec(),
             of,
             notes: experiment.notes(),
             machines: experiment.machines(),
@@ -79,7 +82,9 @@ impl<'a> Report<'a> {
         let pages = Paper::ALL.map(|paper| (format!("{paper}.md"), page::page(self, paper)));
         let plots = self.chapters.iter().flat_map(|chapter| &chapter.plots);
         let drawn = plots.map(|plot| (format!("{}.svg", plot.name), plot.svg()));
-        pages.into_iter().chain(drawn).collect()
+        let pictures = self.chapters.iter().flat_map(|chapter| &chapter.pictures);
+        let pictures = pictures.map(|picture| (picture.file(), picture.svg.clone()));
+        pages.into_iter().chain(drawn).chain(pictures).collect()
     }
 
     /// The chapters that measure something of `paper`.

@@ -1,5 +1,6 @@
 //! Results of experiments.
 
+use crate::picture::Picture;
 use crate::plot::Plot;
 use std::collections::BTreeMap;
 
@@ -61,6 +62,7 @@ pub enum Seen {
 pub struct Results {
     seen: BTreeMap<&'static str, Seen>,
     plots: Vec<Plot>,
+    pictures: Vec<Picture>,
 }
 
 impl Results {
@@ -85,6 +87,11 @@ impl Results {
         self.plots.push(plot);
     }
 
+    /// Adds a picture of a run.
+    pub fn picture(&mut self, picture: Picture) {
+        self.pictures.push(picture);
+    }
+
     /// Result for `id`.
     pub fn get(&self, id: &str) -> Option<&Seen> {
         self.seen.get(id)
@@ -98,6 +105,11 @@ impl Results {
     /// The figures to draw, in the order they came.
     pub fn plots(&self) -> &[Plot] {
         &self.plots
+    }
+
+    /// The pictures of runs, in the order they came.
+    pub fn pictures(&self) -> &[Picture] {
+        &self.pictures
     }
 
     fn record(&mut self, id: &'static str, seen: Seen) {

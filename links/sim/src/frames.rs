@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::{Buffer, Payload};
+use weft_trace::TEXT_BYTES;
 use weft_wire::Header;
 
 /// User bytes. Written by the rank that allocated them, read by all to whom they were sent: no byte
@@ -23,6 +24,15 @@ impl Bytes {
 
     fn start(&self) -> NonNull<u8> {
         NonNull::from(&*self.0).cast()
+    }
+
+    /// The first of them, and zeros behind the last one.
+    fn head(&self) -> [u8; TEXT_BYTES] {
+        let mut head = [0; TEXT_BYTES];
+        for (to, byte) in head.iter_mut().zip(self.0.iter()) {
+            *to = byte.load(Ordering::Relaxed);
+        }
+        head
     }
 
     /// A copy of the first `size`.
@@ -50,6 +60,19 @@ impl Frame {
     /// True if it takes a receive buffer at its receiver.
     pub fn fills_a_buffer(&self) -> bool {
         matches!(self.carried, Carried::Bytes(_))
+    }
+
+    /// First user bytes, and zeros behind the last one.
+    pub fn head(&self) -> [u8; TEXT_BYTES] {
+        let mut head = match &self.carried {
+            Carried::Empty => [0; TEXT_BYTES],
+            Carried::Words(words) => {
+                std::array::from_fn(|byte| words[byte / 8].to_le_bytes()[byte % 8])
+            }
+            Carried::Bytes(bytes) => bytes.head(),
+        };
+        head.iter_mut().skip(self.user_bytes()).for_each(|byte| *byte = 0);
+        head
     }
 
     /// Bytes beside the header's.

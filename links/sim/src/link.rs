@@ -153,7 +153,8 @@ impl State {
         if let Payload::Buffer(buffer) = payload {
             parts.slots.occupy(buffer, end);
         }
-        self.trace.note(start, from, What::Transmitted, Some((to, header)));
+        let noted = Some((to, header, frame.head()));
+        self.trace.note_frame(start, from, What::Transmitted, noted);
         self.launch(from, to, frame, start, end + way + wire.latency_ns);
     }
 
@@ -259,6 +260,7 @@ impl Link for Sim {
         let parts = state.rank(rank);
         let Some(frame) = parts.arrived.pop_front() else { return Ok(None) };
         parts.arrived_frames -= usize::from(frame.fills_a_buffer());
+        let head = frame.head();
         let Frame { header, carried } = frame;
         if at_ni {
             parts.cursor += ni.receive_ns;
@@ -272,7 +274,8 @@ impl Link for Sim {
             }
         };
         let time = state.time_of(rank);
-        state.trace.note(time, rank, What::Received, Some((header.source, &header)));
+        let noted = Some((header.source, &header, head));
+        state.trace.note_frame(time, rank, What::Received, noted);
         Ok(Some(Received { header, payload }))
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 use weft_link::clock::Nanoseconds;
+use weft_trace::TEXT_BYTES;
 use weft_wire::{Header, Rank, Tag};
 
 /// Event of a frame or of a rank.
@@ -56,6 +57,9 @@ pub struct Happened {
     pub what: What,
     /// The frame, and the rank at the other end.
     pub frame: Option<(Rank, Header)>,
+    /// First user bytes of what is put on the link, or taken from it; zeros behind the last one,
+    /// and for other events.
+    pub head: [u8; TEXT_BYTES],
 }
 
 /// Sees everything as it happens.
@@ -88,10 +92,22 @@ impl Trace {
         what: What,
         frame: Option<(Rank, &Header)>,
     ) {
+        let frame = frame.map(|(peer, header)| (peer, header, [0; TEXT_BYTES]));
+        self.note_frame(time, rank, what, frame);
+    }
+
+    /// Notes what happened to a frame whose first user bytes are known.
+    pub fn note_frame(
+        &mut self,
+        time: Nanoseconds,
+        rank: Rank,
+        what: What,
+        frame: Option<(Rank, &Header, [u8; TEXT_BYTES])>,
+    ) {
         self.events += 1;
         self.mix(time);
         self.mix(u64::from(rank.0) | (what as u64) << 16);
-        if let Some((peer, header)) = frame {
+        if let Some((peer, header, _)) = frame {
             let Header { tag, size, credits, tree, sequence, acknowledgement, .. } = *header;
             self.mix(u64::from(peer.0) | (tag as u64) << 16 | u64::from(tree.to_bits()) << 32);
             self.mix(u64::from(size) | u64::from(credits) << 16 | u64::from(sequence) << 32);
@@ -100,8 +116,9 @@ impl Trace {
         if self.keep == 0 && self.observer.is_none() {
             return;
         }
-        let frame = frame.map(|(peer, header)| (peer, *header));
-        let happened = Happened { time, rank, what, frame };
+        let head = frame.map_or([0; TEXT_BYTES], |(.., head)| head);
+        let frame = frame.map(|(peer, header, _)| (peer, *header));
+        let happened = Happened { time, rank, what, frame, head };
         if let Some(kept) = self.kept.get_mut(rank.index()) {
             if kept.len() >= self.keep {
                 kept.pop_front();

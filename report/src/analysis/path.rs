@@ -2,7 +2,8 @@
 //!
 //! It is followed backward from the last event of all: within a rank to the end of a wait, then
 //! over the packet that ended it to its sender. A packet that was there before the wait began ended
-//! it, but was not what took so long: the path stays with the rank.
+//! it, but was not what took so long: the path stays with the rank. What a rank sends in the middle
+//! of a wait answers what it took last: the path goes over that packet, too.
 
 use super::arrows::Arrow;
 use super::names::Names;
@@ -185,9 +186,9 @@ fn largest_first(times: BTreeMap<u32, u64>, part: impl Fn(u32, u64) -> Part) -> 
     parts
 }
 
-/// A wait that an arrow ended.
+/// A wait that an arrow ended, or interrupted.
 struct Ended {
-    /// Index of the event that ends it.
+    /// Index of the event that ends it, or of the packet.
     at: u32,
     begin: u64,
     end: u64,
@@ -197,6 +198,7 @@ struct Ended {
 struct Walk<'a> {
     lives: &'a [Life],
     arrows: &'a [Arrow],
+    /// By rank, in the order of their ends.
     ended: Vec<Vec<Ended>>,
     /// Time that the fastest packet took, by sender and receiver.
     fastest: BTreeMap<(u32, u32), u64>,
@@ -209,7 +211,16 @@ impl<'a> Walk<'a> {
             let least = fastest.entry((arrow.from, arrow.to)).or_insert(u64::MAX);
             *least = arrow.flight().min(*least);
         }
-        let ended = lives.iter().map(|life| ended(life, arrows)).collect();
+        let mut ended: Vec<_> = lives.iter().map(|life| ended(life, arrows)).collect();
+        for taken in arrows.chunk_by(|a, b| a.to == b.to) {
+            let to = taken[0].to as usize;
+            let first = arrows.partition_point(|arrow| (arrow.to as usize) < to);
+            // The end of a wait is after the packet that is the same event.
+            let mut waits = interrupted(&lives[to], taken, first);
+            waits.append(&mut ended[to]);
+            waits.sort_by_key(|wait| wait.at);
+            ended[to] = waits;
+        }
         Walk { lives, arrows, ended, fastest }
     }
 
@@ -261,20 +272,38 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Waits of a rank that packets of the trace ended, in the order of their ends.
+/// Waits of a rank that packets of the trace ended.
 fn ended(life: &Life, arrows: &[Arrow]) -> Vec<Ended> {
-    let mut ended: Vec<_> = life
-        .waits
-        .iter()
-        .filter_map(|wait| {
-            let key = (wait.rank, wait.ended_by?.0);
-            let arrow =
-                arrows.binary_search_by_key(&key, |arrow| (arrow.to, arrow.received)).ok()?;
-            Some(Ended { at: wait.ended?, begin: wait.begin, end: wait.end, arrow })
-        })
-        .collect();
-    ended.sort_by_key(|wait| wait.at);
-    ended
+    let ended = life.waits.iter().filter_map(|wait| {
+        let key = (wait.rank, wait.ended_by?.0);
+        let arrow = arrows.binary_search_by_key(&key, |arrow| (arrow.to, arrow.received)).ok()?;
+        Some(Ended { at: wait.ended?, begin: wait.begin, end: wait.end, arrow })
+    });
+    ended.collect()
+}
+
+/// Waits of a rank, each from the packet before to the next one, which it takes in the middle. The
+/// first of these has the index `first`.
+fn interrupted(life: &Life, taken: &[Arrow], first: usize) -> Vec<Ended> {
+    let mut last = life.begin;
+    let mut waits = Vec::new();
+    for (index, arrow) in taken.iter().enumerate() {
+        let until = life.pieces.partition_point(|piece| piece.start < arrow.arrived);
+        let mut begin = None;
+        for piece in life.pieces[..until].iter().rev().take_while(|piece| piece.state.is_idle()) {
+            begin = Some(piece.start.max(last));
+            if piece.start <= last {
+                break;
+            }
+        }
+        last = arrow.arrived;
+        let waited = begin.map(|begin| {
+            let (at, end) = (arrow.received, arrow.arrived);
+            Ended { at, begin, end, arrow: first + index }
+        });
+        waits.extend(waited);
+    }
+    waits
 }
 
 #[cfg(test)]

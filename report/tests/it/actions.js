@@ -101,14 +101,55 @@ async function lookAtPacket(told) {
   told.arrowHover = words("hover");
 }
 
+// Points at these packets a third of the way along them, where no other crosses them.
+async function lookAtPackets(told) {
+  for (const id of ["show-path", "show-arrows"]) document.getElementById(id).checked = id === "show-arrows";
+  told.arrowHovers = [];
+  for (const { from, to, left, arrived } of given.arrows) {
+    show(left - 2 * (arrived - left), arrived + 2 * (arrived - left));
+    reveal(from);
+    await frame();
+    const box = canvas.getBoundingClientRect(), third = (a, b) => a + (b - a) / 3;
+    const at = { clientX: box.left + third(toX(left), toX(arrived)), clientY: box.top + third(toY(from), toY(to)) };
+    canvas.dispatchEvent(new PointerEvent("pointermove", at));
+    told.arrowHovers.push(words("hover"));
+  }
+  document.getElementById("show-path").checked = true;
+}
+
+// Adds up what the page has, and what it says.
+async function addUp(told) {
+  const sum = (of) => of.reduce((all, one) => all + one, 0);
+  const number = (of) => Number(of.textContent.replace(/[^0-9]/g, ""));
+  const ends = arrow.left.map((left, at) => left + arrow.flight[at]);
+  told.cells = { packets: sum(cell.packets), bytes: sum(cell.bytes), control: sum(cell.control) };
+  told.sizes = sum([...document.querySelectorAll("#sizes span:nth-child(3n)")].map(number));
+  told.ofSystems = [2, 4].map((column) => sum([...document.querySelectorAll(`#systems tbody td:nth-child(${column})`)].map(number)));
+  told.allArrows = {
+    number: arrow.left.length,
+    places: sum([...arrow.from].map((from, at) => from * 65536 + arrow.to[at])),
+    left: sum(arrow.left), arrived: sum(ends),
+    backward: [...arrow.flight].filter((flight) => flight < 0).length,
+    isInOrder: arrow.left.every((left, at) => at === 0 || left >= arrow.left[at - 1]),
+  };
+  told.states = [...Array(RANKS).keys()].map((rank) => {
+    const times = STATES.map(() => 0);
+    for (let at = piece.first[rank]; at < piece.first[rank + 1]; at++) {
+      if (pieceEnd(rank, at) < piece.start[at]) told.errors.push(`time goes backward at rank ${rank}`);
+      times[piece.state[at]] += pieceEnd(rank, at) - piece.start[at];
+    }
+    return times;
+  });
+}
+
 async function lookAtStates(told) {
   document.getElementById("show-arrows").click();
-  told.states = [];
+  told.colours = [];
   for (const { rank, begin, end } of given.pieces) {
     show(begin - (end - begin), end + (end - begin));
     reveal(rank);
     await frame();
-    told.states.push(stateAt(rank, (begin + end) / 2));
+    told.colours.push(stateAt(rank, (begin + end) / 2));
   }
   canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "0" }));
   await frame();
@@ -129,12 +170,17 @@ async function lookAtUtilization(told) {
   told.utilization = words("hover");
 }
 
+const ACTS = {
+  all: [look, addUp, clickWait, zoomAndDrag, findText, lookAtPacket, lookAtStates, lookAtPackets, lookAtMatrix, lookAtUtilization],
+  sums: [look, addUp, lookAtPackets],
+};
+
 (async () => {
   const told = { errors: [] };
   window.addEventListener("error", (event) => told.errors.push(event.message));
   try {
     await frame();
-    for (const act of [look, clickWait, zoomAndDrag, findText, lookAtPacket, lookAtStates, lookAtMatrix, lookAtUtilization]) await act(told);
+    for (const act of ACTS[given.acts]) await act(told);
   } catch (error) {
     told.errors.push(String(error.stack));
   }

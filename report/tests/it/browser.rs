@@ -18,7 +18,7 @@ const ACTIONS: &str = include_str!("actions.js");
 const ROUND: u32 = 17;
 
 /// Opens a page in a browser, has these actions done, and returns what they told.
-fn visit(analysis: &Analysis, given: &Value) -> Value {
+pub fn visit(analysis: &Analysis, given: &Value) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     let mut page = Vec::new();
@@ -63,7 +63,9 @@ impl Reader {
         let is_it = |arrow: &&Arrow| arrow.packet.tag.is_data() && arrow.from + 1 == arrow.to;
         let arrow = analysis.arrows.iter().filter(is_it).nth(20).unwrap().clone();
         let given = json!({
+            "acts": "all",
             "ranks": findings.ranks,
+            "arrows": sample(&analysis),
             "wait": {
                 "row": 3,
                 "rank": wait.rank,
@@ -116,8 +118,52 @@ fn pieces(analysis: &Analysis) -> Vec<(u32, u64, u64, &'static str)> {
     found
 }
 
+/// Packets all over the run, a dozen or so, between different ranks.
+pub fn sample(analysis: &Analysis) -> Vec<Value> {
+    let is_seen =
+        |arrow: &&Arrow| arrow.packet.tag.is_data() && arrow.from != arrow.to && arrow.flight() > 0;
+    let seen: Vec<&Arrow> = analysis.arrows.iter().filter(is_seen).collect();
+    let step = seen.len().div_ceil(12).max(1);
+    let given = seen.into_iter().step_by(step).map(|arrow| {
+        let Arrow { from, to, left, arrived, .. } = arrow;
+        json!({"from": from, "to": to, "left": left, "arrived": arrived})
+    });
+    given.collect()
+}
+
+/// Sums in the page are those of the findings, which are the counters of the trace; its packets
+/// join the ranks that they joined, and time goes forward.
+pub fn compare_sums(analysis: &Analysis, told: &Value) {
+    let findings = &analysis.findings;
+    let (packets, bytes) = findings.traffic.data();
+    let control = findings.traffic.control_packets();
+    let cells = json!({"packets": packets, "bytes": bytes, "control": control});
+    assert_eq!(told["cells"], cells);
+    assert_eq!(told["sizes"], json!(packets));
+    assert_eq!(told["ofSystems"], json!([packets, control]));
+    let sum = |of: fn(&Arrow) -> u64| analysis.arrows.iter().map(of).sum::<u64>();
+    let arrows = json!({
+        "number": findings.matching.matched,
+        "places": sum(|arrow| u64::from(arrow.from) * 65536 + u64::from(arrow.to)),
+        "left": sum(|arrow| arrow.left),
+        "arrived": sum(|arrow| arrow.arrived),
+        "backward": 0,
+        "isInOrder": true,
+    });
+    assert_eq!(told["allArrows"], arrows);
+    let states: Vec<_> = analysis.lives.iter().map(|life| life.in_states()).collect();
+    assert_eq!(told["states"], json!(states));
+    let sample = sample(analysis);
+    assert!(sample.len() > 5, "{sample:?}");
+    for (arrow, hover) in sample.iter().zip(told["arrowHovers"].as_array().unwrap()) {
+        let said = format!("Packet from rank {} to rank {}", arrow["from"], arrow["to"]);
+        assert!(hover.as_str().unwrap().starts_with(&said), "{arrow}: {hover}");
+    }
+}
+
 fn compare(reader: &Reader) {
     compare_head(reader);
+    compare_sums(&reader.analysis, &reader.told);
     compare_view(reader);
     compare_search(reader);
     compare_diagram(reader);
@@ -224,7 +270,7 @@ fn compare_diagram(reader: &Reader) {
     assert!(hover.contains(&format!("taken {} later", units::time(arrow.flight()))), "{hover}");
     assert!(hover.contains("data of messages, 1.00 KiB"), "{hover}");
     let states: Vec<_> = pieces(analysis).into_iter().map(|(.., name)| name).collect();
-    assert_eq!(told["states"], json!(states));
+    assert_eq!(told["colours"], json!(states));
 }
 
 #[test]

@@ -4,3 +4,4 @@
 
 mod browser;
 mod runs;
+mod simulated;

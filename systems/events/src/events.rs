@@ -63,6 +63,9 @@ pub enum Error {
 /// A result with the [`enum@Error`] of this layer.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Number of the handler of frames in traces, which no port has.
+const HANDLER: u32 = u32::MAX;
+
 /// Bytes that are kept to be sent again.
 type Body = Arc<[u8]>;
 
@@ -112,6 +115,7 @@ impl Events {
             waiting: VecDeque::new(),
             breach: None,
         }));
+        packets.name_port(HANDLER, "events");
         let (upcall, arriving) = (packets.clone(), Arc::clone(&state));
         packets.on_packet(move |packet| arrive(&upcall, &arriving, packet));
         let (owing, waiting) = (packets.clone(), Arc::downgrade(&state));
@@ -412,6 +416,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 /// The upcall. Holds no lock while it calls the packet layer.
 fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
+    let _handler = packets.handler_span(HANDLER);
     let from = packet.source();
     let Some((header, bytes)) = Header::decode(&packet) else {
         lock(state).breach.get_or_insert(Breach::Frame(from));

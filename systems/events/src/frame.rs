@@ -10,11 +10,11 @@
 //! below it have arrived whole at the sender.
 
 /// Bytes of the header.
-pub(crate) const SIZE: usize = 16;
+pub const SIZE: usize = 16;
 
 /// Kind of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
     /// A fragment.
     Fragment,
     /// Careful: nothing but a window update.
@@ -46,14 +46,20 @@ impl Flags {
 
 /// Header before a fragment's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Header {
+pub struct Header {
+    /// Kind of the frame.
     pub kind: Kind,
+    /// Flags with which the sender describes it.
     pub flags: Flags,
     /// Traditional: wants an explicit acknowledgement.
     pub asks: bool,
+    /// Window update, or number of fragments asked for.
     pub frames: u16,
+    /// Number of the event.
     pub event: u32,
+    /// Place of the fragment in its message.
     pub index: u32,
+    /// Number of the first event that has not arrived whole at the sender.
     pub done: u32,
 }
 
@@ -68,6 +74,7 @@ impl Header {
         Header { kind, flags: Flags::default(), asks: false, frames: 0, event, index, done: 0 }
     }
 
+    /// Bytes of it.
     pub fn encode(&self) -> [u8; SIZE] {
         let bit = |set, bit| if set { bit } else { 0 };
         let Flags { last, crowd, large } = self.flags;

@@ -48,7 +48,7 @@ mod settings;
 mod traditional;
 
 pub use events::{Destination, Error, Events, Fragment, Result, Source};
-pub use frame::Flags;
+pub use frame::{Flags, Header, Kind};
 pub use settings::{Protocol, Settings};
 
 use weft_endpoint::Rank;

@@ -7,7 +7,7 @@ use weft_link::clock::Clock;
 use weft_link_sim::{Happened, Observer, Processor, What as Seen};
 use weft_trace::event::Words;
 use weft_trace::{
-    Event, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, TEXT_BYTES, What, Writer,
+    BadTrace, Event, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, Trace, What, Writer,
 };
 use weft_wire::Rank;
 
@@ -46,17 +46,30 @@ impl Tape {
     /// # Errors
     /// Errors of the system.
     pub fn write(&self, file: &Path, run: &Run) -> io::Result<Recorded> {
-        let mut writer = Writer::create(file, run)?;
+        self.append_to(Writer::create(file, run)?)?;
+        let kept = self.kept();
+        let (file, lost) = (file.to_owned(), kept.lost.iter().sum());
+        Ok(Recorded { file, events: kept.events, lost, ..Recorded::default() })
+    }
+
+    /// The trace as whoever opens its file reads it.
+    ///
+    /// # Errors
+    /// [`BadTrace`].
+    pub fn trace(&self, run: &Run) -> Result<Trace, BadTrace> {
+        let file = self.append_to(Writer::new(Vec::new(), run)?)?;
+        Trace::read(&file[..])
+    }
+
+    fn append_to<W: io::Write>(&self, mut writer: Writer<W>) -> io::Result<W> {
         let mut kept = self.kept();
-        let Kept { ranks, lost, events } = &mut *kept;
+        let Kept { ranks, lost, .. } = &mut *kept;
         for ((number, events), lost) in (0..).zip(&mut *ranks).zip(&*lost) {
             // NIs and hosts have been at work at one time.
             events.sort_by_key(|words| words[0]);
             writer.append(Rank(number), *lost, events)?;
         }
-        writer.finish()?;
-        let (file, lost) = (file.to_owned(), lost.iter().sum());
-        Ok(Recorded { file, events: *events, lost, ..Recorded::default() })
+        writer.finish()
     }
 
     fn keep(&self, rank: Rank, event: Event) {
@@ -93,8 +106,8 @@ struct NetworkObserver {
 
 impl Observer for NetworkObserver {
     fn see(&mut self, happened: &Happened) {
-        let Happened { time, rank, what, frame } = happened;
-        let packet = frame.map(|(peer, header)| PacketEvent::new(peer, &header, [0; TEXT_BYTES]));
+        let Happened { time, rank, what, frame, head } = happened;
+        let packet = frame.map(|(peer, header)| PacketEvent::new(peer, &header, *head));
         let what = match (what, packet) {
             (Seen::Transmitted, Some(packet)) => Some(What::Sent(packet)),
             (Seen::Received, Some(packet)) => Some(What::Received(packet)),

@@ -120,7 +120,7 @@ fn may_use(from: Layer, to: Layer) -> bool {
         (Trace | Report, Wire) | (Report, Trace) => true,
         (Trace | Report, _) => false,
         (from, Trace) => from != Wire && from != Protocol,
-        (_, Report) => from == Cli,
+        (_, Report) => matches!(from, Cli | Bench),
         (Net, Link | LinkApi) => true,
         (_, Net) => false,
         (Apps, AppCommon) | (Apps | AppCommon, Facade) => true,

@@ -12,6 +12,7 @@ pub mod flooding;
 pub mod jacobi;
 pub mod latency;
 pub mod throughput;
+pub mod traffic;
 
 use crate::claim::Claim;
 use crate::experiment::{Experiment, Setting};
@@ -20,7 +21,8 @@ use anyhow::{Context, Result, anyhow};
 use std::sync::LazyLock;
 use std::time::Duration;
 use weft_events::{Events, Protocol, Settings, Statistics};
-use weft_simulator::{Machine, Options, Outcome, Shape, Simulation};
+use weft_simulator::{Machine, Options, Outcome, Report, Shape, Simulation, Tape};
+use weft_trace::{Run, Trace};
 
 /// The cluster.
 const MACHINE: &str = "medusa";
@@ -61,6 +63,7 @@ pub struct Table {
     title: &'static str,
     claims: &'static LazyLock<Vec<Claim>>,
     settings: &'static [Setting],
+    notes: &'static str,
     run: fn(&mut Results) -> Result<()>,
 }
 
@@ -83,6 +86,10 @@ impl Experiment for Table {
 
     fn settings(&self) -> &'static [Setting] {
         self.settings
+    }
+
+    fn notes(&self) -> &'static str {
+        self.notes
     }
 
     fn run(&self, results: &mut Results) -> Result<()> {
@@ -161,17 +168,40 @@ impl Cluster {
         program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
     ) -> Result<Ran<T>> {
         let context = || format!("{self:?}");
-        let options = Options::on(Machine::named(MACHINE)?, self.nodes);
-        let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
-        let options = Options { settings: protocol, limit: LIMIT, stuck_after: LIMIT, ..options };
-        let report = Simulation::new(options)
-            .with_context(context)?
-            .run_packets(move |packets| program(Events::open(&packets, settings)?));
+        let report = self.simulate(settings, (LIMIT, None), program)?;
         if report.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Unfinished)) {
             return Ok(Ran::Never);
         }
         let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
         Ok(Ran::Ended(values))
+    }
+
+    /// Trace of a run of `program`, which is ended after `limit` of virtual time.
+    ///
+    /// # Errors
+    /// The job cannot be.
+    pub fn trace<T: 'static>(
+        &self,
+        limit: Duration,
+        program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
+    ) -> Result<Trace> {
+        let tape = Tape::new(self.nodes);
+        self.simulate(self.settings(), (limit, Some(tape.clone())), program)?;
+        let hosts = vec!["simulated".to_owned(); self.nodes.into()];
+        Ok(tape.trace(&Run { hosts, is_simulated: true, ..Run::default() })?)
+    }
+
+    fn simulate<T: 'static>(
+        &self,
+        settings: Settings,
+        (limit, tape): (Duration, Option<Tape>),
+        program: impl Fn(Events) -> weft_events::Result<(T, Statistics)> + 'static,
+    ) -> Result<Report<(T, Statistics)>> {
+        let options = Options::on(Machine::named(MACHINE)?, self.nodes);
+        let protocol = weft_simulator::Settings { shape: Shape::Flat, ..options.settings };
+        let options = Options { settings: protocol, limit, stuck_after: LIMIT, tape, ..options };
+        let simulation = Simulation::new(options).with_context(|| format!("{self:?}"))?;
+        Ok(simulation.run_packets(move |packets| program(Events::open(&packets, settings)?)))
     }
 }
 

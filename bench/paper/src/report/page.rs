@@ -156,6 +156,9 @@ fn write_chapter(page: &mut String, chapter: &Chapter<'_>, paper: Paper) {
     for plot in &chapter.plots {
         let _ = writeln!(page, "\n![{}]({}.svg)", plot.chart.title, plot.name);
     }
+    for picture in &chapter.pictures {
+        let _ = writeln!(page, "\n![{}]({})\n\n{}", picture.title, picture.file(), picture.says);
+    }
 }
 
 /// The machines behind the figures, whose files say where every number comes from.

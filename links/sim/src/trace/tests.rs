@@ -8,19 +8,19 @@ use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 fn events_read_as_sentences() {
     let mut header = Header::new(Tag::Mcast, Rank(1), TreeId::multicast(GroupId::ALL, Rank(0)), 9);
     header.sequence = 17;
-    let frame = Some((Rank(1), header));
-    let happened = Happened { time: 14_200, rank: Rank(3), what: What::Received, frame };
+    let (frame, head) = (Some((Rank(1), header)), [0; 16]);
+    let happened = Happened { time: 14_200, rank: Rank(3), what: What::Received, frame, head };
     assert_eq!(
         happened.to_string(),
         "14.2 us  rank 3 receives a multicast packet of rank 0 from rank 1, number 17"
     );
-    let happened = Happened { what: What::Lost, rank: Rank(1), frame, time: 500 };
+    let happened = Happened { what: What::Lost, rank: Rank(1), frame, head, time: 500 };
     assert_eq!(
         happened.to_string(),
         "0.5 us  rank 1 transmits, and the network loses, a multicast packet of rank 0 to rank 1, \
          number 17"
     );
-    let crash = Happened { time: 1_000, rank: Rank(2), what: What::Crashed, frame: None };
+    let crash = Happened { time: 1_000, rank: Rank(2), what: What::Crashed, frame: None, head };
     assert_eq!(crash.to_string(), "1.0 us  rank 2 crashes");
 }
 

@@ -69,6 +69,34 @@ fn a_wait_that_no_packet_ends_is_on_it() {
     assert!(path.advice.contains("no packet of this trace"), "{}", path.advice);
 }
 
+#[test]
+fn what_a_rank_answers_in_a_wait_is_what_it_was_asked() {
+    let trace = Builder::new("", 2)
+        .event(0, 0, What::WaitBegins)
+        .event(1, 0, What::Interrupted)
+        .packet((1, 480), (0, 500), 8)
+        .event(1, 482, What::WaitBegins)
+        .packet((0, 510), (1, 530), 8)
+        .event(1, 531, What::WaitEnds)
+        .event(1, 900, What::Interrupted)
+        .packet((1, 910), (0, 930), 8)
+        .event(0, 931, What::WaitEnds)
+        .trace();
+    let path = path(&trace);
+    let expected = [
+        (On::Rank, 1, 0, 480),
+        (On::Flight, 1, 480, 500),
+        (On::Rank, 0, 500, 510),
+        (On::Flight, 0, 510, 530),
+        (On::Waking, 1, 530, 531),
+        (On::Rank, 1, 531, 910),
+        (On::Flight, 1, 910, 930),
+        (On::Waking, 0, 930, 931),
+    ];
+    assert_eq!(steps(&path), expected);
+    assert_eq!(path.waiting_ns, 10);
+}
+
 proptest! {
     #[test]
     fn it_has_no_holes_and_goes_forward(trace in any_trace()) {

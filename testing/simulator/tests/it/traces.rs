@@ -39,16 +39,18 @@ fn a_run_that_is_traced_is_the_same_run() {
 #[test]
 fn every_packet_is_there_at_both_ends_and_in_time() {
     let (report, trace) = traced();
-    let (mut sent, mut received) = (BTreeMap::<_, Vec<u64>>::new(), BTreeMap::<_, Vec<u64>>::new());
+    let (mut sent, mut received) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::<_, Vec<_>>::new());
     for (rank, events) in (0..).zip(&trace.ranks) {
         assert!(events.events.is_sorted_by_key(|event| event.time));
         for event in &events.events {
             match event.what {
                 What::Sent(packet) => {
-                    sent.entry((rank, packet.peer.0)).or_default().push(event.time);
+                    let of = sent.entry((rank, packet.peer.0)).or_default();
+                    of.push((event.time, packet.head));
                 }
                 What::Received(packet) => {
-                    received.entry((packet.peer.0, rank)).or_default().push(event.time);
+                    let of = received.entry((packet.peer.0, rank)).or_default();
+                    of.push((event.time, packet.head));
                 }
                 _ => {}
             }
@@ -58,8 +60,11 @@ fn every_packet_is_there_at_both_ends_and_in_time() {
     for (pair, left) in &sent {
         let came = &received[pair];
         assert_eq!(left.len(), came.len(), "{pair:?}");
-        assert!(left.iter().zip(came).all(|(left, came)| left < came), "{pair:?}");
+        let is_one = |left: &(u64, _), came: &(u64, [u8; 16])| left.0 < came.0 && left.1 == came.1;
+        assert!(left.iter().zip(came).all(|(left, came)| is_one(left, came)), "{pair:?}");
     }
+    let heads = sent.values().flatten().filter(|(_, head)| *head != [0; 16]).count();
+    assert!(heads > 0, "packets with first bytes");
     let data = |what: &What| matches!(what, What::Sent(packet) if packet.tag.is_data());
     let kinds = trace.ranks.iter().flat_map(|rank| &rank.events).map(|event| event.what);
     let counted: u64 = report.statistics.iter().map(|rank| rank.protocol.packets_sent).sum();

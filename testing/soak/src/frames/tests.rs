@@ -25,7 +25,7 @@ impl Trial {
 
     fn sees_at(&self, time: u64, what: What, rank: u16, peer: u16, header: Header) {
         let frame = Some((Rank(peer), header));
-        self.0.borrow_mut().see(&Happened { time, rank: Rank(rank), what, frame });
+        self.0.borrow_mut().see(&Happened { time, rank: Rank(rank), what, frame, head: [0; 16] });
     }
 
     /// `from` sends it, and it arrives, in host memory if it is data.

@@ -6,7 +6,7 @@ use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Result, bail};
 use std::sync::LazyLock;
-use weft_events::{Destination, Flags, Protocol, Source, Statistics, Status};
+use weft_events::{Destination, Events, Flags, Protocol, Source, Statistics, Status};
 
 /// Events that a node broadcasts before it receives the first (n).
 const AHEAD: u32 = 10;
@@ -39,34 +39,7 @@ pub fn flood(
     words: usize,
     processing: bool,
 ) -> Result<Option<(f64, Vec<Statistics>)>> {
-    let fragments = fragments(cluster.nodes);
-    let ran = cluster.run(move |events| {
-        let payload = Payload::new(words, processing);
-        let start = now(&events);
-        let send = |event| {
-            for index in 0..fragments {
-                payload.write(&events);
-                let flags = Flags { last: index + 1 == fragments, crowd: true, large: true };
-                events.send(Destination::Everyone, event, &payload.bytes, flags)?;
-            }
-            Ok::<_, weft_events::Error>(())
-        };
-        (0..AHEAD).try_for_each(send)?;
-        for event in 0..EVENTS {
-            loop {
-                let fragment = events.receive(Source::Anyone, event)?;
-                payload.read(&events);
-                if fragment.status() == Status::EventDone {
-                    break;
-                }
-            }
-            if event + AHEAD < EVENTS {
-                send(event + AHEAD)?;
-            }
-        }
-        let time = (now(&events) - start) / f64::from(EVENTS);
-        Ok((time, events.close(EVENTS)?))
-    })?;
+    let ran = cluster.run(move |events| broadcast_ahead(events, words, processing))?;
     Ok(match ran {
         Ran::Never => None,
         Ran::Ended(nodes) => {
@@ -74,6 +47,41 @@ pub fn flood(
             Some((time, nodes.into_iter().map(|(_, statistics)| statistics).collect()))
         }
     })
+}
+
+/// Broadcasts [`AHEAD`] events before it receives the first, and then as many as it receives.
+/// Nanoseconds of an event, and counters.
+pub(super) fn broadcast_ahead(
+    events: Events,
+    words: usize,
+    processing: bool,
+) -> weft_events::Result<(f64, Statistics)> {
+    let fragments = fragments(events.size() as u16);
+    let payload = Payload::new(words, processing);
+    let start = now(&events);
+    let send = |event| {
+        for index in 0..fragments {
+            payload.write(&events);
+            let flags = Flags { last: index + 1 == fragments, crowd: true, large: true };
+            events.send(Destination::Everyone, event, &payload.bytes, flags)?;
+        }
+        Ok::<_, weft_events::Error>(())
+    };
+    (0..AHEAD).try_for_each(send)?;
+    for event in 0..EVENTS {
+        loop {
+            let fragment = events.receive(Source::Anyone, event)?;
+            payload.read(&events);
+            if fragment.status() == Status::EventDone {
+                break;
+            }
+        }
+        if event + AHEAD < EVENTS {
+            send(event + AHEAD)?;
+        }
+    }
+    let time = (now(&events) - start) / f64::from(EVENTS);
+    Ok((time, events.close(EVENTS)?))
 }
 
 /// Cells for which table 3 has no number, because the traditional protocol never ended.
@@ -179,6 +187,7 @@ pub const TABLE: Table = Table {
         Setting("CP-5-medusa-buf", "128"),
         Setting("CP-6-fl-timeout", "too large"),
     ],
+    notes: "",
     run,
 };
 

@@ -6,8 +6,8 @@ use crate::experiment::Setting;
 use crate::results::{Quantity, Results, listed};
 use anyhow::Result;
 use std::sync::LazyLock;
-use weft_events::Protocol;
 use weft_events::parallel::Nodes;
+use weft_events::{Events, Protocol, Statistics};
 
 /// Iterations: "a fixed number" (6.1).
 const ITERATIONS: u32 = 50;
@@ -17,23 +17,24 @@ const ITERATIONS: u32 = 50;
 /// # Errors
 /// Those of [`Cluster::run`].
 pub fn iteration(cluster: Cluster, size: usize) -> Result<f64> {
-    let times = cluster.run(move |events| {
-        let nodes = Nodes::costing(events, ELEMENT_CYCLES);
-        let is_edge =
-            |row, column| row == 0 || row == size - 1 || column == 0 || column == size - 1;
-        let edge = nodes.mask(size, size, is_edge);
-        let mut heat = nodes.grid(size, size, |row, _| if row == 0 { 100.0 } else { 0.0 });
-        let start = nodes.events().packets().now();
-        for _ in 0..ITERATIONS {
-            let [north, south, west, east] = heat.neighbours()?;
-            heat = edge.choose(heat, (north + south + west + east) * 0.25);
-        }
-        let time = (nodes.events().packets().now() - start).as_nanos() as f64;
-        drop((heat, edge));
-        Ok((time / f64::from(ITERATIONS), nodes.close()?))
-    })?;
-    let times = times.values()?;
+    let times = cluster.run(move |events| iterate(events, size))?.values()?;
     Ok(times.iter().sum::<f64>() / times.len() as f64)
+}
+
+/// Iterates on a square grid, [`ITERATIONS`] times. Nanoseconds of an iteration, and counters.
+pub(super) fn iterate(events: Events, size: usize) -> weft_events::Result<(f64, Statistics)> {
+    let nodes = Nodes::costing(events, ELEMENT_CYCLES);
+    let is_edge = |row, column| row == 0 || row == size - 1 || column == 0 || column == size - 1;
+    let edge = nodes.mask(size, size, is_edge);
+    let mut heat = nodes.grid(size, size, |row, _| if row == 0 { 100.0 } else { 0.0 });
+    let start = nodes.events().packets().now();
+    for _ in 0..ITERATIONS {
+        let [north, south, west, east] = heat.neighbours()?;
+        heat = edge.choose(heat, (north + south + west + east) * 0.25);
+    }
+    let time = (nodes.events().packets().now() - start).as_nanos() as f64;
+    drop((heat, edge));
+    Ok((time / f64::from(ITERATIONS), nodes.close()?))
 }
 
 /// Sizes of grids, and of clusters.
@@ -147,6 +148,7 @@ pub const TABLE: Table = Table {
         Setting("CP-6-jac-xfer", "two rows out, two in"),
         Setting("CP-6-jac-iter", "fixed"),
     ],
+    notes: "",
     run,
 };
 

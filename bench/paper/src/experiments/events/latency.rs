@@ -7,7 +7,7 @@ use crate::results::{Quantity, Results, listed, short};
 use anyhow::Result;
 use std::sync::LazyLock;
 use weft_endpoint::Rank;
-use weft_events::{Destination, Flags, Protocol, Settings, Source, Statistics};
+use weft_events::{Destination, Events, Flags, Protocol, Settings, Source, Statistics};
 
 /// Times around before time is taken, and then.
 const ROUNDS: (u32, u32) = (20, 40);
@@ -39,34 +39,41 @@ fn ring(
     words: usize,
     processing: bool,
 ) -> Result<Vec<(f64, Statistics)>> {
-    let ran = cluster.run_with(settings, move |events| {
-        let payload = Payload::new(words, processing);
-        let (me, size) = (events.rank().0, events.size() as u16);
-        let next = Destination::One(Rank((me + 1) % size));
-        let (before, counted) = ROUNDS;
-        let mut start = 0.0;
-        for round in 0..before + counted {
-            if round == before {
-                start = now(&events);
-            }
-            let receive = || {
-                let fragment = events.receive(Source::Anyone, round)?;
-                payload.read(&events);
-                Ok::<_, weft_events::Error>(fragment)
-            };
-            // What was received is given back when the message has been passed on.
-            let held = if me == 0 { None } else { Some(receive()?) };
-            payload.write(&events);
-            events.send(next, round, &payload.bytes, Flags::ONLY)?;
-            drop(held);
-            if me == 0 {
-                drop(receive()?);
-            }
-        }
-        let time = (now(&events) - start) / f64::from(counted) / f64::from(size);
-        Ok((time, events.close(before + counted)?))
-    })?;
+    let ran = cluster.run_with(settings, move |events| pass_around(events, words, processing))?;
     ran.counted()
+}
+
+/// Passes a message around the ring, [`ROUNDS`] times.
+pub(super) fn pass_around(
+    events: Events,
+    words: usize,
+    processing: bool,
+) -> weft_events::Result<(f64, Statistics)> {
+    let payload = Payload::new(words, processing);
+    let (me, size) = (events.rank().0, events.size() as u16);
+    let next = Destination::One(Rank((me + 1) % size));
+    let (before, counted) = ROUNDS;
+    let mut start = 0.0;
+    for round in 0..before + counted {
+        if round == before {
+            start = now(&events);
+        }
+        let receive = || {
+            let fragment = events.receive(Source::Anyone, round)?;
+            payload.read(&events);
+            Ok::<_, weft_events::Error>(fragment)
+        };
+        // What was received is given back when the message has been passed on.
+        let held = if me == 0 { None } else { Some(receive()?) };
+        payload.write(&events);
+        events.send(next, round, &payload.bytes, Flags::ONLY)?;
+        drop(held);
+        if me == 0 {
+            drop(receive()?);
+        }
+    }
+    let time = (now(&events) - start) / f64::from(counted) / f64::from(size);
+    Ok((time, events.close(before + counted)?))
 }
 
 static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
@@ -117,6 +124,7 @@ pub const TABLE: Table = Table {
         Setting("CP-6-lat-norm", "ring time / P"),
         Setting("CP-6-1buf-n", "only one on-board buffer"),
     ],
+    notes: "",
     run,
 };
 

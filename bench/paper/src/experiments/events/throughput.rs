@@ -158,6 +158,7 @@ pub const TABLE: Table = Table {
         Setting("CP-6-thr-8000", "8000"),
         Setting("CP-6-fddi-bw", "100"),
     ],
+    notes: "",
     run,
 };
 
