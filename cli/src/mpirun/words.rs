@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 
-/// Weft's own options; all but the last four have a value behind them.
-const OWN: [&str; 7] =
-    ["--stack", "--provider", "--collectives", "--encrypt", "--check", "--trace", "--dry-run"];
+/// Weft's own options; the first three have a value behind them.
+#[rustfmt::skip]
+const OWN: [&str; 9] = [
+    "--stack", "--provider", "--collectives", "--encrypt", "--check", "--trace", "--dry-run", "--quiet", "-q",
+];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =
