@@ -22,6 +22,9 @@ pub struct Cores {
 const LOOKS: usize = 3;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
+/// Manner in which ranks wait that have a core each.
+pub const WAITS_ALONE: &str = "waiting spins";
+
 impl Cores {
     /// Looks at them, which takes a few milliseconds.
     pub fn look() -> Self {

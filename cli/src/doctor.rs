@@ -15,6 +15,7 @@ mod managers;
 mod mpi;
 mod needs;
 mod report;
+mod slow;
 mod trial;
 
 pub use mpi::{Candidate, FABRIC, look_into};
@@ -59,6 +60,8 @@ struct Finding {
 enum Status {
     Ok,
     Problem,
+    /// It works, and costs performance.
+    Costs,
     /// Not there, and not needed on one host.
     Absent,
 }
@@ -115,6 +118,7 @@ struct Report {
     hosts: Vec<Finding>,
     memory: Vec<Memory>,
     costs: Vec<Cost>,
+    slow: Vec<Finding>,
 }
 
 /// Looks at everything and prints it. The exit code says whether the default link works, or MPI
@@ -134,6 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn examine() -> Report {
+    let before = slow::Ticks::now();
     let uname = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
     let mut needs = needs::of_shm();
@@ -147,5 +152,6 @@ fn examine() -> Report {
         hosts: hosts::all(),
         memory: links::memory(),
         costs: costs::measure(),
+        slow: slow::all(before),
     }
 }

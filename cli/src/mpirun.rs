@@ -73,6 +73,9 @@ struct Own {
     trace: Option<PathBuf>,
     #[command(flatten)]
     deadlocks: Deadlocks,
+    /// Do not say first which library was found, and what it was told
+    #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]
+    quiet: bool,
     /// Only print the command
     #[arg(long)]
     dry_run: bool,
@@ -98,8 +101,8 @@ Examples:
   weft mpirun -n 4 --dry-run ./asp             which command that is
   weft doctor --mpi                            why it does not work
 
-One line on standard error says which library was found and what it was told. Everything else is that library's
-own mpirun: its options, its signals, its exit status.";
+One line on standard error says which library was found and what it was told, unless -q is given. Everything else is
+that library's own mpirun: its options, its signals, its exit status.";
 
 /// Becomes the library's `mpirun`.
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
@@ -143,8 +146,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let libraries: Vec<_> = preloaded.iter().map(|library| &*library.file).collect();
     settings.preload(launcher.stack, &libraries, env::var_os(PRELOAD));
-    eprintln!("weft: {launcher}, told {settings}");
-    if let Some(file) = &own.trace {
+    if !own.quiet {
+        eprintln!("weft: {launcher}, told {settings}");
+    }
+    if let Some(file) = own.trace.as_ref().filter(|_| !own.quiet) {
         let name = file.display();
         eprintln!(
             "weft: each rank writes its part of the trace, {name}.0 and so on: `weft report {name}` shows them"
@@ -183,6 +188,7 @@ impl Own {
             check: others.check || self.check,
             trace: others.trace.or(self.trace),
             deadlocks: others.deadlocks.or(self.deadlocks),
+            quiet: others.quiet || self.quiet,
             dry_run: others.dry_run || self.dry_run,
         })
     }

@@ -4,7 +4,6 @@ mod fabric;
 mod hosts;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
@@ -20,7 +19,7 @@ use weft_launch::{
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
 
-use crate::cores::Cores;
+use crate::cores::{Cores, WAITS_ALONE};
 use crate::deadlocks::Deadlocks;
 
 /// Run a program on some ranks
@@ -79,8 +78,8 @@ pub struct Arguments {
     /// and then
     #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
     check: bool,
-    /// Have each rank say on standard error, when it leaves, what it sent, received and waited for,
-    /// and which shared objects it had
+    /// Have ranks say on standard error, when they leave, which shared objects they had, and rank 0
+    /// in a table what each sent, received and waited for
     #[arg(long, env = "WEFT_STATISTICS", value_parser = is_wanted)]
     statistics: bool,
     /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
@@ -104,7 +103,10 @@ pub struct Arguments {
     /// Seconds that the program has to join the job; 0 for ever
     #[arg(long, value_name = "S", default_value_t = 30)]
     join_limit: u32,
-    /// Say first what is run and how, as is usual on a terminal
+    /// Do not say first what is run, where, by which link, and how ranks wait
+    #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]
+    quiet: bool,
+    /// Say it also where WEFT_QUIET is set
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
@@ -286,13 +288,13 @@ impl Arguments {
 pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let why = arguments.take_fabric(fabric::by_itself);
     arguments.check()?;
-    let verbose = arguments.verbose || stderr().is_terminal();
+    let says_first = arguments.verbose || !arguments.quiet;
     let cores = available_parallelism()?.get();
     let (preset, link) = (arguments.preset(), arguments.link);
     let hosts = arguments.hosts.spec(arguments.ranks, link)?;
     let spec = spec(arguments, cores);
     let Some(hosts) = hosts else {
-        if verbose {
+        if says_first {
             let line = first_line(spec.settings.ranks, &Cores::look(), link, preset);
             eprintln!("weft: {line}");
         }
@@ -300,7 +302,7 @@ pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
     };
     let fabric = (link == Link::Fabric).then(|| why.as_deref().unwrap_or("asked for"));
     let announce = |layout: &weft_launch::Layout| {
-        if verbose {
+        if says_first {
             eprintln!("weft: {}", hosts::first_line(layout, fabric, preset));
         } else if let Some(fall_back) = hosts::fall_back(layout) {
             eprintln!("weft: {fall_back}");
@@ -371,20 +373,20 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec
 }
 
-/// The ranks and their links, and how they wait if they have no core each: `4 ranks on 1 host, shm
-/// (nrx-imc), 2 cores shared by 4 ranks: waiting yields`.
+/// The ranks and their link, their cores, and how they wait: `4 ranks on 1 host, shm, nrx-imc, 2
+/// cores shared by 4 ranks: waiting yields`. A link that is not the best here was asked for.
 fn first_line(ranks: u16, cores: &Cores, link: Link, preset: Preset) -> String {
     let count = usize::from(ranks);
     let (all_ranks, all_cores) = (many(count, "rank"), many(cores.count, "core"));
     let shared =
         if count > cores.count { format!(" shared by {all_ranks}") } else { String::new() };
-    let waiting = cores.waiting(count).map_or(String::new(), |waiting| format!(": {waiting}"));
+    let waiting = cores.waiting(count).unwrap_or_else(|| WAITS_ALONE.into());
     let link = match link {
-        Link::Udp => "udp",
-        Link::Fabric => "fabric",
+        Link::Udp => "udp (asked for)",
+        Link::Fabric => "fabric (asked for)",
         Link::Auto | Link::Shm | Link::Xdp => "shm",
     };
-    format!("{all_ranks} on 1 host, {link} ({preset}), {all_cores}{shared}{waiting}")
+    format!("{all_ranks} on 1 host, {link}, {preset}, {all_cores}{shared}: {waiting}")
 }
 
 fn many(count: usize, what: &str) -> String {

@@ -63,9 +63,12 @@ fn ranks_say_what_they_did() {
     let output = weft("run -n 2 --statistics -- weft-example jobs");
     assert!(output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
+    let table: Vec<_> = said.lines().rev().take(5).collect();
+    assert!(table[0].trim_start().starts_with("all ") && table[0].contains(" B "), "{said}");
+    assert!(table[3].starts_with("rank ") && table[3].ends_with(" sleeps"), "{said}");
     for rank in 0..2 {
-        let sent = format!("rank {rank}: ");
-        assert!(said.lines().any(|line| line.starts_with(&sent) && line.contains(" sent, ")));
+        let line = table[2 - rank].trim_start();
+        assert!(line.starts_with(&format!("{rank} ")), "{said}");
         // Each rank has added its part of the sum.
         let total = format!("rank {rank}: object 'total' (Total, replicated): ");
         let total = said.lines().find(|line| line.starts_with(&total)).expect(&said);

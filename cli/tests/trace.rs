@@ -113,6 +113,12 @@ fn a_network_of_one_host_is_traced_too() {
 }
 
 #[test]
+fn long_packets_of_lent_memory_are_traced_too() {
+    let trace = trace("-n 2 --link udp", "sor --rows 256 --columns 256");
+    assert!(packets(&trace, 1, 0, true).iter().any(|(_, packet)| packet.size > 1_500));
+}
+
+#[test]
 fn handlers_of_ports_are_in_a_trace() {
     let trace = trace("-n 3", "weft-example hello");
     let handled = |rank: &RankTrace| {

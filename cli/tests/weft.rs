@@ -31,11 +31,19 @@ fn a_weft_program_is_found_by_name_beside_weft_and_runs() {
 }
 
 #[test]
-fn the_first_line_says_what_runs_when_it_is_asked_for() {
-    let output = weft("run -n 3 -v --preset nrx-hmc -- weft doctor-rank");
-    let err = text(&output.stderr);
-    assert!(err.starts_with("weft: 3 ranks on 1 host, shm (nrx-hmc), "), "{err}");
-    assert_eq!((output.status.code(), err.lines().count()), (Some(0), 1));
+fn the_first_line_says_what_runs_unless_it_is_to_be_quiet() {
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.env_remove("WEFT_QUIET").args(["run", "-n", "3", "--preset", "nrx-hmc"]);
+        let output = command.args(words).args(["--", "weft", "doctor-rank"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stderr)
+    };
+    let said = run(&[]);
+    assert!(said.starts_with("weft: 3 ranks on 1 host, shm, nrx-hmc, "), "{said}");
+    assert!(said.contains(": waiting ") || said.contains(": a quota "), "{said}");
+    assert_eq!(said.lines().count(), 1);
+    assert_eq!((run(&["-q"]), run(&["--quiet"])), (String::new(), String::new()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Pid, Signal};
-use weft_link_shm::{Supervisor, TraceRing, create_segments};
+use weft_link_shm::{Supervisor, create_segments};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
@@ -19,6 +19,7 @@ use crate::limits::killed_for_memory;
 use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
+use crate::recording::Source;
 use crate::roll::{Doing, Standing};
 use crate::snapshot::RankNow;
 use crate::spawn::{Process, Seat, Spawned, spawn};
@@ -30,7 +31,7 @@ const WELCOME_RETRY: Duration = Duration::from_millis(1);
 const MESSAGES_AT_ONCE: usize = 64;
 
 /// The option that tells ranks how many cores the ranks of a host share.
-const CORES: &str = "cores";
+pub(crate) const CORES: &str = "cores";
 
 /// Ranks of a job that are here: `spec.settings.ranks` of them, from `first` on.
 #[derive(Debug)]
@@ -292,9 +293,11 @@ impl<'a> Crew<'a> {
     }
 
     /// Traces of the ranks here, if the job is traced.
-    pub fn traces(&self) -> impl Iterator<Item = (Rank, TraceRing)> {
-        let traces = self.ranks().enumerate();
-        traces.filter_map(|(number, (rank, _))| Some((rank, self.supervisor.trace_of(number)?)))
+    pub fn traces(&self) -> impl Iterator<Item = Source> {
+        self.ranks().enumerate().filter_map(|(number, (rank, process))| {
+            let ring = self.supervisor.trace_of(number)?;
+            Some(Source { rank, process: process.id(), ring })
+        })
     }
 
     /// Sends a signal to a rank and what it has started.

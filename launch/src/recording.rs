@@ -1,13 +1,18 @@
 //! Traces of ranks, taken out of their memory while they run, and written to a file.
 
+mod scheduling;
+
+use crate::crew::CORES;
 use crate::messages::Options;
 use crate::spec::JobSpec;
+use scheduling::Scheduling;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 use weft_link_shm::{Supervisor, TraceRing};
 use weft_trace::event::Words;
@@ -16,6 +21,17 @@ use weft_wire::Rank;
 
 /// Time after which the traces are taken out of memory again.
 pub(crate) const EVERY: Duration = Duration::from_millis(10);
+
+/// Trace of a rank that this process takes out of its memory.
+pub(crate) struct Source {
+    /// The rank.
+    pub rank: Rank,
+    /// Its process.
+    pub process: u32,
+    /// Ring with its events.
+    pub ring: TraceRing,
+}
+
 /// Trace of a job, while it is written.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -23,6 +39,7 @@ pub(crate) struct Recording {
     recorded: Recorded,
     /// Number of the next event of each rank here.
     next: Vec<u64>,
+    scheduling: BTreeMap<Rank, Scheduling>,
     /// Error for which nothing more is written.
     failed: Option<io::Error>,
 }
@@ -32,7 +49,8 @@ impl Recording {
     pub fn create(file: &Path, run: &Run) -> io::Result<Self> {
         let to = Writer::create(file, run)?;
         let recorded = Recorded { file: file.to_owned(), ..Recorded::default() };
-        Ok(Recording { to, recorded, next: vec![0; run.hosts.len()], failed: None })
+        let (next, scheduling) = (vec![0; run.hosts.len()], BTreeMap::new());
+        Ok(Recording { to, recorded, next, scheduling, failed: None })
     }
 
     /// Begins the file of a part of a trace. With the first one an older trace ends that was whole.
@@ -48,16 +66,18 @@ impl Recording {
 
     /// Takes what these ranks have written down since the last time. If they have ended, nothing
     /// more comes.
-    pub fn take(&mut self, traces: impl IntoIterator<Item = (Rank, TraceRing)>, have_ended: bool) {
-        for (rank, trace) in traces {
+    pub fn take(&mut self, traces: impl IntoIterator<Item = Source>, have_ended: bool) {
+        for Source { rank, process, ring } in traces {
             let mut events = Vec::new();
-            let mut lost = trace.take(&mut self.next[rank.index()], &mut events, have_ended);
+            let mut lost = ring.take(&mut self.next[rank.index()], &mut events, have_ended);
             let before = events.len();
             // What a rank writes there is its own affair: the file has events only.
             events.retain(|words| Event::of_words(words).is_some());
+            let scheduling = self.scheduling.entry(rank);
+            scheduling.or_insert_with(|| Scheduling::of(process)).add_to(&mut events);
             let room = MOST_EVENTS - self.recorded.events;
             events.truncate(usize::try_from(room).unwrap_or(usize::MAX));
-            lost += (before - events.len()) as u64;
+            lost += before.saturating_sub(events.len()) as u64;
             self.write(rank, lost, &events);
         }
     }
@@ -121,8 +141,9 @@ impl OwnTrace {
         }
     }
 
-    fn ring(&self) -> Option<(Rank, TraceRing)> {
-        Some((self.rank, self.supervisor.trace_of(self.number)?))
+    fn ring(&self) -> Option<Source> {
+        let ring = self.supervisor.trace_of(self.number)?;
+        Some(Source { rank: self.rank, process: std::process::id(), ring })
     }
 
     fn recording(&self) -> MutexGuard<'_, Option<Recording>> {
@@ -138,7 +159,10 @@ pub(crate) fn describe<'a>(
     options: &Options,
 ) -> Run {
     let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-    let options = BTreeMap::clone(options);
+    let mut options = BTreeMap::clone(options);
+    if let Ok(cores) = available_parallelism() {
+        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
+    }
     Run { program: words.join(" "), hosts, parts, is_simulated: false, options }
 }
 

@@ -10,11 +10,13 @@
 //! | [`traffic`] | who sent how much to whom |
 //! | [`slowest`] | waits, and what others did meanwhile |
 //! | [`path`] | the critical path |
+//! | [`causes`] | known reasons for which programs crawl |
 //! | [`verdict`] | what a reader should change |
 
 pub mod arrows;
 pub mod balance;
 pub mod blame;
+pub mod causes;
 pub mod clocks;
 pub mod matching;
 mod meetings;
@@ -145,7 +147,7 @@ impl Analysis {
         ways.extend(arrows.iter().cloned());
         ways.sort_by_key(|way| (way.to, way.received));
         let path = Path::new(&lives, &ways, &names);
-        let mut findings = find(trace, &lives, arrows.len() as u64, path, &names, times.end());
+        let mut findings = find(trace, &lives, &arrows, path, &names, times.end());
         findings.matching.early = early;
         let named = hosts.into_iter().zip(clocks.hosts);
         findings.clocks = named.map(|(host, clock)| HostClock { host, clock }).collect();
@@ -172,7 +174,7 @@ fn hosts(trace: &Trace) -> (Vec<String>, Vec<usize>) {
 fn find(
     trace: &Trace,
     lives: &[Life],
-    matched: u64,
+    arrows: &[Arrow],
     critical_path: Path,
     names: &Names,
     end: u64,
@@ -182,7 +184,9 @@ fn find(
     let wait_kinds = slowest::kinds(lives, names);
     let traffic = Traffic::new(trace);
     let blame = blame(lives);
+    let causes = causes::Facts { trace, lives, names, ranks: &time, arrows }.causes();
     let evidence = verdict::Evidence {
+        causes: &causes,
         lives,
         names,
         blame: &blame,
@@ -191,6 +195,7 @@ fn find(
         path: &critical_path,
         kinds: &wait_kinds,
     };
+    let matched = arrows.len() as u64;
     let sent = traffic.data().0 + traffic.control_packets();
     Findings {
         program: trace.run.program.clone(),

@@ -37,7 +37,9 @@ fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
 
 fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
     let Findings { program, ranks, duration_ns, events, .. } = findings;
+    findings.verdict.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     let simulated = if findings.is_simulated { ", simulated" } else { "" };
+    writeln!(out)?;
     writeln!(
         out,
         "{}: {}, {}, {}{simulated}",
@@ -53,8 +55,7 @@ fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
     if findings.is_cut {
         writeln!(out, "the file ends before its time: the end of the run is missing")?;
     }
-    writeln!(out)?;
-    findings.verdict.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
+    Ok(())
 }
 
 fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {

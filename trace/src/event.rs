@@ -17,6 +17,9 @@ pub const TEXT_BYTES: usize = 16;
 /// Longest text of a trace, in bytes: [`TEXT_BYTES`] for each value of `part`.
 pub const LONGEST_TEXT: usize = TEXT_BYTES * 255;
 
+/// Number of unexpected messages from which on they are written down.
+pub const MANY_UNEXPECTED: u32 = 64;
+
 /// Words of an event, as a ring has them.
 pub type Words = [u64; WORDS];
 
@@ -57,6 +60,17 @@ pub enum What {
     /// The rank has come to a meeting of this number, as all others of it do, through memory that
     /// they share. Who comes last ends the waits of the others.
     Meets(u32),
+    /// So many messages have come to the rank that no receive wants yet. Written down when that is
+    /// a power of two, from [`MANY_UNEXPECTED`] on.
+    Unexpected(u32),
+    /// Time for which the rank's first thread had a core, and for which it was ready to run without
+    /// one, since the last of these events; the first one is about the time before it.
+    Scheduled {
+        /// Time on a core, in nanoseconds.
+        on_core_ns: u64,
+        /// Time in the queue of one, in nanoseconds: its run delay.
+        run_delay_ns: u64,
+    },
     /// A part of a text.
     Text {
         /// Thing that the text names.
@@ -139,6 +153,10 @@ impl Event {
             What::HandlerEnds(port) => short(10, *port),
             What::Interrupted => short(11, 0),
             What::Meets(number) => short(13, *number),
+            What::Unexpected(messages) => short(14, *messages),
+            What::Scheduled { on_core_ns, run_delay_ns } => {
+                [self.time, 15, 0, *on_core_ns, *run_delay_ns]
+            }
             What::Text { named, number, part, bytes } => {
                 let [low, high] = words_of(bytes);
                 let first = 12 | named.to_bits() << 8 | u64::from(*part) << 24;
@@ -164,6 +182,8 @@ impl Event {
             10 => What::HandlerEnds(name.ok()?),
             11 => What::Interrupted,
             13 => What::Meets(name.ok()?),
+            14 => What::Unexpected(name.ok()?),
+            15 => What::Scheduled { on_core_ns: low, run_delay_ns: high },
             12 => What::Text {
                 named: Named::from_bits((first >> 8) as u8)?,
                 number: name.ok()?,

@@ -38,7 +38,7 @@ pub struct Run {
     pub parts: u16,
     /// True if it was simulated: its time is virtual.
     pub is_simulated: bool,
-    /// Options of the run that somebody set, and its link.
+    /// Options of the run that somebody set, its link, and `cores` that the ranks of a host share.
     pub options: BTreeMap<String, String>,
 }
 

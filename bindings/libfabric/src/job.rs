@@ -227,7 +227,9 @@ impl Job {
         // Another thread may have ended something meanwhile, and what ended first is read first.
         if self.is_pending() || !state.exchange.arrive_expected(from, packet, reader) {
             self.set_pending();
-            return state.arrive(from, packet);
+            let is_message = state.arrive(from, packet);
+            self.packets.record_unexpected(state.exchange.unexpected_count());
+            return is_message;
         }
         if state.exchange.has_answers() {
             self.set_pending();

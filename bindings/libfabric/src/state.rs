@@ -101,6 +101,7 @@ impl State {
     /// A look has brought a packet that takes more than a few steps.
     pub fn take_held(&mut self, packets: &Packets, held: &mut HeldPacket) {
         self.failure = self.arrived(packets, held).err();
+        packets.record_unexpected(self.exchange.unexpected_count());
     }
 
     /// A look has brought what is to be answered.
@@ -142,7 +143,11 @@ impl State {
             // Whoever reads the queue hears of it at once; one more look costs it as much as a
             // packet's way through here. What nobody has asked for may be asked for before the next
             // look, and then it need not be stored.
-            if self.has_event() || self.exchange.unexpected_count() > unexpected {
+            let now_unexpected = self.exchange.unexpected_count();
+            if now_unexpected > unexpected {
+                packets.record_unexpected(now_unexpected);
+            }
+            if self.has_event() || now_unexpected > unexpected {
                 break;
             }
         }

@@ -1,5 +1,7 @@
 //! Counters of a rank.
 
+pub(crate) mod table;
+
 use std::fmt::Display;
 
 /// Counters of a rank since it joined.

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::backend::{Backend, Guard};
 use crate::session::Session;
 use crate::statistics::Statistics;
+use crate::statistics::table::Table;
 use bytemuck::Pod;
 use std::fmt::{Display, Write};
 use std::future::Future;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_endpoint::{Group, InterruptsOff, Packets, Rank, Span, Variable};
-use weft_messaging::collective::{Reduction, Team};
+use weft_messaging::collective::{Max, Reduction, Team};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
     Barrier, Engine, Mailbox, Message, Order, OrderMailbox, OrderedMessage, Orders, Port,
@@ -558,23 +559,36 @@ impl Weft {
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
+        let report = match self.job.engine.wants_reports() {
+            true => self.report()?,
+            false => None,
+        };
         self.job.barrier.leave()?;
         self.job.engine.check_unclaimed()?;
-        if self.job.engine.wants_reports() {
-            self.report();
+        if let Some(report) = report {
+            // In one piece. Nobody may be there to read it.
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), report.as_bytes());
         }
         self.job.backend.leave()
     }
 
-    /// Says on standard error what this rank did.
+    /// Lines about the objects of all ranks, and a table of what these did, at rank 0.
     #[cold]
-    fn report(&self) {
+    fn report(&self) -> Result<Option<String>> {
         let rank = self.rank();
-        let mut text = format!("rank {rank}: {}\n", self.statistics());
+        let mut own = String::new();
         for line in self.job.engine.take_reports() {
-            let _ = writeln!(text, "rank {rank}: {line}");
+            let _ = writeln!(own, "rank {rank}: {line}");
         }
-        // In one piece, so that those of several ranks do not mix. Nobody may be there to read it.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+        let row = self.statistics().row();
+        let mut longest = [own.len() as u64];
+        self.all_reduce(&mut longest, Max)?;
+        let mut bytes = own.into_bytes();
+        bytes.resize(longest[0].max(1) as usize, 0);
+        let (all, rows) = (self.gather(0, &bytes)?, self.gather(0, &[row])?);
+        Ok(all.zip(rows).map(|(bytes, rows)| {
+            let objects = String::from_utf8_lossy(&bytes).replace('\0', "");
+            format!("{objects}{}", Table(rows))
+        }))
     }
 }

@@ -18,6 +18,7 @@ enum Row<'a> {
     Mpi(&'a Finding),
     Memory(&'a Memory),
     Cost(&'a Cost),
+    Slow(&'a Finding),
 }
 
 /// The findings about MPI programs: one object a line for programs, aligned lines for people.
@@ -51,6 +52,7 @@ impl Report {
             .chain(self.hosts.iter().map(Row::Hosts))
             .chain(self.memory.iter().map(Row::Memory))
             .chain(self.costs.iter().map(Row::Cost))
+            .chain(self.slow.iter().map(Row::Slow))
     }
 
     /// Aligned lines under headings.
@@ -69,7 +71,23 @@ impl Report {
         for Cost { name, p50, unit, .. } in &self.costs {
             put(&mut text, format_args!("  {name:<28} {p50:>7} {unit}\n"));
         }
+        text.push_str("\nwhat costs performance here now\n");
+        for Finding { name, status, detail, advice } in &self.slow {
+            let advice = advice.as_ref().map_or_else(String::new, |what| format!(" -> {what}"));
+            put(&mut text, format_args!("  {:<8} {name:<21} {detail}{advice}\n", status.word()));
+        }
         text
+    }
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Problem => "PROBLEM",
+            Status::Costs => "costs",
+            Status::Absent => "-",
+        }
     }
 }
 
@@ -85,12 +103,7 @@ fn as_json<'a>(rows: impl Iterator<Item = Row<'a>>) -> serde_json::Result<String
 fn put_findings(text: &mut String, heading: &str, findings: &[Finding]) {
     put(text, format_args!("\n{heading}\n"));
     for Finding { name, status, detail, advice } in findings {
-        let status = match status {
-            Status::Ok => "ok",
-            Status::Problem => "PROBLEM",
-            Status::Absent => "-",
-        };
-        put(text, format_args!("  {status:<8} {name:<21} {detail}\n"));
+        put(text, format_args!("  {:<8} {name:<21} {detail}\n", status.word()));
         if let Some(advice) = advice {
             put(text, format_args!("  {:<8} {:<21} -> {advice}\n", "", ""));
         }

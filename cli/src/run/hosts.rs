@@ -115,7 +115,9 @@ pub fn first_line(layout: &Layout, fabric: Option<&str>, preset: impl std::fmt::
         .hosts
         .iter()
         .map(|host| {
-            let cores = many(host.cores.into(), "core");
+            let is_crowded = host.ranks > host.cores;
+            let waiting = if is_crowded { ", waiting yields" } else { "" };
+            let cores = format!("{}{waiting}", many(host.cores.into(), "core"));
             format!("{}: {} on {cores}, {} {}", host.name, host.ranks, host.interface, host.address)
         })
         .collect();

@@ -130,18 +130,29 @@ fn nonsense_is_refused_with_what_is_allowed() {
 fn the_first_line_counts() {
     let of = |ranks, cores: Cores| first_line(ranks, &cores, Link::Auto, Preset::NrxImc);
     let line = |ranks, count| of(ranks, Cores { count, quota: None, others: 0 });
-    let shared = "4 ranks on 1 host, shm (nrx-imc), 2 cores shared by 4 ranks: waiting yields";
+    let shared = "4 ranks on 1 host, shm, nrx-imc, 2 cores shared by 4 ranks: waiting yields";
     assert_eq!(line(4, 2), shared);
-    assert_eq!(line(2, 2), "2 ranks on 1 host, shm (nrx-imc), 2 cores");
-    assert_eq!(line(1, 1), "1 rank on 1 host, shm (nrx-imc), 1 core");
+    assert_eq!(line(2, 2), "2 ranks on 1 host, shm, nrx-imc, 2 cores: waiting spins");
+    assert_eq!(line(1, 1), "1 rank on 1 host, shm, nrx-imc, 1 core: waiting spins");
+    let shared = "2 ranks on 1 host, shm, nrx-imc, 1 core shared by 2 ranks: waiting yields";
+    assert_eq!(line(2, 1), shared);
+    let rationed = Cores { count: 2, quota: Some(0.5), others: 0 };
     assert_eq!(
-        line(2, 1),
-        "2 ranks on 1 host, shm (nrx-imc), 1 core shared by 2 ranks: waiting yields"
+        of(2, rationed),
+        "2 ranks on 1 host, shm, nrx-imc, 2 cores: a quota of 0.5 cores: waiting sleeps soon"
     );
-    assert_eq!(
-        of(2, Cores { count: 2, quota: Some(0.5), others: 0 }),
-        "2 ranks on 1 host, shm (nrx-imc), 2 cores: a quota of 0.5 cores: waiting sleeps soon"
-    );
+    let asked = first_line(2, &rationed, Link::Udp, Preset::Pupa);
+    assert!(asked.starts_with("2 ranks on 1 host, udp (asked for), pupa, 2 cores: "), "{asked}");
+}
+
+#[test]
+fn the_first_line_is_said_unless_somebody_wants_quiet() {
+    let says = |words: &str| {
+        let line = Line::try_parse_from(words.split(' ')).unwrap();
+        (line.arguments.quiet, line.arguments.verbose)
+    };
+    assert_eq!((says("run -q -- asp"), says("run --quiet -- asp")), ((true, false), (true, false)));
+    assert!(says("run -v -- asp").1);
 }
 
 #[test]

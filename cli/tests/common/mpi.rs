@@ -10,7 +10,7 @@ const OPTIMIZED: &[&str] = &["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O2"]
 
 /// Variables that direct a program on Weft: none of them may come from the environment of the
 /// tests.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "FI_PROVIDER",
     "FI_PROVIDER_PATH",
     "OMPI_MCA_pml",
@@ -18,6 +18,7 @@ const SETTINGS: [&str; 7] = [
     "OMPI_MCA_mtl_ofi_provider_include",
     "OMPI_MCA_mtl_ofi_provider_exclude",
     "LD_LIBRARY_PATH",
+    "WEFT_QUIET",
 ];
 
 /// A command of Open MPI's: where several packages have one of that name, Debian keeps this one
@@ -41,6 +42,7 @@ pub fn weft(words: &str) -> Command {
     let provider = weft.with_file_name("libweft_fi.so");
     assert!(provider.exists(), "{} is not built: cargo build --workspace", provider.display());
     let mut command = Command::new(weft);
+    command.env_remove("WEFT_QUIET");
     command.args(words.split_whitespace()).stdin(Stdio::null());
     for setting in SETTINGS {
         command.env_remove(setting);

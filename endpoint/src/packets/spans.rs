@@ -4,6 +4,7 @@ use crate::packets::Packets;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
+use weft_trace::event::MANY_UNEXPECTED;
 use weft_trace::{Named, Recorder, What, record_text};
 
 /// Recorder of a traced rank, and the names of spans that it has.
@@ -102,6 +103,17 @@ impl Packets {
     pub fn record_meeting(&self, name: impl Hash) {
         if let Some(tracing) = &self.tracing {
             tracing.recorder.record(&What::Meets(number_of(name)));
+        }
+    }
+
+    /// Notes that so many messages are here that no receive wants yet: those of a system whose
+    /// receives choose among messages. Written down when it is a power of two, and many.
+    #[inline]
+    pub fn record_unexpected(&self, messages: usize) {
+        let Some(tracing) = &self.tracing else { return };
+        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
+        if messages >= MANY_UNEXPECTED && messages.is_power_of_two() {
+            tracing.recorder.record(&What::Unexpected(messages));
         }
     }
 

@@ -458,9 +458,11 @@ impl<F: Part> Link for Bulk<F> {
             Side::Far(buffer) => self.far.copy_out(buffer, into),
             Side::Own(frame) => {
                 let [own, lent] = self.frames.memory.parts(frame, HEAD_BYTES + into.len());
-                let (head, tail) = into.split_at_mut(own.len() - HEAD_BYTES);
-                head.copy_from_slice(&own[HEAD_BYTES..]);
-                tail.copy_from_slice(lent);
+                // What is lent follows what the frame has; either may be more than is wanted.
+                let own = &own[HEAD_BYTES..];
+                let (head, tail) = into.split_at_mut(own.len().min(into.len()));
+                head.copy_from_slice(&own[..head.len()]);
+                tail.copy_from_slice(&lent[..tail.len()]);
             }
             Side::Received(buffer) => match self.incoming.read(buffer, into.len()) {
                 Some(bytes) => into.copy_from_slice(bytes),

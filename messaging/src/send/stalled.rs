@@ -4,6 +4,7 @@ use super::{PATIENCE, Sending, To, other_members};
 use crate::Result;
 use crate::engine::Engine;
 use crate::format::{Kind, PacketHeader};
+use crate::port::Port;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -50,43 +51,21 @@ impl Sending<'_> {
     pub(super) fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
         let engine = Arc::clone(&self.port.engine);
         let _stalled = Stalled::begin(&engine, self.asking);
+        let (port, to, asking) = (self.port, self.to, self.asking);
+        let what = || awaited(port, to, asking);
         let mut complaints = 0;
         let mut said = None;
         loop {
             let deadline = Some(engine.packets().now() + PATIENCE);
-            if let Some(found) = engine.wait_until(deadline, None, |_, waker| look(self, waker))? {
+            let look = |_: &Arc<Engine>, waker: Option<&Waker>| look(self, waker);
+            if let Some(found) = engine.wait_for(&what, deadline, None, look)? {
                 return Ok(found);
             }
             if said.is_none() {
-                said = engine.packets().say_wait(&self.awaited());
+                said = engine.packets().say_wait(&what());
             }
             complaints += 1;
             self.complain(complaints);
-        }
-    }
-
-    /// Object of a blocked send.
-    fn awaited(&self) -> Awaited {
-        let what = match self.asking {
-            true => "to receive a long message on port",
-            false => "to receive what was sent to port",
-        };
-        let (whom, name) = (self.slowest(), &self.port.name);
-        match whom {
-            Some(rank) => Awaited::new(format!("rank {rank} {what} '{name}'"), Whom::One(rank)),
-            None => Awaited::of_unknown(format!("its group {what} '{name}'")),
-        }
-    }
-
-    /// The receiver that has consumed least.
-    fn slowest(&self) -> Option<Rank> {
-        match self.to {
-            To::Rank(rank) => Some(rank),
-            To::Group(group) => {
-                let members = other_members(&self.port.engine, group);
-                let mut state = self.port.engine.state.enter();
-                state.ports.at(self.port.slot).outgoing.slowest(group, &members)
-            }
         }
     }
 
@@ -130,6 +109,31 @@ impl Sending<'_> {
             if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
                 self.port.probe(rank);
             }
+        }
+    }
+}
+
+/// Object of a blocked send to a port.
+fn awaited(port: &Port, to: To, asking: bool) -> Awaited {
+    let what = match asking {
+        true => "to receive a long message on port",
+        false => "to receive what was sent to port",
+    };
+    let name = &port.name;
+    match slowest(port, to) {
+        Some(rank) => Awaited::new(format!("rank {rank} {what} '{name}'"), Whom::One(rank)),
+        None => Awaited::of_unknown(format!("its group {what} '{name}'")),
+    }
+}
+
+/// The receiver that has consumed least.
+fn slowest(port: &Port, to: To) -> Option<Rank> {
+    match to {
+        To::Rank(rank) => Some(rank),
+        To::Group(group) => {
+            let members = other_members(&port.engine, group);
+            let mut state = port.engine.state.enter();
+            state.ports.at(port.slot).outgoing.slowest(group, &members)
         }
     }
 }

@@ -4,7 +4,7 @@ use super::names::Names;
 use super::states::{Life, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use weft_trace::Trace;
+use weft_trace::{RankTrace, Trace, What};
 
 /// Time in which a rank waited for another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -36,6 +36,10 @@ pub struct RankTime {
     pub handler_ns: u64,
     /// Time of which its events were lost.
     pub lost_ns: u64,
+    /// Time for which its first thread had a core, as far as the system said.
+    pub on_core_ns: u64,
+    /// Time for which it was ready to run and had none.
+    pub run_delay_ns: u64,
     /// Number of waits.
     pub waits: u64,
     /// Number of times that it was interrupted to take packets.
@@ -67,6 +71,7 @@ impl RankTime {
     fn new(rank: u32, trace: &Trace, life: &Life) -> Self {
         let states = life.in_states();
         let of = &trace.ranks[rank as usize];
+        let (on_core_ns, run_delay_ns) = scheduled(of);
         RankTime {
             rank,
             host: trace.run.hosts.get(rank as usize).cloned().unwrap_or_default(),
@@ -77,6 +82,8 @@ impl RankTime {
             asleep_ns: states[State::Asleep as usize],
             handler_ns: states[State::Handler as usize],
             lost_ns: states[State::Lost as usize],
+            on_core_ns,
+            run_delay_ns,
             waits: life.waits.len() as u64,
             interrupts: life.interrupts,
             events: of.events.len() as u64,
@@ -84,6 +91,16 @@ impl RankTime {
             waits_for: waits_for(life),
         }
     }
+}
+
+/// Time on a core, and time in the queue of one.
+fn scheduled(of: &RankTrace) -> (u64, u64) {
+    of.events.iter().fold((0, 0), |(on_core, delay): (u64, u64), event| match event.what {
+        What::Scheduled { on_core_ns, run_delay_ns } => {
+            (on_core.saturating_add(on_core_ns), delay.saturating_add(run_delay_ns))
+        }
+        _ => (on_core, delay),
+    })
 }
 
 fn waits_for(life: &Life) -> Vec<WaitsFor> {

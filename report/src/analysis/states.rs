@@ -248,7 +248,11 @@ impl Walk {
                 self.close(|open| matches!(open, Open::Handler(port, _) if *port == number));
             }
             What::Interrupted => self.life.interrupts += 1,
-            What::Sent(_) | What::Meets(_) | What::Text { .. } => {}
+            What::Sent(_)
+            | What::Meets(_)
+            | What::Unexpected(_)
+            | What::Scheduled { .. }
+            | What::Text { .. } => {}
         }
     }
 

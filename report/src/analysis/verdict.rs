@@ -2,6 +2,7 @@
 
 use super::balance::{Balance, RankTime, WaitsFor};
 use super::blame::Blame;
+use super::causes::Cause;
 use super::names::Names;
 use super::path::Path;
 use super::slowest::Kind;
@@ -20,6 +21,8 @@ const LOADED: f64 = 1.25;
 /// The findings that it is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
+    /// Known reasons that this run has for being slow.
+    pub causes: &'a [Cause],
     /// Times of ranks.
     pub ranks: &'a [RankTime],
     /// Balance of computing.
@@ -40,8 +43,16 @@ impl Evidence<'_> {
     /// The verdict.
     pub fn verdict(&self) -> Vec<String> {
         let mut sentences: Vec<_> = self.stuck().into_iter().chain(self.unknown()).collect();
+        sentences.extend(self.of_causes(true));
         sentences.extend(self.on_the_whole());
+        sentences.extend(self.of_causes(false));
         sentences
+    }
+
+    /// Sentences on causes that are certain, or on the others.
+    fn of_causes(&self, are_certain: bool) -> impl Iterator<Item = String> {
+        let causes = self.causes.iter().filter(move |cause| cause.is_certain == are_certain);
+        causes.flat_map(|cause| cause.lines.iter().cloned())
     }
 
     /// Sentence on ranks that wait at the end, as those of a program that hangs do.
@@ -213,7 +224,7 @@ impl Evidence<'_> {
 }
 
 /// True if this part of a whole is as many percent of it, or more.
-fn is_part(percent: u64, part: u64, whole: u64) -> bool {
+pub(super) fn is_part(percent: u64, part: u64, whole: u64) -> bool {
     u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
 }
 

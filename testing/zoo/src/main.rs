@@ -1,4 +1,4 @@
-//! `weft-zoo NAME`: a rank of a program that hangs.
+//! `weft-zoo NAME`: a rank of a program that hangs or crawls.
 
 #![forbid(unsafe_code)]
 

@@ -39,6 +39,9 @@ fn what() -> impl Strategy<Value = What> {
         any::<u32>().prop_map(What::HandlerEnds),
         Just(What::Interrupted),
         any::<u32>().prop_map(What::Meets),
+        any::<u32>().prop_map(What::Unexpected),
+        (any::<u64>(), any::<u64>())
+            .prop_map(|(on_core_ns, run_delay_ns)| What::Scheduled { on_core_ns, run_delay_ns }),
         text,
     ]
 }

@@ -11,6 +11,13 @@ fn report() -> Report {
         hosts: vec![Finding::absent("remote shell", "there is no ssh", "install it")],
         memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
+        slow: vec![
+            Finding::ok("steal", "none"),
+            Finding {
+                status: Status::Costs,
+                ..Finding::problem("huge pages", "none", "have some")
+            },
+        ],
     }
 }
 
@@ -23,6 +30,8 @@ fn programs_get_one_object_a_line() {
 {"doctor":"hosts","name":"remote shell","status":"absent","detail":"there is no ssh","advice":"install it"}
 {"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
 {"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
+{"doctor":"slow","name":"steal","status":"ok","detail":"none"}
+{"doctor":"slow","name":"huge pages","status":"costs","detail":"none","advice":"have some"}
 "#;
     assert_eq!(report().to_json().unwrap(), expected);
 }
@@ -51,6 +60,10 @@ memory of a job, at most (pages that are never touched cost nothing)
 
 costs, medians
   sched_yield                      900 ns
+
+what costs performance here now
+  ok       steal                 none
+  costs    huge pages            none -> have some
 ";
     assert_eq!(report().to_text(), expected);
 }

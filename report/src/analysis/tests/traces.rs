@@ -85,5 +85,8 @@ fn any_event() -> impl Strategy<Value = What> {
         1 => (0..3u32).prop_map(What::HandlerBegins),
         1 => (0..3u32).prop_map(What::HandlerEnds),
         1 => Just(What::Interrupted),
+        1 => any::<u32>().prop_map(What::Unexpected),
+        1 => (any::<u64>(), any::<u64>())
+            .prop_map(|(on_core_ns, run_delay_ns)| What::Scheduled { on_core_ns, run_delay_ns }),
     ]
 }
