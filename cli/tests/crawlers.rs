@@ -36,10 +36,26 @@ fn report(words: &str, folder: &Path) -> String {
     weft("report the.trace --text", folder)
 }
 
-fn is_seen_through(said: &str, verdict: &[&str]) {
+/// Runs of a program whose ranks are processes. What others do on the machine meanwhile is in its
+/// trace, too, and may be the better reason: a rank that gets no core receives late. One of them has
+/// to be undisturbed.
+const TRIES: usize = 3;
+
+fn one_of_some(report: impl Fn() -> String, is_right: impl Fn(&str) -> bool) {
+    let mut wrong = Vec::new();
+    while wrong.len() < TRIES {
+        let said = report();
+        if is_right(&said) {
+            return;
+        }
+        wrong.push(said);
+    }
+    panic!("{}", wrong.join("\n"));
+}
+
+fn is_seen_through(said: &str, verdict: &[&str]) -> bool {
     let first: Vec<_> = said.lines().take(2).collect();
-    let first = first.join("\n");
-    assert!(verdict.iter().all(|part| first.contains(part)), "{verdict:?}: {said}");
+    verdict.iter().all(|part| first.iter().any(|line| line.contains(part)))
 }
 
 /// The report of a program of the zoo.
@@ -48,15 +64,12 @@ fn crawls(name: &str) {
     let zoo = Path::new(env!("CARGO_BIN_EXE_weft")).with_file_name("weft-zoo");
     assert!(zoo.exists(), "{} is not built: cargo build -p weft-zoo", zoo.display());
     let words = format!("run -n {} --trace=the.trace -- {} {name}", animal.ranks, zoo.display());
-    is_seen_through(&report(&words, folder.path()), animal.verdict);
+    one_of_some(|| report(&words, folder.path()), |said| is_seen_through(said, animal.verdict));
 }
 
-/// A program whose report says none of the causes.
-fn is_healthy(words: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let said = report(words, folder.path());
-    let found = CAUSES.iter().find(|cause| said.contains(**cause));
-    assert_eq!(found, None, "{words}: {said}");
+/// True if the report of a program says none of the causes.
+fn is_healthy(said: &str) -> bool {
+    !CAUSES.iter().any(|cause| said.contains(cause))
 }
 
 macro_rules! crawlers {
@@ -108,7 +121,8 @@ fn a_slow_link() {
     fs::write(folder.path().join("slow.toml"), slow).unwrap();
     let words = "sim -n 4 --machine slow.toml --trace=the.trace sor --rows 64 --columns 64";
     let verdict = ["The links between all ranks are slow: even the fastest packet takes 1.0", "ms"];
-    is_seen_through(&report(words, folder.path()), &verdict);
+    let said = report(words, folder.path());
+    assert!(is_seen_through(&said, &verdict), "{said}");
 }
 
 #[test]
@@ -118,19 +132,31 @@ fn a_way_that_loses_packets() {
         "sim -n 4 --preset irx-imc --loss 0.05 --trace=the.trace sor --rows 64 --columns 64";
     let verdict =
         ["The way between all ranks loses packets: ", "were lost and sent again (", "cables"];
-    is_seen_through(&report(words, folder.path()), &verdict);
+    let said = report(words, folder.path());
+    assert!(is_seen_through(&said, &verdict), "{said}");
 }
 
 #[test]
 fn healthy_programs_in_the_simulator_have_none_of_these() {
-    is_healthy("sim -n 4 --trace=the.trace sor --rows 64 --columns 64");
-    is_healthy("sim -n 4 --preset irx-imc --trace=the.trace sor --rows 64 --columns 64");
-    is_healthy("sim -n 4 --trace=the.trace asp --sample 300 --check 4 --to JFK");
+    for words in [
+        "sim -n 4 --trace=the.trace sor --rows 64 --columns 64",
+        "sim -n 4 --preset irx-imc --trace=the.trace sor --rows 64 --columns 64",
+        "sim -n 4 --trace=the.trace asp --sample 300 --check 4 --to JFK",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let said = report(words, folder.path());
+        assert!(is_healthy(&said), "{words}: {said}");
+    }
 }
 
 #[test]
 fn healthy_programs_have_none_of_these() {
-    is_healthy("run -n 2 --trace=the.trace -- sor");
-    is_healthy("run -n 2 --trace=the.trace -- asp --sample 300 --check 40 --to JFK");
-    is_healthy("run -n 2 --link udp --trace=the.trace -- sor --rows 256 --columns 256");
+    for words in [
+        "run -n 2 --trace=the.trace -- sor",
+        "run -n 2 --trace=the.trace -- asp --sample 300 --check 40 --to JFK",
+        "run -n 2 --link udp --trace=the.trace -- sor --rows 256 --columns 256",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        one_of_some(|| report(words, folder.path()), is_healthy);
+    }
 }
