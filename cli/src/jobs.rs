@@ -51,7 +51,7 @@ pub(crate) fn ask_job(job: u32, question: Question) -> Result<String> {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
             if question != Question::Why && jobs()?.contains(&job) {
                 bail!(
-                    "job {job} is on several hosts, or of a process manager, and shows no numbers: `weft why {job}` says what its ranks do"
+                    "job {job} is on several hosts, and shows no numbers: `weft why {job}` says what its ranks do"
                 );
             }
             bail!("{job} is no job of yours on this host: `weft ps` lists them")

@@ -30,7 +30,8 @@ twice a second while somebody looks, and at no other time.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Top {
-    /// The job: the process of its `weft run` [default: the only one]
+    /// The job: the process of its `weft run`, or one of a process manager's, as `weft ps` lists it
+    /// [default: the only one]
     job: Option<u32>,
     /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
     #[arg(long)]

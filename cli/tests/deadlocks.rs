@@ -138,6 +138,27 @@ fn ten_deadlocks_are_seen_through() {
 }
 
 #[test]
+fn a_look_at_an_mpi_program_shows_its_ranks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cage = Cage::of(&deadlocks(&folder), "receive-first", 2, &folder);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let shown = weft("top --once").arg(&cage.job).output().unwrap();
+        let said = String::from_utf8([shown.stdout, shown.stderr].concat()).unwrap();
+        let lines: Vec<_> = said.lines().collect();
+        if let [first, _, zero, one] = lines[..]
+            && zero.contains("waits for a message of rank 1 with tag 7")
+            && one.contains("waits for a message of rank 0 with tag 7")
+        {
+            assert!(first.starts_with("2 ranks of ") && zero.contains(" Mi  "), "{said}");
+            break;
+        }
+        let ended = cage.launcher.try_wait().unwrap();
+        assert!(ended.is_none() && Instant::now() < until, "{ended:?}: {said}");
+    }
+}
+
+#[test]
 fn a_deadlock_ends_the_job_if_it_is_to() {
     let folder = tempfile::tempdir().unwrap();
     let program = deadlocks(&folder);

@@ -32,6 +32,7 @@ use crate::outcome::DEADLOCKED;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording;
 use crate::roll::{Doing, Standing, WATCHER, deadlocked_for, lines};
+use crate::snapshot::{RankNow, Snapshot};
 
 /// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
@@ -58,7 +59,9 @@ pub(super) fn start(
     };
     let peers = vec![State::Here; shared.peers.len()];
     // Without one nobody can ask, and that is all.
-    let desk = shared.speaks.then(|| Desk::open(Question::Why)).and_then(Result::ok);
+    let questions = [Question::Why, Question::Snapshot].into_iter().filter(|_| shared.speaks);
+    let desks = questions.filter_map(|question| Some((question, Desk::open(question).ok()?)));
+    let desks = desks.collect();
     let (since, loss) = (Instant::now(), None);
     // Of ranks on other hosts nobody here knows what they do.
     let sees_all = shared.speaks && shared.peers.len() + 1 == usize::from(ranks);
@@ -69,7 +72,7 @@ pub(super) fn start(
         supervisor,
         launcher,
         parent,
-        desk,
+        desks,
         since,
         progress,
         on_deadlock,
@@ -107,8 +110,8 @@ struct Watch {
     launcher: Option<OwnedFd>,
     /// Becomes readable when the parent is gone, where the process manager has no connection.
     parent: Option<OwnedFd>,
-    /// Place where others ask how the job stands, at one rank of each host.
-    desk: Option<Desk>,
+    /// Places where others ask how the job stands, at one rank of each host.
+    desks: Vec<(Question, Desk)>,
     /// Time at which the ranks had met.
     since: Instant,
     /// Watch over their progress, at one rank that sees all of the job.
@@ -123,7 +126,7 @@ struct Watch {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Launcher,
-    Desk,
+    Desk(Question),
     Message(usize),
     Exit(usize),
 }
@@ -143,7 +146,7 @@ impl Watch {
                 match source {
                     // Not `exit`: a rank whose launcher is gone must not run on in some destructor.
                     Source::Launcher => die(),
-                    Source::Desk => self.answer(),
+                    Source::Desk(question) => self.answer(question),
                     Source::Message(peer) => self.take_message(peer),
                     Source::Exit(peer) => self.take_exit(peer),
                 }
@@ -163,13 +166,15 @@ impl Watch {
         let launcher =
             self.launcher.iter().map(|it| (Source::Launcher, it.as_fd(), PollFlags::RDHUP));
         let parent = self.parent.iter().map(|exit| (Source::Launcher, exit.as_fd(), PollFlags::IN));
-        let desk = self.desk.iter().map(|desk| (Source::Desk, desk.waits_for(), PollFlags::IN));
+        let desks = self.desks.iter();
+        let desks =
+            desks.map(|(asked, desk)| (Source::Desk(*asked), desk.waits_for(), PollFlags::IN));
         let messages = peers(|state| state == State::Here).map(|(index, (peer, _))| {
             (Source::Message(index), peer.channel.as_fd(), PollFlags::IN)
         });
         let exits = peers(|state| state != State::Ended)
             .map(|(index, (peer, _))| (Source::Exit(index), peer.exit.as_fd(), PollFlags::IN));
-        let fixed = launcher.chain(parent).chain(desk);
+        let fixed = launcher.chain(parent).chain(desks);
         let all: Vec<_> = fixed.chain(messages).chain(exits).collect();
         let mut polled: Vec<_> =
             all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();
@@ -191,11 +196,22 @@ impl Watch {
     }
 
     /// Answers those who ask how the job stands, for the ranks of this host.
-    fn answer(&self) {
-        let Some(desk) = &self.desk else { return };
+    fn answer(&self, question: Question) {
+        let desk = self.desks.iter().find(|(answered, _)| *answered == question);
+        let Some((_, desk)) = desk else { return };
         let program = std::env::current_exe().unwrap_or_default();
-        let what = Heading { ranks: self.ranks, program: &program, time: self.since.elapsed() };
-        desk.answer(&answer(&what, &self.roll_call()));
+        let time = self.since.elapsed();
+        desk.answer(&match question {
+            Question::Why => {
+                let what = Heading { ranks: self.ranks, program: &program, time };
+                answer(&what, &self.roll_call())
+            }
+            Question::Snapshot => {
+                let program = program.to_string_lossy().into_owned();
+                let ranks = self.snapshot();
+                Snapshot { program, seconds: time.as_secs_f64(), ranks }.to_json()
+            }
+        });
     }
 
     /// Looks if the ranks wait for one another, if it is time to.
@@ -219,18 +235,32 @@ impl Watch {
         }
     }
 
-    /// Standing of the ranks of this host, in their order.
-    fn roll_call(&self) -> Vec<Standing> {
+    /// The ranks of this host and their processes, in their order.
+    fn ranks_here(&self) -> Vec<(Rank, u32)> {
         let peers = self.shared.peers.iter().map(|peer| (peer.rank, peer.card.process));
         let mut all: Vec<_> = peers.chain([(self.shared.own, std::process::id())]).collect();
         all.sort_unstable();
-        let standing = |(number, (rank, process)): (usize, &(Rank, u32))| {
+        all
+    }
+
+    /// Standing of the ranks of this host.
+    fn roll_call(&self) -> Vec<Standing> {
+        let standing = |(number, (rank, process)): (usize, (Rank, u32))| {
             let process = Pid::from_raw(process.cast_signed())?;
-            let has_left = || Standing::outside(*rank, Doing::HasLeft);
-            let standing = Standing::of(*rank, process, self.supervisor.status_of(number));
+            let has_left = || Standing::outside(rank, Doing::HasLeft);
+            let standing = Standing::of(rank, process, self.supervisor.status_of(number));
             Some(standing.unwrap_or_else(has_left))
         };
-        all.iter().enumerate().filter_map(standing).collect()
+        self.ranks_here().into_iter().enumerate().filter_map(standing).collect()
+    }
+
+    /// The ranks of this host that have not ended, as they are now.
+    fn snapshot(&self) -> Vec<RankNow> {
+        let now = |(number, (rank, process)): (usize, (Rank, u32))| {
+            let counts = self.supervisor.counts_of(number);
+            RankNow::of(rank, process, self.supervisor.status_of(number), counts)
+        };
+        self.ranks_here().into_iter().enumerate().filter_map(now).collect()
     }
 
     fn take_message(&mut self, index: usize) {
