@@ -37,8 +37,8 @@ fn report(words: &str, folder: &Path) -> String {
 }
 
 /// Runs of a program whose ranks are processes. What others do on the machine meanwhile is in its
-/// trace, too, and may be the better reason: a rank that gets no core receives late. One of them has
-/// to be undisturbed.
+/// trace, too, and may be the better reason: a rank that gets no core receives late. One of them
+/// has to be undisturbed.
 const TRIES: usize = 3;
 
 fn one_of_some(report: impl Fn() -> String, is_right: impl Fn(&str) -> bool) {
