@@ -4,9 +4,13 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use weft_stack::{StackError, in_words, stacks_of};
+
+/// Longest wait for a stack that has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that says that it is where it wants to be, and stays there.
 const PROGRAM: &str = r#"
@@ -38,6 +42,19 @@ impl Running {
         Running(child)
     }
 
+    /// The stack once it is one that is `wanted`, which has to come: the last word of the program is
+    /// heard before it has returned from saying it.
+    fn stack_that(&self, is_wanted: impl Fn(&str) -> bool) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let stack = self.stack();
+            if is_wanted(&stack) {
+                return stack;
+            }
+            assert!(Instant::now() < until, "{stack}");
+        }
+    }
+
     fn stack(&self) -> String {
         let stacks = stacks_of(&[self.0.id()]);
         in_words(stacks[0].as_ref().unwrap(), |_| false)
@@ -59,6 +76,7 @@ fn a_thread_that_computes_has_lines() {
         |function: &str| PROGRAM.lines().position(|line| line.contains(function)).unwrap() + 1;
     let said = [("busy", "void busy"), ("work", "void work"), ("main", "int main")];
     let said = said.map(|(name, text)| format!("{name} (job.c:{})", line(text))).join(", ");
+    running.stack_that(|stack| stack == said);
     // However often it is stopped, it goes on.
     for _ in 0..20 {
         assert_eq!(running.stack(), said);
@@ -69,9 +87,9 @@ fn a_thread_that_computes_has_lines() {
 fn a_thread_that_sleeps_sleeps_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = Running::start(&folder, &["-O1"], &["sleep"]);
-    let stack = running.stack();
     // Only symbols are there, of the system's library and the program's.
-    assert!(stack.ends_with("asleep, work, main"), "{stack}");
+    let sleeps = |stack: &str| stack.contains("nanosleep") && stack.ends_with("asleep, work, main");
+    let stack = running.stack_that(sleeps);
     assert_eq!(running.stack(), stack);
     assert!(running.0.try_wait().unwrap().is_none());
     let mut rest = String::new();
