@@ -42,8 +42,8 @@ impl Running {
         Running(child)
     }
 
-    /// The stack once it is one that is `wanted`, which has to come: the last word of the program is
-    /// heard before it has returned from saying it.
+    /// The stack once it is one that is `wanted`, which has to come: the last word of the program
+    /// is heard before it has returned from saying it.
     fn stack_that(&self, is_wanted: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
