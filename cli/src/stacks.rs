@@ -2,20 +2,29 @@
 
 use weft_stack::{Frame, StackError, in_words, stacks_of};
 
-/// Beginnings of names of functions that are Weft's, not the program's.
-const LIBRARY: [&str; 12] = [
+/// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
+const LIBRARY: [&str; 21] = [
+    "rustix::",
     "weft::",
+    "weft_bulk::",
+    "weft_channel::",
     "weft_collective::",
+    "weft_datagram::",
     "weft_endpoint::",
     "weft_events::",
+    "weft_fabric",
     "weft_linda::",
     "weft_link",
     "weft_messaging::",
     "weft_mixed::",
-    "weft_object::",
+    "weft_object",
     "weft_protocol::",
     "weft_region::",
+    "weft_seal::",
     "weft_tagged::",
+    "weft_udp::",
+    "weft_wire::",
+    "weft_xdp::",
 ];
 
 /// Functions that each of these threads is in, or the reason why nobody knows; `None` if it has
@@ -36,3 +45,6 @@ fn is_library(function: &str) -> bool {
     let function = function.trim_start_matches('<');
     LIBRARY.iter().any(|beginning| function.starts_with(beginning))
 }
+
+#[cfg(test)]
+mod tests;

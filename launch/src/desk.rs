@@ -47,11 +47,6 @@ impl Desk {
         self.0.as_fd()
     }
 
-    /// Answers those that ask with this text.
-    pub fn answer(&self, text: &str) {
-        self.askers().into_iter().for_each(|asker| asker.tell(text));
-    }
-
     /// Those that ask, and may.
     pub fn askers(&self) -> Vec<Asker> {
         let own = getuid();
@@ -59,6 +54,30 @@ impl Desk {
         let asked = (0..AT_ONCE).map_while(|_| Some(self.0.accept().ok()?.0));
         let is_one = |asker: &UnixStream| socket_peercred(asker).is_ok_and(|it| may(it.uid));
         asked.filter(is_one).map(Asker).collect()
+    }
+}
+
+/// The places of one job, for all questions.
+#[derive(Debug, Default)]
+pub(crate) struct Desks(Vec<(Question, Desk)>);
+
+impl Desks {
+    /// Opens the places of this process's job. Without one nobody can ask, and that is all.
+    pub fn open() -> Self {
+        let all = [Question::Why, Question::Snapshot].into_iter();
+        Desks(all.filter_map(|question| Some((question, Desk::open(question).ok()?))).collect())
+    }
+
+    /// Descriptors that are readable when somebody asks, and the question.
+    pub fn waits_for(&self) -> impl Iterator<Item = (Question, BorrowedFd<'_>)> {
+        self.0.iter().map(|(question, desk)| (*question, desk.waits_for()))
+    }
+
+    /// Answers those that ask this with this text.
+    pub fn answer(&self, question: Question, text: &str) {
+        let desk = self.0.iter().find(|(answered, _)| *answered == question);
+        let askers = desk.map(|(_, desk)| desk.askers()).unwrap_or_default();
+        askers.into_iter().for_each(|asker| asker.tell(text));
     }
 }
 

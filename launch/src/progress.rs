@@ -46,7 +46,7 @@ impl FromStr for OnDeadlock {
 /// The limit in a text, in seconds; 0 has nobody look.
 ///
 /// # Errors
-/// What it may be instead.
+/// The texts that there are instead, for a person.
 pub fn progress_limit(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=LONGEST).contains(seconds));
     seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is 0 to {LONGEST} seconds"))

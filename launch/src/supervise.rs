@@ -11,7 +11,7 @@ use weft_wire::Rank;
 
 use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
-use crate::desk::{Desk, Heading, Question, answer};
+use crate::desk::{Desks, Heading, Question, answer};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::limits::allow_descriptors;
 use crate::messages::{Network, draw_job};
@@ -68,7 +68,7 @@ struct Supervision<'a> {
     output: Output,
     signals: Option<Signals>,
     /// Places where others ask how the job stands.
-    desks: Vec<(Question, Desk)>,
+    desks: Desks,
     /// Trace of the ranks, if it is wanted.
     recording: Option<Recording>,
     progress: ProgressWatch,
@@ -91,10 +91,7 @@ impl<'a> Supervision<'a> {
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
-        // Without one nobody can ask, and that is all.
-        let questions = [Question::Why, Question::Snapshot].into_iter().filter(|_| spec.dedicated);
-        let desks = questions.filter_map(|question| Some((question, Desk::open(question).ok()?)));
-        let desks = desks.collect();
+        let desks = spec.dedicated.then(Desks::open).unwrap_or_default();
         let part = Part::whole(ranks, network(spec)?);
         let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
@@ -185,8 +182,8 @@ impl<'a> Supervision<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        let desks = self.desks.iter();
-        all.extend(desks.map(|(asked, desk)| (Source::Desk(*asked), desk.waits_for(), For::IN)));
+        let desks = self.desks.waits_for();
+        all.extend(desks.map(|(asked, desk)| (Source::Desk(asked), desk, For::IN)));
         let said = self.crew.channels();
         all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         let written = self.output.readable();
@@ -226,12 +223,11 @@ impl<'a> Supervision<'a> {
 
     /// Answers those who ask how the job stands.
     fn answer(&self, question: Question) {
-        let desk = self.desks.iter().find(|(answered, _)| *answered == question);
-        let Some((_, desk)) = desk else { return };
-        desk.answer(&match question {
+        let text = match question {
             Question::Why => self.standing(),
             Question::Snapshot => self.snapshot().to_json(),
-        });
+        };
+        self.desks.answer(question, &text);
     }
 
     /// Standing of the job, in lines.

@@ -2,8 +2,6 @@
 
 pub(crate) mod table;
 
-use std::fmt::Display;
-
 /// Counters of a rank since it joined.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Statistics {
@@ -41,26 +39,4 @@ pub struct Statistics {
     pub interrupts: u64,
     /// Times that a waiting thread slept.
     pub sleeps: u64,
-}
-
-impl Display for Statistics {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{} messages sent, {} received; {} packets ({} bytes) sent, {} ({} bytes) received; \
-             {} sends waited for credits, {} for room at a port; {} handlers waited; \
-             {} interrupts, {} sleeps",
-            self.messages_sent,
-            self.messages_received,
-            self.packets_sent,
-            self.bytes_sent,
-            self.packets_received,
-            self.bytes_received,
-            self.blocked_sends,
-            self.stalls,
-            self.continuations,
-            self.interrupts,
-            self.sleeps,
-        )
-    }
 }

@@ -9,7 +9,7 @@ fn who_asks_hears_how_a_job_stands() {
     assert!(jobs().unwrap().contains(&own));
     let asker = std::thread::spawn(move || ask(own, Question::Why));
     while !asker.is_finished() {
-        desk.answer("2 ranks\nrank 0 computes\n");
+        desk.askers().into_iter().for_each(|asker| asker.tell("2 ranks\nrank 0 computes\n"));
         std::thread::yield_now();
     }
     assert_eq!(asker.join().unwrap().unwrap(), "2 ranks\nrank 0 computes\n");

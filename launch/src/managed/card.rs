@@ -223,7 +223,7 @@ pub(crate) fn wants_tcp() -> io::Result<bool> {
 /// Value of a variable, if it is set.
 ///
 /// # Errors
-/// What is wrong with it, behind its name.
+/// The variable's name, and the fault of its value.
 pub(super) fn given<T, E: Display>(
     variable: &str,
     parse: impl FnOnce(&str) -> Result<T, E>,

@@ -26,7 +26,7 @@ use weft_wire::Rank;
 use super::meet::ToPeer;
 use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
-use crate::desk::{Desk, Heading, Question, answer};
+use crate::desk::{Desks, Heading, Question, answer};
 use crate::member::PEER_LOST;
 use crate::outcome::DEADLOCKED;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -58,10 +58,7 @@ pub(super) fn start(
         None => (None, parent()),
     };
     let peers = vec![State::Here; shared.peers.len()];
-    // Without one nobody can ask, and that is all.
-    let questions = [Question::Why, Question::Snapshot].into_iter().filter(|_| shared.speaks);
-    let desks = questions.filter_map(|question| Some((question, Desk::open(question).ok()?)));
-    let desks = desks.collect();
+    let desks = shared.speaks.then(Desks::open).unwrap_or_default();
     let (since, loss) = (Instant::now(), None);
     // Of ranks on other hosts nobody here knows what they do.
     let sees_all = shared.speaks && shared.peers.len() + 1 == usize::from(ranks);
@@ -111,7 +108,7 @@ struct Watch {
     /// Becomes readable when the parent is gone, where the process manager has no connection.
     parent: Option<OwnedFd>,
     /// Places where others ask how the job stands, at one rank of each host.
-    desks: Vec<(Question, Desk)>,
+    desks: Desks,
     /// Time at which the ranks had met.
     since: Instant,
     /// Watch over their progress, at one rank that sees all of the job.
@@ -166,9 +163,8 @@ impl Watch {
         let launcher =
             self.launcher.iter().map(|it| (Source::Launcher, it.as_fd(), PollFlags::RDHUP));
         let parent = self.parent.iter().map(|exit| (Source::Launcher, exit.as_fd(), PollFlags::IN));
-        let desks = self.desks.iter();
-        let desks =
-            desks.map(|(asked, desk)| (Source::Desk(*asked), desk.waits_for(), PollFlags::IN));
+        let desks = self.desks.waits_for();
+        let desks = desks.map(|(asked, desk)| (Source::Desk(asked), desk, PollFlags::IN));
         let messages = peers(|state| state == State::Here).map(|(index, (peer, _))| {
             (Source::Message(index), peer.channel.as_fd(), PollFlags::IN)
         });
@@ -197,11 +193,9 @@ impl Watch {
 
     /// Answers those who ask how the job stands, for the ranks of this host.
     fn answer(&self, question: Question) {
-        let desk = self.desks.iter().find(|(answered, _)| *answered == question);
-        let Some((_, desk)) = desk else { return };
         let program = std::env::current_exe().unwrap_or_default();
         let time = self.since.elapsed();
-        desk.answer(&match question {
+        let text = match question {
             Question::Why => {
                 let what = Heading { ranks: self.ranks, program: &program, time };
                 answer(&what, &self.roll_call())
@@ -211,7 +205,8 @@ impl Watch {
                 let ranks = self.snapshot();
                 Snapshot { program, seconds: time.as_secs_f64(), ranks }.to_json()
             }
-        });
+        };
+        self.desks.answer(question, &text);
     }
 
     /// Looks if the ranks wait for one another, if it is time to.

@@ -37,6 +37,8 @@ pub struct Frame {
     pub function: String,
     /// Line of its source, if that is known.
     pub line: Option<Line>,
+    /// Name of the file that it is in, the program's or a library's, without its folder.
+    pub file: String,
 }
 
 /// Line of a source.

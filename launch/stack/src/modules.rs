@@ -114,7 +114,8 @@ impl Modules {
         // Debugging information may leave out where in the program a name belongs.
         let function = names.find_symbol(address).map(demangled);
         let (name, line) = known(names, address).unzip();
-        Some(Frame { function: function.or(name)?, line: line.flatten() })
+        let file = file.path.file_name()?.to_string_lossy().into_owned();
+        Some(Frame { function: function.or(name)?, line: line.flatten(), file })
     }
 }
 

@@ -3,15 +3,15 @@
 //! | module | cause | evidence |
 //! |---|---|---|
 //! | [`messages`] | unexpected messages | events that say how many there are |
-//! | [`messages`] | tiny messages | rows of short packets to one rank, and the time that they take |
+//! | [`messages`] | tiny messages | rows of short packets to one rank, and their time |
 //! | [`waits`] | late receiver | waits for a rank to receive |
-//! | [`waits`] | false sharing of a region | write misses of several ranks, and the time that they take |
+//! | [`waits`] | false sharing of a region | write misses of several ranks, and their time |
 //! | [`network`] | lost way | packets that were sent again and came less often |
 //! | [`network`] | slow link | the fastest packets in both directions |
 //! | [`cores`] | too few cores | run delay of ranks that compute |
 //!
-//! What a healthy program does is none of them: each has a share of the time, or a number, below
-//! which it is not worth a word.
+//! A healthy program has none of them: each has a share of the time, or a number, below which it is
+//! not worth a word.
 
 mod cores;
 mod messages;

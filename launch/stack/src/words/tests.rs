@@ -3,8 +3,10 @@
 use super::*;
 use crate::Line;
 
+/// A function of the program, or of the system's library if it is written `libc.so.6:poll`.
 fn frame(function: &str) -> Frame {
-    Frame { function: function.into(), line: None }
+    let (file, function) = function.split_once(".6:").unwrap_or(("app", function));
+    Frame { function: function.into(), line: None, file: file.into() }
 }
 
 fn said(functions: &[&str]) -> String {
@@ -28,6 +30,18 @@ fn what_the_program_stands_on_is_left_out() {
     ];
     assert_eq!(said(&stack), "weft::Port::receive, app::rows, app::main");
     assert_eq!(said(&["work", "main", "__libc_start_main"]), "work, main");
+    assert_eq!(
+        said(&["libc.so.6:poll", "weft_endpoint::sleep", "weft::call", "main"]),
+        "weft::call, main"
+    );
+}
+
+#[test]
+fn what_the_program_calls_of_the_system_is_said() {
+    assert_eq!(
+        said(&["libc.so.6:sleep", "work", "weft::run", "main"]),
+        "sleep, work, weft::run, main"
+    );
 }
 
 #[test]
@@ -48,6 +62,6 @@ fn a_deep_stack_is_said_to_its_sixth_function() {
 #[test]
 fn lines_are_said_where_they_are_known() {
     let line = Some(Line { file: "sor.rs".into(), number: 41 });
-    let frame = Frame { function: "relax".into(), line };
+    let frame = Frame { line, ..frame("relax") };
     assert_eq!(in_words(&[frame], |_| false), "relax (sor.rs:41)");
 }
