@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
-use weft_app_common::command_line;
+use weft_app_common::{Recorded, command_line};
 use weft_launch::{find_program, is_wanted, own_directory};
 
 use crate::deadlocks::Deadlocks;
@@ -62,15 +62,8 @@ struct Own {
     /// Check all invariants of the protocols after each packet, which takes time
     #[arg(long, env = "WEFT_CHECK", value_parser = is_wanted)]
     check: bool,
-    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
-    #[arg(
-        long,
-        value_name = "FILE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "weft.trace"
-    )]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    recorded: Recorded,
     #[command(flatten)]
     deadlocks: Deadlocks,
     /// Do not say first which library was found, and what it was told
@@ -134,7 +127,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     settings.watch(&own.deadlocks, launcher.stack);
     let mut preloaded = Vec::new();
     // Before what it writes down.
-    if let Some(file) = &own.trace {
+    if let Some(file) = &own.recorded.trace {
         settings.trace(&path::absolute(file)?, launcher.stack);
         preloaded.push(Preloaded::of(&TRACE, &launcher, &linked)?);
     }
@@ -149,10 +142,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if !own.quiet {
         eprintln!("weft: {launcher}, told {settings}");
     }
-    if let Some(file) = own.trace.as_ref().filter(|_| !own.quiet) {
-        let name = file.display();
+    if let Some(file) = own.recorded.trace.as_ref().filter(|_| !own.quiet) {
         eprintln!(
-            "weft: each rank writes its part of the trace, {name}.0 and so on: `weft report {name}` shows them"
+            "weft: each rank writes its part of the trace, {file}.0 and so on: `weft report {file}` shows them"
         );
     }
     let mut command = Command::new(&launcher.path);
@@ -186,7 +178,7 @@ impl Own {
             collectives: others.collectives.or(self.collectives),
             encrypt: others.encrypt || self.encrypt,
             check: others.check || self.check,
-            trace: others.trace.or(self.trace),
+            recorded: Recorded { trace: others.recorded.trace.or(self.recorded.trace) },
             deadlocks: others.deadlocks.or(self.deadlocks),
             quiet: others.quiet || self.quiet,
             dry_run: others.dry_run || self.dry_run,

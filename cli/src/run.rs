@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
+use weft_app_common::Recorded;
 use weft_launch::{
     Binding, Bulk, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Protection, RANKS_MAX, Settings,
     is_wanted,
@@ -82,15 +83,8 @@ pub struct Arguments {
     /// in a table what each sent, received and waited for
     #[arg(long, env = "WEFT_STATISTICS", value_parser = is_wanted)]
     statistics: bool,
-    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
-    #[arg(
-        long,
-        value_name = "FILE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "weft.trace"
-    )]
-    trace: Option<String>,
+    #[command(flatten)]
+    recorded: Recorded,
     /// Begin every line of output with the rank that wrote it
     #[arg(long, conflicts_with = "output_dir")]
     label: bool,
@@ -330,7 +324,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     };
     spec.output.label = arguments.label;
     spec.output.directory = arguments.output_dir;
-    if let Some(file) = &arguments.trace {
+    if let Some(file) = &arguments.recorded.trace {
         spec.set_trace(file);
     }
     let limit = Duration::from_secs(arguments.join_limit.into());

@@ -14,6 +14,7 @@
 //! - [`write_out`] and [`say`] write to standard output, and say what cannot be;
 //! - [`edit_distance`] is how near a misspelt name is to another;
 //! - [`arguments`] and [`agree`] let a job say a thing once, not once per rank;
+//! - [`Recorded`] is the option by which commands trace a run;
 //! - [`finish`] and [`explain`] end a command such as `weft` or `weft bench`, which is no rank;
 //!   [`command_line`] writes commands as somebody would type them.
 //!
@@ -33,6 +34,7 @@ mod measure;
 mod noise;
 mod output;
 mod progress;
+mod recorded;
 mod shared;
 mod shell;
 mod start;
@@ -51,6 +53,7 @@ pub use measure::{Times, measure};
 pub use noise::{noise, random};
 pub use output::{say_line, write_out, write_to};
 pub use progress::Progress;
+pub use recorded::Recorded;
 pub use shared::{Family, Measured, Shared, Stretch, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments};

@@ -1,9 +1,8 @@
 //! The arguments of `weft sim`.
 
 use clap::{CommandFactory, Parser};
-use std::path::PathBuf;
 use std::time::Duration;
-use weft_app_common::command_line;
+use weft_app_common::{Recorded, command_line};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Adaptive, Preset, Recovery, Settings};
 
@@ -41,6 +40,7 @@ pub struct Arguments {
     pub seed: u64,
     /// Run with this many seeds, from --seed on, until one fails
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = positive)]
+    #[arg(conflicts_with = "trace")]
     pub seeds: u64,
     /// The part of all packets that is lost: 0 to 1
     #[arg(long, value_name = "PART", default_value = "0", allow_negative_numbers = true)]
@@ -75,16 +75,8 @@ pub struct Arguments {
     /// If the run fails, print the last events of the ranks concerned
     #[arg(long)]
     pub explain: bool,
-    /// Write down what the ranks do, and when, for `weft report` [default file: weft.trace]
-    #[arg(
-        long,
-        value_name = "FILE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "weft.trace",
-        conflicts_with = "seeds"
-    )]
-    pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub recorded: Recorded,
     /// One object a line; what programs print goes to standard error
     #[arg(long)]
     pub json: bool,

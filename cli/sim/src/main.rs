@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         if !arguments.json && !workload.shows_progress() {
             options.observer = ProgressLine::on_terminal();
         }
-        let tape = arguments.trace.as_ref().map(|_| Tape::new(arguments.ranks));
+        let tape = arguments.recorded.trace.as_ref().map(|_| Tape::new(arguments.ranks));
         options.tape.clone_from(&tape);
         let simulation = Simulation::new(options)?;
         workload.check(&simulation)?;
@@ -69,7 +69,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             None if arguments.seeds > 1 => eprintln!("seed {seed:<6} {}", run.in_one_line()),
             None => eprint!("{run}"),
         }
-        if let Some((tape, file)) = tape.zip(arguments.trace.as_deref()) {
+        if let Some((tape, file)) = tape.zip(arguments.recorded.trace.as_deref().map(Path::new)) {
             write_trace(&tape, file, arguments)?;
         }
         let failure = run.failure();
