@@ -67,7 +67,7 @@ pub(crate) struct Standing {
     /// True if it waits, and another thread of it goes on by itself, because it computes or sleeps
     /// for a time: a handler, or one of the program's.
     pub is_busy: bool,
-    /// The thread that does this, if its process is here.
+    /// The thread that does this, or that goes on meanwhile, if its process is here.
     pub thread: Option<u32>,
     /// Functions that that thread is in, once [they are asked for](add_stacks).
     pub stack: Option<String>,
@@ -96,10 +96,12 @@ impl Standing {
             ('R', _) => (Doing::Computes, main),
             _ => computing.map_or((Doing::Sleeps, main), |thread| (Doing::Computes, thread)),
         };
-        let is_busy = matches!(doing, Doing::Waits(_))
-            && threads.iter().any(|(number, state)| *number != thread && goes_on(*state));
-        let is_asleep = !looks && threads.get(&thread) == Some(&ASLEEP);
-        let (thread, stack) = (Some(does), None);
+        let waits = matches!(doing, Doing::Waits(_));
+        let other = |(number, state): &(&u32, &char)| **number != thread && goes_on(**state);
+        let busy = threads.iter().find(other).map(|(number, _)| *number).filter(|_| waits);
+        let (is_busy, is_asleep) =
+            (busy.is_some(), !looks && threads.get(&thread) == Some(&ASLEEP));
+        let (thread, stack) = (Some(busy.unwrap_or(does)), None);
         Some(Standing { rank, doing, since, is_asleep, is_busy, thread, stack })
     }
 
@@ -226,7 +228,7 @@ fn line(doing: &Doing, group: &[&Standing]) -> String {
         let _ = write!(line, ", for {:.1} s", since.as_secs_f64());
     }
     if group.iter().any(|standing| standing.is_busy) {
-        line += ", while another thread goes on, such as a handler";
+        line += ", while another of its threads computes or sleeps a while, such as a handler's";
     }
     line
 }

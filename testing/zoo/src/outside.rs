@@ -84,7 +84,8 @@ fn is_stopped(weft: Weft) -> Result {
     Ok(weft.barrier()?)
 }
 
-/// The handler runs where its rank polls, and never comes back.
+/// The handler never comes back. It runs where its rank polls, or on the thread of upcalls if the
+/// call comes before that.
 fn handles_for_ever(weft: Weft) -> Result {
     let _service = weft.service("dig", |_| spin())?;
     if weft.rank() == 0 {
