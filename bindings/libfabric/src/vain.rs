@@ -9,13 +9,26 @@ use weft_endpoint::{Awaited, Packets, Said};
 /// blocks sleeps.
 const UNTOLD: Duration = Duration::from_millis(5);
 
+/// Time after which what is said is looked at again: a program that looks may begin receives
+/// between two looks.
+const REFRESHED: Duration = Duration::from_millis(50);
+
 /// The looks in vain of a rank, and the notice of them.
 #[derive(Default)]
 pub(crate) struct Vain {
     /// Time of the first, by the packet layer's clock, in nanoseconds.
     since: AtomicU64,
     is_said: AtomicBool,
-    said: Mutex<Option<Said>>,
+    notice: Mutex<Option<Notice>>,
+}
+
+/// Words that others may read until this is dropped.
+struct Notice {
+    /// `None` where nobody can read them.
+    said: Option<Said>,
+    what: Awaited,
+    /// Time at which they were true, by the packet layer's clock.
+    at: Duration,
 }
 
 impl Vain {
@@ -30,16 +43,28 @@ impl Vain {
         if now.saturating_sub(since) < UNTOLD {
             return;
         }
-        let what = (!self.is_said.load(Ordering::Relaxed)).then(what);
-        let mut said = self.lock();
-        if let Some(what) = what
-            && said.is_none()
-        {
-            *said = packets.say_wait(&what);
+        let is_true = |notice: &Notice| now.saturating_sub(notice.at) < REFRESHED;
+        // What it waits for is asked without this lock.
+        let what = (!self.lock().as_ref().is_some_and(is_true)).then(what);
+        let mut notice = self.lock();
+        if let Some(what) = what {
+            Self::say(&mut notice, packets, what, now);
             self.is_said.store(true, Ordering::Relaxed);
         }
-        if let Some(said) = &*said {
+        if let Some(said) = notice.as_ref().and_then(|notice| notice.said.as_ref()) {
             said.looks();
+        }
+    }
+
+    /// Says what is waited for now, if it is something else than before.
+    fn say(notice: &mut Option<Notice>, packets: &Packets, what: Awaited, at: Duration) {
+        match notice {
+            Some(notice) if notice.said.is_some() && notice.what == what => notice.at = at,
+            _ => {
+                // What was said before is taken back first.
+                *notice = None;
+                *notice = Some(Notice { said: packets.say_wait(&what), what, at });
+            }
         }
     }
 
@@ -53,12 +78,12 @@ impl Vain {
 
     #[cold]
     fn unsay(&self) {
-        let mut said = self.lock();
+        let mut notice = self.lock();
         self.is_said.store(false, Ordering::Relaxed);
-        *said = None;
+        *notice = None;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Said>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<Notice>> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
