@@ -516,6 +516,12 @@ impl Packets {
         self.node.cross_memory().is_some_and(|memory| memory.is_read_by(by))
     }
 
+    /// True if the process of `rank` is of this host, and this one may [fetch](Self::fetch) from
+    /// it as far as is known.
+    pub fn is_near(&self, rank: Rank) -> bool {
+        self.node.cross_memory().is_some_and(|memory| memory.is_near(rank))
+    }
+
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in
     /// the simulator by this rank's virtual one.
     pub fn now(&self) -> Duration {

@@ -104,7 +104,6 @@ impl Job {
         let packets = place.packets().of(Protocol::TAGGED);
         // Most of what a sender may have under way is for other things.
         let keeps = packets.in_flight() / 8;
-        let (rank, ranks) = (packets.rank(), packets.size());
         let crowded = !place.cores_suffice();
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
@@ -112,7 +111,7 @@ impl Job {
                 Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
             packets.progress_by(&progress);
             Job {
-                state: Biased::new(State::new(rank, ranks, keeps, crowded)),
+                state: Biased::new(State::new(&packets, keeps, crowded)),
                 is_pending: AtomicBool::new(true),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),

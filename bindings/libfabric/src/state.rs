@@ -72,11 +72,12 @@ pub(crate) struct AccessObservers {
 }
 
 impl State {
-    /// Of `rank` in a job of `ranks`. Of each member of a team it keeps so many packets at most.
-    /// Where ranks share cores, long messages and writes are fetched.
-    pub fn new(rank: Rank, ranks: usize, keeps: usize, crowded: bool) -> Self {
+    /// Of the rank and the job of these packets. Of each member of a team it keeps so many packets
+    /// at most. Where ranks share cores, long messages and writes of a host are fetched.
+    pub fn new(packets: &Packets, keeps: usize, crowded: bool) -> Self {
+        let (rank, ranks) = (packets.rank(), packets.size());
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
-        exchange.set_single_copy(crowded);
+        exchange.set_single_copy(|to| crowded && packets.is_near(to));
         remote.set_single_copy(crowded);
         State {
             exchange,

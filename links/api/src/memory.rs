@@ -74,4 +74,7 @@ pub trait CrossMemory: Send + Sync {
     /// True if `by` has fetched from the process of this rank: it may be given addresses in place
     /// of bytes.
     fn is_read_by(&self, by: Rank) -> bool;
+
+    /// True if the process of `rank` is of this host.
+    fn is_near(&self, rank: Rank) -> bool;
 }

@@ -49,4 +49,8 @@ impl CrossMemory for Routed<dyn CrossMemory> {
     fn is_read_by(&self, by: Rank) -> bool {
         self.number(by).is_some_and(|number| self.near.is_read_by(number))
     }
+
+    fn is_near(&self, rank: Rank) -> bool {
+        self.number(rank).is_some()
+    }
 }

@@ -76,6 +76,10 @@ impl CrossMemory for Processes {
             identity.fetched_from[0].load(Ordering::Acquire) >> self.own.0 & 1 == 1
         })
     }
+
+    fn is_near(&self, rank: Rank) -> bool {
+        rank.index() < self.identities.len()
+    }
 }
 
 /// Reason why ranks of this host may not copy out of one another's memory, as far as one process

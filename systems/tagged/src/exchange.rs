@@ -27,7 +27,7 @@ mod leaving;
 use crate::format::{Head, Packet};
 use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
-use crate::peer::Flow;
+use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
@@ -107,8 +107,6 @@ pub struct Exchange<S, D> {
     granted: VecDeque<SendKey>,
     /// Receives whose bytes are fetched.
     fetching: VecDeque<ReceiveKey>,
-    /// True if requests of long messages carry the address of their bytes.
-    single_copy: bool,
     events: VecDeque<Event<S, D>>,
 }
 
@@ -141,6 +139,8 @@ struct Peer<S> {
     leaving: Option<Leaving<S>>,
     /// True if a fetch from it has failed.
     is_unfetchable: bool,
+    /// True if long messages to it carry the address of their bytes.
+    single_copy: bool,
 }
 
 #[derive(Debug)]
@@ -225,8 +225,14 @@ enum Until {
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// The messages of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
-        let peer =
-            || Peer { flow: Flow::default(), arriving: None, leaving: None, is_unfetchable: false };
+        let window = window_of(ranks);
+        let peer = || Peer {
+            flow: Flow::new(window),
+            arriving: None,
+            leaving: None,
+            is_unfetchable: false,
+            single_copy: false,
+        };
         Exchange {
             rank,
             peers: std::iter::repeat_with(peer).take(ranks).collect(),
@@ -239,16 +245,17 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
             fetching: VecDeque::new(),
-            single_copy: false,
             events: VecDeque::new(),
         }
     }
 
-    /// Chooses single copies: if `single_copy`, this rank's long messages carry the address of
-    /// their bytes, and their receivers fetch them if they can. It is off at first. It is one copy
-    /// in place of two, but by one core, where otherwise two share the work.
-    pub fn set_single_copy(&mut self, single_copy: bool) {
-        self.single_copy = single_copy;
+    /// Chooses single copies: this rank's long messages to those for which `single_copy` is true
+    /// carry the address of their bytes, and their receivers fetch them if they can. It is off at
+    /// first. It is one copy in place of two, but by one core, where otherwise two share the work.
+    pub fn set_single_copy(&mut self, single_copy: impl Fn(Rank) -> bool) {
+        for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
+            peer.single_copy = single_copy(rank);
+        }
     }
 
     /// True if something ended.

@@ -6,19 +6,31 @@
 //! receiver keeps the envelope. So what a receiver stores for a peer is bounded, whatever the peer
 //! sends and whatever is received (I9).
 
-/// Largest number of bytes of a sender's messages that a receiver keeps: 1 MiB. As large as a
-/// window of the messaging layer.
-pub const WINDOW: u64 = 1 << 20;
+/// Least number of bytes of a sender's messages that a receiver keeps: 1 MiB. As large as a window
+/// of the messaging layer.
+pub const LEAST_WINDOW: u64 = 1 << 20;
+/// Most of them: 16 MiB. About what TCP keeps of a sender, in both kernels.
+const MOST_WINDOW: u64 = 16 << 20;
+/// Number of bytes of all senders' messages that a receiver keeps, 64 MiB, unless there are so many
+/// senders that each of them has the least window.
+const ALL_WINDOWS: u64 = 64 << 20;
 /// Cost of a message beside its bytes: 64 bytes of the window.
 pub const MESSAGE_COST: u64 = 64;
-/// Messages up to this many bytes go eagerly.
-pub const EAGER_BYTES: u64 = 16 * 1024;
+/// Messages up to this many bytes go eagerly. One whose receive is there already is copied no more
+/// often than one that asks, and one whose receive is not costs a copy more: at this length that is
+/// about what the question and the answer take between two hosts.
+pub const EAGER_BYTES: u64 = 128 * 1024;
 /// Messages that may ask at the same time, from one rank to one other. A program that begins more
 /// without receiving any gets no further if its receiver waits for a later one, or has begun as
 /// many; so there may be as many as memory lets a program begin.
 pub const MOST_REQUESTS: u32 = 1 << 20;
 /// A receiver reports so much at once.
-const REPORT: u64 = WINDOW / 4;
+const REPORT: u64 = LEAST_WINDOW / 4;
+
+/// Bytes of each sender's messages that a receiver keeps at most, in a job of so many ranks.
+pub fn window_of(ranks: usize) -> u64 {
+    (ALL_WINDOWS / ranks.max(1) as u64).clamp(LEAST_WINDOW, MOST_WINDOW)
+}
 
 /// Cost of a message of so many bytes.
 #[inline]
@@ -29,6 +41,8 @@ pub fn cost(length: u64) -> u64 {
 /// The flow between this rank and one other, both ways.
 #[derive(Debug)]
 pub struct Flow {
+    /// Bytes that a receiver keeps of a sender's, in this job.
+    most: u64,
     /// Bytes that may be sent eagerly now.
     window: u64,
     /// Requests sent that were not answered.
@@ -42,13 +56,13 @@ pub struct Flow {
     to_answer: u32,
 }
 
-impl Default for Flow {
-    fn default() -> Self {
-        Flow { window: WINDOW, asked: 0, unconsumed: 0, consumed: 0, to_answer: 0 }
-    }
-}
-
 impl Flow {
+    /// The flow between two ranks whose receivers keep at most so many [bytes](window_of) of a
+    /// sender's messages.
+    pub fn new(most: u64) -> Self {
+        Flow { most, window: most, asked: 0, unconsumed: 0, consumed: 0, to_answer: 0 }
+    }
+
     /// True if a message of this length may be sent eagerly.
     #[inline]
     pub fn may_send(&self, length: u64) -> bool {
@@ -64,7 +78,7 @@ impl Flow {
     /// The peer has consumed so much. False if that was never sent.
     #[must_use]
     pub fn reported(&mut self, amount: u64) -> bool {
-        let fits = amount <= WINDOW - self.window;
+        let fits = amount <= self.most - self.window;
         self.window += if fits { amount } else { 0 };
         fits
     }
@@ -90,7 +104,7 @@ impl Flow {
     #[inline(always)]
     pub fn may_consume(&self, length: u64) -> Option<u64> {
         let consumed = self.consumed + cost(length);
-        (length <= EAGER_BYTES && self.unconsumed + consumed <= WINDOW).then_some(consumed)
+        (length <= EAGER_BYTES && self.unconsumed + consumed <= self.most).then_some(consumed)
     }
 
     /// Counts a message that was received eagerly. False if there was no window for it.
@@ -101,7 +115,7 @@ impl Flow {
             return false;
         }
         self.unconsumed += cost(length);
-        self.unconsumed + self.consumed <= WINDOW
+        self.unconsumed + self.consumed <= self.most
     }
 
     /// Counts a message that was received eagerly as consumed. Returns the amount to report now, if

@@ -151,7 +151,7 @@ pub fn messages(data: &[u8]) {
         requests: Vec::new(),
         grants: Vec::new(),
     };
-    program.exchange.set_single_copy(true);
+    program.exchange.set_single_copy(|_| true);
     for step in data.chunks_exact(8) {
         let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high) << 8;

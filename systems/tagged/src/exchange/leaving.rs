@@ -1,7 +1,8 @@
 //! Packets to other ranks.
 
 use super::{
-    Answer, Event, Exchange, Gives, Leaving, Outgoing, Send, SendKey, Sending, Stored, Until, copy,
+    Answer, Event, Exchange, Gives, Leaving, Outgoing, Peer, Send, SendKey, Sending, Stored, Until,
+    copy,
 };
 use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
 use crate::matching::Envelope;
@@ -13,6 +14,14 @@ use weft_endpoint::Rank;
 
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;
+
+impl<S: Source> Peer<S> {
+    /// True if a message of these bytes may be sent eagerly, and is not better fetched.
+    #[inline]
+    fn may_send<B: Source>(&self, source: &B) -> bool {
+        self.flow.may_send(source.length()) && !(self.single_copy && lies_at(source).is_some())
+    }
+}
 
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// Sends a message. Never blocks. `to` is a rank of the job.
@@ -38,7 +47,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Ok(Sending::Again(source));
         }
         let is_registered = message.wants_done && REGISTERED + length as usize <= network.payload();
-        if message.wants_done != is_registered || !peer.flow.may_send(length) {
+        if message.wants_done != is_registered || !peer.may_send(&source) {
             return self.ask(network, message, envelope, source);
         }
         if is_registered {
@@ -91,7 +100,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         let envelope = self.envelope(message, length);
         let peer = &mut self.peers[to.rank.index()];
-        if peer.leaving.is_some() || !peer.flow.may_send(length) {
+        if peer.leaving.is_some() || !peer.may_send(source) {
             return Ok(false);
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
@@ -198,7 +207,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     ) -> Result<Sending<S>> {
         let &Outgoing { to, from, wants_done, .. } = message;
         let source = source.keep();
-        let may_offer = self.single_copy && waits == Until::Granted;
+        let may_offer = self.peers[to.rank.index()].single_copy && waits == Until::Granted;
         let lies_at = if may_offer { lies_at(&source) } else { None };
         let was_offered = lies_at.is_some();
         let send = Send { source, from, to: to.rank, was_offered, wants_done, waits };

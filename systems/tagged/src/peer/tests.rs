@@ -4,9 +4,12 @@
 
 use super::*;
 
+/// The window of the job of these tests.
+const WINDOW: u64 = LEAST_WINDOW;
+
 #[test]
 fn a_sender_stops_when_its_window_is_spent() {
-    let mut flow = Flow::default();
+    let mut flow = Flow::new(WINDOW);
     let mut sent = 0;
     while flow.may_send(EAGER_BYTES) {
         flow.sent(EAGER_BYTES);
@@ -21,7 +24,7 @@ fn a_sender_stops_when_its_window_is_spent() {
 
 #[test]
 fn what_a_sender_may_send_its_receiver_takes_for_ever() {
-    let (mut sender, mut receiver) = (Flow::default(), Flow::default());
+    let (mut sender, mut receiver) = (Flow::new(WINDOW), Flow::new(WINDOW));
     let mut kept = 0;
     for length in (0..20_000).map(|n| n % 3000) {
         while !sender.may_send(length) {
@@ -45,21 +48,27 @@ fn what_a_sender_may_send_its_receiver_takes_for_ever() {
 
 #[test]
 fn a_peer_that_exceeds_its_window_is_noticed() {
-    let mut flow = Flow::default();
+    let mut flow = Flow::new(WINDOW);
     let most = WINDOW / cost(EAGER_BYTES);
     assert!((0..most).all(|_| flow.received_eager(EAGER_BYTES)));
     assert!(!flow.received_eager(EAGER_BYTES));
     assert!(
-        !Flow::default().received_eager(EAGER_BYTES + 1),
+        !Flow::new(WINDOW).received_eager(EAGER_BYTES + 1),
         "a long message may not come unasked"
     );
-    assert!(!Flow::default().received_eager(u64::MAX));
+    assert!(!Flow::new(WINDOW).received_eager(u64::MAX));
+}
+
+#[test]
+fn a_receiver_keeps_64_mib_at_most_or_a_mib_of_each() {
+    const MIB: u64 = 1 << 20;
+    assert_eq!([2, 4, 8, 64, 65, 1024].map(window_of), [16, 16, 8, 1, 1, 1].map(|it| it * MIB));
 }
 
 /// Else a peer that returns no credits would be owed more and more.
 #[test]
 fn what_is_consumed_counts_until_the_report_has_left() {
-    let mut flow = Flow::default();
+    let mut flow = Flow::new(WINDOW);
     let mut left = WINDOW / cost(0);
     let mut reported = 0;
     while left > 0 {
@@ -75,7 +84,7 @@ fn what_is_consumed_counts_until_the_report_has_left() {
 
 #[test]
 fn a_peer_cannot_report_what_it_never_got() {
-    let mut flow = Flow::default();
+    let mut flow = Flow::new(WINDOW);
     assert!(!flow.reported(1));
     flow.sent(10);
     assert!(!flow.reported(cost(10) + 1));
@@ -84,7 +93,7 @@ fn a_peer_cannot_report_what_it_never_got() {
 
 #[test]
 fn requests_are_bounded_at_both_ends() {
-    let (mut sender, mut receiver) = (Flow::default(), Flow::default());
+    let (mut sender, mut receiver) = (Flow::new(WINDOW), Flow::new(WINDOW));
     for _ in 0..MOST_REQUESTS {
         assert!(sender.may_ask());
         sender.asks();
