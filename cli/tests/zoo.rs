@@ -120,6 +120,7 @@ zoo! {
     a_sleeper: "sleeper",
     a_rank_that_is_stopped: "stopped",
     a_handler_that_never_ends: "busy-handler",
+    a_handler_that_never_ends_in_a_wait: "late-handler",
     two_that_are_away: "two-away",
     a_writer_that_never_ends: "writer",
     a_barrier_of_regions: "region-barrier",

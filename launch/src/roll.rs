@@ -22,7 +22,7 @@ use weft_wire::Rank;
 /// Age of a wait from which on it is one to speak of: what ends it would long have been seen.
 const SETTLED: Duration = Duration::from_millis(500);
 
-/// Age of the last look of a rank that polls from which on it does something else.
+/// Age of the last look of a rank from which on it does something else, unless it sleeps.
 const AWAY: Duration = Duration::from_millis(200);
 
 /// Age of a wait from which on a rank that polls, or wants a core to do so, has seen what came.
@@ -64,8 +64,8 @@ pub(crate) struct Standing {
     pub since: Option<Duration>,
     /// True if the thread that waits sleeps: nothing has come that it could act on.
     pub is_asleep: bool,
-    /// True if it waits, and another thread of it goes on by itself, because it computes or sleeps
-    /// for a time: a handler, or one of the program's.
+    /// True if it waits, and goes on by itself meanwhile: a handler, or another thread of its
+    /// program, computes or sleeps for a time.
     pub is_busy: bool,
     /// The thread that does this, or that goes on meanwhile, if its process is here.
     pub thread: Option<u32>,
@@ -77,16 +77,17 @@ impl Standing {
     /// That of a rank with this process, which has said this. `None` if there is no such process.
     pub fn of(rank: Rank, process: Pid, status: Option<Status>) -> Option<Self> {
         let threads = threads_of(process)?;
-        let status = status.map(|status| match status.looked {
+        let status = status.map(|status| match status.polls && status.looked >= AWAY {
             // It waits no more, without having found what it looked for.
-            Some(age) if age >= AWAY => Status { since: age, awaited: None, ..status },
-            _ => status,
+            true => Status { since: status.looked, awaited: None, ..status },
+            false => status,
         });
-        let looks = status.as_ref().is_some_and(|status| status.looked.is_some());
+        let polls = status.as_ref().is_some_and(|status| status.polls);
         let main = process.as_raw_pid().cast_unsigned();
         let thread = status.as_ref().map(|status| status.thread);
         let thread = thread.filter(|thread| threads.contains_key(thread)).unwrap_or(main);
         let since = status.as_ref().map(|status| status.since);
+        let looked = status.as_ref().map_or(Duration::ZERO, |status| status.looked);
         let computes = |(_, state): &(&u32, &char)| **state == 'R';
         let goes_on = |state: char| state == 'R' || state == NAPS;
         let computing = threads.iter().find(computes).map(|(number, _)| *number);
@@ -97,10 +98,15 @@ impl Standing {
             _ => computing.map_or((Doing::Sleeps, main), |thread| (Doing::Computes, thread)),
         };
         let waits = matches!(doing, Doing::Waits(_));
-        let other = |(number, state): &(&u32, &char)| **number != thread && goes_on(**state);
-        let busy = threads.iter().find(other).map(|(number, _)| *number).filter(|_| waits);
+        // Who waits looks often, unless a handler that one of its looks has begun keeps it.
+        let is_kept = |state| !polls && looked >= if goes_on(state) { AWAY } else { SEEN };
+        let is_on = |(number, state): &(&u32, &char)| match **number == thread {
+            true => is_kept(**state),
+            false => goes_on(**state),
+        };
+        let busy = threads.iter().find(is_on).map(|(number, _)| *number).filter(|_| waits);
         let (is_busy, is_asleep) =
-            (busy.is_some(), !looks && threads.get(&thread) == Some(&ASLEEP));
+            (busy.is_some(), !polls && threads.get(&thread) == Some(&ASLEEP));
         let (thread, stack) = (Some(busy.unwrap_or(does)), None);
         Some(Standing { rank, doing, since, is_asleep, is_busy, thread, stack })
     }
@@ -228,7 +234,7 @@ fn line(doing: &Doing, group: &[&Standing]) -> String {
         let _ = write!(line, ", for {:.1} s", since.as_secs_f64());
     }
     if group.iter().any(|standing| standing.is_busy) {
-        line += ", while another of its threads computes or sleeps a while, such as a handler's";
+        line += ", while a handler, or another of its threads, computes or sleeps a while";
     }
     line
 }

@@ -79,6 +79,9 @@ impl<L: Link> Node<L> {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             let limit = limit.min(self.longest_sleep());
             self.sleepers.fetch_add(1, Ordering::SeqCst);
+            if let Some(notice) = &self.notice {
+                notice.sleeps();
+            }
             self.record(What::SleepBegins);
             self.bells.wait(Waiter::Host, ticket, limit);
             self.record(What::SleepEnds);

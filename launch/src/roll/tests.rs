@@ -71,20 +71,26 @@ fn a_thread_that_sleeps_for_a_time_is_known() {
 fn who_looks_no_more_waits_no_more() {
     let own = rustix::process::getpid();
     let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
-    let status = |looked: Option<u64>| Status {
-        since: Duration::from_secs(5),
-        thread,
-        looked: looked.map(Duration::from_millis),
-        awaited: Some(Awaited::of_unknown("a message")),
+    let of = |polls, looked| {
+        let status = Status {
+            since: Duration::from_secs(5),
+            thread,
+            looked: Duration::from_millis(looked),
+            polls,
+            awaited: Some(Awaited::of_unknown("a message")),
+        };
+        Standing::of(Rank(0), own, Some(status)).unwrap()
     };
-    let of = |looked| Standing::of(Rank(0), own, Some(status(looked))).unwrap();
     let waits = Doing::Waits(Awaited::of_unknown("a message"));
-    assert_eq!((of(None).doing, of(Some(199)).doing), (waits.clone(), waits));
-    let away = of(Some(200));
+    assert_eq!((of(false, 0).doing, of(true, 199).doing), (waits.clone(), waits.clone()));
+    let away = of(true, 200);
     assert!(matches!(away.doing, Doing::Computes | Doing::Sleeps), "{away:?}");
     assert_eq!(away.since, Some(AWAY));
     // That it sleeps between two looks says nothing.
-    assert!(!of(Some(1)).is_asleep);
+    assert!(!of(true, 1).is_asleep);
+    // Who is woken waits still, but a handler keeps it.
+    let kept = of(false, 200);
+    assert_eq!((kept.doing, kept.is_busy), (waits, true));
 }
 
 #[test]

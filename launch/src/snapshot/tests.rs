@@ -19,7 +19,8 @@ fn a_snapshot_is_read_as_it_was_written() {
     let status = Status {
         since: std::time::Duration::from_millis(1500),
         thread: own,
-        looked: None,
+        looked: std::time::Duration::ZERO,
+        polls: false,
         awaited,
     };
     let counts = Counts { packets_sent: 7, ..Counts::default() };

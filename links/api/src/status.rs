@@ -19,6 +19,8 @@ pub trait Notice: Send + Sync {
     fn waits(&self, awaited: &Awaited);
     /// Says that it has looked for what it waits for, and will again: nobody wakes it.
     fn looks(&self);
+    /// Says that it has looked, and sleeps until it is woken, or for a tenth of a second at most.
+    fn sleeps(&self);
     /// Says that it waits no more.
     fn goes_on(&self);
 }
@@ -30,8 +32,10 @@ pub struct Status {
     pub since: Duration,
     /// Thread that has said it, by the number that the system gives it.
     pub thread: u32,
-    /// Time since the last look of a rank that waits by looking again and again.
-    pub looked: Option<Duration>,
+    /// Time since it has looked for what it waits for.
+    pub looked: Duration,
+    /// True if it waits by looking again and again; else it sleeps, and is woken.
+    pub polls: bool,
     /// Object of its wait; none if it does not wait, and then it has ended its last long wait
     /// that long ago.
     pub awaited: Option<Awaited>,

@@ -11,13 +11,15 @@ use weft_link::clock::{Clock, SystemClock};
 use weft_link::status::{Awaited, Notice, RECORD_BYTES, Status};
 use weft_link::sync::{AtomicU64, Ordering, fence};
 
-/// Words of a page: the number, the time, the length, the thread, the time of the last look, the
-/// wait.
+/// Words of a page: the number, the time, the length, the thread, the time of the last look, 1 if
+/// nobody wakes who waits, the wait.
 pub(crate) const WORDS: usize = HEAD + RECORD_BYTES / 8;
 /// Words before the wait.
-const HEAD: usize = 5;
-/// Word of the last look; 0 if who waits is woken.
+const HEAD: usize = 6;
+/// Word of the last look.
 const LOOK: usize = 4;
+/// Word that says whether who waits polls.
+const POLLS: usize = 5;
 /// Times that a reader begins again before it takes the page for one that changes all the time.
 const READS: usize = 100;
 
@@ -38,7 +40,8 @@ impl StatusPage {
         if number % 2 == 1 || self.0[0].load(Ordering::Relaxed) != number {
             return None;
         }
-        Some(status_of([words[1], words[2], words[3], words[LOOK]], &words[HEAD..]))
+        let (head, awaited) = words.split_at(HEAD);
+        Some(status_of(head, awaited))
     }
 
     /// Writes the status from now on: a wait, or none of zero bytes.
@@ -56,10 +59,12 @@ impl StatusPage {
         }
         fence(Ordering::Release);
         // 0 stands for no status.
-        self.0[1].store(SystemClock.now().max(1), Ordering::Relaxed);
+        let now = SystemClock.now().max(1);
+        self.0[1].store(now, Ordering::Relaxed);
         self.0[2].store(awaited.len() as u64, Ordering::Relaxed);
         self.0[3].store(gettid().as_raw_pid().cast_unsigned().into(), Ordering::Relaxed);
-        self.0[LOOK].store(0, Ordering::Relaxed);
+        self.0[LOOK].store(now, Ordering::Relaxed);
+        self.0[POLLS].store(0, Ordering::Relaxed);
         for (word, bytes) in self.0[HEAD..].iter().zip(awaited.chunks(8)) {
             let mut padded = [0; 8];
             padded[..bytes.len()].copy_from_slice(bytes);
@@ -75,7 +80,12 @@ impl Notice for StatusPage {
     }
 
     fn looks(&self) {
-        self.0[LOOK].store(SystemClock.now().max(1), Ordering::Relaxed);
+        self.sleeps();
+        self.0[POLLS].store(1, Ordering::Relaxed);
+    }
+
+    fn sleeps(&self) {
+        self.0[LOOK].store(SystemClock.now(), Ordering::Relaxed);
     }
 
     fn goes_on(&self) {
@@ -84,7 +94,8 @@ impl Notice for StatusPage {
 }
 
 /// The status that these words say, which another process wrote.
-fn status_of([since, length, thread, look]: [u64; 4], awaited: &[u64]) -> Option<Status> {
+fn status_of(head: &[u64], awaited: &[u64]) -> Option<Status> {
+    let &[_, since, length, thread, look, polls] = head else { return None };
     if since == 0 {
         return None;
     }
@@ -94,7 +105,7 @@ fn status_of([since, length, thread, look]: [u64; 4], awaited: &[u64]) -> Option
     let now = SystemClock.now();
     let age = |time: u64| Duration::from_nanos(now.saturating_sub(time));
     let thread = u32::try_from(thread).unwrap_or_default();
-    Some(Status { since: age(since), thread, looked: (look != 0).then(|| age(look)), awaited })
+    Some(Status { since: age(since), thread, looked: age(look), polls: polls != 0, awaited })
 }
 
 #[cfg(test)]

@@ -2,8 +2,12 @@
 
 use crate::{Animal, Result};
 use rustix::process::{Signal, getpid, kill_process};
-use std::thread::park;
+use std::thread::{park, sleep};
+use std::time::Duration;
 use weft::prelude::*;
+
+/// Time after which a rank that waits has slept and said so.
+const SOME_TIME: Duration = Duration::from_millis(300);
 
 pub(crate) const ALL: &[Animal] = &[
     Animal {
@@ -33,6 +37,16 @@ pub(crate) const ALL: &[Animal] = &[
             "rank 0 waits for it: the answer of rank 1 to a call of 'dig'",
         ],
         run: handles_for_ever,
+    },
+    Animal {
+        name: "late-handler",
+        ranks: 2,
+        verdict: &[
+            "rank 1 waits for barrier",
+            "computes",
+            "rank 0 waits for it: the answer of rank 1 to a call of 'dig'",
+        ],
+        run: handles_in_its_wait,
     },
     Animal {
         name: "two-away",
@@ -82,6 +96,14 @@ fn is_stopped(weft: Weft) -> Result {
         kill_process(getpid(), Signal::STOP)?;
     }
     Ok(weft.barrier()?)
+}
+
+/// The other rank has long been seen to wait, and the handler begins inside of that.
+fn handles_in_its_wait(weft: Weft) -> Result {
+    if weft.rank() == 0 {
+        sleep(SOME_TIME);
+    }
+    handles_for_ever(weft)
 }
 
 /// The handler never comes back. It runs where its rank polls, or on the thread of upcalls if the

@@ -68,8 +68,8 @@ fn ranks_that_keep_the_same_others_are_named_together() {
 fn who_waits_while_another_of_its_threads_computes_is_in_no_deadlock() {
     let busy = Standing { is_busy: true, ..message(1, 0, "b") };
     let all = [message(0, 1, "a"), busy];
-    let said = "rank 1 waits for a message on port 'b', for 2.0 s, while another of its threads \
-                computes or sleeps a while, such as a handler's; rank 0 waits for it: a message on port 'a', for 2.0 s";
+    let said = "rank 1 waits for a message on port 'b', for 2.0 s, while a handler, or another of \
+                its threads, computes or sleeps a while; rank 0 waits for it: a message on port 'a', for 2.0 s";
     assert_eq!(lines(&all, 2), [said]);
     assert_eq!(deadlocked_for(&all, 2), None);
 }

@@ -33,6 +33,20 @@ fn others_read_what_a_rank_waits_for() {
 }
 
 #[test]
+fn who_is_woken_and_who_polls_are_told_apart() {
+    let [own, others] = pages();
+    let polls = || others.read().map(|status| status.polls);
+    says(&own, "a message");
+    own.sleeps();
+    assert_eq!(polls(), Some(false));
+    own.looks();
+    own.sleeps();
+    assert_eq!(polls(), Some(true));
+    says(&own, "a reply");
+    assert_eq!(polls(), Some(false));
+}
+
+#[test]
 fn nobody_reads_halves_of_two_texts() {
     let [own, others] = pages();
     let ended = AtomicBool::new(false);
