@@ -3,7 +3,7 @@
 mod rates;
 mod view;
 
-use crate::jobs::{ask_job, only_job};
+use crate::jobs::{ask_job, only_job, says_something_else};
 use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -68,9 +68,7 @@ pub(crate) fn show(arguments: &Top) -> Result<ExitCode> {
 
 fn look(job: u32) -> Result<Snapshot> {
     let answer = ask_job(job, Question::Snapshot)?;
-    Snapshot::parse(&answer).with_context(|| {
-        format!("job {job} says something else: is it of another version of Weft?")
-    })
+    answer.snapshot().with_context(|| says_something_else(job))
 }
 
 /// Prints how it is between now and in a second.

@@ -41,16 +41,13 @@ pub struct RankNow {
 
 impl Snapshot {
     /// The snapshot in the JSON text that a job answers with.
-    ///
-    /// # Errors
-    /// Those of JSON.
-    pub fn parse(text: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
+    pub(crate) fn parse(text: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(text)
     }
 
     /// The JSON text of this.
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
     }
 }
 

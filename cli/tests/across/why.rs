@@ -1,6 +1,7 @@
 //! `weft why` of jobs on several hosts: their agents say what the ranks there do.
 
 use super::*;
+use std::io::Read;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -35,6 +36,43 @@ fn ranks_of_other_hosts_are_named() {
     let said = String::from_utf8(ended.stderr).unwrap();
     let verdict = said.lines().find(|line| line.starts_with(&format!("weft: {}", parts[0])));
     assert!(verdict.is_some_and(|line| line.contains(parts[1])), "{said}");
+}
+
+/// A job that is stopped by its end, whatever becomes of the test.
+struct Cage(std::process::Child);
+
+impl Drop for Cage {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn stacks_of_ranks_on_other_hosts_are_told() {
+    let Some(two) = cluster(2) else { return };
+    let mut command = common::command(&two, &format!("{UDP} --hosts a:1,b:1"), "weft-zoo loop");
+    let job = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut cage = Cage(job);
+    let stacks = [
+        "rank 1 computes, outside of Weft; its stack: weft_zoo::outside::computes (outside.rs:",
+        "; its stack: weft::weft::Weft::barrier (weft.rs:",
+        "), weft_zoo::main (main.rs:",
+    ];
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let said = why(&two);
+        if stacks.iter().all(|part| said.contains(part)) {
+            break;
+        }
+        assert!(cage.0.try_wait().unwrap().is_none() && Instant::now() < until, "{said}");
+        std::thread::yield_now();
+    }
+    // They are taken before the ranks hear of the signal, and said at the end.
+    kill_process(Pid::from_child(&cage.0), Signal::TERM).unwrap();
+    let mut said = String::new();
+    cage.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.lines().any(|line| line.starts_with("weft: rank 1 computes")), "{said}");
 }
 
 #[test]

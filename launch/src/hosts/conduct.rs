@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
@@ -18,8 +17,9 @@ use super::members::{Member, Members};
 use super::roll_call::RollCall;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
-use crate::desk::{Asker, Desk, Heading, Question, answer};
+use crate::desk::{Asker, Desk, Question};
 use crate::job::{Action, Event, Job, KILL_LIMIT};
+use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::outcome::{Outcome, Verdict};
@@ -112,6 +112,8 @@ struct Conductor<'a> {
     progress: ProgressWatch,
     /// True if the roll call under way is for those that ask, or for the watch.
     is_answering: bool,
+    /// True if the watch has found a deadlock that is yet to be said, by the next roll call.
+    is_deadlocked: bool,
     /// True if the last roll call is to be said at the end of the job.
     says_roll_call: bool,
 }
@@ -135,6 +137,7 @@ impl<'a> Conductor<'a> {
             roll_call: RollCall::default(),
             progress: ProgressWatch::new(spec.progress_limit),
             is_answering: false,
+            is_deadlocked: false,
             says_roll_call: false,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
@@ -207,7 +210,7 @@ impl<'a> Conductor<'a> {
                 && !self.says_roll_call
             {
                 // Agents answer before they pass on what ends the ranks.
-                self.call_roll();
+                self.call_roll(true);
                 self.says_roll_call = true;
             }
             if signal != Signal::CHILD {
@@ -216,12 +219,12 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Asks all hosts what their ranks do.
-    fn call_roll(&mut self) {
+    /// Asks all hosts what their ranks do, and, for people, for the stacks of some.
+    fn call_roll(&mut self, stacks: bool) {
         let there =
             (0..).zip(self.members.iter()).filter(|(_, it)| !it.is_lost && !it.is_finishing);
-        let number = self.roll_call.begin(self.clock.now(), there.map(|(host, _)| host));
-        self.members.branches.send_all(&ToAgent::RollCall(number));
+        let number = self.roll_call.begin(self.clock.now(), there.map(|(host, _)| host), stacks);
+        self.members.branches.send_all(&ToAgent::RollCall { number, stacks });
     }
 
     /// Begins a roll call if somebody wants one, and ends it when all have answered.
@@ -234,23 +237,28 @@ impl<'a> Conductor<'a> {
             self.is_answering = false;
             self.roll_was_called(now);
         }
-        if !self.says_roll_call && (self.progress.is_due(now) || !self.askers.is_empty()) {
+        let is_read = self.is_deadlocked || !self.askers.is_empty();
+        if !self.says_roll_call && (is_read || self.progress.is_due(now)) {
             self.is_answering = true;
-            self.call_roll();
+            self.call_roll(is_read);
         }
     }
 
     /// All hosts have answered that will.
     fn roll_was_called(&mut self, now: Duration) {
-        let (all, ranks) = (self.roll_call.standings(), self.job.ranks());
-        let heading = Heading { ranks, program: Path::new(&self.spec.program), time: now };
-        let text = answer(&heading, &all);
-        self.askers.drain(..).for_each(|asker| asker.tell(&text));
-        if !self.progress.looked(now, deadlocked_for(&all, ranks)) {
+        let ranks = self.job.ranks();
+        let program = self.spec.program.to_string_lossy().into_owned();
+        let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.standings() };
+        self.askers.drain(..).for_each(|asker| asker.tell(&roll.emit()));
+        let deadlocked_for = deadlocked_for(&roll.standings, ranks);
+        let is_found = self.progress.looked(now, deadlocked_for);
+        // Once it is found the roll is called again, with stacks.
+        let was_found = std::mem::replace(&mut self.is_deadlocked, is_found);
+        if !was_found || deadlocked_for.is_none() {
             return;
         }
         match self.spec.on_deadlock {
-            OnDeadlock::Report => lines(&all, ranks).iter().for_each(|it| eprintln!("weft: {it}")),
+            OnDeadlock::Report => roll.lines().iter().for_each(|it| eprintln!("weft: {it}")),
             OnDeadlock::End => {
                 self.says_roll_call = true;
                 self.handle(Event::Deadlock);
@@ -301,6 +309,10 @@ impl<'a> Conductor<'a> {
             FromAgent::Roll(number_of_call, standings) => {
                 standings.iter().try_for_each(|standing| has(&standing.rank))?;
                 self.roll_call.heard(number, number_of_call, standings);
+            }
+            FromAgent::Stacks(number_of_call, stacks) => {
+                stacks.iter().try_for_each(|(rank, _)| has(rank))?;
+                self.roll_call.heard_stacks(number, number_of_call, stacks);
             }
             FromAgent::Finished(stuck) => member.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use weft_stack::{StackError, in_words, stacks_of};
+use weft_stack::{StackError, Taken, in_words};
 
 /// Longest wait for a stack that has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Running {
     }
 
     fn stack(&self) -> String {
-        let stacks = stacks_of(&[self.0.id()]);
+        let stacks = Taken::of(&[self.0.id()]).name();
         in_words(stacks[0].as_ref().unwrap(), |_| false)
     }
 }
@@ -103,6 +103,18 @@ fn who_has_ended_has_no_stack() {
     let mut child = Command::new("true").spawn().unwrap();
     let number = child.id();
     child.wait().unwrap();
-    let stacks = stacks_of(&[number]);
+    let stacks = Taken::of(&[number]).name();
     assert!(matches!(stacks[..], [Err(StackError::Gone | StackError::System(_))]), "{stacks:?}");
+}
+
+#[test]
+fn names_are_found_when_the_thread_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&folder, &["-g", "-O1"], &[]);
+    running.stack_that(|stack| stack.starts_with("busy "));
+    let taken = Taken::of(&[running.0.id()]);
+    drop(running);
+    let stacks = taken.name();
+    let said = in_words(stacks[0].as_ref().unwrap(), |_| false);
+    assert!(said.starts_with("busy (job.c:") && said.contains("), main (job.c:"), "{said}");
 }

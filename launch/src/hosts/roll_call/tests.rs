@@ -17,7 +17,7 @@ fn ranks(call: &RollCall) -> Vec<u16> {
 fn it_is_over_when_all_have_answered() {
     let mut call = RollCall::default();
     assert!(!call.is_open(NOW));
-    let number = call.begin(NOW, [0, 1]);
+    let number = call.begin(NOW, [0, 1], false);
     call.heard(1, number, vec![standing(2), standing(3)]);
     assert!(call.is_open(NOW));
     // Once is enough.
@@ -30,13 +30,33 @@ fn it_is_over_when_all_have_answered() {
 #[test]
 fn nobody_is_waited_for_who_is_lost_or_late() {
     let mut call = RollCall::default();
-    let first = call.begin(NOW, [0, 1]);
+    let first = call.begin(NOW, [0, 1], false);
     call.lost(1);
     assert!(call.is_open(NOW));
     assert!(!call.is_open(NOW + PATIENCE));
-    let second = call.begin(NOW, [0]);
+    let second = call.begin(NOW, [0], false);
     call.heard(0, first, vec![standing(0)]);
     assert!(call.is_open(NOW) && ranks(&call).is_empty());
     call.heard(0, second, vec![standing(0)]);
     assert!(!call.is_open(NOW));
+}
+
+#[test]
+fn stacks_may_come_later() {
+    let mut call = RollCall::default();
+    let number = call.begin(NOW, [0, 1, 2], true);
+    for host in 0..3 {
+        call.heard(host, number, vec![standing(host)]);
+    }
+    assert!(call.is_open(NOW + PATIENCE));
+    let stack = |rank| vec![(Rank(rank), format!("work_of_{rank}, main"))];
+    call.heard_stacks(1, number, stack(1));
+    // Of those that do the same one is enough, and what is late belongs to another call.
+    call.heard_stacks(0, number, stack(0));
+    call.heard_stacks(2, number.wrapping_sub(1), stack(2));
+    assert!(call.is_open(NOW) && !call.is_open(NOW + STACKS_PATIENCE));
+    call.lost(2);
+    assert!(!call.is_open(NOW));
+    let stacks: Vec<_> = call.standings().into_iter().map(|it| it.stack).collect();
+    assert_eq!(stacks, [None, Some("work_of_1, main".into()), None]);
 }

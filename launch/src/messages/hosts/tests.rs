@@ -1,11 +1,16 @@
 use super::*;
 use crate::hosts::RemoteShell;
+use crate::messages::Options;
 use crate::messages::reached::tests::any_reached;
-use crate::roll::Doing;
+use crate::roll::{Doing, STACKS};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 use weft_link::status::{Awaited, Whom};
+use weft_link_shm::Settings;
+use weft_seal::{Protection, Secret};
 use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
@@ -133,7 +138,7 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
         any::<u32>().prop_map(ToAgent::Taken),
         vec(any::<u8>(), 0..99).prop_map(ToAgent::Input),
-        any::<u32>().prop_map(ToAgent::RollCall),
+        any::<(u32, bool)>().prop_map(|(number, stacks)| ToAgent::RollCall { number, stacks }),
         Just(ToAgent::Finish),
         Just(ToAgent::Beat),
         Just(ToAgent::Pause),
@@ -181,6 +186,8 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
             .prop_map(|(rank, kind, bytes)| FromAgent::Output(rank, kind, bytes)),
         (any::<u32>(), vec(any_standing(), 0..9))
             .prop_map(|(number, all)| FromAgent::Roll(number, all)),
+        (any::<u32>(), vec((any_rank(), ".{0,9}"), 0..=STACKS))
+            .prop_map(|(number, stacks)| FromAgent::Stacks(number, stacks)),
         Just(FromAgent::InputTaken),
         Just(FromAgent::Beat),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
