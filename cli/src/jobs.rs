@@ -55,11 +55,6 @@ pub(crate) fn ask_job(job: u32, question: Question) -> Result<Answer> {
     match ask(job, question) {
         Ok(answer) => Ok(answer),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            if question != Question::Why && jobs()?.contains(&job) {
-                bail!(
-                    "job {job} is on several hosts, and shows no numbers: `weft why {job}` says what its ranks do"
-                );
-            }
             bail!("{job} is no job of yours on this host: `weft ps` lists them")
         }
         Err(error) if error.kind() == ErrorKind::WouldBlock => {

@@ -74,14 +74,10 @@ fn look(job: u32) -> Result<Snapshot> {
 /// Prints how it is between now and in a second.
 fn print_once(job: u32, first: Snapshot) -> Result<ExitCode> {
     // Ranks show their counts once they were asked.
-    let mut before = first;
-    while before.ranks.iter().any(|rank| rank.counts.is_none()) {
-        let waited = before.seconds;
+    let (begun, mut before) = (first.seconds, first);
+    while before.ranks.iter().any(|rank| rank.counts.is_none()) && before.seconds < begun + 5.0 {
         thread::sleep(Duration::from_millis(50));
         before = look(job)?;
-        if before.seconds - waited > 5.0 {
-            break;
-        }
     }
     thread::sleep(Duration::from_secs(1));
     let now = look(job)?;
@@ -121,7 +117,10 @@ fn watch(
             Ok(now) => now,
             Err(_) => return Ok(Some(format!("job {job} has ended"))),
         };
-        view.show(Rates::between(&before, &now));
-        before = now;
+        // A job on several hosts is looked at once a second at most.
+        if now.seconds > before.seconds {
+            view.show(Rates::between(&before, &now));
+            before = now;
+        }
     }
 }

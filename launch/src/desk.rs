@@ -25,7 +25,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Question that is answered at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// A [`JobRoll`]. Every job has this place.
+    /// A [`JobRoll`].
     Why,
     /// A [`Snapshot`].
     Snapshot,
@@ -74,11 +74,15 @@ impl Desks {
         self.0.iter().map(|(question, desk)| (*question, desk.waits_for()))
     }
 
+    /// Those that ask this, and may.
+    pub fn askers(&self, question: Question) -> Vec<Asker> {
+        let desk = self.0.iter().find(|(answered, _)| *answered == question);
+        desk.map(|(_, desk)| desk.askers()).unwrap_or_default()
+    }
+
     /// Answers those that ask this with these bytes.
     pub fn answer(&self, question: Question, bytes: &[u8]) {
-        let desk = self.0.iter().find(|(answered, _)| *answered == question);
-        let askers = desk.map(|(_, desk)| desk.askers()).unwrap_or_default();
-        askers.into_iter().for_each(|asker| asker.tell(bytes));
+        self.askers(question).into_iter().for_each(|asker| asker.tell(bytes));
     }
 }
 

@@ -25,7 +25,9 @@ pub struct Snapshot {
 pub struct RankNow {
     /// The rank.
     pub rank: u16,
-    /// Its process.
+    /// Its host, if the job is on several.
+    pub host: Option<String>,
+    /// Its process there.
     pub process: u32,
     /// State, in words: `computes`, or `waits for a message on port 'rows'`.
     pub state: String,
@@ -64,6 +66,7 @@ impl RankNow {
         let (processor_seconds, memory_bytes) = used(&stat).unwrap_or_default();
         Some(RankNow {
             rank: rank.0,
+            host: None,
             process,
             state: standing.in_words(),
             since: standing.since.map(|since| since.as_secs_f64()),

@@ -1,4 +1,4 @@
-//! `weft why` of jobs on several hosts: their agents say what the ranks there do.
+//! `weft why` and `weft top` of jobs on several hosts: their agents say what the ranks there do.
 
 use super::*;
 use std::io::Read;
@@ -10,8 +10,35 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Answer of `weft why` on the first host, about the only job there.
 fn why(cluster: &Cluster) -> String {
-    let answer = cluster.host(0).command(env!("CARGO_BIN_EXE_weft")).arg("why").output().unwrap();
-    text(&answer)
+    weft(cluster, &["why"])
+}
+
+/// Words of `weft` on the first host.
+fn weft(cluster: &Cluster, words: &[&str]) -> String {
+    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
+    text(&command.args(words).output().unwrap())
+}
+
+#[test]
+fn a_look_shows_the_ranks_of_all_hosts() {
+    let Some(two) = cluster(2) else { return };
+    let mut job = Running::start_checked(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        job.chats();
+        let said = weft(&two, &["top", "--once"]);
+        let lines: Vec<_> = said.lines().collect();
+        let is_shown = |rank: usize| {
+            let row: Vec<_> = lines[2 + rank].split_whitespace().collect();
+            row[0] == rank.to_string() && row[2] != "0" && row.contains(&"Mi")
+        };
+        // Those of the other host, too, have sent packets meanwhile.
+        if lines.len() == 6 && lines[0].starts_with("4 ranks of ") && (0..4).all(is_shown) {
+            break;
+        }
+        assert!(Instant::now() < until, "{said}");
+    }
+    job.end_checked();
 }
 
 #[test]

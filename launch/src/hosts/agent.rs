@@ -494,6 +494,9 @@ impl<'a> Agent<'a> {
                 }
             }
             ToAgent::RollCall { number, stacks } => self.answer(number, stacks),
+            ToAgent::Look(number) => {
+                self.uplink.send(&FromAgent::Seen(number, self.crew.snapshot()));
+            }
             ToAgent::Finish => self.finishing = true,
             ToAgent::Begin(_)
             | ToAgent::Meet { .. }

@@ -1,8 +1,7 @@
-//! Roll call of all hosts of a job, which their agents answer. Sans-IO: who has answered, and until
-//! when the others are waited for.
+//! Roll call of all hosts of a job, which their agents answer; stacks come later. Sans-IO.
 
+use super::inquiry::Inquiry;
 use crate::roll::{Standing, add_stacks};
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use weft_wire::Rank;
 
@@ -14,14 +13,9 @@ const STACKS_PATIENCE: Duration = Duration::from_millis(1600);
 /// The roll call that was made last.
 #[derive(Debug, Default)]
 pub(super) struct RollCall {
-    number: u32,
-    /// Hosts that have not answered; none if nobody is waited for.
-    missing: BTreeSet<u16>,
-    /// Hosts that have not sent stacks; none if none are wanted.
-    missing_stacks: BTreeSet<u16>,
-    since: Duration,
-    standings: BTreeMap<Rank, Standing>,
-    stacks: Vec<(Rank, String)>,
+    pub standings: Inquiry<Standing>,
+    /// Stacks of some ranks, by the same numbers; of no host if none are wanted.
+    pub stacks: Inquiry<(Rank, String)>,
 }
 
 impl RollCall {
@@ -30,47 +24,29 @@ impl RollCall {
     pub fn begin(
         &mut self,
         now: Duration,
-        hosts: impl IntoIterator<Item = u16>,
+        hosts: impl Iterator<Item = u16> + Clone,
         stacks: bool,
     ) -> u32 {
-        let hosts: BTreeSet<_> = hosts.into_iter().collect();
-        let missing_stacks = if stacks { hosts.clone() } else { BTreeSet::new() };
-        let number = self.number.wrapping_add(1);
-        *self =
-            RollCall { number, missing: hosts, missing_stacks, since: now, ..RollCall::default() };
-        number
-    }
-
-    /// A host has answered. What it says to one before this is late.
-    pub fn heard(&mut self, host: u16, number: u32, standings: Vec<Standing>) {
-        if number == self.number && self.missing.remove(&host) {
-            self.standings.extend(standings.into_iter().map(|it| (it.rank, it)));
-        }
-    }
-
-    /// A host has sent the stacks of some of its ranks.
-    pub fn heard_stacks(&mut self, host: u16, number: u32, stacks: Vec<(Rank, String)>) {
-        if number == self.number && self.missing_stacks.remove(&host) {
-            self.stacks.extend(stacks);
-        }
+        self.stacks.begin(hosts.clone().filter(|_| stacks), now + STACKS_PATIENCE);
+        self.standings.begin(hosts, now + PATIENCE)
     }
 
     /// A host is gone, and is waited for no more.
     pub fn lost(&mut self, host: u16) {
-        self.missing.remove(&host);
-        self.missing_stacks.remove(&host);
+        self.standings.lost(host);
+        self.stacks.lost(host);
     }
 
     /// True while it waits for answers.
     pub fn is_open(&self, now: Duration) -> bool {
-        (!self.missing.is_empty() && now < self.since + PATIENCE)
-            || (!self.missing_stacks.is_empty() && now < self.since + STACKS_PATIENCE)
+        self.standings.is_open(now) || self.stacks.is_open(now)
     }
 
-    /// Standings of the ranks of those that have answered.
-    pub fn standings(&self) -> Vec<Standing> {
-        let mut all: Vec<_> = self.standings.values().cloned().collect();
-        add_stacks(&mut all, self.stacks.clone());
+    /// Standings of the ranks of those that have answered, by rank, some with stacks.
+    pub fn called(&self) -> Vec<Standing> {
+        let mut all = self.standings.answers().to_vec();
+        all.sort_by_key(|standing| standing.rank);
+        add_stacks(&mut all, self.stacks.answers().to_vec());
         all
     }
 }

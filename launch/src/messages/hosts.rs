@@ -22,6 +22,7 @@
 //!   Signal:       rank (2) | signal (4)
 //!   Taken:        bytes (4)
 //!   RollCall:     number (4) | stacks are wanted (1)
+//!   Look:         number (4)
 //!   Input:        bytes
 //! from the agent:
 //!   Ready:        cores (2) | name (text)
@@ -44,6 +45,10 @@
 //!   InputTaken, Beat:        nothing
 //!   Roll:         number (4) | ranks (2) x standing, as `roll.rs` has it
 //!   Stacks:       number (4) | ranks (2) x { rank (2), stack (text) }
+//!   Seen:         number (4) | ranks (2) x { rank (2), process (4), state (text)
+//!                 | 0 (1), or 1 (1) | for how long, in s (8, floating-point)
+//!                 | processor time in s (8, floating-point) | memory (8)
+//!                 | 0 (1), or 1 (1) | counts (8 x 8) }
 //!   Finished:     processes (2) x process (4)
 //!   From:         host (2) | message of its agent (bytes)
 //!   Lost:         hosts (2) x host (2) | why (text)
@@ -66,16 +71,19 @@ use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
 use crate::roll::Standing;
+use crate::snapshot::RankNow;
 
 mod begin;
 mod events;
 mod far;
+mod look;
 mod roll;
 mod subtree;
 
 pub use begin::{Begin, command_fits};
 use events::{emit_event, put_ending, take_ending, take_event};
 pub use far::{FarLink, InterfaceState};
+use look::{put_look, take_look};
 pub(crate) use roll::{put_roll, put_stacks, take_roll, take_stacks};
 pub(crate) use subtree::FromBelow;
 pub use subtree::{Below, Subtree};
@@ -143,6 +151,8 @@ pub enum ToAgent {
         /// Stacks of some of them are to follow.
         stacks: bool,
     },
+    /// Say how the ranks are now, with this number.
+    Look(u32),
     /// All ranks of the job have ended: clean up.
     Finish,
     /// The launcher is there.
@@ -158,7 +168,7 @@ pub enum ToAgent {
 }
 
 /// Message of an agent to the launcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FromAgent {
     /// The agent is there.
     Ready {
@@ -199,6 +209,8 @@ pub enum FromAgent {
     Roll(u32, Vec<Standing>),
     /// Stacks of some ranks here at the roll call of this number, in words.
     Stacks(u32, Vec<(Rank, String)>),
+    /// The ranks here as they are now, with the number of the look. Their host is not said.
+    Seen(u32, Vec<RankNow>),
     /// The agent is there.
     Beat,
     /// Everything is cleaned up, but for these processes.
@@ -224,6 +236,7 @@ const SUBTREE: u16 = 43;
 const FOR: u16 = 44;
 const FOR_ALL: u16 = 45;
 const ROLL_CALL: u16 = 46;
+const LOOK: u16 = 47;
 const READY: u16 = 64;
 const REFUSED: u16 = 65;
 const BOUND: u16 = 66;
@@ -244,6 +257,7 @@ const FROM: u16 = 80;
 const LOST: u16 = 81;
 const ROLL: u16 = 82;
 const STACKS: u16 = 83;
+const SEEN: u16 = 84;
 
 impl ToAgent {
     /// The message as bytes, without its length.
@@ -288,6 +302,7 @@ impl ToAgent {
                 bytes.push((*stacks).into());
                 bytes
             }
+            ToAgent::Look(number) => [begin(LOOK), number.to_le_bytes().to_vec()].concat(),
             ToAgent::Finish => begin(FINISH),
             ToAgent::Beat => begin(LAUNCHER_BEAT),
             ToAgent::Pause => begin(PAUSE),
@@ -334,6 +349,7 @@ impl ToAgent {
             TAKEN => ToAgent::Taken(body.u32()?),
             INPUT => ToAgent::Input(body.bytes()?.to_vec()),
             ROLL_CALL => ToAgent::RollCall { number: body.u32()?, stacks: body.flag()? },
+            LOOK => ToAgent::Look(body.u32()?),
             FINISH => ToAgent::Finish,
             LAUNCHER_BEAT => ToAgent::Beat,
             PAUSE => ToAgent::Pause,
@@ -404,6 +420,11 @@ impl FromAgent {
                 put_stacks(&mut bytes, stacks);
                 bytes
             }
+            FromAgent::Seen(number, ranks) => {
+                let mut bytes = [begin(SEEN), number.to_le_bytes().to_vec()].concat();
+                put_look(&mut bytes, ranks);
+                bytes
+            }
             FromAgent::InputTaken => begin(INPUT_TAKEN),
             FromAgent::Beat => begin(BEAT),
             FromAgent::Finished(stuck) => of_processes(FINISHED, stuck),
@@ -451,6 +472,7 @@ impl FromAgent {
             }
             ROLL => FromAgent::Roll(body.u32()?, take_roll(&mut body)?),
             STACKS => FromAgent::Stacks(body.u32()?, take_stacks(&mut body)?),
+            SEEN => FromAgent::Seen(body.u32()?, take_look(&mut body)?),
             INPUT_TAKEN => FromAgent::InputTaken,
             BEAT => FromAgent::Beat,
             FINISHED => FromAgent::Finished(processes(&mut body)?),
