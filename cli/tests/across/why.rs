@@ -29,10 +29,10 @@ fn a_look_shows_the_ranks_of_all_hosts() {
         let said = weft(&two, &["top", "--once"]);
         let lines: Vec<_> = said.lines().collect();
         let is_shown = |rank: usize| {
-            let row: Vec<_> = lines[2 + rank].split_whitespace().collect();
-            row[0] == rank.to_string() && row[2] != "0" && row.contains(&"Mi")
+            let cell = |column: usize| lines[2 + rank][10 * column..][..10].trim();
+            cell(0) == rank.to_string() && cell(2) != "0" && cell(6) != "-"
         };
-        // Those of the other host, too, have sent packets meanwhile.
+        // Those of the other host, too, have sent packets meanwhile, which were acknowledged.
         if lines.len() == 6 && lines[0].starts_with("4 ranks of ") && (0..4).all(is_shown) {
             break;
         }

@@ -48,7 +48,7 @@
 //!   Seen:         number (4) | ranks (2) x { rank (2), process (4), state (text)
 //!                 | 0 (1), or 1 (1) | for how long, in s (8, floating-point)
 //!                 | processor time in s (8, floating-point) | memory (8)
-//!                 | 0 (1), or 1 (1) | counts (8 x 8) }
+//!                 | 0 (1), or 1 (1) | counts (9 x 8) }
 //!   Finished:     processes (2) x process (4)
 //!   From:         host (2) | message of its agent (bytes)
 //!   Lost:         hosts (2) x host (2) | why (text)

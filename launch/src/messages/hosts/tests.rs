@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
-use weft_link::gauge::Counts;
+use weft_link::gauge::{self, Counts};
 use weft_link::status::{Awaited, Whom};
 use weft_link_shm::Settings;
 use weft_seal::{Protection, Secret};
@@ -72,7 +72,7 @@ fn any_standing() -> impl Strategy<Value = Standing> {
 
 fn any_rank_now() -> impl Strategy<Value = RankNow> {
     let times = (proptest::option::of(0.0..1e9), 0.0..1e9);
-    let counts = proptest::option::of(any::<[u64; 8]>().prop_map(Counts::of_words));
+    let counts = proptest::option::of(any::<[u64; gauge::WORDS]>().prop_map(Counts::of_words));
     (any_rank(), any::<(u32, u64)>(), ".{0,9}", times, counts).prop_map(
         |(rank, (process, memory_bytes), state, (since, processor_seconds), counts)| RankNow {
             rank: rank.0,
