@@ -26,9 +26,13 @@ use modules::{Modules, Names, Place};
 use std::fmt;
 use std::io;
 use std::thread;
+use std::time::{Duration, Instant};
 use stopped::Stopped;
 pub use words::in_words;
 
+/// Time for stacks of several threads, after which no further one is stopped: whoever asks may be
+/// missed for dead if it is away for long.
+const TIME: Duration = Duration::from_millis(200);
 /// Frames that are taken at most.
 const FRAMES_MAX: usize = 64;
 
@@ -61,8 +65,9 @@ pub enum StackError {
     /// There is no such thread any more.
     #[error("the thread has ended")]
     Gone,
-    /// It did not stop: it is deep in the kernel, such as in a wait for a disk.
-    #[error("the thread does not stop: it waits in the kernel, such as for a disk")]
+    /// It did not stop in time: it is deep in the kernel, such as in a wait for a disk, or waits
+    /// for a core.
+    #[error("the thread does not stop: it waits in the kernel, such as for a disk, or for a core")]
     Busy,
     /// The system refused.
     #[error("{0}")]
@@ -75,13 +80,24 @@ pub struct Taken(Vec<Result<Vec<Place>, StackError>>);
 
 impl Taken {
     /// The stack that each of these threads has now, or why there is none. Blocks while a thread is
-    /// stopped, for some 0.1 ms, and until the files that it runs in are looked at.
+    /// stopped, for some 0.1 ms, and until the files that it runs in are looked at; for some 0.2 s
+    /// at most, after which no further one is stopped.
     pub fn of(threads: &[u32]) -> Self {
         let wanted = threads.to_vec();
         // What a thread has stopped goes on when that thread ends, whatever happens to it.
-        let taken = thread::spawn(move || wanted.into_iter().map(places_of).collect());
+        let until = Instant::now() + TIME;
+        let in_time = move |thread| match Instant::now() < until {
+            true => places_of(thread),
+            false => Err(StackError::Busy),
+        };
+        let taken = thread::spawn(move || wanted.into_iter().map(in_time).collect());
         let failed = || Err(io::Error::other("it cannot be unwound").into());
         Taken(taken.join().unwrap_or_else(|_| threads.iter().map(|_| failed()).collect()))
+    }
+
+    /// True if a thread did not stop in time: it may do so at another time.
+    pub fn is_busy(&self) -> bool {
+        self.0.iter().any(|stack| matches!(stack, Err(StackError::Busy)))
     }
 
     /// The functions that each of the threads was in, the innermost first. Blocks until names are
