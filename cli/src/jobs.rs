@@ -1,10 +1,12 @@
 //! `weft ps` and `weft why`: the jobs that run, and what their ranks wait for.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::io::ErrorKind;
 use std::process::ExitCode;
-use weft_launch::{Question, ask, jobs};
+use weft_launch::{Answer, Question, ask, jobs};
+
+use crate::stacks;
 
 const WHY_EXAMPLES: &str = "\
 Examples:
@@ -24,7 +26,8 @@ pub(crate) fn list() -> Result<ExitCode> {
     for job in jobs()? {
         // One that has just ended is no job any more.
         if let Ok(answer) = ask(job, Question::Why) {
-            weft_app_common::say!("{job}\t{}", answer.lines().next().unwrap_or_default());
+            let title = answer.roll().map(|roll| roll.title());
+            weft_app_common::say!("{job}\t{}", title.unwrap_or_else(|bad| bad.to_string()));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -37,7 +40,10 @@ pub(crate) fn why(arguments: &Why) -> Result<ExitCode> {
         None => only_job()?,
     };
     let answer = ask_job(job, Question::Why)?;
-    answer.lines().for_each(|line| weft_app_common::say!("{line}"));
+    let mut roll = answer.roll().with_context(|| says_something_else(job))?;
+    roll.add_stacks(stacks::of_threads);
+    weft_app_common::say!("{}", roll.title());
+    roll.lines().iter().for_each(|line| weft_app_common::say!("{line}"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -45,15 +51,10 @@ pub(crate) fn why(arguments: &Why) -> Result<ExitCode> {
 ///
 /// # Errors
 /// There is none, and why, for a person.
-pub(crate) fn ask_job(job: u32, question: Question) -> Result<String> {
+pub(crate) fn ask_job(job: u32, question: Question) -> Result<Answer> {
     match ask(job, question) {
         Ok(answer) => Ok(answer),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            if question != Question::Why && jobs()?.contains(&job) {
-                bail!(
-                    "job {job} is on several hosts, and shows no numbers: `weft why {job}` says what its ranks do"
-                );
-            }
             bail!("{job} is no job of yours on this host: `weft ps` lists them")
         }
         Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -61,6 +62,11 @@ pub(crate) fn ask_job(job: u32, question: Question) -> Result<String> {
         }
         Err(error) => bail!("job {job} does not answer: {error}"),
     }
+}
+
+/// Reason why an answer is none.
+pub(crate) fn says_something_else(job: u32) -> String {
+    format!("job {job} says something else: is it of another version of Weft?")
 }
 
 /// The only job of this user on this host.

@@ -67,7 +67,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = weft_launch::start_if_asked() {
+    if let Some(code) = weft_launch::start_if_asked(Some(stacks::of_threads)) {
         return code;
     }
     let weft = match Weft::try_parse_from(beside::with_help_last(std::env::args_os().collect())) {

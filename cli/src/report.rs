@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use weft_report::{Analysis, chrome, page, text};
+use weft_report::{Analysis, chrome, page, perfetto, text};
 use weft_trace::{BadTrace, Trace};
 
 const EXAMPLES: &str = "\
@@ -15,7 +15,9 @@ Examples:
   weft report run.weft                      write run.html: open it in a browser
   weft report run.weft --text               say the same here
   weft report run.weft --json | jq .verdict
-  weft report run.weft --chrome run.json    for the Perfetto UI, https://ui.perfetto.dev";
+  weft report run.weft --perfetto run.pftrace
+                                            for the Perfetto UI, https://ui.perfetto.dev
+  weft report run.weft --chrome run.json    for other viewers, in Chrome's format";
 
 /// Make a page of a run's trace: who waits for whom, what is on the critical path, who sends what
 #[derive(Args)]
@@ -32,7 +34,10 @@ pub(crate) struct Arguments {
     /// Print all findings as one JSON object, times in nanoseconds
     #[arg(long)]
     json: bool,
-    /// Write a trace for Chrome's viewer and the Perfetto UI
+    /// Write a trace for the Perfetto UI and its trace processor
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+    /// Write a trace in Chrome's JSON, which the Perfetto UI and others read, too
     #[arg(long, value_name = "FILE")]
     chrome: Option<PathBuf>,
 }
@@ -48,10 +53,14 @@ pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         weft_app_common::say!("{}", serde_json::to_string(&analysis.findings)?);
     }
+    if let Some(perfetto) = &arguments.perfetto {
+        write(perfetto, path, |to| perfetto::write(&analysis, to))?;
+    }
     if let Some(chrome) = &arguments.chrome {
         write(chrome, path, |to| chrome::write(&analysis, to))?;
     }
-    let is_enough = arguments.text || arguments.json || arguments.chrome.is_some();
+    let files = [&arguments.perfetto, &arguments.chrome];
+    let is_enough = arguments.text || arguments.json || files.iter().any(|file| file.is_some());
     let to = match &arguments.output {
         Some(output) => output.clone(),
         None if is_enough => return Ok(ExitCode::SUCCESS),
@@ -85,7 +94,7 @@ fn write(
     content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<()> {
     if path == trace {
-        bail!("{} is the trace: say another name with -o or --chrome", path.display());
+        bail!("{} is the trace: say another name with -o, --perfetto or --chrome", path.display());
     }
     let what = || format!("cannot write {}", path.display());
     let mut to = BufWriter::new(File::create(path).with_context(what)?);

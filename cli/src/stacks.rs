@@ -1,6 +1,7 @@
 //! Stacks of ranks, in words.
 
-use weft_stack::{Frame, StackError, in_words, stacks_of};
+use weft_launch::Naming;
+use weft_stack::{Frame, StackError, Taken, in_words};
 
 /// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
 const LIBRARY: [&str; 21] = [
@@ -27,23 +28,44 @@ const LIBRARY: [&str; 21] = [
     "weft_xdp::",
 ];
 
-/// Functions that each of these threads is in, or the reason why nobody knows; `None` if it has
-/// ended, or has no names.
-pub fn of_threads(threads: &[u32]) -> Vec<Option<String>> {
-    stacks_of(threads).into_iter().map(words).collect()
+/// Beginnings of names of files of MPI libraries and of what they stand on.
+const MPI: [&str; 11] = [
+    "libevent",
+    "libfabric",
+    "libmpi",
+    "libmpl",
+    "libopal",
+    "libopen-",
+    "libpmi",
+    "libuc",
+    "libweft",
+    "mca_",
+    "mpich",
+];
+
+/// Takes the stacks of these threads. Names are found later: functions that each is in, or the
+/// reason why nobody knows, which is said once; `None` if it has ended, or has no names.
+pub fn of_threads(threads: &[u32]) -> Naming {
+    let taken = Taken::of(threads);
+    Box::new(|| all_in_words(taken.name()))
 }
 
-fn words(stack: Result<Vec<Frame>, StackError>) -> Option<String> {
-    match stack {
+fn all_in_words(stacks: Vec<Result<Vec<Frame>, StackError>>) -> Vec<Option<String>> {
+    let mut is_refused = false;
+    let words = |stack: Result<Vec<Frame>, StackError>| match stack {
         Ok(frames) => Some(in_words(&frames, is_library)).filter(|stack| !stack.is_empty()),
         Err(StackError::Gone) => None,
+        // It is so of all others, too.
+        Err(StackError::Denied) if std::mem::replace(&mut is_refused, true) => None,
         Err(error) => Some(format!("({error})")),
-    }
+    };
+    stacks.into_iter().map(words).collect()
 }
 
-fn is_library(function: &str) -> bool {
-    let function = function.trim_start_matches('<');
+fn is_library(frame: &Frame) -> bool {
+    let function = frame.function.trim_start_matches('<');
     LIBRARY.iter().any(|beginning| function.starts_with(beginning))
+        || MPI.iter().any(|beginning| frame.file.starts_with(beginning))
 }
 
 #[cfg(test)]

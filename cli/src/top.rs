@@ -3,7 +3,7 @@
 mod rates;
 mod view;
 
-use crate::jobs::{ask_job, only_job};
+use crate::jobs::{ask_job, only_job, says_something_else};
 use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -68,22 +68,16 @@ pub(crate) fn show(arguments: &Top) -> Result<ExitCode> {
 
 fn look(job: u32) -> Result<Snapshot> {
     let answer = ask_job(job, Question::Snapshot)?;
-    Snapshot::parse(&answer).with_context(|| {
-        format!("job {job} says something else: is it of another version of Weft?")
-    })
+    answer.snapshot().with_context(|| says_something_else(job))
 }
 
 /// Prints how it is between now and in a second.
 fn print_once(job: u32, first: Snapshot) -> Result<ExitCode> {
     // Ranks show their counts once they were asked.
-    let mut before = first;
-    while before.ranks.iter().any(|rank| rank.counts.is_none()) {
-        let waited = before.seconds;
+    let (begun, mut before) = (first.seconds, first);
+    while before.ranks.iter().any(|rank| rank.counts.is_none()) && before.seconds < begun + 5.0 {
         thread::sleep(Duration::from_millis(50));
         before = look(job)?;
-        if before.seconds - waited > 5.0 {
-            break;
-        }
     }
     thread::sleep(Duration::from_secs(1));
     let now = look(job)?;
@@ -123,7 +117,10 @@ fn watch(
             Ok(now) => now,
             Err(_) => return Ok(Some(format!("job {job} has ended"))),
         };
-        view.show(Rates::between(&before, &now));
-        before = now;
+        // A job on several hosts is looked at once a second at most.
+        if now.seconds > before.seconds {
+            view.show(Rates::between(&before, &now));
+            before = now;
+        }
     }
 }

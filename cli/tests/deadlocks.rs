@@ -95,11 +95,24 @@ impl Cage {
         Cage { launcher, job: job.trim().into() }
     }
 
-    /// The first two lines that `weft why` says: what the job is, and the first verdict.
+    /// The answer of `weft why`.
     fn why(&self) -> String {
         let answer = weft("why").arg(&self.job).output().unwrap();
-        let said = String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap();
-        said.lines().take(2).collect::<Vec<_>>().join("\n")
+        String::from_utf8([answer.stdout, answer.stderr].concat()).unwrap()
+    }
+
+    /// Asks until it says something that is `wanted`, which has to come.
+    fn ask_until(&mut self, name: &str, wanted: impl Fn(&str) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let said = self.why();
+            if wanted(&said) {
+                return;
+            }
+            let ended = self.launcher.try_wait().unwrap();
+            assert!(ended.is_none() && Instant::now() < until, "{name}: {ended:?}: {said}");
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -124,17 +137,36 @@ fn ten_deadlocks_are_seen_through() {
     let program = deadlocks(&folder);
     for (name, ranks, verdict) in ALL {
         let mut cage = Cage::of(&program, name, ranks, &folder);
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let said = cage.why();
-            if verdict.iter().all(|part| said.contains(part)) {
-                break;
-            }
-            let ended = cage.launcher.try_wait().unwrap();
-            assert!(ended.is_none() && Instant::now() < until, "{name}: {ended:?}: {said}");
-            std::thread::yield_now();
-        }
+        cage.ask_until(name, |said| {
+            // What the job is, and the first verdict.
+            let first: Vec<_> = said.lines().take(2).collect();
+            verdict.iter().all(|part| first.iter().any(|line| line.contains(part)))
+        });
     }
+}
+
+#[test]
+fn stacks_begin_where_the_program_called_mpi() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "receive-first";
+    let mut cage = Cage::of(&deadlocks(&folder), name, 2, &folder);
+    // Where the system lets only ancestors look, one line says so.
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
+    let may_be_refused = scope.is_ok_and(|scope| scope.trim() != "0");
+    cage.ask_until(name, |said| {
+        let is_told = |rank: u16| {
+            let begins = format!("rank {rank} waits for a message of rank {} ", 1 - rank);
+            let mut lines = said.lines().filter(|line| line.starts_with(&begins));
+            lines.any(|line| {
+                let stack = line.split_once("; its stack: ").map(|(_, stack)| stack);
+                stack.is_some_and(|it| {
+                    it.contains("MPI_Recv, ") && it.ends_with("receive_first, main")
+                })
+            })
+        };
+        let refused = "/proc/sys/kernel/yama/ptrace_scope)";
+        (is_told(0) && is_told(1)) || (may_be_refused && said.matches(refused).count() == 1)
+    });
 }
 
 #[test]

@@ -58,6 +58,10 @@ fn it_writes_what_was_asked_for() {
     let chrome = fs::read(at("chrome.json")).unwrap();
     let chrome: serde_json::Value = serde_json::from_slice(&chrome).unwrap();
     assert!(chrome["traceEvents"].is_array());
+    assert_eq!(said(folder.path(), &["run.weft", "--perfetto", "run.pftrace"]), "");
+    let perfetto = fs::read(at("run.pftrace")).unwrap();
+    // A packet, of a length, and its time or sequence.
+    assert!(perfetto[0] == 10 && perfetto.windows(6).any(|bytes| bytes == b"rank 1"));
 }
 
 #[test]

@@ -1,17 +1,18 @@
 //! The place where a job answers whoever asks how it stands: a socket with an abstract name, which
 //! goes with the launcher, whatever ends that. The name has the user and the process; who asks is
 //! known by the credentials that the kernel gives, and gets an answer if it is the same user, or
-//! root.
+//! root. So is who answers: names of such sockets are anybody's.
 
-use crate::roll::{Standing, lines};
-use rustix::net::sockopt::socket_peercred;
+use crate::job_roll::JobRoll;
+use crate::messages::BadMessage;
+use crate::snapshot::Snapshot;
+use rustix::net::sockopt::{set_socket_send_buffer_size, socket_peercred};
 use rustix::process::getuid;
 use std::fs;
 use std::io::{self, Read, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::path::Path;
 use std::time::Duration;
 
 /// Time that a launcher has to answer.
@@ -19,14 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Askers that are answered before the launcher sees to its ranks again.
 const AT_ONCE: usize = 16;
 /// Longest answer that is read, in bytes.
-const ANSWER_BYTES: u64 = 1 << 20;
+pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Question that is answered at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// For people: what the job is, and what its ranks do. Every job has this place.
+    /// A [`JobRoll`].
     Why,
-    /// For programs: a [`Snapshot`](crate::Snapshot) as JSON.
+    /// A [`Snapshot`].
     Snapshot,
 }
 
@@ -73,11 +74,15 @@ impl Desks {
         self.0.iter().map(|(question, desk)| (*question, desk.waits_for()))
     }
 
-    /// Answers those that ask this with this text.
-    pub fn answer(&self, question: Question, text: &str) {
+    /// Those that ask this, and may.
+    pub fn askers(&self, question: Question) -> Vec<Asker> {
         let desk = self.0.iter().find(|(answered, _)| *answered == question);
-        let askers = desk.map(|(_, desk)| desk.askers()).unwrap_or_default();
-        askers.into_iter().for_each(|asker| asker.tell(text));
+        desk.map(|(_, desk)| desk.askers()).unwrap_or_default()
+    }
+
+    /// Answers those that ask this with these bytes.
+    pub fn answer(&self, question: Question, bytes: &[u8]) {
+        self.askers(question).into_iter().for_each(|asker| asker.tell(bytes));
     }
 }
 
@@ -86,33 +91,45 @@ impl Desks {
 pub(crate) struct Asker(UnixStream);
 
 impl Asker {
-    /// Answers with this text. Who does not take it at once gets the beginning.
-    pub fn tell(mut self, text: &str) {
+    /// Answers with these bytes. Who does not take them at once gets the beginning.
+    pub fn tell(mut self, bytes: &[u8]) {
+        // As much as the system allows.
+        let _ = set_socket_send_buffer_size(&self.0, bytes.len());
         // The launcher waits for nobody.
         let _ = self.0.set_nonblocking(true);
-        let _ = self.0.write(text.as_bytes());
+        let _ = self.0.write(bytes);
     }
 }
 
-/// Facts about a job with which its answer begins.
-pub(crate) struct Heading<'a> {
-    pub ranks: u16,
-    pub program: &'a Path,
-    /// Time since it began.
-    pub time: Duration,
+/// Answer of a job.
+#[derive(Debug)]
+pub struct Answer {
+    bytes: Vec<u8>,
+    /// True if numbers of threads in it are this process's, too: who has answered is in no
+    /// container of its own.
+    is_here: bool,
 }
 
-/// The answer of a job whose ranks do this.
-pub(crate) fn answer(heading: &Heading<'_>, all: &[Standing]) -> String {
-    let Heading { ranks, program, time } = heading;
-    let whose = if *ranks == 1 { "rank" } else { "ranks" };
-    let (program, time) = (program.display(), time.as_secs_f64());
-    let mut text = format!("{ranks} {whose} of {program}, for {time:.1} s\n");
-    for line in lines(all, *ranks) {
-        text += &line;
-        text += "\n";
+impl Answer {
+    /// The answer to [`Question::Why`].
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn roll(&self) -> Result<JobRoll, BadMessage> {
+        let mut roll = JobRoll::parse(&self.bytes)?;
+        if !self.is_here {
+            roll.forget_threads();
+        }
+        Ok(roll)
     }
-    text
+
+    /// The answer to [`Question::Snapshot`].
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn snapshot(&self) -> serde_json::Result<Snapshot> {
+        Snapshot::parse(&self.bytes)
+    }
 }
 
 /// The jobs of this user on this host, by their launchers' processes.
@@ -129,19 +146,23 @@ pub fn jobs() -> io::Result<Vec<u32>> {
     Ok(jobs)
 }
 
-/// The answer of a job to a question: to [`Question::Why`] it says in its first line what it is,
-/// and in the others what its ranks do. Blocks for 2 s at most.
+/// The answer of a job to a question. Blocks for 2 s at most.
 ///
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer.
-pub fn ask(launcher: u32, question: Question) -> io::Result<String> {
+pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
     let mut desk = UnixStream::connect_addr(&address(question, launcher)?)?;
+    let answers = socket_peercred(&desk)?;
+    if answers.uid != getuid() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let is_here = answers.pid.as_raw_pid().cast_unsigned() == launcher;
     desk.set_read_timeout(Some(PATIENCE))?;
-    let mut answer = String::new();
-    Read::by_ref(&mut desk).take(ANSWER_BYTES).read_to_string(&mut answer)?;
-    match answer.is_empty() {
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut desk).take(ANSWER_BYTES_MAX as u64).read_to_end(&mut bytes)?;
+    match bytes.is_empty() {
         true => Err(io::ErrorKind::PermissionDenied.into()),
-        false => Ok(answer),
+        false => Ok(Answer { bytes, is_here }),
     }
 }
 

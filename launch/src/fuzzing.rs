@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::hosts::tree::branches;
+use crate::job_roll::JobRoll;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
 use crate::managed::facts;
@@ -15,6 +16,7 @@ use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, FromBelow, ToAgent};
 use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
+use crate::roll::STACKS;
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
 
@@ -120,6 +122,14 @@ fn host_message(bytes: &[u8]) {
         (Err(bad), parsed) => assert_eq!(parsed, Err(bad)),
         (Ok(FromBelow::Own | FromBelow::From(..)), _) => {}
     }
+}
+
+/// Roll call of a job, as its answer to whoever asks.
+pub fn job_roll(data: &[u8]) {
+    let Ok(roll) = JobRoll::parse(data) else { return };
+    assert!(roll.standings.iter().filter(|it| it.stack.is_some()).count() <= STACKS);
+    assert!(roll.lines().len() <= 4 * roll.standings.len() + 4);
+    assert_eq!(JobRoll::parse(&roll.emit()), Ok(roll));
 }
 
 /// A list of hosts, and how many ranks they get. The first byte says how many are asked for.

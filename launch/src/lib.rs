@@ -30,6 +30,7 @@ mod desk;
 pub mod fuzzing;
 mod hosts;
 mod job;
+mod job_roll;
 mod limits;
 mod managed;
 mod member;
@@ -52,11 +53,12 @@ mod supervise;
 mod wait;
 mod words;
 
-pub use desk::{Question, ask, jobs};
+pub use desk::{Answer, Question, ask, jobs};
 pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
     Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
+pub use job_roll::JobRoll;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership, PEER_LOST};
@@ -67,7 +69,7 @@ pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
 pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
-pub use roll::StacksOf;
+pub use roll::{Naming, StacksOf};
 pub use snapshot::{RankNow, Snapshot};
 pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE, LaunchError, advice};
 pub use start::start_if_asked;

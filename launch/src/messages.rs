@@ -40,7 +40,7 @@ pub use network::{Ethernet, Network, RANKS_MAX};
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 11;
+pub const VERSION: u16 = 12;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.

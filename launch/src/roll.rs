@@ -4,15 +4,19 @@
 //! | module | what |
 //! |---|---|
 //! | `graph` | who waits for whom, and who is stuck because of whom |
+//! | `stacks` | stacks of some of them |
 //! | `verdict` | the odd one, deadlocks, collectives that are called differently, in words |
 
 mod graph;
+mod stacks;
 mod verdict;
 
+pub use stacks::{Naming, StacksOf};
+pub(crate) use stacks::{STACKS, TakenStacks, add_stacks};
 pub(crate) use verdict::deadlocked_for;
 
 use rustix::process::Pid;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
@@ -28,15 +32,8 @@ const AWAY: Duration = Duration::from_millis(200);
 /// Age of a wait from which on a rank that polls, or wants a core to do so, has seen what came.
 const SEEN: Duration = Duration::from_secs(2);
 
-/// Stacks that are taken at most: each takes some time.
-const STACKS: usize = 8;
-
 /// Name of the thread of a rank that watches over others, and answers who asks.
 pub(crate) const WATCHER: &str = "weft-launcher";
-
-/// Function that tells the stacks of the threads of these numbers, in words; `None` where there is
-/// none.
-pub type StacksOf = fn(&[u32]) -> Vec<Option<String>>;
 
 /// Activity of a rank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -69,7 +66,7 @@ pub(crate) struct Standing {
     pub is_busy: bool,
     /// The thread that does this, or that goes on meanwhile, if its process is here.
     pub thread: Option<u32>,
-    /// Functions that that thread is in, once [they are asked for](add_stacks).
+    /// Functions that that thread is in, once [they are asked for](TakenStacks).
     pub stack: Option<String>,
 }
 
@@ -237,18 +234,6 @@ fn line(doing: &Doing, group: &[&Standing]) -> String {
         line += ", while a handler, or another of its threads, computes or sleeps a while";
     }
     line
-}
-
-/// Adds the stack of one rank of those that do the same, for as many kinds as people read of. They
-/// are asked for by the numbers of threads.
-pub(crate) fn add_stacks(all: &mut [Standing], stacks_of: StacksOf) {
-    let mut seen = BTreeSet::new();
-    let first = all.iter_mut().filter(|it| it.thread.is_some() && seen.insert(it.doing.clone()));
-    let mut asked: Vec<_> = first.take(STACKS).collect();
-    let threads: Vec<_> = asked.iter().filter_map(|standing| standing.thread).collect();
-    for (standing, stack) in asked.iter_mut().zip(stacks_of(&threads)) {
-        standing.stack = stack;
-    }
 }
 
 /// Names of ranks, as the subject of a sentence.

@@ -25,7 +25,9 @@ pub struct Snapshot {
 pub struct RankNow {
     /// The rank.
     pub rank: u16,
-    /// Its process.
+    /// Its host, if the job is on several.
+    pub host: Option<String>,
+    /// Its process there.
     pub process: u32,
     /// State, in words: `computes`, or `waits for a message on port 'rows'`.
     pub state: String,
@@ -41,16 +43,13 @@ pub struct RankNow {
 
 impl Snapshot {
     /// The snapshot in the JSON text that a job answers with.
-    ///
-    /// # Errors
-    /// Those of JSON.
-    pub fn parse(text: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
+    pub(crate) fn parse(text: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(text)
     }
 
     /// The JSON text of this.
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
@@ -67,6 +66,7 @@ impl RankNow {
         let (processor_seconds, memory_bytes) = used(&stat).unwrap_or_default();
         Some(RankNow {
             rank: rank.0,
+            host: None,
             process,
             state: standing.in_words(),
             since: standing.since.map(|since| since.as_secs_f64()),

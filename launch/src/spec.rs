@@ -68,8 +68,8 @@ pub struct JobSpec {
     pub progress_limit: Option<Duration>,
     /// Reaction to a deadlock.
     pub on_deadlock: OnDeadlock,
-    /// Function that tells the stacks of the threads of these numbers, in words: who asks how the
-    /// job stands hears of them, where all ranks are on this host.
+    /// Function that takes the stacks of the threads of these numbers: who asks how the job stands
+    /// hears of them. On other hosts it is that of [`start_if_asked`](crate::start_if_asked).
     pub stacks_of: Option<StacksOf>,
     /// True if what the ranks write to standard error is for a terminal.
     pub terminal: bool,

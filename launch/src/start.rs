@@ -21,6 +21,7 @@ use crate::channel::{self, ReceiveError};
 use crate::member::JOB;
 use crate::messages::{Start, ToLauncher, ToRank};
 use crate::privileges::forgo_capabilities;
+use crate::roll::StacksOf;
 
 /// The first argument of an executable that is to become a rank's program.
 pub(crate) const START_RANK: &str = "start-rank";
@@ -38,15 +39,15 @@ const SOCKET_NUMBER_MIN: i32 = 100;
 /// first in its `main`. It returns `None` for an ordinary start, an exit code if the program could
 /// not be started or the agent is done, and otherwise not at all. Capabilities that the
 /// executable's file may have given this process are gone then: nothing that it starts or loads
-/// gets any.
-pub fn start_if_asked() -> Option<ExitCode> {
+/// gets any. `stacks_of` is what an agent takes stacks of its ranks by.
+pub fn start_if_asked(stacks_of: Option<StacksOf>) -> Option<ExitCode> {
     if let Err(error) = forgo_capabilities() {
         eprintln!("weft: {error}");
         return Some(ExitCode::FAILURE);
     }
     let mut arguments = env::args_os().skip(1);
     match arguments.next()? {
-        agent if agent == HOST_AGENT => return Some(crate::hosts::agent::run()),
+        agent if agent == HOST_AGENT => return Some(crate::hosts::agent::run(stacks_of)),
         rank if rank == START_RANK => {}
         _ => return None,
     }

@@ -11,8 +11,9 @@ use weft_wire::Rank;
 
 use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
-use crate::desk::{Desks, Heading, Question, answer};
+use crate::desk::{Desks, Question};
 use crate::job::{Action, Event, Job, Verdict as Judged};
+use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::{Network, draw_job};
 use crate::mtu::Mtu;
@@ -21,7 +22,7 @@ use crate::output::{Kind, Output};
 use crate::program::find_program;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording::{self, Recording, describe_job, own_host};
-use crate::roll::{Standing, add_stacks, deadlocked_for, lines};
+use crate::roll::{Standing, TakenStacks, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::snapshot::Snapshot;
 use crate::spawn::stdin_of_first;
@@ -216,25 +217,28 @@ impl<'a> Supervision<'a> {
     fn roll_call(&self) -> Vec<Standing> {
         let mut all = self.crew.roll_call();
         if let Some(stacks_of) = self.spec.stacks_of {
-            add_stacks(&mut all, stacks_of);
+            let taken = TakenStacks::of(&all, stacks_of);
+            add_stacks(&mut all, taken.name());
         }
         all
     }
 
     /// Answers those who ask how the job stands.
     fn answer(&self, question: Question) {
-        let text = match question {
-            Question::Why => self.standing(),
+        let bytes = match question {
+            Question::Why => self.job_roll().emit(),
             Question::Snapshot => self.snapshot().to_json(),
         };
-        self.desks.answer(question, &text);
+        self.desks.answer(question, &bytes);
     }
 
-    /// Standing of the job, in lines.
-    fn standing(&self) -> String {
-        let (ranks, program) = (self.spec.settings.ranks, Path::new(&self.spec.program));
-        let heading = Heading { ranks, program, time: self.clock.now() };
-        answer(&heading, &self.roll_call())
+    fn job_roll(&self) -> JobRoll {
+        JobRoll {
+            ranks: self.spec.settings.ranks,
+            program: self.spec.program.to_string_lossy().into_owned(),
+            time: self.clock.now(),
+            standings: self.roll_call(),
+        }
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -304,6 +304,12 @@ impl<B: Copy> Ni<B> {
         Counters { packets_received, packets_delivered, ..self.counters }
     }
 
+    /// Time that the slowest peer takes to acknowledge a packet, smoothed: the network's, and that
+    /// for which the peer keeps the acknowledgement back. `None` where none was measured.
+    pub fn slowest_acknowledgement(&self) -> Option<Nanoseconds> {
+        self.flows().filter_map(|(_, flow)| flow.sending.round_trip.time()).max()
+    }
+
     /// This NI's rank.
     pub fn local(&self) -> Rank {
         self.local

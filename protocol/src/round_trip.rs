@@ -52,6 +52,11 @@ impl RoundTrip {
         });
     }
 
+    /// Time that an acknowledgement takes, smoothed; `None` if none was measured.
+    pub fn time(&self) -> Option<Nanoseconds> {
+        self.measured.map(|measured| measured.time)
+    }
+
     /// The time for which a packet may stay unacknowledged; `asks` if its receiver acknowledges at
     /// once.
     pub fn timeout(&self, settings: &Settings, asks: bool) -> Nanoseconds {

@@ -275,7 +275,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// The peers on a network.
-    fn flows(&self) -> impl Iterator<Item = (Rank, &Flow<B>)> + '_ {
+    pub(crate) fn flows(&self) -> impl Iterator<Item = (Rank, &Flow<B>)> + '_ {
         self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_deref()?)))
     }
 }

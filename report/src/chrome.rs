@@ -1,11 +1,10 @@
-//! Traces as Chrome and the Perfetto UI read them: ranks are threads of one process for each host,
-//! computing, waits, sleeps and handlers are slices within spans, and packets are flows between
-//! these.
+//! Traces in JSON as Chrome and many others read them: ranks are threads of one process for each
+//! host, their lives slices there, and packets flows between these.
 
-use crate::analysis::states::{Life, State};
+use crate::analysis::states::Life;
 use crate::analysis::{Analysis, names};
+use crate::slices::{Slice, hosts, slices};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Writes the trace as JSON.
@@ -21,16 +20,6 @@ pub fn write(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
     }
     out.arrows(analysis)?;
     out.to.write_all(b"\n]}\n")
-}
-
-/// Number of the host of each rank.
-fn hosts(analysis: &Analysis) -> Vec<u32> {
-    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-    let number = |host| {
-        let next = numbers.len() as u32;
-        *numbers.entry(host).or_insert(next)
-    };
-    analysis.findings.time.iter().map(|of| of.host.as_str()).map(number).collect()
 }
 
 struct Events<'a, W: Write> {
@@ -64,40 +53,16 @@ impl<W: Write> Events<'_, W> {
         Ok(())
     }
 
-    /// Slices of a rank: stretches within one span, and what is in them.
+    /// Slices of a rank.
     fn life(&mut self, analysis: &Analysis, rank: u32, life: &Life) -> io::Result<()> {
-        for (span, begin, end) in stretches(life) {
-            if let Some(name) = analysis.names.text(span) {
-                self.slice(rank, name, "span", (begin, end), json!({}))?;
-            }
-        }
-        for (piece, time) in life.within(life.begin, life.end) {
-            let port = analysis.names.text(piece.port);
-            let name = match piece.state {
-                State::Handler => {
-                    port.map_or("handler".into(), |port| format!("handler of {port}"))
-                }
-                state => state.word().to_owned(),
-            };
-            let within = (piece.start, piece.start + time);
-            let about = waiting_for(analysis, life, piece.state, within);
-            self.slice(rank, &name, piece.state.word(), within, about)?;
+        for Slice { name, kind, begin, end, awaited } in slices(analysis, life) {
+            let about = awaited.map_or(json!({}), |text| json!({"for": text}));
+            let slice = json!({
+                "ph": "X", "name": name, "cat": kind, "ts": micros(begin), "dur": micros(end - begin), "args": about,
+            });
+            self.put(rank, slice)?;
         }
         Ok(())
-    }
-
-    fn slice(
-        &mut self,
-        rank: u32,
-        name: &str,
-        kind: &str,
-        (begin, end): (u64, u64),
-        about: Value,
-    ) -> io::Result<()> {
-        let slice = json!({
-            "ph": "X", "name": name, "cat": kind, "ts": micros(begin), "dur": micros(end - begin), "args": about,
-        });
-        self.put(rank, slice)
     }
 
     /// Packets: flows between the slices in which they leave and come, each with an instant that
@@ -128,32 +93,6 @@ impl<W: Write> Events<'_, W> {
         }
         Ok(())
     }
-}
-
-/// Text of the wait that this stretch is of.
-fn waiting_for(analysis: &Analysis, life: &Life, state: State, within: (u64, u64)) -> Value {
-    if !state.is_idle() {
-        return json!({});
-    }
-    let before = life.waits.partition_point(|wait| wait.begin <= within.0);
-    let around = life.waits[..before].iter().rev().take(64).find(|wait| wait.end >= within.1);
-    match around.and_then(|wait| analysis.names.text(wait.text)) {
-        Some(text) => json!({"for": text}),
-        None => json!({}),
-    }
-}
-
-/// Stretches of time with the same innermost span.
-fn stretches(life: &Life) -> Vec<(u32, u64, u64)> {
-    let mut stretches: Vec<(u32, u64, u64)> = Vec::new();
-    for (piece, time) in life.within(life.begin, life.end) {
-        let end = piece.start + time;
-        match stretches.last_mut() {
-            Some((span, _, until)) if *span == piece.span => *until = end,
-            _ => stretches.push((piece.span, piece.start, end)),
-        }
-    }
-    stretches
 }
 
 fn micros(ns: u64) -> f64 {

@@ -1,5 +1,5 @@
 //! Reports about a run of Weft, made of its trace: a page to look at, tables for a terminal, one
-//! JSON object for programs, and a file for the Perfetto UI.
+//! JSON object for programs, and files for the Perfetto UI and other viewers.
 //!
 //! It knows traces and nothing else of Weft. The [`analysis`] is pure functions from events to
 //! findings; all that is shown is made of these.
@@ -9,6 +9,8 @@
 pub mod analysis;
 pub mod chrome;
 pub mod page;
+pub mod perfetto;
+mod slices;
 pub mod text;
 pub mod units;
 

@@ -92,7 +92,7 @@ struct Options {
 
 fn main() -> ExitCode {
     // This program is the launcher of the provider's two ranks.
-    if let Some(code) = weft_launch::start_if_asked() {
+    if let Some(code) = weft_launch::start_if_asked(None) {
         return code;
     }
     let parsed = Options::try_parse().map_err(Into::into);

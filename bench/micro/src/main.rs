@@ -39,7 +39,7 @@ A figure is the median of many samples. Its floor is the same movement of data b
 measured in turns with it. For figures that mean something, leave the machine alone meanwhile.";
 
 fn main() -> ExitCode {
-    if let Some(code) = weft_launch::start_if_asked() {
+    if let Some(code) = weft_launch::start_if_asked(None) {
         return code;
     }
     weft_app_common::finish(measure(std::env::args_os().collect()))

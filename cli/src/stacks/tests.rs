@@ -21,8 +21,36 @@ fn all_crates_of_a_rank_are_known() {
     let names: Vec<_> = of_rank.map(|(name, _)| name.replace('-', "_")).collect();
     assert!(names.len() > 15, "{names:?}");
     for name in names {
-        assert!(is_library(&format!("{name}::wait")), "{name}");
-        assert!(is_library(&format!("<{name}::A as B>::wait")), "{name}");
+        assert!(is_library(&frame(&format!("{name}::wait"), "app")), "{name}");
+        assert!(is_library(&frame(&format!("<{name}::A as B>::wait"), "app")), "{name}");
     }
-    assert!(!is_library("weft_asp::relax"));
+    assert!(!is_library(&frame("weft_asp::relax", "app")));
+}
+
+fn frame(function: &str, file: &str) -> Frame {
+    Frame { function: function.into(), line: None, file: file.into() }
+}
+
+#[test]
+fn of_an_mpi_library_only_what_the_program_called_is_said() {
+    let stack = [
+        frame("__poll", "libc.so.6"),
+        frame("opal_libevent2022_event_base_loop", "libopen-pal.so.40.30.2"),
+        frame("fi_cq_read", "libweft-fi.so"),
+        frame("mca_pml_cm_recv", "mca_pml_cm.so"),
+        frame("PMPI_Recv", "libmpi.so.40.30.4"),
+        frame("receive", "app"),
+        frame("main", "app"),
+    ];
+    let said = all_in_words(vec![Ok(stack.to_vec())]);
+    assert_eq!(said, [Some("PMPI_Recv, receive, main".into())]);
+}
+
+#[test]
+fn a_refusal_is_said_once() {
+    let denied = || Err(StackError::Denied);
+    let said = all_in_words(vec![denied(), Err(StackError::Gone), denied()]);
+    let first = said[0].as_deref().unwrap();
+    assert!(first.contains("/proc/sys/kernel/yama/ptrace_scope"), "{first}");
+    assert_eq!(said[1..], [None, None]);
 }

@@ -19,6 +19,8 @@ pub(crate) enum Column {
     Bytes,
     /// Sends that waited for a credit, a second.
     Blocked,
+    /// Time until the slowest peer acknowledges a packet.
+    Acknowledged,
     /// Interrupts a second.
     Interrupts,
     /// Memory.
@@ -26,13 +28,14 @@ pub(crate) enum Column {
 }
 
 /// All columns but the state, from left to right.
-pub(crate) const COLUMNS: [(Column, &str); 8] = [
+pub(crate) const COLUMNS: [(Column, &str); 9] = [
     (Column::Rank, "rank"),
     (Column::Processor, "cpu %"),
     (Column::Sent, "out/s"),
     (Column::Received, "in/s"),
     (Column::Bytes, "bytes/s"),
     (Column::Blocked, "blocked/s"),
+    (Column::Acknowledged, "ack us"),
     (Column::Interrupts, "intr/s"),
     (Column::Memory, "memory"),
 ];
@@ -61,6 +64,9 @@ pub(crate) struct Rate {
     pub bytes: f64,
     /// Sends that had to wait for a credit, a second.
     pub blocked: f64,
+    /// Time that the slowest peer takes now to acknowledge a packet, in microseconds; 0 if that is
+    /// not measured.
+    pub acknowledged_us: f64,
     /// Interrupts a second.
     pub interrupts: f64,
 }
@@ -94,6 +100,7 @@ impl Rates {
                 received: per_second(counts.packets_received, before.packets_received),
                 bytes: per_second(bytes(counts), bytes(before)),
                 blocked: per_second(counts.blocked_sends, before.blocked_sends),
+                acknowledged_us: counts.acknowledged_ns as f64 / 1e3,
                 interrupts: per_second(counts.interrupts, before.interrupts),
                 now: rank.clone(),
             }
@@ -145,6 +152,7 @@ impl Rate {
             count(self.received),
             bytes(self.bytes),
             count(self.blocked),
+            micros(self.acknowledged_us),
             count(self.interrupts),
             bytes(self.now.memory_bytes as f64),
         ]
@@ -166,6 +174,7 @@ impl Rate {
             Column::Received => self.received,
             Column::Bytes => self.bytes,
             Column::Blocked => self.blocked,
+            Column::Acknowledged => self.acknowledged_us,
             Column::Interrupts => self.interrupts,
             Column::Memory => self.now.memory_bytes as f64,
         }
@@ -178,6 +187,15 @@ fn count(number: f64) -> String {
         0.0..1e3 => format!("{number:.0}"),
         1e3..1e6 => format!("{:.1}k", number / 1e3),
         _ => format!("{:.1}M", number / 1e6),
+    }
+}
+
+/// A time in microseconds in few letters: `7.3`, `250`; `-` if it is not known.
+fn micros(time_us: f64) -> String {
+    match time_us {
+        0.0 => "-".into(),
+        0.0..100.0 => format!("{time_us:.1}"),
+        _ => count(time_us),
     }
 }
 

@@ -114,10 +114,11 @@ fn style_of(rate: &Rate) -> Style {
 fn details_of(rate: &Rate) -> Text<'static> {
     let now = &rate.now;
     let counts = now.counts.unwrap_or_default();
+    let host = now.host.as_ref().map_or(String::new(), |host| format!(" on {host}"));
     let (sent, received) = (counts.bytes_sent as f64, counts.bytes_received as f64);
     let (sent, received) = (bytes(sent), bytes(received));
     Text::from(vec![
-        Line::from(format!("rank {}, process {}: {}", now.rank, now.process, rate.state())),
+        Line::from(format!("rank {}, process {}{host}: {}", now.rank, now.process, rate.state())),
         Line::from(format!("sent      {} packets, {sent} bytes", counts.packets_sent)),
         Line::from(format!("received  {} packets, {received} bytes", counts.packets_received)),
         Line::from(format!(

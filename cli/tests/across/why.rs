@@ -1,6 +1,7 @@
-//! `weft why` of jobs on several hosts: their agents say what the ranks there do.
+//! `weft why` and `weft top` of jobs on several hosts: their agents say what the ranks there do.
 
 use super::*;
+use std::io::Read;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -9,8 +10,35 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Answer of `weft why` on the first host, about the only job there.
 fn why(cluster: &Cluster) -> String {
-    let answer = cluster.host(0).command(env!("CARGO_BIN_EXE_weft")).arg("why").output().unwrap();
-    text(&answer)
+    weft(cluster, &["why"])
+}
+
+/// Words of `weft` on the first host.
+fn weft(cluster: &Cluster, words: &[&str]) -> String {
+    let mut command = cluster.host(0).command(env!("CARGO_BIN_EXE_weft"));
+    text(&command.args(words).output().unwrap())
+}
+
+#[test]
+fn a_look_shows_the_ranks_of_all_hosts() {
+    let Some(two) = cluster(2) else { return };
+    let mut job = Running::start_checked(&two, &format!("{UDP} --hosts a:2,b:2"), 4);
+    let until = Instant::now() + PATIENCE;
+    loop {
+        job.chats();
+        let said = weft(&two, &["top", "--once"]);
+        let lines: Vec<_> = said.lines().collect();
+        let is_shown = |rank: usize| {
+            let cell = |column: usize| lines[2 + rank][10 * column..][..10].trim();
+            cell(0) == rank.to_string() && cell(2) != "0" && cell(6) != "-"
+        };
+        // Those of the other host, too, have sent packets meanwhile, which were acknowledged.
+        if lines.len() == 6 && lines[0].starts_with("4 ranks of ") && (0..4).all(is_shown) {
+            break;
+        }
+        assert!(Instant::now() < until, "{said}");
+    }
+    job.end_checked();
 }
 
 #[test]
@@ -35,6 +63,43 @@ fn ranks_of_other_hosts_are_named() {
     let said = String::from_utf8(ended.stderr).unwrap();
     let verdict = said.lines().find(|line| line.starts_with(&format!("weft: {}", parts[0])));
     assert!(verdict.is_some_and(|line| line.contains(parts[1])), "{said}");
+}
+
+/// A job that is stopped by its end, whatever becomes of the test.
+struct Cage(std::process::Child);
+
+impl Drop for Cage {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn stacks_of_ranks_on_other_hosts_are_told() {
+    let Some(two) = cluster(2) else { return };
+    let mut command = common::command(&two, &format!("{UDP} --hosts a:1,b:1"), "weft-zoo loop");
+    let job = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut cage = Cage(job);
+    let stacks = [
+        "rank 1 computes, outside of Weft; its stack: weft_zoo::outside::computes (outside.rs:",
+        "; its stack: weft::weft::Weft::barrier (weft.rs:",
+        "), weft_zoo::main (main.rs:",
+    ];
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let said = why(&two);
+        if stacks.iter().all(|part| said.contains(part)) {
+            break;
+        }
+        assert!(cage.0.try_wait().unwrap().is_none() && Instant::now() < until, "{said}");
+        std::thread::yield_now();
+    }
+    // They are taken before the ranks hear of the signal, and said at the end.
+    kill_process(Pid::from_child(&cage.0), Signal::TERM).unwrap();
+    let mut said = String::new();
+    cage.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.lines().any(|line| line.starts_with("weft: rank 1 computes")), "{said}");
 }
 
 #[test]

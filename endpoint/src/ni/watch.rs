@@ -165,6 +165,7 @@ impl<L: Link> Watch<L> {
 
     fn counts(&self) -> Counts {
         let Statistics { protocol, interrupts, sleeps, .. } = self.node.statistics();
+        let acknowledged_ns = self.node.inner.enter().ni.slowest_acknowledgement();
         Counts {
             packets_sent: protocol.packets_sent,
             packets_received: protocol.packets_received,
@@ -174,6 +175,7 @@ impl<L: Link> Watch<L> {
             retransmissions: protocol.retransmissions,
             interrupts,
             sleeps,
+            acknowledged_ns: acknowledged_ns.unwrap_or_default(),
         }
     }
 

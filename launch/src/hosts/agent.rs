@@ -3,7 +3,6 @@
 //! It decides nothing by itself but this: when the connection to the launcher ends, so do its
 //! ranks.
 
-use std::env;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::num::NonZero;
@@ -19,9 +18,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
 use weft_trace::part_of;
 use weft_wire::Rank;
-use weft_xdp::XdpError;
 
-use super::ethernet::{Attachment, Purpose};
 use super::probe::{UdpProbe, candidates};
 use super::sockets::Sockets;
 use super::stream::{Stream, make_nonblocking};
@@ -31,20 +28,24 @@ use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, Pipes};
 use crate::job::Event;
 use crate::limits::allow_descriptors;
-use crate::messages::hosts::{Begin, FarLink, FromAgent, InterfaceState, Subtree, ToAgent};
+use crate::messages::hosts::{Begin, FarLink, FromAgent, Subtree, ToAgent};
 use crate::messages::{BadMessage, Network};
 use crate::output::Kind;
-use crate::program::{find_program, own_directory};
 use crate::recording::{self, Recording, describe_job};
+use crate::roll::{StacksOf, TakenStacks};
 use crate::signals::Signals;
-use crate::spec::{Binding, JobSpec, LaunchError, advice};
+use crate::spec::{JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 
 mod meet;
+mod naming;
+mod prepare;
 mod relay;
 mod uplink;
 
 use meet::{Agreed, Meet};
+use naming::Namings;
+use prepare::{attach, prepare};
 use relay::Relay;
 use uplink::Uplink;
 
@@ -84,7 +85,7 @@ impl From<LaunchError> for AgentError {
 }
 
 /// Is the agent of this host, for the launcher at the other end of standard input and output.
-pub(crate) fn run() -> ExitCode {
+pub(crate) fn run(stacks_of: Option<StacksOf>) -> ExitCode {
     if io::stdin().is_terminal() {
         eprintln!("weft: this command is for weft run --hosts, which starts it on each host");
         return ExitCode::FAILURE;
@@ -99,7 +100,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let served = connection.serve();
+    let served = connection.serve(stacks_of);
     let Connection { mut uplink, relay, .. } = connection;
     let status = match served {
         Ok(()) => ExitCode::SUCCESS,
@@ -130,7 +131,7 @@ impl Connection {
         Connection { uplink: Uplink::new(stream, LAUNCHER_SILENCE), relay: None, behind: 0 }
     }
 
-    fn serve(&mut self) -> Result<(), AgentError> {
+    fn serve(&mut self, stacks_of: Option<StacksOf>) -> Result<(), AgentError> {
         let signals = Signals::collect()?;
         self.uplink.send(&ready()?);
         let mut first = match self.uplink.next() {
@@ -144,7 +145,7 @@ impl Connection {
         }
         let ToAgent::Begin(begin) = first else { return Err(out_of_order()) };
         allow_descriptors(usize::from(begin.settings.ranks) + self.behind);
-        serve(&mut self.uplink, signals, *begin)
+        serve(&mut self.uplink, signals, *begin, stacks_of)
     }
 
     /// Takes this host's place among others.
@@ -159,8 +160,14 @@ impl Connection {
     }
 }
 
-fn serve(uplink: &mut Uplink, signals: Signals, begin: Begin) -> Result<(), AgentError> {
-    let prepared = prepare(&begin)?;
+fn serve(
+    uplink: &mut Uplink,
+    signals: Signals,
+    begin: Begin,
+    stacks_of: Option<StacksOf>,
+) -> Result<(), AgentError> {
+    let mut prepared = prepare(&begin)?;
+    prepared.spec.stacks_of = stacks_of;
     let (mut attachment, state) = attach(&begin)?;
     let listens = prepared.sockets.listen();
     let Sockets { meeting: (meeting, listener), address, ranks: own, group } = prepared.sockets;
@@ -238,27 +245,6 @@ fn record(
     Ok(Some(recording.map_err(failed)?))
 }
 
-/// Takes the interface for AF_XDP, if that is wished for and can be.
-fn attach(begin: &Begin) -> Result<(Option<Attachment>, InterfaceState), AgentError> {
-    if begin.far == FarLink::Udp {
-        return Ok((None, InterfaceState::NotAsked));
-    }
-    match Attachment::take(Purpose::of(begin)) {
-        Ok(attachment) => {
-            let (interface, mode) = (attachment.address(), attachment.mode());
-            Ok((Some(attachment), InterfaceState::Taken { interface, mode }))
-        }
-        Err(error) if begin.far == FarLink::Auto => {
-            Ok((None, InterfaceState::Without(error.to_string())))
-        }
-        Err(error) => Err(refused(error)),
-    }
-}
-
-fn refused(error: XdpError) -> AgentError {
-    AgentError::Refused(error.to_string())
-}
-
 fn ready() -> io::Result<FromAgent> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     Ok(FromAgent::Ready {
@@ -272,42 +258,13 @@ fn out_of_order() -> AgentError {
     BadMessage::Range("order").into()
 }
 
-/// State of a host before any rank is started.
-struct Prepared {
-    spec: JobSpec,
-    program: PathBuf,
-    sockets: Sockets,
-}
-
-fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
-    let directory = begin.directory.to_string_lossy();
-    env::set_current_dir(&begin.directory).map_err(|error| {
-        let advice = "make it there too, or start from a directory that every host has";
-        AgentError::Refused(format!("cannot work in {directory}: {error} ({advice})"))
-    })?;
-    let mut spec = JobSpec::new(begin.settings, &begin.program);
-    spec.arguments.clone_from(&begin.arguments);
-    spec.options.clone_from(&begin.options);
-    spec.binding = if begin.bound_to_cores { Binding::Core } else { Binding::None };
-    spec.terminal = begin.terminal;
-    spec.dedicated = true;
-    spec.check()?;
-    let path = env::var_os("PATH");
-    let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
-        .map_err(LaunchError::from)?;
-    let sockets = Sockets::bind(begin).map_err(|error| {
-        let address = begin.address;
-        AgentError::Refused(format!("cannot bind a socket to {address}: {error}{}", advice(&error)))
-    })?;
-    Ok(Prepared { spec, program, sockets })
-}
-
 /// Sources of events, to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
     Launcher,
     ToLauncher,
+    Naming(usize),
     Channel(Rank),
     Stream(usize),
     Input,
@@ -343,6 +300,9 @@ struct Agent<'a> {
     clock: Clock,
     beat_at: Duration,
     finishing: bool,
+    stacks_of: Option<StacksOf>,
+    /// Stacks of ranks here that are to be sent.
+    namings: Namings,
     /// Part of the job's trace, if that is wanted.
     recording: Option<Recording>,
 }
@@ -384,6 +344,8 @@ impl<'a> Agent<'a> {
             clock: Clock::start(),
             beat_at: Duration::ZERO,
             finishing: false,
+            stacks_of: spec.stacks_of,
+            namings: Namings::default(),
             recording,
         })
     }
@@ -415,6 +377,7 @@ impl<'a> Agent<'a> {
                 Source::Signals => self.take_signals()?,
                 Source::Launcher => self.uplink.stream.read_some()?,
                 Source::ToLauncher => self.uplink.stream.write_some(),
+                Source::Naming(number) => self.send_stacks(number),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => drop(self.pass_on(number)),
                 Source::Input => self.feed(),
@@ -448,6 +411,8 @@ impl<'a> Agent<'a> {
         ];
         let to = self.uplink.stream.writable().into_iter();
         all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
+        let namings = self.namings.waits_for();
+        all.extend(namings.map(|(number, done)| (Source::Naming(number), done, For::IN)));
         let channels = self.crew.channels();
         all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         if self.under_way_bytes < self.window_bytes {
@@ -528,8 +493,9 @@ impl<'a> Agent<'a> {
                     self.feed();
                 }
             }
-            ToAgent::RollCall(number) => {
-                self.uplink.send(&FromAgent::Roll(number, self.crew.roll_call()));
+            ToAgent::RollCall { number, stacks } => self.answer(number, stacks),
+            ToAgent::Look(number) => {
+                self.uplink.send(&FromAgent::Seen(number, self.crew.snapshot()));
             }
             ToAgent::Finish => self.finishing = true,
             ToAgent::Begin(_)
@@ -542,6 +508,24 @@ impl<'a> Agent<'a> {
             | ToAgent::ForAll(_) => return Err(out_of_order()),
         }
         Ok(())
+    }
+
+    /// Says what the ranks here do. Stacks are taken before anything else is obeyed, such as a
+    /// signal for the ranks, and sent when they have names.
+    fn answer(&mut self, number: u32, stacks: bool) {
+        let standings = self.crew.roll_call();
+        self.uplink.send(&FromAgent::Roll(number, standings.clone()));
+        let Some(stacks_of) = self.stacks_of.filter(|_| stacks && self.namings.has_room()) else {
+            return self.uplink.send(&FromAgent::Stacks(number, Vec::new()));
+        };
+        if self.namings.begin(number, TakenStacks::of(&standings, stacks_of)).is_err() {
+            self.uplink.send(&FromAgent::Stacks(number, Vec::new()));
+        }
+    }
+
+    fn send_stacks(&mut self, naming: usize) {
+        let (number, stacks) = self.namings.take(naming);
+        self.uplink.send(&FromAgent::Stacks(number, stacks));
     }
 
     fn own(&self, rank: Rank) -> Result<Rank, AgentError> {
@@ -583,6 +567,9 @@ impl<'a> Agent<'a> {
     /// Cleans up, passes on what is left, and says that this is all.
     fn finish(mut self) -> Result<(), AgentError> {
         let stuck = self.crew.clean_up();
+        for (number, stacks) in self.namings.take_all() {
+            self.uplink.send(&FromAgent::Stacks(number, stacks));
+        }
         for number in 0..self.pipes.len() {
             for _ in 0..LAST_BYTES_MAX / READ_BYTES {
                 if !self.pass_on(number) {

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
@@ -14,12 +13,14 @@ use weft_wire::Rank;
 use super::LOOK;
 use super::branches::Source as Below;
 use super::layout::{HostsSpec, Layout};
+use super::looks::Looks;
 use super::members::{Member, Members};
 use super::roll_call::RollCall;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
-use crate::desk::{Asker, Desk, Heading, Question, answer};
+use crate::desk::{Asker, Desks, Question};
 use crate::job::{Action, Event, Job, KILL_LIMIT};
+use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::outcome::{Outcome, Verdict};
@@ -27,6 +28,7 @@ use crate::output::Output;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::roll::{deadlocked_for, lines};
 use crate::signals::Signals;
+use crate::snapshot::{RankNow, Snapshot};
 use crate::spec::{JobSpec, LaunchError};
 use crate::supervise::{conclude, verdict};
 use crate::wait::{Waited, wait_for};
@@ -80,7 +82,7 @@ pub fn run_on_hosts(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
-    Desk,
+    Desk(Question),
     Below(Below),
     Sink(usize),
     Input,
@@ -105,13 +107,18 @@ struct Conductor<'a> {
     output: Output,
     signals: Option<Signals>,
     input: Input,
-    /// Place where others ask how the job stands, and those that wait for an answer.
-    desk: Option<Desk>,
+    /// Places where others ask how the job stands, and those that wait for an answer.
+    desks: Desks,
     askers: Vec<Asker>,
+    /// Those that wait for a look at the ranks.
+    lookers: Vec<Asker>,
+    looks: Looks,
     roll_call: RollCall,
     progress: ProgressWatch,
     /// True if the roll call under way is for those that ask, or for the watch.
     is_answering: bool,
+    /// True if the watch has found a deadlock that is yet to be said, by the next roll call.
+    is_deadlocked: bool,
     /// True if the last roll call is to be said at the end of the job.
     says_roll_call: bool,
 }
@@ -130,11 +137,14 @@ impl<'a> Conductor<'a> {
             members,
             output,
             signals,
-            desk: spec.dedicated.then(|| Desk::open(Question::Why)).and_then(Result::ok),
+            desks: spec.dedicated.then(Desks::open).unwrap_or_default(),
             askers: Vec::new(),
+            lookers: Vec::new(),
+            looks: Looks::default(),
             roll_call: RollCall::default(),
             progress: ProgressWatch::new(spec.progress_limit),
             is_answering: false,
+            is_deadlocked: false,
             says_roll_call: false,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
@@ -153,6 +163,7 @@ impl<'a> Conductor<'a> {
         self.turn()?;
         self.job.timeout(self.clock.now());
         self.see_to_roll_call();
+        self.see_to_looks();
         self.act();
         self.finish_hosts();
         Ok(())
@@ -164,7 +175,12 @@ impl<'a> Conductor<'a> {
         for source in wait_for(&self.sources(), Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals(),
-                Source::Desk => self.askers.extend(self.desk.iter().flat_map(Desk::askers)),
+                Source::Desk(Question::Why) => {
+                    self.askers.extend(self.desks.askers(Question::Why));
+                }
+                Source::Desk(Question::Snapshot) => {
+                    self.lookers.extend(self.desks.askers(Question::Snapshot));
+                }
                 Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {
@@ -185,8 +201,8 @@ impl<'a> Conductor<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        let desk = self.desk.iter();
-        all.extend(desk.map(|desk| (Source::Desk, desk.waits_for(), For::IN)));
+        let desks = self.desks.waits_for();
+        all.extend(desks.map(|(asked, desk)| (Source::Desk(asked), desk, For::IN)));
         let below = self.members.branches.sources(true);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         let sinks = self.output.writable();
@@ -207,7 +223,7 @@ impl<'a> Conductor<'a> {
                 && !self.says_roll_call
             {
                 // Agents answer before they pass on what ends the ranks.
-                self.call_roll();
+                self.call_roll(true);
                 self.says_roll_call = true;
             }
             if signal != Signal::CHILD {
@@ -216,12 +232,31 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Asks all hosts what their ranks do.
-    fn call_roll(&mut self) {
-        let there =
-            (0..).zip(self.members.iter()).filter(|(_, it)| !it.is_lost && !it.is_finishing);
-        let number = self.roll_call.begin(self.clock.now(), there.map(|(host, _)| host));
-        self.members.branches.send_all(&ToAgent::RollCall(number));
+    /// Asks all hosts what their ranks do, and, for people, for the stacks of some.
+    fn call_roll(&mut self, stacks: bool) {
+        let number = self.roll_call.begin(self.clock.now(), self.members.there(), stacks);
+        self.members.branches.send_all(&ToAgent::RollCall { number, stacks });
+    }
+
+    /// Answers those that want a look at the ranks, once there is a fresh one.
+    fn see_to_looks(&mut self) {
+        let now = self.clock.now();
+        if !self.looks.end(now) || self.lookers.is_empty() {
+            return;
+        }
+        let Some((at, ranks)) = self.looks.fresh(now) else {
+            let number = self.looks.begin(now, self.members.there());
+            return self.members.branches.send_all(&ToAgent::Look(number));
+        };
+        let on_host = |rank: &RankNow| {
+            let host = self.members.host_of(Rank(rank.rank));
+            let host = host.map(|host| self.members[usize::from(host)].name.clone());
+            RankNow { host, ..rank.clone() }
+        };
+        let program = self.spec.program.to_string_lossy().into_owned();
+        let ranks = ranks.iter().map(on_host).collect();
+        let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.to_json();
+        self.lookers.drain(..).for_each(|looker| looker.tell(&snapshot));
     }
 
     /// Begins a roll call if somebody wants one, and ends it when all have answered.
@@ -234,23 +269,28 @@ impl<'a> Conductor<'a> {
             self.is_answering = false;
             self.roll_was_called(now);
         }
-        if !self.says_roll_call && (self.progress.is_due(now) || !self.askers.is_empty()) {
+        let is_read = self.is_deadlocked || !self.askers.is_empty();
+        if !self.says_roll_call && (is_read || self.progress.is_due(now)) {
             self.is_answering = true;
-            self.call_roll();
+            self.call_roll(is_read);
         }
     }
 
     /// All hosts have answered that will.
     fn roll_was_called(&mut self, now: Duration) {
-        let (all, ranks) = (self.roll_call.standings(), self.job.ranks());
-        let heading = Heading { ranks, program: Path::new(&self.spec.program), time: now };
-        let text = answer(&heading, &all);
-        self.askers.drain(..).for_each(|asker| asker.tell(&text));
-        if !self.progress.looked(now, deadlocked_for(&all, ranks)) {
+        let ranks = self.job.ranks();
+        let program = self.spec.program.to_string_lossy().into_owned();
+        let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
+        self.askers.drain(..).for_each(|asker| asker.tell(&roll.emit()));
+        let deadlocked_for = deadlocked_for(&roll.standings, ranks);
+        let is_found = self.progress.looked(now, deadlocked_for);
+        // Once it is found the roll is called again, with stacks.
+        let was_found = std::mem::replace(&mut self.is_deadlocked, is_found);
+        if !was_found || deadlocked_for.is_none() {
             return;
         }
         match self.spec.on_deadlock {
-            OnDeadlock::Report => lines(&all, ranks).iter().for_each(|it| eprintln!("weft: {it}")),
+            OnDeadlock::Report => roll.lines().iter().for_each(|it| eprintln!("weft: {it}")),
             OnDeadlock::End => {
                 self.says_roll_call = true;
                 self.handle(Event::Deadlock);
@@ -300,7 +340,15 @@ impl<'a> Conductor<'a> {
             FromAgent::InputTaken | FromAgent::Beat => {}
             FromAgent::Roll(number_of_call, standings) => {
                 standings.iter().try_for_each(|standing| has(&standing.rank))?;
-                self.roll_call.heard(number, number_of_call, standings);
+                self.roll_call.standings.heard(number, number_of_call, standings);
+            }
+            FromAgent::Stacks(number_of_call, stacks) => {
+                stacks.iter().try_for_each(|(rank, _)| has(rank))?;
+                self.roll_call.stacks.heard(number, number_of_call, stacks);
+            }
+            FromAgent::Seen(number_of_look, ranks) => {
+                ranks.iter().try_for_each(|rank| has(&Rank(rank.rank)))?;
+                self.looks.inquiry.heard(number, number_of_look, ranks);
             }
             FromAgent::Finished(stuck) => member.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
@@ -321,6 +369,7 @@ impl<'a> Conductor<'a> {
             let member = &mut self.members[usize::from(*host)];
             member.is_lost = true;
             self.roll_call.lost(*host);
+            self.looks.inquiry.lost(*host);
             ranks.extend(member.ranks());
         }
         self.handle(Event::HostLost(ranks, why));
@@ -400,7 +449,7 @@ impl<'a> Conductor<'a> {
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
         let roll_call = match self.says_roll_call {
-            true => lines(&self.roll_call.standings(), self.job.ranks()),
+            true => lines(&self.roll_call.called(), self.job.ranks()),
             false => Vec::new(),
         };
         let hosts = self.members.len() as u16;

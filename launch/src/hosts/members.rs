@@ -111,6 +111,12 @@ impl Members {
         }
     }
 
+    /// Hosts that have ranks, and are there.
+    pub fn there(&self) -> impl Iterator<Item = u16> + Clone {
+        let there = (0..).zip(&self.all).filter(|(_, it)| !it.is_lost && !it.is_finishing);
+        there.map(|(host, _)| host)
+    }
+
     /// Number of a rank's host.
     pub fn host_of(&self, rank: Rank) -> Option<u16> {
         self.all.iter().position(|member| member.has(rank)).map(|host| host as u16)

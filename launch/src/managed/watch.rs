@@ -26,7 +26,8 @@ use weft_wire::Rank;
 use super::meet::ToPeer;
 use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
-use crate::desk::{Desks, Heading, Question, answer};
+use crate::desk::{Desks, Question};
+use crate::job_roll::JobRoll;
 use crate::member::PEER_LOST;
 use crate::outcome::DEADLOCKED;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -191,22 +192,22 @@ impl Watch {
         }
     }
 
-    /// Answers those who ask how the job stands, for the ranks of this host.
+    /// Answers those who ask how the job stands, for the ranks of this host. Stacks are for them to
+    /// take: this process may not stop its own threads, nor, perhaps, its peers'.
     fn answer(&self, question: Question) {
-        let program = std::env::current_exe().unwrap_or_default();
+        let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let time = self.since.elapsed();
-        let text = match question {
+        let bytes = match question {
             Question::Why => {
-                let what = Heading { ranks: self.ranks, program: &program, time };
-                answer(&what, &self.roll_call())
+                let (ranks, standings) = (self.ranks, self.roll_call());
+                JobRoll { ranks, program, time, standings }.emit()
             }
             Question::Snapshot => {
-                let program = program.to_string_lossy().into_owned();
-                let ranks = self.snapshot();
-                Snapshot { program, seconds: time.as_secs_f64(), ranks }.to_json()
+                let (seconds, ranks) = (time.as_secs_f64(), self.snapshot());
+                Snapshot { program, seconds, ranks }.to_json()
             }
         };
-        self.desks.answer(question, &text);
+        self.desks.answer(question, &bytes);
     }
 
     /// Looks if the ranks wait for one another, if it is time to.

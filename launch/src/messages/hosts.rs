@@ -20,7 +20,9 @@
 //!   Welcome:      rank (2)
 //!   Loss:         rank (2) | ending
 //!   Signal:       rank (2) | signal (4)
-//!   Taken, RollCall:         bytes, or number (4)
+//!   Taken:        bytes (4)
+//!   RollCall:     number (4) | stacks are wanted (1)
+//!   Look:         number (4)
 //!   Input:        bytes
 //! from the agent:
 //!   Ready:        cores (2) | name (text)
@@ -42,6 +44,11 @@
 //!   Output:       rank (2) | 0 standard output, 1 standard error (1) | bytes
 //!   InputTaken, Beat:        nothing
 //!   Roll:         number (4) | ranks (2) x standing, as `roll.rs` has it
+//!   Stacks:       number (4) | ranks (2) x { rank (2), stack (text) }
+//!   Seen:         number (4) | ranks (2) x { rank (2), process (4), state (text)
+//!                 | 0 (1), or 1 (1) | for how long, in s (8, floating-point)
+//!                 | processor time in s (8, floating-point) | memory (8)
+//!                 | 0 (1), or 1 (1) | counts (9 x 8) }
 //!   Finished:     processes (2) x process (4)
 //!   From:         host (2) | message of its agent (bytes)
 //!   Lost:         hosts (2) x host (2) | why (text)
@@ -49,44 +56,41 @@
 //! bytes:          length (4) | bytes
 //! ```
 
-use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use rustix::process::Signal;
-use weft_link_shm::Settings;
-use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::MacAddress;
 
-use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu};
-use super::bytes::{put_protection, put_text};
+use super::bytes::{Body, begin, open_long, put_address, put_bytes, put_ip, put_mtu, put_text};
 use super::network::{RANKS_MAX, put_interfaces, take_interfaces};
 use super::reached::Reached;
-use super::{BadMessage, Options, TEXT_BYTES_MAX, cut, put_options, put_settings};
-use super::{take_options, take_settings};
+use super::{BadMessage, TEXT_BYTES_MAX, cut};
 use crate::job::Event;
 use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;
 use crate::roll::Standing;
+use crate::snapshot::RankNow;
 
+mod begin;
 mod events;
 mod far;
+mod look;
 mod roll;
 mod subtree;
 
+pub use begin::{Begin, command_fits};
 use events::{emit_event, put_ending, take_ending, take_event};
 pub use far::{FarLink, InterfaceState};
-use roll::{put_roll, take_roll};
+use look::{put_look, take_look};
+pub(crate) use roll::{put_roll, put_stacks, take_roll, take_stacks};
 pub(crate) use subtree::FromBelow;
 pub use subtree::{Below, Subtree};
 use subtree::{disclose, enclose, take_host};
 
 /// Bytes of the longest message, without its length: enough for what a command line can be.
 pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// The most arguments of a program, as far as one message goes.
-const ARGUMENTS_MAX: usize = 16 * 1024;
 /// The most hosts of a job.
 pub const HOSTS_MAX: usize = 256;
 /// The most addresses of a host that are looked at.
@@ -103,49 +107,6 @@ pub struct Candidate {
     pub prefix_bits: u8,
     /// Longest packets on the interface.
     pub mtu: Mtu,
-}
-
-/// Facts that an agent must know to start the ranks of its host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Begin {
-    /// The host's number.
-    pub host: u16,
-    /// Its first rank.
-    pub first: u16,
-    /// The ranks of the job.
-    pub ranks: u16,
-    /// The sizes of the memory of its ranks, and how many they are.
-    pub settings: Settings,
-    /// The job's options.
-    pub options: Options,
-    /// The program to find.
-    pub program: OsString,
-    /// Directory to run it in.
-    pub directory: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// True if each rank stays on a core.
-    pub bound_to_cores: bool,
-    /// True if the output is for a terminal.
-    pub terminal: bool,
-    /// The job's number.
-    pub job: u32,
-    /// The job's secret.
-    pub secret: Secret,
-    /// Protection of packets between hosts.
-    pub protection: Protection,
-    /// Longest packets between hosts.
-    pub mtu: Mtu,
-    /// The address of this host to bind sockets to.
-    pub address: IpAddr,
-    /// The interface that has it.
-    pub interface: String,
-    /// By which links hosts may reach one another.
-    pub far: FarLink,
-    /// True if sockets are to hear what the network copies.
-    pub copied: bool,
-    /// True if long packets are to go over TCP, if hosts reach one another so.
-    pub bulk: bool,
 }
 
 /// Message of the launcher to an agent.
@@ -183,8 +144,15 @@ pub enum ToAgent {
     Taken(u32),
     /// Input that rank 0 reads next; nothing at its end.
     Input(Vec<u8>),
-    /// Say what the ranks do, with this number.
-    RollCall(u32),
+    /// Say what the ranks do.
+    RollCall {
+        /// Number of the roll call, which the answers have, too.
+        number: u32,
+        /// Stacks of some of them are to follow.
+        stacks: bool,
+    },
+    /// Say how the ranks are now, with this number.
+    Look(u32),
     /// All ranks of the job have ended: clean up.
     Finish,
     /// The launcher is there.
@@ -200,7 +168,7 @@ pub enum ToAgent {
 }
 
 /// Message of an agent to the launcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FromAgent {
     /// The agent is there.
     Ready {
@@ -239,6 +207,10 @@ pub enum FromAgent {
     InputTaken,
     /// Standing of the ranks here, with the number of the roll call.
     Roll(u32, Vec<Standing>),
+    /// Stacks of some ranks here at the roll call of this number, in words.
+    Stacks(u32, Vec<(Rank, String)>),
+    /// The ranks here as they are now, with the number of the look. Their host is not said.
+    Seen(u32, Vec<RankNow>),
     /// The agent is there.
     Beat,
     /// Everything is cleaned up, but for these processes.
@@ -264,6 +236,7 @@ const SUBTREE: u16 = 43;
 const FOR: u16 = 44;
 const FOR_ALL: u16 = 45;
 const ROLL_CALL: u16 = 46;
+const LOOK: u16 = 47;
 const READY: u16 = 64;
 const REFUSED: u16 = 65;
 const BOUND: u16 = 66;
@@ -283,6 +256,8 @@ const FINISHED: u16 = 79;
 const FROM: u16 = 80;
 const LOST: u16 = 81;
 const ROLL: u16 = 82;
+const STACKS: u16 = 83;
+const SEEN: u16 = 84;
 
 impl ToAgent {
     /// The message as bytes, without its length.
@@ -321,7 +296,13 @@ impl ToAgent {
                 put_bytes(&mut bytes, input);
                 bytes
             }
-            ToAgent::RollCall(number) => [begin(ROLL_CALL), number.to_le_bytes().to_vec()].concat(),
+            ToAgent::RollCall { number, stacks } => {
+                let mut bytes = begin(ROLL_CALL);
+                bytes.extend(number.to_le_bytes());
+                bytes.push((*stacks).into());
+                bytes
+            }
+            ToAgent::Look(number) => [begin(LOOK), number.to_le_bytes().to_vec()].concat(),
             ToAgent::Finish => begin(FINISH),
             ToAgent::Beat => begin(LAUNCHER_BEAT),
             ToAgent::Pause => begin(PAUSE),
@@ -367,7 +348,8 @@ impl ToAgent {
             }
             TAKEN => ToAgent::Taken(body.u32()?),
             INPUT => ToAgent::Input(body.bytes()?.to_vec()),
-            ROLL_CALL => ToAgent::RollCall(body.u32()?),
+            ROLL_CALL => ToAgent::RollCall { number: body.u32()?, stacks: body.flag()? },
+            LOOK => ToAgent::Look(body.u32()?),
             FINISH => ToAgent::Finish,
             LAUNCHER_BEAT => ToAgent::Beat,
             PAUSE => ToAgent::Pause,
@@ -381,66 +363,6 @@ impl ToAgent {
         };
         body.end()?;
         Ok(message)
-    }
-}
-
-impl Begin {
-    fn emit(&self) -> Vec<u8> {
-        let mut bytes = begin(BEGIN);
-        for number in [self.host, self.first, self.ranks] {
-            bytes.extend(number.to_le_bytes());
-        }
-        put_settings(&mut bytes, &self.settings);
-        put_options(&mut bytes, &self.options);
-        put_bytes(&mut bytes, self.program.as_bytes());
-        put_bytes(&mut bytes, self.directory.as_bytes());
-        put_list(&mut bytes, &self.arguments, |bytes, text| put_bytes(bytes, text.as_bytes()));
-        bytes.push(self.bound_to_cores.into());
-        bytes.push(self.terminal.into());
-        bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.expose());
-        put_protection(&mut bytes, self.protection);
-        put_mtu(&mut bytes, self.mtu);
-        put_ip(&mut bytes, self.address);
-        put_text(&mut bytes, cut(&self.interface));
-        self.far.put(&mut bytes);
-        bytes.push(self.copied.into());
-        bytes.push(self.bulk.into());
-        bytes
-    }
-
-    fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
-        let (host, first, ranks) = (body.u16()?, body.u16()?, body.u16()?);
-        let settings = take_settings(body)?;
-        if ranks > RANKS_MAX || u32::from(first) + u32::from(settings.ranks) > ranks.into() {
-            return Err(BadMessage::Range("number of ranks"));
-        }
-        if usize::from(host) >= HOSTS_MAX {
-            return Err(BadMessage::Range("host"));
-        }
-        let options = take_options(body)?;
-        let text = |body: &mut Body<'_>| Ok(OsString::from_vec(body.bytes()?.to_vec()));
-        Ok(Begin {
-            host,
-            first,
-            ranks,
-            settings,
-            options,
-            program: text(body)?,
-            directory: text(body)?,
-            arguments: body.list(ARGUMENTS_MAX, text)?,
-            bound_to_cores: body.flag()?,
-            terminal: body.flag()?,
-            job: body.u32()?,
-            secret: Secret::new(body.take()?),
-            protection: body.protection()?,
-            mtu: body.mtu()?,
-            address: body.ip()?,
-            interface: body.text()?,
-            far: FarLink::take(body)?,
-            copied: body.flag()?,
-            bulk: body.flag()?,
-        })
     }
 }
 
@@ -493,6 +415,16 @@ impl FromAgent {
                 put_roll(&mut bytes, all);
                 bytes
             }
+            FromAgent::Stacks(number, stacks) => {
+                let mut bytes = [begin(STACKS), number.to_le_bytes().to_vec()].concat();
+                put_stacks(&mut bytes, stacks);
+                bytes
+            }
+            FromAgent::Seen(number, ranks) => {
+                let mut bytes = [begin(SEEN), number.to_le_bytes().to_vec()].concat();
+                put_look(&mut bytes, ranks);
+                bytes
+            }
             FromAgent::InputTaken => begin(INPUT_TAKEN),
             FromAgent::Beat => begin(BEAT),
             FromAgent::Finished(stuck) => of_processes(FINISHED, stuck),
@@ -539,6 +471,8 @@ impl FromAgent {
                 FromAgent::Output(rank, kind, body.bytes()?.to_vec())
             }
             ROLL => FromAgent::Roll(body.u32()?, take_roll(&mut body)?),
+            STACKS => FromAgent::Stacks(body.u32()?, take_stacks(&mut body)?),
+            SEEN => FromAgent::Seen(body.u32()?, take_look(&mut body)?),
             INPUT_TAKEN => FromAgent::InputTaken,
             BEAT => FromAgent::Beat,
             FINISHED => FromAgent::Finished(processes(&mut body)?),
@@ -566,12 +500,12 @@ fn of_processes(kind: u16, processes: &[u32]) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut one: impl FnMut(&mut Vec<u8>, &T)) {
+pub(crate) fn put_list<T>(bytes: &mut Vec<u8>, list: &[T], mut one: impl FnMut(&mut Vec<u8>, &T)) {
     bytes.extend((list.len() as u16).to_le_bytes());
     list.iter().for_each(|item| one(bytes, item));
 }
 
-fn take_rank(body: &mut Body<'_>) -> Result<Rank, BadMessage> {
+pub(crate) fn take_rank(body: &mut Body<'_>) -> Result<Rank, BadMessage> {
     let rank = body.u16()?;
     if rank < RANKS_MAX { Ok(Rank(rank)) } else { Err(BadMessage::Range("rank")) }
 }
@@ -584,13 +518,6 @@ fn take_candidate(body: &mut Body<'_>) -> Result<Candidate, BadMessage> {
         return Err(BadMessage::Range("prefix"));
     }
     Ok(Candidate { interface, address, prefix_bits, mtu: body.mtu()? })
-}
-
-/// True if these words fit into the message that carries them to an agent.
-pub fn command_fits(program: &OsStr, arguments: &[OsString]) -> bool {
-    let bytes: usize = arguments.iter().map(|argument| argument.len() + 4).sum();
-    arguments.len() <= ARGUMENTS_MAX
-        && bytes + program.len() < HOST_MESSAGE_BYTES_MAX - 4 * super::MESSAGE_BYTES_MAX
 }
 
 const _: () = assert!(TEXT_BYTES_MAX <= u16::MAX as usize);

@@ -104,10 +104,11 @@ fn of_those_that_do_the_same_one_has_its_stack_told() {
     for (rank, thread) in [(0, 10), (1, 11), (2, 12)] {
         all[rank].thread = Some(thread);
     }
-    add_stacks(&mut all, |threads| {
+    let taken = TakenStacks::of(&all, |threads| {
         assert_eq!(threads, [10, 12]);
-        vec![Some("f10, main".into()), None]
+        Box::new(|| vec![Some("f10, main".into()), None])
     });
+    add_stacks(&mut all, taken.name());
     let stacks: Vec<_> = all.iter().map(|standing| standing.stack.as_deref()).collect();
     assert_eq!(stacks, [Some("f10, main"), None, None, None]);
     let said = lines(&all, 4);
@@ -117,7 +118,12 @@ fn of_those_that_do_the_same_one_has_its_stack_told() {
         ),
         "{said:?}"
     );
-    all[2].stack = Some("spin, main".into());
+    // Of those whose stack is known none is taken again.
+    let taken = TakenStacks::of(&all, |threads| {
+        assert_eq!(threads, [12]);
+        Box::new(|| vec![Some("spin, main".into())])
+    });
+    add_stacks(&mut all, taken.name());
     assert!(
         lines(&all, 4).contains(&"rank 2 computes, outside of Weft; its stack: spin, main".into())
     );

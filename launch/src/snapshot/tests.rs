@@ -29,5 +29,5 @@ fn a_snapshot_is_read_as_it_was_written() {
     assert!(rank.counts == Some(counts) && rank.memory_bytes > 0);
     let snapshot = Snapshot { program: "ring".into(), seconds: 2.0, ranks: vec![rank] };
     assert_eq!(Snapshot::parse(&snapshot.to_json()).unwrap(), snapshot);
-    assert!(Snapshot::parse("{").is_err());
+    assert!(Snapshot::parse(b"{").is_err());
 }

@@ -3,7 +3,7 @@
 //! The thread is stopped for as long as it takes to copy its registers and what its stack holds,
 //! by `ptrace(2)`, of which its program learns nothing: a sleep goes on where it was, and no
 //! handler runs. Whoever asks has to be allowed to: the same user, and where
-//! `/proc/sys/kernel/yama/ptrace_scope` is 1 an ancestor, such as the launcher of a rank.
+//! `/proc/sys/kernel/yama/ptrace_scope` is 1 an ancestor, such as the launcher or agent of a rank.
 //!
 //! | module | what |
 //! |---|---|
@@ -11,8 +11,10 @@
 //! | `words` | a stack in one line |
 //! | `modules` | the files that are mapped to where it runs: how to unwind, what is where |
 //!
-//! Return addresses are found by the tables that every compiler writes for exceptions (`framehop`),
-//! names by debugging information, or else by the symbols that are left (`addr2line`).
+//! A stack is [taken](Taken::of) at once and gets its names later, which takes longer and needs no
+//! thread any more. Return addresses are found by the tables that every compiler writes for
+//! exceptions (`framehop`), names by debugging information, or else by the symbols that are left
+//! (`addr2line`).
 
 #![forbid(unsafe_code)]
 
@@ -20,13 +22,17 @@ mod modules;
 mod stopped;
 mod words;
 
-use modules::{Modules, Names};
+use modules::{Modules, Names, Place};
 use std::fmt;
 use std::io;
 use std::thread;
+use std::time::{Duration, Instant};
 use stopped::Stopped;
 pub use words::in_words;
 
+/// Time for stacks of several threads, after which no further one is stopped: whoever asks may be
+/// missed for dead if it is away for long.
+const TIME: Duration = Duration::from_millis(200);
 /// Frames that are taken at most.
 const FRAMES_MAX: usize = 64;
 
@@ -59,38 +65,61 @@ pub enum StackError {
     /// There is no such thread any more.
     #[error("the thread has ended")]
     Gone,
-    /// It did not stop: it is deep in the kernel, such as in a wait for a disk.
-    #[error("the thread does not stop: it waits in the kernel, such as for a disk")]
+    /// It did not stop in time: it is deep in the kernel, such as in a wait for a disk, or waits
+    /// for a core.
+    #[error("the thread does not stop: it waits in the kernel, such as for a disk, or for a core")]
     Busy,
     /// The system refused.
     #[error("{0}")]
     System(#[from] io::Error),
 }
 
-/// The functions that each of these threads is in, the innermost first. Blocks while a thread is
-/// stopped, for some 0.1 ms, and until names are found, which takes longer with much debugging
-/// information, once for each file.
-///
-/// # Errors
-/// Those of [`StackError`], for each thread.
-pub fn stacks_of(threads: &[u32]) -> Vec<Result<Vec<Frame>, StackError>> {
-    let wanted = threads.to_vec();
-    // What a thread has stopped goes on when that thread ends, whatever happens to it.
-    let taken = thread::spawn(move || {
+/// Stacks of threads, without names yet.
+#[derive(Debug)]
+pub struct Taken(Vec<Result<Vec<Place>, StackError>>);
+
+impl Taken {
+    /// The stack that each of these threads has now, or why there is none. Blocks while a thread is
+    /// stopped, for some 0.1 ms, and until the files that it runs in are looked at; for some 0.2 s
+    /// at most, after which no further one is stopped.
+    pub fn of(threads: &[u32]) -> Self {
+        let wanted = threads.to_vec();
+        // What a thread has stopped goes on when that thread ends, whatever happens to it.
+        let until = Instant::now() + TIME;
+        let in_time = move |thread| match Instant::now() < until {
+            true => places_of(thread),
+            false => Err(StackError::Busy),
+        };
+        let taken = thread::spawn(move || wanted.into_iter().map(in_time).collect());
+        let failed = || Err(io::Error::other("it cannot be unwound").into());
+        Taken(taken.join().unwrap_or_else(|_| threads.iter().map(|_| failed()).collect()))
+    }
+
+    /// True if a thread did not stop in time: it may do so at another time.
+    pub fn is_busy(&self) -> bool {
+        self.0.iter().any(|stack| matches!(stack, Err(StackError::Busy)))
+    }
+
+    /// The functions that each of the threads was in, the innermost first. Blocks until names are
+    /// found, which takes long with much debugging information, once for each file.
+    ///
+    /// # Errors
+    /// Those of [`StackError`], for each thread.
+    pub fn name(self) -> Vec<Result<Vec<Frame>, StackError>> {
         let mut names = Names::default();
-        wanted.iter().map(|thread| stack_of(*thread, &mut names)).collect()
-    });
-    let failed = |_| threads.iter().map(|_| Err(io::Error::other("it cannot be unwound").into()));
-    taken.join().unwrap_or_else(|panic| failed(panic).collect())
+        let mut frames =
+            |places: Vec<Place>| places.iter().filter_map(|place| names.frame_at(place)).collect();
+        self.0.into_iter().map(|stack| stack.map(&mut frames)).collect()
+    }
 }
 
-fn stack_of(thread: u32, names: &mut Names) -> Result<Vec<Frame>, StackError> {
+fn places_of(thread: u32) -> Result<Vec<Place>, StackError> {
     let modules = Modules::of(thread)?;
     let addresses = {
         let stopped = Stopped::new(thread)?;
         modules.unwind(stopped.registers()?, &mut |address| stopped.word(address), FRAMES_MAX)
     };
-    Ok(addresses.into_iter().filter_map(|address| modules.frame_at(address, names)).collect())
+    Ok(addresses.into_iter().filter_map(|address| modules.place_of(address)).collect())
 }
 
 /// `relax (sor.rs:41)`.

@@ -14,6 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -26,23 +27,62 @@ pub(crate) struct Modules {
 
 /// A file that is mapped.
 struct Mapped {
-    /// Path at which this process finds it.
-    path: PathBuf,
+    origin: Arc<Origin>,
     addresses: Range<u64>,
     /// Difference between addresses in the process and in the file.
     bias: u64,
 }
 
-/// Names of what is in files, by device and number: those that somebody has asked for, and `None`
-/// where there are none.
+/// A file, and how to find it.
+#[derive(Debug)]
+struct Origin {
+    /// Paths at which it is, in this order: as the process sees it, while that runs, and as this
+    /// one does.
+    paths: [PathBuf; 2],
+    /// Its device and number there.
+    identity: Identity,
+}
+
+/// Device and number of a file.
+type Identity = (u64, u64);
+
+impl Origin {
+    /// The path at which the file still is.
+    fn path(&self) -> Option<&Path> {
+        let is_there = |path: &&PathBuf| identity_of(path) == Some(self.identity);
+        self.paths.iter().find(is_there).map(PathBuf::as_path)
+    }
+}
+
+fn identity_of(path: &Path) -> Option<Identity> {
+    let file = fs::metadata(path).ok()?;
+    Some((file.dev(), file.ino()))
+}
+
+/// Instruction of a frame.
+#[derive(Debug)]
+pub(crate) struct Place {
+    file: Arc<Origin>,
+    /// Address as the file counts.
+    address: u64,
+}
+
+/// Names of what is in files: those that somebody has asked for, and `None` where there are none.
 #[derive(Default)]
-pub(crate) struct Names(BTreeMap<(u64, u64), Option<Loader>>);
+pub(crate) struct Names(BTreeMap<Identity, Option<Loader>>);
 
 impl Names {
-    fn of(&mut self, path: &Path) -> Option<&Loader> {
-        let file = fs::metadata(path).ok()?;
-        let names = self.0.entry((file.dev(), file.ino()));
-        names.or_insert_with(|| Loader::new(path).ok()).as_ref()
+    /// Function at a place, if there is a name for it. One that was inlined counts as that into
+    /// which it was.
+    pub fn frame_at(&mut self, place: &Place) -> Option<Frame> {
+        let Place { file, address } = place;
+        let names = self.0.entry(file.identity);
+        let names = names.or_insert_with(|| Loader::new(file.path()?).ok()).as_ref()?;
+        // Debugging information may leave out where in the program a name belongs.
+        let function = names.find_symbol(*address).map(demangled);
+        let (name, line) = known(names, *address).unzip();
+        let file = file.paths[0].file_name()?.to_string_lossy().into_owned();
+        Some(Frame { function: function.or(name)?, line: line.flatten(), file })
     }
 }
 
@@ -61,15 +101,16 @@ impl Modules {
             if mappings.iter().any(|mapping| mapping.runs) {
                 // As the process sees it, which may be in a container.
                 let path = root.join(name.trim_start_matches('/'));
-                modules.add(path, &mappings);
+                modules.add([path, name.into()], &mappings);
             }
         }
         Ok(modules)
     }
 
     /// Adds a file, unless it is none that can be used.
-    fn add(&mut self, path: PathBuf, mappings: &[Mapping]) -> Option<()> {
-        let bytes = ReadCache::new(File::open(&path).ok()?);
+    fn add(&mut self, paths: [PathBuf; 2], mappings: &[Mapping]) -> Option<()> {
+        let identity = identity_of(&paths[0])?;
+        let bytes = ReadCache::new(File::open(&paths[0]).ok()?);
         let file = object::File::parse(&bytes).ok()?;
         let mapping = mappings.iter().find(|mapping| mapping.runs)?;
         let segment = file.segments().find(|segment| {
@@ -82,9 +123,10 @@ impl Modules {
         let bias = mapping.addresses.start.wrapping_sub(mapping.offset.wrapping_add(in_file));
         let start = mappings.iter().map(|mapping| mapping.addresses.start).min()?;
         let end = mappings.iter().map(|mapping| mapping.addresses.end).max()?;
-        let name = path.display().to_string();
+        let name = paths[0].display().to_string();
         self.unwinder.add_module(Module::new(name, start..end, bias, Sections(&file)));
-        self.files.push(Mapped { path, addresses: start..end, bias });
+        let origin = Arc::new(Origin { paths, identity });
+        self.files.push(Mapped { origin, addresses: start..end, bias });
         Some(())
     }
 
@@ -105,17 +147,10 @@ impl Modules {
         std::iter::from_fn(next).take(most).map(FrameAddress::address_for_lookup).collect()
     }
 
-    /// Function at an address, if there is a name for it. One that was inlined counts as that into
-    /// which it was.
-    pub fn frame_at(&self, address: u64, names: &mut Names) -> Option<Frame> {
+    /// Place of an address, if it is in a file.
+    pub fn place_of(&self, address: u64) -> Option<Place> {
         let file = self.files.iter().find(|file| file.addresses.contains(&address))?;
-        let names = names.of(&file.path)?;
-        let address = address.wrapping_sub(file.bias);
-        // Debugging information may leave out where in the program a name belongs.
-        let function = names.find_symbol(address).map(demangled);
-        let (name, line) = known(names, address).unzip();
-        let file = file.path.file_name()?.to_string_lossy().into_owned();
-        Some(Frame { function: function.or(name)?, line: line.flatten(), file })
+        Some(Place { file: file.origin.clone(), address: address.wrapping_sub(file.bias) })
     }
 }
 

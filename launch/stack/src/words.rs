@@ -15,15 +15,15 @@ const LANGUAGE: [&str; 10] = [
 const MAIN: &str = "main";
 
 /// The stack in a line: `relax (sor.rs:41), sweep (sor.rs:60), main (sor.rs:99)`. Of innermost
-/// functions that `is_library` knows only the one that the program called is said, nothing of what
+/// frames that `is_library` knows only the one that the program called is said, nothing of what
 /// they called of the system's, and nothing of what called the program's first. Empty if there are
 /// no names.
-pub fn in_words(frames: &[Frame], is_library: impl Fn(&str) -> bool) -> String {
+pub fn in_words(frames: &[Frame], is_library: impl Fn(&Frame) -> bool) -> String {
     let end = frames.iter().position(|frame| is_main(&frame.function));
     let own = &frames[..end.map_or(frames.len(), |main| main + 1)];
     let own: Vec<_> = own.iter().filter(|frame| !is_language(&frame.function)).collect();
     let inner = own.iter().take_while(|frame| is_system(&frame.file)).count();
-    let inside = own[inner..].iter().take_while(|frame| is_library(&frame.function)).count();
+    let inside = own[inner..].iter().take_while(|frame| is_library(frame)).count();
     let skipped = if inside == 0 { 0 } else { inner + inside - 1 };
     let said = own.iter().skip(skipped).take(SAID_MAX);
     said.map(ToString::to_string).collect::<Vec<_>>().join(", ")

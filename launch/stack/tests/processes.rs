@@ -7,20 +7,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use weft_stack::{StackError, in_words, stacks_of};
+use weft_stack::{StackError, Taken, in_words};
 
 /// Longest wait for a stack that has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program that says that it is where it wants to be, and stays there.
+/// A program that says that it is about to be where it stays.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 static volatile int turns;
-__attribute__((noinline)) static void busy(void) { puts("there"); fflush(stdout); for (;;) turns++; }
-__attribute__((noinline)) static void asleep(void) { puts("there"); fflush(stdout); sleep(1000); turns++; }
-__attribute__((noinline)) static void work(int sleeps) { if (sleeps) asleep(); else busy(); turns++; }
+__attribute__((noinline)) static void busy(void) { for (;;) turns++; }
+__attribute__((noinline)) static void asleep(void) { sleep(1000); turns++; }
+__attribute__((noinline)) static void work(int sleeps) { puts("there"); fflush(stdout); if (sleeps) asleep(); else busy(); turns++; }
 int main(int count, char **words) { work(count > 1); return turns; }
 "#;
 
@@ -42,22 +42,33 @@ impl Running {
         Running(child)
     }
 
-    /// The stack once it is one that is `wanted`, which has to come: the last word of the program
+    /// Waits until its stack is one that is wanted, which has to come: the last word of the program
     /// is heard before it has returned from saying it.
-    fn stack_that(&self, is_wanted: impl Fn(&str) -> bool) -> String {
+    fn wait_for_stack(&self, is_wanted: impl Fn(&str) -> bool) {
         let until = Instant::now() + PATIENCE;
         loop {
             let stack = self.stack();
             if is_wanted(&stack) {
-                return stack;
+                return;
             }
             assert!(Instant::now() < until, "{stack}");
         }
     }
 
     fn stack(&self) -> String {
-        let stacks = stacks_of(&[self.0.id()]);
+        let stacks = self.taken().name();
         in_words(stacks[0].as_ref().unwrap(), |_| false)
+    }
+
+    /// Its stack, however long the thread waits for a core on which to stop.
+    fn taken(&self) -> Taken {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let taken = Taken::of(&[self.0.id()]);
+            if !taken.is_busy() || Instant::now() >= until {
+                return taken;
+            }
+        }
     }
 }
 
@@ -76,7 +87,7 @@ fn a_thread_that_computes_has_lines() {
         |function: &str| PROGRAM.lines().position(|line| line.contains(function)).unwrap() + 1;
     let said = [("busy", "void busy"), ("work", "void work"), ("main", "int main")];
     let said = said.map(|(name, text)| format!("{name} (job.c:{})", line(text))).join(", ");
-    running.stack_that(|stack| stack == said);
+    running.wait_for_stack(|stack| stack == said);
     // However often it is stopped, it goes on.
     for _ in 0..20 {
         assert_eq!(running.stack(), said);
@@ -89,8 +100,7 @@ fn a_thread_that_sleeps_sleeps_on() {
     let mut running = Running::start(&folder, &["-O1"], &["sleep"]);
     // Only symbols are there, of the system's library and the program's.
     let sleeps = |stack: &str| stack.contains("nanosleep") && stack.ends_with("asleep, work, main");
-    let stack = running.stack_that(sleeps);
-    assert_eq!(running.stack(), stack);
+    running.wait_for_stack(|stack| sleeps(stack) && running.stack() == stack);
     assert!(running.0.try_wait().unwrap().is_none());
     let mut rest = String::new();
     running.0.kill().unwrap();
@@ -103,6 +113,18 @@ fn who_has_ended_has_no_stack() {
     let mut child = Command::new("true").spawn().unwrap();
     let number = child.id();
     child.wait().unwrap();
-    let stacks = stacks_of(&[number]);
+    let stacks = Taken::of(&[number]).name();
     assert!(matches!(stacks[..], [Err(StackError::Gone | StackError::System(_))]), "{stacks:?}");
+}
+
+#[test]
+fn names_are_found_when_the_thread_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(&folder, &["-g", "-O1"], &[]);
+    running.wait_for_stack(|stack| stack.starts_with("busy "));
+    let taken = running.taken();
+    drop(running);
+    let stacks = taken.name();
+    let said = in_words(stacks[0].as_ref().unwrap(), |_| false);
+    assert!(said.starts_with("busy (job.c:") && said.contains("), main (job.c:"), "{said}");
 }

@@ -36,7 +36,7 @@ use weft_link_shm::Shm;
 use weft_wire::Rank;
 
 fn main() -> ExitCode {
-    if let Some(code) = start_if_asked() {
+    if let Some(code) = start_if_asked(None) {
         return code;
     }
     let mut arguments: VecDeque<String> = std::env::args().skip(1).collect();

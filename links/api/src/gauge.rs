@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Words of [`Counts`].
-pub const WORDS: usize = 8;
+pub const WORDS: usize = 9;
 
 /// Counts of a rank since it joined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Counts {
     pub interrupts: u64,
     /// Times that a thread slept in a wait.
     pub sleeps: u64,
+    /// Time that the slowest peer takes now to acknowledge a packet, smoothed, in nanoseconds; 0
+    /// where none is measured, such as in shared memory.
+    pub acknowledged_ns: u64,
 }
 
 impl Counts {
@@ -31,6 +34,7 @@ impl Counts {
     pub fn to_words(self) -> [u64; WORDS] {
         let Counts { packets_sent, packets_received, bytes_sent, bytes_received, .. } = self;
         let Counts { blocked_sends, retransmissions, interrupts, sleeps, .. } = self;
+        let Counts { acknowledged_ns, .. } = self;
         [
             packets_sent,
             packets_received,
@@ -40,13 +44,14 @@ impl Counts {
             retransmissions,
             interrupts,
             sleeps,
+            acknowledged_ns,
         ]
     }
 
     /// The counts that these words are.
     pub fn of_words(words: [u64; WORDS]) -> Self {
         let [packets_sent, packets_received, bytes_sent, bytes_received, rest @ ..] = words;
-        let [blocked_sends, retransmissions, interrupts, sleeps] = rest;
+        let [blocked_sends, retransmissions, interrupts, sleeps, acknowledged_ns] = rest;
         Counts {
             packets_sent,
             packets_received,
@@ -56,6 +61,7 @@ impl Counts {
             retransmissions,
             interrupts,
             sleeps,
+            acknowledged_ns,
         }
     }
 }

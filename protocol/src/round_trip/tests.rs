@@ -53,3 +53,15 @@ fn packets_that_were_sent_again_are_not_timed() {
     round_trip.acknowledged(6, 20_000);
     assert_eq!(round_trip.timeout(&settings, true), 1_000_000);
 }
+
+#[test]
+fn the_time_is_smoothed() {
+    let mut round_trip = RoundTrip::default();
+    assert_eq!(round_trip.time(), None);
+    round_trip.left(0, 100);
+    round_trip.acknowledged(1, 900);
+    assert_eq!(round_trip.time(), Some(800));
+    round_trip.left(1, 1_000);
+    round_trip.acknowledged(2, 2_600);
+    assert_eq!(round_trip.time(), Some(900));
+}

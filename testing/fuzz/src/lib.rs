@@ -65,6 +65,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("last-words", messages::last_words),
     ("process-manager", messages::process_manager),
     ("peers", messages::peers),
+    ("job-roll", messages::job_roll),
     ("hostfile", text::hostfile),
     ("names", text::names),
     ("openflights", text::openflights),

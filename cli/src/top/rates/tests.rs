@@ -9,6 +9,7 @@ fn look(seconds: f64, packets: &[u64]) -> Snapshot {
         counts: Some(Counts {
             packets_sent: *packets,
             bytes_sent: packets * 1024,
+            acknowledged_ns: 7_300,
             ..Counts::default()
         }),
         processor_seconds: seconds / 2.0,
@@ -24,7 +25,7 @@ fn rates_are_differences_over_the_time_between() {
     let [busy, idle] = &rates.ranks[..] else { panic!("two ranks") };
     assert_eq!((busy.sent, busy.bytes, busy.processor), (2500.0, 2500.0 * 1024.0, 0.5));
     assert_eq!(idle.sent, 0.0);
-    assert_eq!(busy.cells(), ["0", "50", "2.5k", "0", "2.4 Mi", "0", "0", "3.0 Mi"]);
+    assert_eq!(busy.cells(), ["0", "50", "2.5k", "0", "2.4 Mi", "0", "7.3", "0", "3.0 Mi"]);
 }
 
 #[test]
@@ -59,6 +60,7 @@ fn a_table_has_a_line_for_each_rank() {
 
 #[test]
 fn numbers_are_short() {
+    assert_eq!([0.0, 99.94, 250.0, 25_000.0].map(micros), ["-", "99.9", "250", "25.0k"]);
     assert_eq!([999.0, 1e3, 1.25e6].map(count), ["999", "1.0k", "1.2M"]);
     assert_eq!([0.0, 1023.0, 1024.0, 5e9].map(bytes), ["0", "1023", "1.0 Ki", "4.7 Gi"]);
 }

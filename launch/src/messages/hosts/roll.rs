@@ -1,11 +1,12 @@
-//! Standings of ranks, as an agent says them.
+//! Standings of ranks, as an agent says them, and stacks of some.
 
 use super::{RANKS_MAX, put_list, take_rank};
-use crate::messages::BadMessage;
-use crate::messages::bytes::{Body, put_bytes};
-use crate::roll::{Doing, Standing};
+use crate::messages::bytes::{Body, put_bytes, put_text};
+use crate::messages::{BadMessage, cut};
+use crate::roll::{Doing, STACKS, Standing};
 use std::time::Duration;
 use weft_link::status::Awaited;
+use weft_wire::Rank;
 
 /// Time of a rank of which it is not known since when it does what it does.
 const UNKNOWN: u64 = u64::MAX;
@@ -14,7 +15,7 @@ const UNKNOWN: u64 = u64::MAX;
 const DOINGS: [Doing; 5] =
     [Doing::HasLeft, Doing::IsStopped, Doing::Computes, Doing::Sleeps, Doing::HasNotJoined];
 
-pub(super) fn put_roll(bytes: &mut Vec<u8>, all: &[Standing]) {
+pub(crate) fn put_roll(bytes: &mut Vec<u8>, all: &[Standing]) {
     put_list(bytes, all, |bytes, standing| {
         bytes.extend(standing.rank.0.to_le_bytes());
         let since = standing.since.and_then(|since| u64::try_from(since.as_nanos()).ok());
@@ -29,7 +30,7 @@ pub(super) fn put_roll(bytes: &mut Vec<u8>, all: &[Standing]) {
     });
 }
 
-pub(super) fn take_roll(body: &mut Body<'_>) -> Result<Vec<Standing>, BadMessage> {
+pub(crate) fn take_roll(body: &mut Body<'_>) -> Result<Vec<Standing>, BadMessage> {
     body.list(RANKS_MAX.into(), |body| {
         let rank = take_rank(body)?;
         let since = u64::from(body.u32()?) << 32 | u64::from(body.u32()?);
@@ -44,4 +45,16 @@ pub(super) fn take_roll(body: &mut Body<'_>) -> Result<Vec<Standing>, BadMessage
         let since = (since != UNKNOWN).then(|| Duration::from_nanos(since));
         Ok(Standing { since, is_asleep, is_busy, ..Standing::outside(rank, doing) })
     })
+}
+
+/// Stacks are cut to the limit of texts.
+pub(crate) fn put_stacks(bytes: &mut Vec<u8>, stacks: &[(Rank, String)]) {
+    put_list(bytes, stacks, |bytes, (rank, stack)| {
+        bytes.extend(rank.0.to_le_bytes());
+        put_text(bytes, cut(stack));
+    });
+}
+
+pub(crate) fn take_stacks(body: &mut Body<'_>) -> Result<Vec<(Rank, String)>, BadMessage> {
+    body.list(STACKS, |body| Ok((take_rank(body)?, body.text()?)))
 }

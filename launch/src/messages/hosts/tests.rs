@@ -1,11 +1,17 @@
 use super::*;
 use crate::hosts::RemoteShell;
+use crate::messages::Options;
 use crate::messages::reached::tests::any_reached;
-use crate::roll::Doing;
+use crate::roll::{Doing, STACKS};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
+use weft_link::gauge::{self, Counts};
 use weft_link::status::{Awaited, Whom};
+use weft_link_shm::Settings;
+use weft_seal::{Protection, Secret};
 use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {
@@ -62,6 +68,23 @@ fn any_standing() -> impl Strategy<Value = Standing> {
     (any_rank(), doing, since, flags).prop_map(|(rank, doing, since, [is_asleep, is_busy])| {
         Standing { since, is_asleep, is_busy, ..Standing::outside(rank, doing) }
     })
+}
+
+fn any_rank_now() -> impl Strategy<Value = RankNow> {
+    let times = (proptest::option::of(0.0..1e9), 0.0..1e9);
+    let counts = proptest::option::of(any::<[u64; gauge::WORDS]>().prop_map(Counts::of_words));
+    (any_rank(), any::<(u32, u64)>(), ".{0,9}", times, counts).prop_map(
+        |(rank, (process, memory_bytes), state, (since, processor_seconds), counts)| RankNow {
+            rank: rank.0,
+            host: None,
+            process,
+            state,
+            since,
+            processor_seconds,
+            memory_bytes,
+            counts,
+        },
+    )
 }
 
 fn any_rank() -> impl Strategy<Value = Rank> {
@@ -133,7 +156,8 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         any_rank().prop_map(|rank| ToAgent::Signal(rank, Signal::USR1)),
         any::<u32>().prop_map(ToAgent::Taken),
         vec(any::<u8>(), 0..99).prop_map(ToAgent::Input),
-        any::<u32>().prop_map(ToAgent::RollCall),
+        any::<(u32, bool)>().prop_map(|(number, stacks)| ToAgent::RollCall { number, stacks }),
+        any::<u32>().prop_map(ToAgent::Look),
         Just(ToAgent::Finish),
         Just(ToAgent::Beat),
         Just(ToAgent::Pause),
@@ -181,8 +205,12 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
             .prop_map(|(rank, kind, bytes)| FromAgent::Output(rank, kind, bytes)),
         (any::<u32>(), vec(any_standing(), 0..9))
             .prop_map(|(number, all)| FromAgent::Roll(number, all)),
+        (any::<u32>(), vec((any_rank(), ".{0,9}"), 0..=STACKS))
+            .prop_map(|(number, stacks)| FromAgent::Stacks(number, stacks)),
         Just(FromAgent::InputTaken),
         Just(FromAgent::Beat),
+        (any::<u32>(), vec(any_rank_now(), 0..9))
+            .prop_map(|(number, ranks)| FromAgent::Seen(number, ranks)),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
         (any_host(), vec(any::<u8>(), 0..99))
             .prop_map(|(host, bytes)| FromAgent::From(host, bytes)),

@@ -11,7 +11,7 @@ fn frame(function: &str) -> Frame {
 
 fn said(functions: &[&str]) -> String {
     let frames: Vec<_> = functions.iter().map(|function| frame(function)).collect();
-    in_words(&frames, |function| function.starts_with("weft"))
+    in_words(&frames, |frame| frame.function.starts_with("weft"))
 }
 
 #[test]

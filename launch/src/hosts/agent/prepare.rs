@@ -1,0 +1,64 @@
+//! Preparations of an agent before any rank is started.
+
+use std::env;
+use std::path::PathBuf;
+
+use weft_xdp::XdpError;
+
+use super::AgentError;
+use crate::hosts::ethernet::{Attachment, Purpose};
+use crate::hosts::sockets::Sockets;
+use crate::messages::hosts::{Begin, FarLink, InterfaceState};
+use crate::program::{find_program, own_directory};
+use crate::spec::{Binding, JobSpec, LaunchError, advice};
+
+/// State of a host before any rank is started.
+pub(super) struct Prepared {
+    pub spec: JobSpec,
+    pub program: PathBuf,
+    pub sockets: Sockets,
+}
+
+pub(super) fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
+    let directory = begin.directory.to_string_lossy();
+    env::set_current_dir(&begin.directory).map_err(|error| {
+        let advice = "make it there too, or start from a directory that every host has";
+        AgentError::Refused(format!("cannot work in {directory}: {error} ({advice})"))
+    })?;
+    let mut spec = JobSpec::new(begin.settings, &begin.program);
+    spec.arguments.clone_from(&begin.arguments);
+    spec.options.clone_from(&begin.options);
+    spec.binding = if begin.bound_to_cores { Binding::Core } else { Binding::None };
+    spec.terminal = begin.terminal;
+    spec.dedicated = true;
+    spec.check()?;
+    let path = env::var_os("PATH");
+    let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
+        .map_err(LaunchError::from)?;
+    let sockets = Sockets::bind(begin).map_err(|error| {
+        let address = begin.address;
+        AgentError::Refused(format!("cannot bind a socket to {address}: {error}{}", advice(&error)))
+    })?;
+    Ok(Prepared { spec, program, sockets })
+}
+
+/// Takes the interface for AF_XDP, if that is wished for and can be.
+pub(super) fn attach(begin: &Begin) -> Result<(Option<Attachment>, InterfaceState), AgentError> {
+    if begin.far == FarLink::Udp {
+        return Ok((None, InterfaceState::NotAsked));
+    }
+    match Attachment::take(Purpose::of(begin)) {
+        Ok(attachment) => {
+            let (interface, mode) = (attachment.address(), attachment.mode());
+            Ok((Some(attachment), InterfaceState::Taken { interface, mode }))
+        }
+        Err(error) if begin.far == FarLink::Auto => {
+            Ok((None, InterfaceState::Without(error.to_string())))
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn refused(error: XdpError) -> AgentError {
+    AgentError::Refused(error.to_string())
+}

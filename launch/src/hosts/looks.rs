@@ -1,0 +1,48 @@
+//! Looks at all ranks of a job on several hosts, for those who watch it: whoever asks gets the last
+//! look while it is fresh, so that hosts are asked once a second however many watch. Sans-IO.
+
+use super::inquiry::Inquiry;
+use crate::snapshot::RankNow;
+use std::time::Duration;
+
+/// Longest wait for agents to answer. Whoever asks waits for longer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Time for which a look is fresh.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The looks at a job.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    pub inquiry: Inquiry<RankNow>,
+    /// True from the question on, until the look has ended.
+    is_under_way: bool,
+    /// Time of the last look, and the ranks, in their order.
+    last: Option<(Duration, Vec<RankNow>)>,
+}
+
+impl Looks {
+    /// Begins another one, at these hosts. Returns its number, for the agents.
+    pub fn begin(&mut self, now: Duration, hosts: impl IntoIterator<Item = u16>) -> u32 {
+        self.is_under_way = true;
+        self.inquiry.begin(hosts, now + PATIENCE)
+    }
+
+    /// Ends the look that is under way, if all have answered that will. True if none is under way.
+    pub fn end(&mut self, now: Duration) -> bool {
+        if self.is_under_way && !self.inquiry.is_open(now) {
+            self.is_under_way = false;
+            let mut ranks = self.inquiry.answers().to_vec();
+            ranks.sort_by_key(|rank| rank.rank);
+            self.last = Some((now, ranks));
+        }
+        !self.is_under_way
+    }
+
+    /// The last look, and its time, if it is fresh.
+    pub fn fresh(&self, now: Duration) -> Option<&(Duration, Vec<RankNow>)> {
+        self.last.as_ref().filter(|(at, _)| now < *at + FRESH)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Files for Perfetto, read again.
+
+use super::*;
+use weft_trace::{Builder, Named, What};
+
+/// Events of the file about a run in which rank 1 waits for a packet, in a span.
+fn packets() -> Vec<TracePacket> {
+    let trace = Builder::new("x", 2)
+        .on_host(1, "far")
+        .named(1, Named::Span, 1, "solve")
+        .event(1, 0, What::SpanBegins(1))
+        .wait(1, 1_000, 5_000, Some("a message"))
+        .packet((0, 2_000), (1, 6_000), 8)
+        .event(1, 9_000, What::SpanEnds(1))
+        .trace();
+    let mut bytes = Vec::new();
+    write(&Analysis::new(&trace), &mut bytes).unwrap();
+    Trace::decode(&bytes[..]).unwrap().packet
+}
+
+/// Time, type and name of the events of a rank, instants last.
+fn events(packets: &[TracePacket], rank: u32) -> Vec<(u64, EventType, String)> {
+    let of_rank = packets.iter().filter_map(|packet| {
+        let event = packet.track_event.as_ref()?;
+        let name = event.name.clone().unwrap_or_default();
+        (event.track_uuid == Some(track_of(rank)))
+            .then(|| (packet.timestamp.unwrap(), event.r#type(), name))
+    });
+    of_rank.collect()
+}
+
+#[test]
+fn ranks_are_tracks_of_their_hosts() {
+    let packets = packets();
+    let tracks = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref());
+    let tracks: Vec<_> =
+        tracks.map(|track| (track.uuid(), track.name(), track.parent_uuid)).collect();
+    let (here, far) = (1, 2);
+    assert_eq!(tracks.len(), 4);
+    assert_eq!(tracks[1], (track_of(0), "rank 0", Some(here)));
+    assert_eq!(tracks[2..], [(far, "far", None), (track_of(1), "rank 1", Some(far))]);
+    assert!(packets.iter().all(|packet| packet.trusted_packet_sequence_id() == SEQUENCE));
+}
+
+#[test]
+fn slices_lie_in_one_another_in_the_order_of_time() {
+    use EventType::{Instant, SliceBegin, SliceEnd};
+    let packets = packets();
+    let expected = [
+        (0, SliceBegin, "solve"),
+        (0, SliceBegin, "computing"),
+        (1_000, SliceEnd, ""),
+        (1_000, SliceBegin, "waiting"),
+        (5_000, SliceEnd, ""),
+        (5_000, SliceBegin, "computing"),
+        (9_000, SliceEnd, ""),
+        (9_000, SliceEnd, ""),
+        (6_000, Instant, "packet is taken"),
+    ];
+    let expected = expected.map(|(time, of, name)| (time, of, name.to_owned()));
+    assert_eq!(events(&packets, 1), expected);
+    let waits = packets.iter().filter_map(|packet| packet.track_event.as_ref());
+    let waits: Vec<_> = waits.filter(|event| event.name() == "waiting").collect();
+    assert_eq!(waits[0].debug_annotations, [said("for", "a message")]);
+}
+
+#[test]
+fn flows_lead_from_where_packets_leave_to_where_they_are_taken() {
+    let packets = packets();
+    let events = packets.iter().filter_map(|packet| packet.track_event.as_ref());
+    let instants: Vec<_> = events.filter(|event| event.r#type() == EventType::Instant).collect();
+    let [leaves, is_taken] = instants[..] else { panic!("{instants:?}") };
+    assert_eq!((leaves.name(), leaves.track_uuid()), ("packet leaves", track_of(0)));
+    assert_eq!((is_taken.name(), is_taken.track_uuid()), ("packet is taken", track_of(1)));
+    assert_eq!((&leaves.flow_ids[..], &is_taken.terminating_flow_ids[..]), (&[1][..], &[1][..]));
+    assert!(is_taken.debug_annotations.contains(&counted("bytes", 8)));
+}
