@@ -60,7 +60,7 @@ pub struct Options {
     pub table: u32,
 
     /// Rule by which positions in the table give way
-    #[arg(long, value_name = "RULE", default_value = "deeper", requires = "table")]
+    #[arg(long, value_name = "RULE", default_value = "always", requires = "table")]
     pub replace: Replace,
 
     /// Moves left down to which positions go to their owners; what is below one that has no more is
@@ -80,10 +80,10 @@ pub struct Options {
 /// Rule by which positions in the table give way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Replace {
-    /// To one with as many moves left, or more, and to any of the next iteration
-    Deeper,
     /// Always
     Always,
+    /// To one with as many moves left, or more, and to any of the next iteration
+    Deeper,
 }
 
 impl Options {

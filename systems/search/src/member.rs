@@ -388,6 +388,14 @@ impl<'a, W: Worker> Member<'a, W> {
     fn understand(&mut self, from: Rank, message: &[u8]) -> Result<()> {
         let (header, rest) = Header::parse(from, message)?;
         let Header { kind, bound, iteration, number } = header;
+        let is_allowed = match kind {
+            Kind::Ask | Kind::Stop | Kind::End => from == 0,
+            Kind::Answer | Kind::Found => self.packets.rank() == 0,
+            Kind::Jobs | Kind::Credit => true,
+        };
+        if !is_allowed {
+            return Err(Error::Format { from, what: "is not for its sender to send" });
+        }
         // None comes of an iteration that is over, since it is over when nothing is under way; and
         // what is no part of that is not of an iteration.
         let ahead = iteration.wrapping_sub(self.iteration) as i32;

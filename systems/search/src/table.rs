@@ -30,13 +30,14 @@ const _: () = assert!(ENTRY_BYTES == 16);
 /// Rule by which an entry gives way to another position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Replacement {
+    /// Always: in a depth-first search what comes again comes soon. Saves most nodes and time of
+    /// the 15-puzzle.
+    #[default]
+    Always,
     /// To one with as many moves left or more, and to any once its iteration is over: what an
     /// earlier iteration knew cuts off little, as the next one reaches positions with more moves
     /// left.
-    #[default]
     DepthPreferred,
-    /// Always.
-    Always,
 }
 
 /// Positions that were searched, one for each remainder of their hashes.

@@ -38,6 +38,9 @@ fn what_is_no_message_of_a_search_is_refused_and_its_sender_named() {
         (message(2, 200, &[]), "gives credits that were not taken"),
         (message(4, 0, &[0; 55]), "is an answer without its counters"),
         (message(4, 0, &[0; 56]), "is an answer that nobody asked for"),
+        (message(3, 1, &[]), "is not for its sender to send"),
+        (message(6, 0, &[]), "is not for its sender to send"),
+        (message(7, 0, &[]), "is not for its sender to send"),
         (vec![1; 1 << 18], "is longer than any"),
     ] {
         let message = &message;

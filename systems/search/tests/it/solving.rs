@@ -55,7 +55,7 @@ fn a_table_saves_nodes_and_finds_solutions_as_short() {
         let ranks = 1 + seed as u16 % 3;
         for settings in [
             usual,
-            Settings { replacement: Replacement::Always, ..usual },
+            Settings { replacement: Replacement::DepthPreferred, ..usual },
             // So small that entries give way all the time.
             Settings { table_bytes: 64, ..usual },
         ] {
