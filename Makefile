@@ -9,7 +9,7 @@ MEASURE := $(CARGO) build --locked --profile measured
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
 COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
-PROGRAMS := asp awari sor leq tsp fft radix lu barnes water weft-example
+PROGRAMS := asp awari sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
 HEADERS := weft.h weft-objects.h weft-sim.h
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
@@ -60,7 +60,7 @@ help:
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, tuple spaces of a thousand whose ranks are killed, databases of Awari of up to 13 stones'
+	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, tuple spaces of a thousand whose ranks are killed, databases of Awari of up to 13 stones, published instances of the 15-puzzle'
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
 	@echo 'make fuzz    everything that reads foreign bytes, fed with what libFuzzer makes up (nightly compiler)'
 	@echo 'make fuzz-keep   add to the corpus what reached new code'
@@ -210,6 +210,8 @@ soak:
 	$(CARGO) build --locked --release --package weft-cli --package weft-awari
 	AWARI_STONES=13 AWARI_SLOW=10 $(CARGO) test --locked --release --package weft-awari --test it \
 	    -- processes:: values:: --nocapture
+	$(CARGO) build --locked --release --package weft-cli --package weft-puzzle
+	KORF_INSTANCES=10 $(CARGO) test --locked --release --package weft-puzzle --test it slow -- --nocapture
 	@$(MAKE) --no-print-directory miri tsan
 	@for run in $$(seq $(SOAK_RUNS)); do \
 	    $(CARGO) test --locked --release --quiet --package weft-endpoint --package weft-messaging \

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Each with the words of an ordinary command that writes to standard output and takes no time.
-const PROGRAMS: [(&str, Option<&str>); 17] = [
+const PROGRAMS: [(&str, Option<&str>); 19] = [
     ("weft", Some("doctor")),
     ("weft-sim", Some("ping -n 2 --json")),
     ("weft-bench", Some("latency -n 2 --rounds 10")),
@@ -24,6 +24,8 @@ const PROGRAMS: [(&str, Option<&str>); 17] = [
     ("sor", Some("--rows 20 --columns 20 --iterations 2")),
     ("leq", Some("--unknowns 20")),
     ("tsp", Some("--random 7")),
+    ("puzzle", Some("--korf 9 --brief")),
+    ("weft-game", Some("perft othello 4")),
     ("fft", Some("--points 64")),
     ("radix", Some("--keys 100")),
     ("lu", Some("--order 16 --block 8")),

@@ -10,7 +10,20 @@ use std::process::{Command, Stdio};
 /// Runs `weft` with these words and returns what the job wrote.
 fn run(words: &str) -> String {
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
-    for program in ["asp", "awari", "sor", "leq", "tsp", "fft", "radix", "lu", "barnes", "water"] {
+    for program in [
+        "asp",
+        "awari",
+        "sor",
+        "leq",
+        "tsp",
+        "puzzle",
+        "weft-game",
+        "fft",
+        "radix",
+        "lu",
+        "barnes",
+        "water",
+    ] {
         let beside = weft.with_file_name(program);
         assert!(beside.exists(), "{} is not built: cargo build --workspace", beside.display());
     }
@@ -53,6 +66,20 @@ fn programs_on_objects_check_themselves() {
         ("asp --sample 200 --to JFK --on objects", "verified against Dijkstra"),
         ("leq --unknowns 100 --verify --speedup", "verified bit for bit against one rank"),
         ("tsp --verify", ": 3,323   verified by dynamic programming"),
+    ] {
+        for options in ["-n 1", "-n 4 --check", "-n 3 --preset nrx-hmc", "-n 2 --link udp --check"]
+        {
+            let text = run(&format!("run {options} -- {program}"));
+            assert!(text.contains(right), "{options} {program}: {text}");
+        }
+    }
+}
+
+#[test]
+fn searches_find_what_is_known() {
+    for (program, right) in [
+        ("puzzle --grain 20 13,8,14,3,9,1,0,7,15,5,4,10,12,2,6,11", "\n41 moves   "),
+        ("weft-game perft othello 7 --grain 2", "55,092 lines of 7 moves   "),
     ] {
         for options in ["-n 1", "-n 4 --check", "-n 3 --preset nrx-hmc", "-n 2 --link udp --check"]
         {

@@ -21,6 +21,8 @@ pub enum Workload {
     Sor(weft_sor::Options),
     Leq(weft_leq::Options),
     Tsp(weft_tsp::Options),
+    Puzzle(weft_puzzle::Options),
+    Game(weft_games::Options),
     Fft(weft_fft::Options),
     Radix(weft_radix::Options),
     Lu(weft_lu::Options),
@@ -103,6 +105,8 @@ impl Workload {
             "sor" => parse(name, arguments).map(Workload::Sor),
             "leq" => parse(name, arguments).map(Workload::Leq),
             "tsp" => parse(name, arguments).map(Workload::Tsp),
+            "puzzle" => parse(name, arguments).map(Workload::Puzzle),
+            "weft-game" => parse(name, arguments).map(Workload::Game),
             "fft" => parse(name, arguments).map(Workload::Fft),
             "radix" => parse(name, arguments).map(Workload::Radix),
             "lu" => parse(name, arguments).map(Workload::Lu),
@@ -117,9 +121,9 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, awari, sor, leq, tsp, fft, \
-                 radix, lu, barnes, water, weft-example, storm, ping, stream, broadcast, all-to-all and \
-                 barrier"
+                "there is no program or scenario '{unknown}'; there are asp, awari, sor, leq, tsp, puzzle, \
+                 weft-game, fft, radix, lu, barnes, water, weft-example, storm, ping, stream, \
+                 broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -177,6 +181,14 @@ impl Workload {
             Workload::Tsp(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_tsp::run(&weft, &options)))
+            }
+            Workload::Puzzle(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_puzzle::run(&weft, &options)))
+            }
+            Workload::Game(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_games::run(&weft, &options)))
             }
             Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
             Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::num::NonZero;
 use weft_endpoint::Rank;
 use weft_tagged::format::{Packet, Whole, parse};
-use weft_tagged::peer::WINDOW;
+use weft_tagged::peer::window_of;
 use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Sending, Sink, Source,
 };
@@ -135,7 +135,7 @@ impl Program {
             }
         }
         let stored = self.exchange.unexpected_bytes();
-        assert!(stored as u64 <= u64::from(RANKS) * WINDOW);
+        assert!(stored as u64 <= u64::from(RANKS) * window_of(RANKS.into()));
     }
 }
 

@@ -1,0 +1,34 @@
+//! Games of two players, as their author writes them down.
+
+/// A position of a game of two players, as the one to move sees it.
+pub trait Game: Copy + Send + 'static {
+    /// Moves of a position, one after the other.
+    type Moves: Iterator<Item = u8> + Send;
+
+    /// Bytes of an encoded position, up to 30.
+    const BYTES: usize;
+
+    /// The grain that is taken where [`crate::Settings::grain`] says none.
+    const GRAIN: u16;
+
+    /// Moves, in a fixed order; none at the end of a game. Who has to pass has one move.
+    fn moves(&self) -> Self::Moves;
+
+    /// Number of [`Self::moves`], where there is a faster way than to make them.
+    fn count_moves(&self) -> u64 {
+        self.moves().count() as u64
+    }
+
+    /// Position after a move, which is one of [`Self::moves`], as the other player sees it.
+    #[must_use]
+    fn play(&self, by: u8) -> Self;
+
+    /// Hash of 64 bits, all of which look random.
+    fn hash(&self) -> u64;
+
+    /// Writes the position into [`Self::BYTES`] bytes.
+    fn encode(&self, into: &mut [u8]);
+
+    /// Position in [`Self::BYTES`] bytes that a peer sent, or `None` if it is none.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+}

@@ -1,0 +1,85 @@
+//! Peers that send what no rank of a search sends: an error that names them.
+
+use crate::common::*;
+use weft_endpoint::Rank;
+use weft_messaging::{Mailbox, Port};
+use weft_search::{Error, Settings};
+
+const HEADER: usize = 16;
+
+/// A header of this kind, of the first iteration, with the bound 9.
+fn message(kind: u8, number: u8, rest: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER];
+    (bytes[0], bytes[2], bytes[4], bytes[8]) = (kind, 9, 1, number);
+    bytes.extend(rest);
+    bytes
+}
+
+/// A job: a stack of pancakes, and a number of moves to it.
+fn job(pancakes: &[u8], depth: u8) -> Vec<u8> {
+    let mut bytes = pancakes.to_vec();
+    bytes.resize(32, 0);
+    bytes[30] = depth;
+    bytes
+}
+
+#[test]
+fn what_is_no_message_of_a_search_is_refused_and_its_sender_named() {
+    let sorted: Vec<u8> = (0..PANCAKES as u8).collect();
+    let many = job(&sorted, 0).repeat(65);
+    for (message, what) in [
+        (vec![], "is shorter than a header"),
+        (message(9, 0, &[]), "is of no kind that there is"),
+        (message(1, 0, &[0; 33]), "ends within a job"),
+        (message(1, 0, &job(&[0; PANCAKES], 0)), "has a job that no rank makes"),
+        (message(1, 0, &job(&sorted, 10)), "has a job that no rank makes"),
+        (message(1, 0, &many), "has more jobs than a message may have"),
+        (message(1, 200, &[]), "gives credits that were not taken"),
+        (message(2, 200, &[]), "gives credits that were not taken"),
+        (message(4, 0, &[0; 55]), "is an answer without its counters"),
+        (message(4, 0, &[0; 56]), "is an answer that nobody asked for"),
+        (message(3, 1, &[]), "is not for its sender to send"),
+        (message(6, 0, &[]), "is not for its sender to send"),
+        (message(7, 0, &[]), "is not for its sender to send"),
+        (vec![1; 1 << 18], "is longer than any"),
+    ] {
+        let message = &message;
+        let said = with_team(2, |team, engine| {
+            if engine.packets().rank() == 1 {
+                let port = Port::sender(engine, "search").unwrap();
+                port.send(Rank(0), &message[..]).unwrap();
+                return None;
+            }
+            let search = weft_search::Search::new(engine, team, "search", Settings::default());
+            search.unwrap().solve(&Stack::random(3), |_| {}).err()
+        });
+        assert_eq!(said[0], Some(Error::Format { from: Rank(1), what }), "{}", message.len());
+    }
+}
+
+#[test]
+fn moves_that_are_no_solution_are_none() {
+    for moves in [&[1, 2, 3][..], &[0], &[PANCAKES as u8], &[]] {
+        let said = with_team(2, |team, engine| {
+            if engine.packets().rank() == 0 {
+                let settings = Settings { grain: Some(u16::MAX), ..Settings::default() };
+                let search = weft_search::Search::new(engine, team, "search", settings);
+                return search.unwrap().solve(&Stack::random(3), |_| {}).err();
+            }
+            // It says that it has found something, and answers two waves.
+            let mailbox = Mailbox::new(engine, "search").unwrap();
+            mailbox.send(Rank(0), &message(5, 0, moves)).unwrap();
+            for _ in 0..2 {
+                let asked = loop {
+                    let received = mailbox.receive().unwrap().read_to_vec().unwrap();
+                    if received[0] == 3 {
+                        break received;
+                    }
+                };
+                mailbox.send(Rank(0), &message(4, asked[8], &[0; 56])).unwrap();
+            }
+            None
+        });
+        assert_eq!(said, [Some(Error::NoSolution), None], "{moves:?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod common;
+mod counting;
+mod hostile;
+mod simulated;
+mod solving;
