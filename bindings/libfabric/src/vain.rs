@@ -11,7 +11,7 @@ const UNTOLD: Duration = Duration::from_millis(5);
 
 /// Time after which what is said is looked at again: a program that looks may begin receives
 /// between two looks.
-const REFRESHED: Duration = Duration::from_millis(50);
+const REFRESHED: Duration = Duration::from_millis(200);
 
 /// The looks in vain of a rank, and the notice of them.
 #[derive(Default)]

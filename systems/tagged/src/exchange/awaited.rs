@@ -1,8 +1,8 @@
 //! Object of the wait of a program for what it has begun here: receives and sends that have not
 //! ended, and the messages that have come and that nobody wants.
 
-use super::Exchange;
-use crate::matching::{Envelope, Pattern};
+use super::{Exchange, Receive, Send};
+use crate::matching::{Envelope, Matcher, Pattern};
 use std::collections::BTreeSet;
 use weft_endpoint::{Awaited, Rank, Whom};
 
@@ -17,24 +17,24 @@ impl<S, D> Exchange<S, D> {
     /// Object of the wait of a program that does nothing else; `None` if nothing is under way. Any
     /// of that may be what it wants.
     pub fn awaited(&self) -> Option<Awaited> {
-        let posted = self.matchers.iter().flatten().flat_map(|matcher| matcher.posted());
-        let posted: Vec<_> = posted.collect();
-        let coming: Vec<_> = self.receives.values().map(|receive| receive.envelope).collect();
-        let sending: Vec<_> = self.sends.values().map(|send| send.to).collect();
-        let receives = posted.iter().map(|pattern| (pattern.source, receive_of(pattern)));
-        let parts = coming.iter().map(|envelope| {
-            (Some(envelope.source), format!("the rest of {}", message_of(envelope)))
-        });
-        let receives = receives.chain(parts).map(|(from, what)| (from.map(|it| it.rank), what));
-        let sends = sending.iter().map(|to| (Some(*to), format!("rank {to} to receive a message")));
-        let all: Vec<_> = receives.chain(sends).collect();
-        let ((_, first), others) = all.split_first()?;
-        let more = match others.len() {
+        // There may be very many: words are made of the first alone.
+        let posted = || self.matchers.iter().flatten().flat_map(|matcher| matcher.posted());
+        let (coming, sending) = (|| self.receives.values(), || self.sends.values());
+        let rest_of =
+            |receive: &Receive<D>| format!("the rest of {}", message_of(&receive.envelope));
+        let taking = |send: &Send<S>| format!("rank {} to receive a message", send.to);
+        let first = posted().next().map(receive_of);
+        let first = first.or_else(|| coming().next().map(rest_of));
+        let first = first.or_else(|| sending().next().map(taking))?;
+        let posted_count: usize = self.matchers.iter().flatten().map(Matcher::posted_count).sum();
+        let more = match posted_count + self.receives.len() + self.sends.len() - 1 {
             0 => String::new(),
             count => format!(", or {count} more"),
         };
-        let what = format!("{first}{more}{}", self.unexpected_words());
-        Some(Awaited::new(what, whom(all.iter().map(|(rank, _)| *rank))))
+        let from = posted().map(|pattern| pattern.source.map(|source| source.rank));
+        let from = from.chain(coming().map(|receive| Some(receive.envelope.source.rank)));
+        let whom = whom(from.chain(sending().map(|send| Some(send.to))));
+        Some(Awaited::new(format!("{first}{more}{}", self.unexpected_words()), whom))
     }
 
     /// Words about messages that have come and that no receive wants.
