@@ -10,8 +10,13 @@ use crate::network::{Network, Sink, Source, lies_at};
 use crate::{Address, Result};
 use slotmap::Key;
 use std::num::NonZero;
+use std::ops::RangeInclusive;
 use weft_endpoint::Rank;
 
+/// Lengths of eager messages that leave in two halves at least: while the receiver copies the first
+/// one, the second is under way. Of shorter ones a second packet costs more than that; longer ones
+/// are several packets anyway.
+const HALVED: RangeInclusive<u64> = 48 * 1024..=96 * 1024;
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;
 
@@ -21,6 +26,12 @@ impl<S: Source> Peer<S> {
     fn may_send<B: Source>(&self, source: &B) -> bool {
         self.flow.may_send(source.length()) && !(self.single_copy && lies_at(source).is_some())
     }
+}
+
+/// True if an eager message of this length leaves in several packets.
+#[inline]
+fn is_parted<N: Network>(network: &N, length: u64) -> bool {
+    HALVED.contains(&length) || EAGER + length as usize > network.payload()
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
@@ -53,7 +64,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        if EAGER + length as usize > network.payload() {
+        if is_parted(network, length) {
             return self.send_first(network, message.to, envelope, source);
         }
         // There was no room for its packet.
@@ -94,8 +105,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: &B,
     ) -> Result<bool> {
         let (to, length) = (message.to, source.length());
-        if to.rank == self.rank || message.wants_done || EAGER + length as usize > network.payload()
-        {
+        if to.rank == self.rank || message.wants_done || is_parted(network, length) {
             return Ok(false);
         }
         let envelope = self.envelope(message, length);
@@ -230,7 +240,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         envelope: Envelope,
         source: S,
     ) -> Result<Sending<S>> {
-        let room = (network.payload() - FIRST).min(envelope.length as usize - 1);
+        let length = envelope.length as usize;
+        let most = if HALVED.contains(&envelope.length) { length / 2 } else { length - 1 };
+        let room = (network.payload() - FIRST).min(most);
         let head = Packet::First { to: to.endpoint, envelope, bytes: &[] }.head();
         if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
             return Ok(Sending::Again(source));

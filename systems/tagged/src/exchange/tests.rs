@@ -224,7 +224,7 @@ fn a_message_of_any_length_arrives_posted_or_not() {
 
 #[test]
 fn what_is_too_long_is_cut_off() {
-    for length in [100, 5000, 100_000, 200_000] {
+    for length in [100, 5000, 60_000, 100_000, 200_000] {
         for posted in [true, false] {
             for target in [0, 1] {
                 let mut world = World::pair();
@@ -290,6 +290,23 @@ fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped()
     assert!(world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).is_some());
     world.settle();
     assert_eq!(world.sent, [0]);
+}
+
+#[test]
+fn a_message_that_fills_a_packet_leaves_in_halves() {
+    let mut world = World::new(2, 65_000, usize::MAX);
+    for (length, packets) in [(40_000, 1), (50_000, 2), (65_536, 2), (90_000, 2), (100_000, 2)] {
+        assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
+        let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
+        assert_eq!(sent.len(), packets, "{length} bytes");
+        for packet in sent {
+            world.give(1, Rank(0), &packet).unwrap();
+        }
+        world.receive(1, from(0, 5), length, length);
+        world.tell(1);
+        let (_, area, envelope) = world.received.last().unwrap();
+        assert_eq!((envelope.length as usize, &area.bytes), (length, &pattern_of(length)));
+    }
 }
 
 #[test]
