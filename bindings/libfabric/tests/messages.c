@@ -72,7 +72,7 @@ static void nothing(void)
 
 static void lengths(void)
 {
-    static const size_t all[] = {0, 1, 8, 48, 256, 257, 4096, 16384, 100000, 131072, 131073, LARGE};
+    static const size_t all[] = {0, 1, 8, 48, 256, 257, 4096, 16384, 100000, 163840, 163841, LARGE};
     char *bytes = malloc(LARGE);
     for (size_t which = 0; which < sizeof all / sizeof *all; which++) {
         for (int posted = 0; posted < 2; posted++) {

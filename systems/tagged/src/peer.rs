@@ -18,8 +18,9 @@ const ALL_WINDOWS: u64 = 64 << 20;
 pub const MESSAGE_COST: u64 = 64;
 /// Messages up to this many bytes go eagerly. One whose receive is there already is copied no more
 /// often than one that asks, and one whose receive is not costs a copy more: at this length that is
-/// about what the question and the answer take between two hosts.
-pub const EAGER_BYTES: u64 = 128 * 1024;
+/// about what the question and the answer take between two hosts. It is beyond a power of two, as
+/// programs that divide data send about as much, and a little more.
+pub const EAGER_BYTES: u64 = 160 * 1024;
 /// Messages that may ask at the same time, from one rank to one other. A program that begins more
 /// without receiving any gets no further if its receiver waits for a later one, or has begun as
 /// many; so there may be as many as memory lets a program begin.
