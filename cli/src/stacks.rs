@@ -4,7 +4,7 @@ use weft_launch::Naming;
 use weft_stack::{Frame, StackError, Taken, in_words};
 
 /// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
-const LIBRARY: [&str; 21] = [
+const LIBRARY: [&str; 22] = [
     "rustix::",
     "weft::",
     "weft_bulk::",
@@ -22,6 +22,7 @@ const LIBRARY: [&str; 21] = [
     "weft_protocol::",
     "weft_region::",
     "weft_seal::",
+    "weft_search::",
     "weft_tagged::",
     "weft_udp::",
     "weft_wire::",

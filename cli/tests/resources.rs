@@ -135,7 +135,7 @@ fn ranks_that_may_have_too_little_memory_say_so() {
 
 #[test]
 fn a_launcher_that_may_have_too_little_memory_says_so() {
-    let output = limited("ulimit -v 20000", &format!("-n 64 -- {TESTEE} end"));
+    let output = limited("ulimit -v 60000", &format!("-n 64 -- {TESTEE} end"));
     let said = "Cannot allocate memory (os error 12); raise the limit on memory (ulimit -v)";
     assert_refused(&output, &["cannot create the shared memory of 64 ranks", said]);
 }
