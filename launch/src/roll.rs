@@ -84,9 +84,8 @@ impl Standing {
         let thread = status.as_ref().map(|status| status.thread);
         let thread = thread.filter(|thread| threads.contains_key(thread)).unwrap_or(main);
         let since = status.as_ref().map(|status| status.since);
-        let looked = status.as_ref().map_or(Duration::ZERO, |status| status.looked);
+        let looked = status.as_ref().filter(|_| !polls).map(|status| status.looked);
         let computes = |(_, state): &(&u32, &char)| **state == 'R';
-        let goes_on = |state: char| state == 'R' || state == NAPS;
         let computing = threads.iter().find(computes).map(|(number, _)| *number);
         let (doing, does) = match (threads.get(&main)?, status.and_then(|it| it.awaited)) {
             ('T' | 't', _) => (Doing::IsStopped, main),
@@ -95,16 +94,10 @@ impl Standing {
             _ => computing.map_or((Doing::Sleeps, main), |thread| (Doing::Computes, thread)),
         };
         let waits = matches!(doing, Doing::Waits(_));
-        // Who waits looks often, unless a handler that one of its looks has begun keeps it.
-        let is_kept = |state| !polls && looked >= if goes_on(state) { AWAY } else { SEEN };
-        let is_on = |(number, state): &(&u32, &char)| match **number == thread {
-            true => is_kept(**state),
-            false => goes_on(**state),
-        };
-        let busy = threads.iter().find(is_on).map(|(number, _)| *number).filter(|_| waits);
-        let (is_busy, is_asleep) =
-            (busy.is_some(), !polls && threads.get(&thread) == Some(&ASLEEP));
+        let busy = if waits { busy_beside(&threads, thread, looked) } else { None };
+        let is_asleep = !polls && threads.get(&thread) == Some(&ASLEEP);
         let (thread, stack) = (Some(busy.unwrap_or(does)), None);
+        let is_busy = busy.is_some();
         Some(Standing { rank, doing, since, is_asleep, is_busy, thread, stack })
     }
 
@@ -138,6 +131,23 @@ impl Standing {
             Doing::Waits(awaited) => format!("waits for {}", awaited.what),
         }
     }
+}
+
+/// Thread that goes on by itself while `waiting` waits: another one, or that one, in a handler
+/// that a look of its has begun. Who sleeps has `looked` a short time ago, unless such a one keeps
+/// it; who polls is not asked.
+fn busy_beside(
+    threads: &BTreeMap<u32, char>,
+    waiting: u32,
+    looked: Option<Duration>,
+) -> Option<u32> {
+    let goes_on = |state: char| state == 'R' || state == NAPS;
+    let is_kept = |state| looked >= Some(if goes_on(state) { AWAY } else { SEEN });
+    let is_busy = |(number, state): &(&u32, &char)| match **number == waiting {
+        true => is_kept(**state),
+        false => goes_on(**state),
+    };
+    threads.iter().find(is_busy).map(|(number, _)| *number)
 }
 
 /// State of a thread that sleeps, as the system has it.
