@@ -73,3 +73,6 @@ fn awaited<'a>(
     let around = life.waits[..before].iter().rev().take(64).find(|wait| wait.end >= within.1);
     analysis.names.text(around?.text)
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

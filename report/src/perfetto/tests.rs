@@ -1,20 +1,12 @@
 //! Files for Perfetto, read again.
 
 use super::*;
-use weft_trace::{Builder, Named, What};
+use crate::slices::tests::short_run;
 
-/// Events of the file about a run in which rank 1 waits for a packet, in a span.
+/// Events of the file about the short run.
 fn packets() -> Vec<TracePacket> {
-    let trace = Builder::new("x", 2)
-        .on_host(1, "far")
-        .named(1, Named::Span, 1, "solve")
-        .event(1, 0, What::SpanBegins(1))
-        .wait(1, 1_000, 5_000, Some("a message"))
-        .packet((0, 2_000), (1, 6_000), 8)
-        .event(1, 9_000, What::SpanEnds(1))
-        .trace();
     let mut bytes = Vec::new();
-    write(&Analysis::new(&trace), &mut bytes).unwrap();
+    write(&Analysis::new(&short_run()), &mut bytes).unwrap();
     Trace::decode(&bytes[..]).unwrap().packet
 }
 

@@ -41,8 +41,9 @@ pub(crate) const ALL: &[Animal] = &[
     Animal {
         name: "late-handler",
         ranks: 2,
+        // Rank 1 waits for the barrier then, unless it was late.
         verdict: &[
-            "rank 1 waits for barrier",
+            "rank 1 ",
             "computes",
             "rank 0 waits for it: the answer of rank 1 to a call of 'dig'",
         ],

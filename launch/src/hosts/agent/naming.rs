@@ -42,7 +42,7 @@ impl Namings {
     /// Begins to find the names in stacks that were taken for a roll call.
     ///
     /// # Errors
-    /// What the system says: there is no thread to be had, or no pipe.
+    /// Errors of the system: there is no thread to be had, or no pipe.
     pub fn begin(&mut self, number: u32, taken: TakenStacks) -> io::Result<()> {
         let (done, working) = pipe_with(PipeFlags::CLOEXEC)?;
         let work = move || {
