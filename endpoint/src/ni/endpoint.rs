@@ -3,6 +3,7 @@
 //! The common path is compiled for shared memory, down to the slot; other links, where a packet
 //! costs a system call, are called through [`AnyNode`].
 
+use crate::Result;
 use crate::ni::any_node::{AnyNode, Inspect, Polled, Taken};
 use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
@@ -50,6 +51,15 @@ impl Endpoint {
         match self {
             Endpoint::Shm(node) => node.send_short(to, protocol, bytes),
             Endpoint::Other(node) => launch_short(&**node, to, protocol, *bytes),
+        }
+    }
+
+    /// See [`AnyNode::fetch_and_add`].
+    #[inline]
+    pub fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+        match self {
+            Endpoint::Shm(node) => node.fetch_and_add(home, variable, amount),
+            Endpoint::Other(node) => node.fetch_and_add(home, variable, amount),
         }
     }
 

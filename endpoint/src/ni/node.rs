@@ -465,6 +465,7 @@ impl<L: Link> AnyNode for Node<L> {
         self.exit_after_release(inner);
     }
 
+    #[inline]
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
         match &self.words {
             Some(words) => Ok(words.fetch_add(home, variable, amount)),

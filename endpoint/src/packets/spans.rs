@@ -77,6 +77,7 @@ impl Packets {
     }
 
     /// True if the run is traced.
+    #[inline]
     pub fn is_traced(&self) -> bool {
         self.tracing.is_some()
     }
