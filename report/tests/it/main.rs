@@ -5,3 +5,4 @@
 mod browser;
 mod runs;
 mod simulated;
+mod visit;

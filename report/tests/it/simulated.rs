@@ -1,6 +1,6 @@
 //! Pages of runs that a simulator made, whose ranks count their packets themselves.
 
-use crate::browser::{compare_sums, sample, visit};
+use crate::visit::{compare_sums, sample, visit};
 use serde_json::json;
 use weft_report::Analysis;
 use weft_simulator::{Options, Simulation, Tape};
