@@ -71,7 +71,7 @@ pub use puts::{
 #[cfg(not(loom))]
 pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
 #[cfg(not(loom))]
-pub use send::{Lent, SendPacket};
+pub use send::{Lent, SendPacket, Steady};
 #[cfg(not(loom))]
 pub use threads::{Thread, this_coroutine};
 

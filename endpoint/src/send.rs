@@ -22,6 +22,31 @@ pub struct SendPacket<'a> {
     launched: bool,
 }
 
+/// Bytes of the program that stay where they are, and as they are, while packets have them.
+#[derive(Clone, Copy, Debug)]
+pub struct Steady(memory::Lent);
+
+impl Steady {
+    /// These bytes.
+    ///
+    /// # Safety
+    /// From the time when they are [put](SendPacket::put_steady) into a packet on, they must be
+    /// readable and must not change until [`Packets::has_back`] says so, or
+    /// [`Packets::take_back`] has returned.
+    #[inline]
+    pub unsafe fn new(bytes: &[u8]) -> Self {
+        Steady(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() })
+    }
+
+    /// The bytes, for a packet that has them copied.
+    #[inline]
+    fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: whoever made this keeps them readable and unchanged; the slice is used in the
+        // call that it is made in.
+        unsafe { NonNull::slice_from_raw_parts(self.0.start, self.0.bytes).as_ref() }
+    }
+}
+
 /// Memory of the program that packets leave from, without a copy, where the link can do that.
 pub struct Lent<'a> {
     packets: &'a Packets,
@@ -54,6 +79,17 @@ impl Packets {
     /// spares that. `bytes` are borrowed meanwhile, and nobody reads them afterwards.
     pub fn lend<R>(&self, bytes: &[u8], send: impl FnOnce(&Lent<'_>) -> R) -> R {
         send(&Lent { packets: self, bytes, refused: Cell::new(false) })
+    }
+
+    /// True if no packet needs any of these bytes any more: all that left with them were
+    /// acknowledged. It is asked with the lock held, so not too often.
+    pub fn has_back(&self, bytes: Steady) -> bool {
+        !self.node.has_lent(bytes.0)
+    }
+
+    /// Gives packets that still need some of these bytes a copy.
+    pub fn take_back(&self, bytes: Steady) {
+        self.node.take_back(bytes.0);
     }
 
     /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a
@@ -126,15 +162,36 @@ impl<'a> SendPacket<'a> {
         if lent.refused.get() || bytes.is_empty() || bytes.len() > self.room() {
             return self.put(bytes);
         }
-        let memory = memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() };
-        if !self.packets.node.lend(self.frame, self.size, memory) {
+        if !self.lend(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }) {
             // The last packet may be of a length that others are not.
             lent.refused.set(bytes.len() == self.room());
             return self.put(bytes);
         }
-        self.size += bytes.len();
-        self.capacity = self.size;
         Ok(self)
+    }
+
+    /// Appends bytes that stay as they are, of which nothing is copied if the link can do without:
+    /// true if so, and then this is the end of the packet, and the bytes are the packet's until
+    /// they are [back](Packets::has_back).
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
+    pub fn put_steady(&mut self, bytes: Steady) -> Result<bool> {
+        let fits = (1..=self.room()).contains(&bytes.0.bytes);
+        if fits && self.lend(bytes.0) {
+            return Ok(true);
+        }
+        self.put(bytes.bytes()).map(|_| false)
+    }
+
+    /// Lends bytes that fit to its frame, if the link takes them.
+    fn lend(&mut self, memory: memory::Lent) -> bool {
+        let takes = self.packets.node.lend(self.frame, self.size, memory);
+        if takes {
+            self.size += memory.bytes;
+            self.capacity = self.size;
+        }
+        takes
     }
 
     /// Has this packet, which goes to rank `to`, ask for an acknowledgement: who waits until

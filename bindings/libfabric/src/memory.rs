@@ -12,6 +12,7 @@ use crate::pointer::Context;
 use crate::refusal::{Refusal, Result};
 use std::ffi::c_void;
 use std::slice;
+use weft_endpoint::Steady;
 
 /// Pieces that an I/O vector may have.
 pub(crate) const PIECES_MAX: usize = 8;
@@ -232,6 +233,20 @@ impl Memory {
             Some(Elsewhere::Own(bytes)) => bytes.as_ptr(),
         };
         Some(start.expose_provenance() as u64)
+    }
+
+    /// The `length` bytes from `offset` on, for packets to leave from, if they lie in one piece of
+    /// the program's. Only for a send that has begun and is no inject.
+    pub fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+        let piece = self.one()?;
+        let (start, end) = range(piece.length, offset, length);
+        if end - start < length {
+            return None;
+        }
+        // SAFETY: the range is in a buffer that the program leaves readable and as it is until the
+        // completion of its send is reported. `Exchange` has that wait until the network has all of
+        // the buffer back (`Until::Back`), and an endpoint is not closed before.
+        Some(unsafe { Steady::new(slice::from_raw_parts(piece.start.add(start), length)) })
     }
 
     /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one

@@ -7,6 +7,7 @@ use crate::pointer::Context;
 use crate::state::{CounterId, QueueId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use weft_endpoint::Steady;
 use weft_tagged::{Sink, Source};
 
 impl Source for Memory {
@@ -69,6 +70,10 @@ impl Source for SendOp {
 
     fn lies_at(&self) -> Option<u64> {
         self.memory.lies_at()
+    }
+
+    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+        self.memory.steady(offset, length)
     }
 
     fn keep(mut self) -> Self {

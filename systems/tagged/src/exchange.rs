@@ -105,6 +105,8 @@ pub struct Exchange<S, D> {
     leaving: VecDeque<Rank>,
     /// Sends whose receivers want them.
     granted: VecDeque<SendKey>,
+    /// Sends that are over, but for packets that have bytes of theirs where they lie.
+    lent: VecDeque<SendKey>,
     /// Receives whose bytes are fetched.
     fetching: VecDeque<ReceiveKey>,
     events: VecDeque<Event<S, D>>,
@@ -212,14 +214,22 @@ struct Send<S> {
     /// True if its receiver was given the address of its bytes.
     was_offered: bool,
     wants_done: bool,
+    /// True if packets leave from where its bytes lie.
+    is_lent: bool,
     waits: Until,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Until {
     Granted,
-    AllLeft { own: u64, length: u64, sent: u64 },
+    AllLeft {
+        own: u64,
+        length: u64,
+        sent: u64,
+    },
     Done,
+    /// The network has its bytes back.
+    Back,
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
@@ -244,6 +254,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
+            lent: VecDeque::new(),
             fetching: VecDeque::new(),
             events: VecDeque::new(),
         }

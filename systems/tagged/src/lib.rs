@@ -36,7 +36,7 @@ pub mod remote;
 pub use collectives::Collectives;
 pub use exchange::{Event, Exchange, Outgoing, Sending};
 pub use matching::{Envelope, Pattern};
-pub use network::{Broadcast, Looked, Network, Receiver, Sink, Source};
+pub use network::{Broadcast, Looked, Network, Parted, Receiver, Sink, Source};
 
 use weft_endpoint::Rank;
 

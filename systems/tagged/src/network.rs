@@ -4,7 +4,9 @@ use crate::{Envelope, Result};
 use std::mem;
 use std::num::NonZero;
 use weft_collective::Arrived;
-use weft_endpoint::{Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, copy_short};
+use weft_endpoint::{
+    Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, Steady, copy_short,
+};
 
 /// Bytes to send: the program's memory.
 pub trait Source {
@@ -14,6 +16,12 @@ pub trait Source {
     fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8]));
     /// Address of the bytes in this process, if they lie there in one piece.
     fn lies_at(&self) -> Option<u64> {
+        None
+    }
+    /// So many of the bytes from `offset` on, if they lie in one piece and packets may leave from
+    /// there: of a source that was kept, until the network [has them back](Network::has_back).
+    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+        let _ = (offset, length);
         None
     }
     /// Called once, if the bytes are needed beyond the call that they were given in. They stay as
@@ -52,6 +60,17 @@ pub trait Receiver<D> {
     fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
 }
 
+/// What became of a packet of a long message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parted {
+    /// There is no room for it now.
+    NoRoom,
+    /// It has left, or leaves from a copy.
+    Copied,
+    /// It leaves from where its bytes lie.
+    Lent,
+}
+
 /// A network that sends packets to other ranks. Those that arrive are given to
 /// [`Exchange::arrive`](crate::Exchange::arrive).
 pub trait Network {
@@ -69,6 +88,28 @@ pub trait Network {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool>;
+
+    /// Sends one packet of a long message as [`Self::send`] does; the network may keep its bytes
+    /// where they lie, until it [has them back](Self::has_back). If it `is_last`, that is soon.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn send_part<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: (&S, u64, usize),
+        is_last: bool,
+    ) -> Result<Parted> {
+        let _ = is_last;
+        Ok(if self.send(to, head, Some(body))? { Parted::Copied } else { Parted::NoRoom })
+    }
+
+    /// True if no packet has bytes of this source where they lie.
+    fn has_back<S: Source>(&mut self, source: &S) -> bool {
+        let _ = source;
+        true
+    }
 
     /// Sends one packet as [`Self::send`] does, but for a short one that lacks only a credit. A
     /// sender that can try again has no use for a frame that waits, which costs more.
@@ -153,6 +194,31 @@ impl Network for &Packets {
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
         packet.unicast(to)?;
         Ok(true)
+    }
+
+    fn send_part<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        (source, offset, length): (&S, u64, usize),
+        is_last: bool,
+    ) -> Result<Parted> {
+        let steady = source.steady(offset, length);
+        let Some(mut packet) = filled::<S>(self, head, None)? else { return Ok(Parted::NoRoom) };
+        let is_lent = match steady {
+            Some(bytes) => packet.put_steady(bytes)?,
+            None => put(&mut packet, source, offset, length).map(|()| false)?,
+        };
+        if is_last && is_lent {
+            packet.ask(to);
+        }
+        packet.unicast(to)?;
+        Ok(if is_lent { Parted::Lent } else { Parted::Copied })
+    }
+
+    fn has_back<S: Source>(&mut self, source: &S) -> bool {
+        let whole = source.steady(0, source.length() as usize);
+        whole.is_none_or(|bytes| Packets::has_back(self, bytes))
     }
 
     fn send_at_once<S: Source>(
@@ -277,15 +343,26 @@ fn filled<'a, S: Source>(
     let Some(mut packet) = packets.try_packet()? else { return Ok(None) };
     packet.put(head)?;
     if let Some((source, offset, length)) = body {
-        let mut outcome = Ok(());
-        source.pieces(offset, length, &mut |bytes| {
-            if let Err(error) = packet.put(bytes) {
-                outcome = Err(error);
-            }
-        });
-        outcome?;
+        put(&mut packet, source, offset, length)?;
     }
     Ok(Some(packet))
+}
+
+/// Copies `length` bytes from `offset` on into a packet.
+#[inline]
+fn put<S: Source>(
+    packet: &mut SendPacket<'_>,
+    source: &S,
+    offset: u64,
+    length: usize,
+) -> Result<()> {
+    let mut outcome = Ok(());
+    source.pieces(offset, length, &mut |bytes| {
+        if let Err(error) = packet.put(bytes) {
+            outcome = Err(error);
+        }
+    });
+    Ok(outcome?)
 }
 
 #[cfg(test)]

@@ -295,8 +295,19 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             }
             _ => return Err("the end of a message that did not leave"),
         }
-        self.end_send(key);
+        self.end_sent(key);
         Ok(())
+    }
+
+    /// Ends a send that is over, or has it wait for its bytes.
+    pub(super) fn end_sent(&mut self, key: super::SendKey) {
+        match self.sends.get_mut(key) {
+            Some(send) if send.is_lent => {
+                send.waits = Until::Back;
+                self.lent.push_back(key);
+            }
+            _ => self.end_send(key),
+        }
     }
 
     pub(super) fn end_send(&mut self, key: super::SendKey) {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
 use crate::matching::Envelope;
-use crate::network::{Network, Sink, Source, lies_at};
+use crate::network::{Network, Parted, Sink, Source, lies_at};
 use crate::{Address, Result};
 use slotmap::Key;
 use std::num::NonZero;
@@ -157,6 +157,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             to: own,
             was_offered: false,
             wants_done: false,
+            is_lent: false,
             waits: Until::Granted,
         });
         self.store(to, envelope, Stored::Own(key));
@@ -220,11 +221,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let may_offer = self.peers[to.rank.index()].single_copy && waits == Until::Granted;
         let lies_at = if may_offer { lies_at(&source) } else { None };
         let was_offered = lies_at.is_some();
-        let send = Send { source, from, to: to.rank, was_offered, wants_done, waits };
+        let (to, is_lent) = (to.rank, false);
+        let send = Send { source, from, to, was_offered, wants_done, is_lent, waits };
         let key = self.sends.insert(send);
         let head = packet_of(key.data().as_ffi(), lies_at).head();
         let body = self.sends.get(key).map(|send| (&send.source, 0, length));
-        let sent = network.send(to.rank, head.bytes(), body.filter(|_| length > 0));
+        let sent = network.send(to, head.bytes(), body.filter(|_| length > 0));
         if let Ok(true) = sent {
             return Ok(Sending::Kept);
         }
@@ -269,8 +271,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// True if something waits for room.
     #[inline]
     pub fn has_to_transmit(&self) -> bool {
-        // Four loads, and one branch: this is asked at each look.
-        (self.answers.len() | self.leaving.len() | self.granted.len() | self.fetching.len()) > 0
+        // Five loads, and one branch: this is asked at each look.
+        let waiting = self.answers.len() | self.leaving.len() | self.granted.len();
+        (waiting | self.fetching.len() | self.lent.len()) > 0
     }
 
     /// Sends what waits for room, as far as there is some, and fetches some of what there is to
@@ -319,7 +322,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             }
             any = true;
         }
-        Ok(any)
+        Ok(any | self.end_lent(network))
+    }
+
+    /// Ends sends whose bytes the network has back. True if there were any.
+    fn end_lent<N: Network>(&mut self, network: &mut N) -> bool {
+        let before = self.lent.len();
+        for _ in 0..before {
+            let Some(key) = self.lent.pop_front() else { break };
+            match self.sends.get(key) {
+                Some(send) if !network.has_back(&send.source) => self.lent.push_back(key),
+                _ => self.end_send(key),
+            }
+        }
+        self.lent.len() < before
     }
 
     /// Sends the next part of a message. True if it was the last; `None` if there is no room.
@@ -328,17 +344,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Until::AllLeft { own, length, sent } = send.waits else { return Ok(Some(true)) };
         let room = ((network.payload() - PART) as u64).min(length - sent);
         let head = Packet::Part { own, bytes: &[] }.head();
-        if !network.send(send.to, head.bytes(), Some((&send.source, sent, room as usize)))? {
-            return Ok(None);
-        }
+        let body = (&send.source, sent, room as usize);
         let sent = sent + room;
+        match network.send_part(send.to, head.bytes(), body, sent == length)? {
+            Parted::NoRoom => return Ok(None),
+            Parted::Copied => {}
+            Parted::Lent => send.is_lent = true,
+        }
         if sent < length {
             send.waits = Until::AllLeft { own, length, sent };
             return Ok(Some(false));
         }
         send.waits = Until::Done;
         if !send.wants_done {
-            self.end_send(key);
+            self.end_sent(key);
         }
         Ok(Some(true))
     }

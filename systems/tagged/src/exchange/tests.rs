@@ -117,6 +117,9 @@ impl World {
         while let Some(event) = self.ranks[at].event() {
             match event {
                 Event::Sent(source) => {
+                    if self.net.lent.remove(&source.number) {
+                        assert!(self.net.is_empty(at), "packets have its bytes still");
+                    }
                     // Nothing may be fetched from there any more.
                     self.net.fetchable.bytes.remove(&address(source.number));
                     self.sent.push(source.number);
@@ -184,6 +187,9 @@ fn from(rank: usize, tag: u64) -> Pattern {
 /// Ranks of a job whose windows are the least, so that few messages fill them. Few of them are
 /// there.
 const JOB: usize = 64;
+
+/// Bytes of messages that ask, or more.
+const LONG: u64 = EAGER_BYTES + 10_000;
 
 /// The window between two of the ranks of these tests.
 fn window() -> u64 {
@@ -588,6 +594,28 @@ fn a_message_that_cannot_be_fetched_is_sent() {
 }
 
 #[test]
+fn what_leaves_from_where_it_lies_is_its_senders_once_it_has_arrived() {
+    for wants_done in [false, true] {
+        let mut world = World::pair();
+        world.net.lends = true;
+        let bytes = pattern_of(200_000);
+        world.receive(1, from(0, 5), 1, bytes.len());
+        assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+        assert!(world.arrive(0, 1) && world.transmit(1) && world.arrive(1, 0));
+        while world.ranks[0].granted.front().is_some() {
+            assert!(world.transmit(0));
+        }
+        assert!(!world.transmit(0) && world.sent.is_empty(), "all is still on its way");
+        assert!(world.ranks[0].is_busy(0) && !world.ranks[0].is_idle());
+        while world.arrive(0, 1) {}
+        assert_eq!(world.received[0].1.bytes, bytes);
+        world.settle();
+        assert_eq!(world.sent, [0], "wants done: {wants_done}");
+        assert!(world.ranks.iter().all(Rankly::is_idle));
+    }
+}
+
+#[test]
 fn of_what_is_too_long_only_what_fits_is_fetched() {
     let mut world = World::lending(2);
     world.receive(1, from(0, 5), 1, 300_000);
@@ -710,6 +738,7 @@ fn random_programs_receive_everything_once_and_in_order() {
         });
         let fails = random.below(20) as usize;
         world.net.fetchable.fails = fails..fails + random.below(2) as usize;
+        world.net.lends = random.happens(500);
         let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {
@@ -718,7 +747,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                 0 | 1 if messages.len() < 200 => {
                     let wants_done = random.happens(100);
                     let message = Outgoing { wants_done, ..to(two, random.below(3)) };
-                    let most = *random.choose(&[10, 3000, 49_000]);
+                    let most = *random.choose(&[10, 3000, 49_000, LONG]);
                     let number = messages.len();
                     let mut bytes = pattern_of(random.below(most) as usize);
                     bytes.splice(..0, (number as u32).to_le_bytes());
@@ -732,7 +761,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                     let pattern = Pattern { source, tag: random.below(3), ignore };
                     let number = posted.len();
                     posted.push(Posted { at: one, pattern, got: None });
-                    world.receive(one, pattern, number, 50_000);
+                    world.receive(one, pattern, number, LONG as usize + 4);
                 }
                 4..8 => {
                     world.arrive(one, two);
@@ -748,7 +777,7 @@ fn random_programs_receive_everything_once_and_in_order() {
             for _ in 0..world.ranks[at].unexpected_count() {
                 let pattern = Pattern { source: None, tag: 0, ignore: u64::MAX };
                 posted.push(Posted { at, pattern, got: None });
-                world.receive(at, pattern, posted.len() - 1, 50_000);
+                world.receive(at, pattern, posted.len() - 1, LONG as usize + 4);
             }
         }
         world.settle();

@@ -1,7 +1,7 @@
 //! For tests: packets in queues between ranks that are in one vector, and bytes that tell what they
 //! belong to.
 
-use super::{Broadcast, Network, Sink, Source, gather};
+use super::{Broadcast, Network, Parted, Sink, Source, gather};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
@@ -38,6 +38,11 @@ pub(crate) const IN_PIECES: usize = 1 << 20;
 /// Address of the bytes of the message, the access or the region with this number.
 pub(crate) fn address(number: usize) -> u64 {
     (number as u64 + 1) << 32
+}
+
+/// The number of the message, the access or the region with this address.
+fn number(address: u64) -> usize {
+    (address >> 32) as usize - 1
 }
 
 impl Sink for Memory {
@@ -101,13 +106,25 @@ pub(crate) struct Net {
     pub fetchable: Fetchable,
     /// Number of packets of a rank to another that may be on their way.
     pub room: usize,
+    /// True if parts of long messages leave from where their bytes lie: a sender has these back
+    /// when nothing of its own is on its way.
+    pub lends: bool,
+    /// Numbers of the messages of which some do.
+    pub lent: BTreeSet<usize>,
     payload: usize,
 }
 
 impl Net {
     pub fn new(ranks: usize, payload: usize, room: usize) -> Self {
         let wires = vec![vec![VecDeque::new(); ranks]; ranks];
-        Net { wires, fetchable: Fetchable::default(), room, payload }
+        Net {
+            wires,
+            fetchable: Fetchable::default(),
+            room,
+            lends: false,
+            lent: BTreeSet::new(),
+            payload,
+        }
     }
 
     /// The part of a rank.
@@ -117,8 +134,14 @@ impl Net {
             fetchable: &mut self.fetchable,
             to: &mut self.wires[rank],
             room: self.room,
+            lent: self.lends.then_some(&mut self.lent),
             payload: self.payload,
         }
+    }
+
+    /// True if nothing that this rank has sent is on its way.
+    pub fn is_empty(&self, from: usize) -> bool {
+        self.wires[from].iter().all(VecDeque::is_empty)
     }
 
     /// The next packet from one to another, which is no longer on its way.
@@ -133,6 +156,7 @@ pub(crate) struct Wires<'a> {
     fetchable: &'a mut Fetchable,
     to: &'a mut [VecDeque<Vec<u8>>],
     room: usize,
+    lent: Option<&'a mut BTreeSet<usize>>,
     payload: usize,
 }
 
@@ -177,6 +201,30 @@ impl Network for Wires<'_> {
         wire.push_back(packet);
         Ok(true)
     }
+
+    fn send_part<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: (&S, u64, usize),
+        _: bool,
+    ) -> Result<Parted> {
+        if !self.send(to, head, Some(body))? {
+            return Ok(Parted::NoRoom);
+        }
+        match (&mut self.lent, body.0.lies_at()) {
+            (Some(lent), Some(address)) => {
+                lent.insert(number(address));
+                Ok(Parted::Lent)
+            }
+            _ => Ok(Parted::Copied),
+        }
+    }
+
+    fn has_back<S: Source>(&mut self, _: &S) -> bool {
+        self.to.iter().all(VecDeque::is_empty)
+    }
+
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
         self.fetchable.fetch(self.own, from, address, into)
     }
