@@ -60,7 +60,7 @@ pub trait Receiver<D> {
     fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
 }
 
-/// What became of a packet of a long message.
+/// Fate of a packet of a long message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parted {
     /// There is no room for it now.
