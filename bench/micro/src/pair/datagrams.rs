@@ -1,5 +1,6 @@
 //! Datagrams as a line, on which nothing is ever sent again: a message is as many datagrams as it
-//! takes, and in a stream a window of them is under way, which any buffer holds.
+//! takes, and in a stream, or a message of more than that, a window of them is under way, which any
+//! buffer holds.
 
 use super::Line;
 use anyhow::Result;
@@ -35,12 +36,18 @@ pub trait Datagrams {
 
 impl<D: Datagrams> Line for D {
     fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.datagrams(bytes.len()) > WINDOW {
+            return self.stream_out(bytes, 1);
+        }
         bytes.chunks(self.datagram_bytes()).try_for_each(|datagram| self.send_one(datagram))?;
         self.flush();
         Ok(())
     }
 
     fn receive(&mut self, size: usize) -> Result<()> {
+        if self.datagrams(size) > WINDOW {
+            return self.stream_in(size, 1);
+        }
         (0..self.datagrams(size)).try_for_each(|_| self.receive_one().map(drop))
     }
 
