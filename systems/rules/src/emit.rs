@@ -12,7 +12,7 @@ mod moves;
 mod patterns;
 mod positions;
 
-/// What all libraries begin with.
+/// Beginning of all libraries.
 const PRELUDE: &str = include_str!("emit/prelude.h");
 
 /// The C of rules.

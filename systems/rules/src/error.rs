@@ -41,7 +41,7 @@ pub enum Error {
         compiler: String,
         /// Name of the rules.
         name: String,
-        /// What it says.
+        /// Its messages.
         text: String,
     },
     /// The library cannot be loaded.
@@ -57,7 +57,7 @@ pub enum Error {
     Table {
         /// Name of the rules.
         name: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
     /// Too many games in one process.

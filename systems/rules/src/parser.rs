@@ -350,7 +350,8 @@ impl<'s> Parser<'s> {
     ) -> Box<Diagnostic> {
         let word = self.peek_word().unwrap_or_default();
         let all: Vec<&str> = known.clone().collect();
-        let help = did_you_mean(word, known).unwrap_or_else(|| match all.is_empty() {
+        let meant = if word.is_empty() { None } else { did_you_mean(word, known) };
+        let help = meant.unwrap_or_else(|| match all.is_empty() {
             true => format!("there is no {what} yet: declare it before"),
             false => format!("there are: {}", all.join(", ")),
         });

@@ -46,6 +46,17 @@ impl Source {
         }
     }
 
+    /// True if a name may be one of [`Self::named`]: a path, or a game that comes along.
+    pub fn is_name(name: &str) -> bool {
+        let ends = [".rules", ".c", ".so"].iter().any(|ending| name.ends_with(ending));
+        ends || name.contains('/') || shipped(name).is_some()
+    }
+
+    /// The text of rules that are written as one.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Content::Text(text) = &self.content { Some(text) } else { None }
+    }
+
     /// The rules in a file.
     ///
     /// # Errors
