@@ -10,7 +10,7 @@ static int list(const struct board *b, int last, uint8_t *moves)
     int count = count_moves(b);
     (void)last;
     if (count > WEFT_GAME_MOST_MOVES) {
-        fprintf(stderr, "weft-game: a position has %d moves, and 254 are the most\n", count);
+        fprintf(stderr, "weft-game: a position has more than 254 moves, which are the most\n");
         abort();
     }
     for (int i = 0; i < count; i++)
