@@ -208,3 +208,15 @@ fn a_late_position_of_solitaire_is_solved() {
     let solved = library("solitaire").puzzle(Solve { board, ranks: 2 }).unwrap();
     assert!(matches!(&solved.answer, Answer::Moves(moves) if moves.len() == 5), "{solved:?}");
 }
+
+#[test]
+fn rules_that_differ_are_an_error_that_names_the_rank() {
+    let options = Options::new(4).unwrap();
+    let report = Simulation::new(options).unwrap().run_joined(move |weft| {
+        let name = if weft.rank() == 2 { "solitaire" } else { "awari" };
+        weft_games::load(&weft, name).map(|_| ()).map_err(|error| error.to_string())
+    });
+    let error = report.into_values().unwrap_err().to_string();
+    let said = "awari.rules is not the same on all ranks: rank 2 has other rules than rank 0";
+    assert!(error.contains(said), "{error}");
+}
