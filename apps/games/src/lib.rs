@@ -9,7 +9,8 @@
 //! | `rules` | rules as text and in C, the same on all ranks |
 //! | `run` | the program |
 //!
-//! A position of the two games here is two sets of squares, those of the player to move and those of the other.
+//! A position of the two games here is two sets of squares, those of the player to move and those
+//! of the other.
 
 #![forbid(unsafe_code)]
 

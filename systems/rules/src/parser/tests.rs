@@ -24,6 +24,10 @@ fn refused(text: &str, message: &str, place: &str, help: &str) {
     assert!(error.help.contains(help), "{message}: {}", error.help);
 }
 
+fn refused_move(text: &str, message: &str, place: &str, help: &str) {
+    refused_behind(TWO, &format!("move m {text}"), message, place, help);
+}
+
 fn refused_behind(text: &str, part: &str, message: &str, place: &str, help: &str) {
     refused(&format!("{text}{part}"), message, place, help);
 }
@@ -159,6 +163,10 @@ fn boards_are_checked() {
         "around",
         "neither",
     );
+}
+
+#[test]
+fn contents_of_cells_are_checked() {
     let numbers = "game g for 1 numbers 0 to 3 ";
     refused(
         &format!("{numbers} once board \"0 1 2 2\""),
@@ -204,81 +212,101 @@ fn boards_are_checked() {
 
 #[test]
 fn moves_are_checked() {
-    let moves = |text: &str, message: &str, place: &str, help: &str| {
-        refused_behind(TWO, &format!("move m {text}"), message, place, help);
-    };
-    moves("along e [ own ]", "expected `:`, found `[`", "[", "a move is: its name");
-    moves(
+    refused_move("along e [ own ]", "expected `:`, found `[`", "[", "a move is: its name");
+    refused_move(
         ": [ own | empty ] -> [ empty | @1 ]",
         "a pattern of several cells needs directions",
         "[ own | empty ]",
         "write `along`",
     );
-    moves(
+    refused_move(
         "along e: [ own ] -> [ empty ]",
         "a pattern of one cell goes nowhere",
         "[ own ]",
         "cells that follow",
     );
-    moves("along e: [ own | edge | empty ]", "`edge` within a pattern", "edge", "write it last");
-    moves("along e: [ own+ | empty ]", "`+` and `*` stand between others", "own+", "one cell each");
-    moves("along e: [ own | empty ] -> [ empty ]", "2 cells become 1", "[ empty ]", "or `same`");
-    moves(
+    refused_move(
+        "along e: [ own | edge | empty ]",
+        "`edge` within a pattern",
+        "edge",
+        "write it last",
+    );
+    refused_move(
+        "along e: [ own+ | empty ]",
+        "`+` and `*` stand between others",
+        "own+",
+        "one cell each",
+    );
+    refused_move(
+        "along e: [ own | empty ] -> [ empty ]",
+        "2 cells become 1",
+        "[ empty ]",
+        "or `same`",
+    );
+    refused_move(
         "along e: [ own | edge ] -> [ same | empty ]",
         "nothing comes beyond the edge",
         "[ same | empty ]",
         "write `same`",
     );
-    moves(
+}
+
+#[test]
+fn contents_after_a_move_are_checked() {
+    refused_move(
         "along e: [ own | empty ] -> [ 5 | same ]",
         "expected what comes into the cell, found `5`",
         "5",
         "`empty`, `same`",
     );
-    moves(
+    refused_move(
         "along e: [ own | other+ | own ] -> [ @2 | same | same ]",
         "this is not one cell",
         "2",
         "tested once",
     );
-    moves(
+    refused_move(
         "along e: [ own | empty ] -> [ empty | own ]",
         "expected a piece, found `]`",
         "]",
         "there are: man, king",
     );
-    moves(
+    refused_move(
         "along e again: [ own | empty ] -> [ empty | @1 ]",
         "`again` on a move that takes nothing",
         "again:",
         "fewer",
     );
-    moves(
+    refused_move(
         "no return: [ own ] -> [ empty ]",
         "`no return` without directions",
         "no return:",
         "write `along`",
     );
-    moves(
+    refused_move(
         "along e no return: [ own | empty ] -> [ empty | @1 ]",
         "`no return` cannot be here",
         "no return:",
         "`once`",
     );
-    moves(
+    refused_move(
         ": [ own ] -> [ empty ] sow",
         "nothing can be sown on this board",
         "sow",
         "a ring of numbers",
     );
-    moves(
+    refused_move(
         ": [ own ] -> [ empty ] collect",
         "`collect` without `sow`",
         "collect",
         "write `sow` before",
     );
+}
+
+#[test]
+fn moves_and_ends_are_bounded_and_checked() {
     let long = format!(": [ own{} ]", " | own".repeat(64));
-    moves(&long, "this pattern is too long", "own", "at most 64");
+    refused_move(&long, "this pattern is too long", "own", "at most 64");
     refused_behind(
         TWO,
         "become own or empty -> own king",
