@@ -74,8 +74,8 @@ impl Emitter<'_> {
             self,
             "// Steps: how far cells are apart, and the cells from which they can be made."
         );
-        line!(self, "static const int SHIFT[] = {{ {} }};", listed(&shifts));
-        line!(self, "static const uint64_t INNER[] = {{ {} }};\n", listed(&inner));
+        line!(self, "static UNUSED const int SHIFT[] = {{ {} }};", listed(&shifts));
+        line!(self, "static UNUSED const uint64_t INNER[] = {{ {} }};\n", listed(&inner));
         let [ahead, back] = match board.is_ring {
             true => [
                 "(s << SHIFT[step] | s >> (CELLS - SHIFT[step])) & BOARD",
@@ -93,11 +93,15 @@ impl Emitter<'_> {
         let table = |of: &dyn Fn(usize) -> usize| {
             listed(&(0..64).map(|cell| of(cell).to_string()).collect::<Vec<_>>())
         };
-        line!(self, "static const uint8_t ROW[64] = {{ {} }};", table(&|cell| cell / width));
-        line!(self, "static const uint8_t COLUMN[64] = {{ {} }};", table(&|cell| cell % width));
+        line!(self, "static UNUSED const uint8_t ROW[64] = {{ {} }};", table(&|cell| cell / width));
+        line!(
+            self,
+            "static UNUSED const uint8_t COLUMN[64] = {{ {} }};",
+            table(&|cell| cell % width)
+        );
         let flip = self.rules.turn == Turn::Flip;
         let turned = |cell: usize| board.turned(cell % board.cells(), flip);
-        line!(self, "static const uint8_t TURN[64] = {{ {} }};\n", table(&turned));
+        line!(self, "static UNUSED const uint8_t TURN[64] = {{ {} }};\n", table(&turned));
     }
 
     fn board(&mut self) {

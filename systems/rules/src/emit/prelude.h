@@ -4,7 +4,8 @@
 #include <string.h>
 #include "weft-game.h"
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#define UNUSED __attribute__((unused))
+#define INLINE static inline UNUSED __attribute__((always_inline))
 
 // A set of cells is a bit for each.
 INLINE int lowest(uint64_t s)

@@ -14,7 +14,7 @@ INLINE void write_set(uint8_t *p, int bytes, uint64_t s)
 }
 
 // The next word of a text, its length, and the text moved behind it.
-static inline const char *next_word(const char **text, size_t *length)
+static inline UNUSED const char *next_word(const char **text, size_t *length)
 {
     const char *begin = *text + strspn(*text, " ,\t\r\n");
     *length = strcspn(begin, " ,\t\r\n");
@@ -22,7 +22,7 @@ static inline const char *next_word(const char **text, size_t *length)
     return begin;
 }
 
-static inline int parse_number(const char *word, size_t length, int most)
+static inline UNUSED int parse_number(const char *word, size_t length, int most)
 {
     int number = 0;
     if (length == 0 || length > 3)
@@ -36,7 +36,7 @@ static inline int parse_number(const char *word, size_t length, int most)
 }
 
 // Reads a counter: its names may stand before it.
-static inline int parse_counter(const char **text, int most, uint8_t *into)
+static inline UNUSED int parse_counter(const char **text, int most, uint8_t *into)
 {
     size_t length;
     const char *word = next_word(text, &length);
@@ -48,14 +48,14 @@ static inline int parse_counter(const char **text, int most, uint8_t *into)
     return number >= 0;
 }
 
-static inline void append(char *to, size_t room, const char *text)
+static inline UNUSED void append(char *to, size_t room, const char *text)
 {
     size_t length = strlen(to);
     if (length + 1 < room)
         strncat(to, text, room - length - 1);
 }
 
-static inline void append_number(char *to, size_t room, int number)
+static inline UNUSED void append_number(char *to, size_t room, int number)
 {
     char text[12];
     snprintf(text, sizeof text, "%d", number);
