@@ -10,7 +10,7 @@ MEASURE := $(CARGO) build --locked --profile measured
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
 COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
 PROGRAMS := asp awari sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
-HEADERS := weft.h weft-objects.h weft-sim.h
+HEADERS := weft.h weft-objects.h weft-sim.h weft-game.h
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.

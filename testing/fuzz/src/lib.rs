@@ -7,6 +7,7 @@
 //! | module | what is fed |
 //! |---|---|
 //! | `wire`, `messages`, `text` | parsers: parsing ends in a value or an error, and the value's own encoding means the same |
+//! | `rules` | texts of rules; bytes of positions of games that are texts |
 //! | `simulator` | machine descriptions; packets whose bits flip |
 //! | `seal` | frames that were changed on their way, and frames that nobody sealed |
 //! | `ways` | pieces of packets, probes of ways, answers, by a member that says anything |
@@ -36,6 +37,7 @@ mod node;
 mod records;
 mod region;
 mod remote;
+mod rules;
 mod seal;
 mod shm;
 mod simulator;
@@ -70,6 +72,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("names", text::names),
     ("openflights", text::openflights),
     ("tables", text::tables),
+    ("rules", rules::text),
+    ("rules-position", rules::position),
     ("machine", simulator::machine),
     ("bit-flips", simulator::bit_flips),
     ("places", weft_endpoint::fuzzing::places),

@@ -3,4 +3,5 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod program;
+mod rules;
 mod simulated;
