@@ -20,6 +20,10 @@ const PLACES: u64 = columns(0x3f);
 /// Steps along a column, a row and both diagonals.
 const STEPS: [u32; 4] = [1, COLUMN_BITS - 1, COLUMN_BITS, COLUMN_BITS + 1];
 
+/// Value of a win without a disc on the board: each disc makes it one less, so that quick wins are
+/// the better ones. More than estimates, of which a line adds 4 at most.
+const WIN: i16 = 1000;
+
 /// A position of Connect Four.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ConnectFour {
@@ -60,6 +64,7 @@ impl Game for ConnectFour {
 
     const BYTES: usize = bits::PAIR_BYTES;
     const GRAIN: u16 = 6;
+    const MOST: i16 = WIN;
 
     fn moves(&self) -> Moves {
         Moves(Bits(self.open()))
@@ -75,6 +80,20 @@ impl Game for ConnectFour {
         // The sum carries to the lowest place that is empty.
         let disc = ((self.own | self.other) & column) + bottom;
         ConnectFour { own: self.other, other: self.own | disc }
+    }
+
+    fn value(&self) -> i16 {
+        if has_four(self.other) {
+            return (self.own | self.other).count_ones() as i16 - WIN;
+        }
+        if (self.own | self.other) == PLACES {
+            return 0;
+        }
+        chances(self.own, self.other) - chances(self.other, self.own)
+    }
+
+    fn longest(&self) -> u16 {
+        (PLACES & !(self.own | self.other)).count_ones() as u16
     }
 
     fn hash(&self) -> u64 {
@@ -102,6 +121,18 @@ fn has_four(discs: u64) -> bool {
         pairs & pairs >> (2 * step) != 0
     };
     STEPS.into_iter().any(line)
+}
+
+/// Discs of one player in lines of four places of which the other player has none: a disc counts as
+/// often as there are such lines through it.
+fn chances(own: u64, other: u64) -> i16 {
+    let open = PLACES & !other;
+    let of_step = |step: u32| {
+        let pairs = open & open >> step;
+        let lines = pairs & pairs >> (2 * step);
+        (0..4).map(|place| (lines & own >> (place * step)).count_ones()).sum::<u32>()
+    };
+    STEPS.into_iter().map(of_step).sum::<u32>() as i16
 }
 
 const fn columns(column: u64) -> u64 {

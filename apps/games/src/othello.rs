@@ -15,6 +15,16 @@ const INNER: u64 = 0x7e7e_7e7e_7e7e_7e7e;
 /// along them: not those at the edges to the sides.
 const STEPS: [(u32, u64); 4] = [(1, INNER), (7, INNER), (8, u64::MAX), (9, INNER)];
 
+/// Values: of a disc at the end of a game; before, of a corner, of a square beside an empty corner,
+/// diagonally, and of a move.
+const DISC: i16 = 100;
+const CORNER: i16 = 200;
+const BESIDE: i16 = 60;
+const MOVE: i16 = 12;
+
+/// Squares that never change hands again.
+const CORNERS: u64 = 0x8100_0000_0000_0081;
+
 /// A position of Othello. Bit i is square i, row by row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Othello {
@@ -100,6 +110,7 @@ impl Game for Othello {
 
     const BYTES: usize = bits::PAIR_BYTES;
     const GRAIN: u16 = 5;
+    const MOST: i16 = 64 * DISC;
 
     fn moves(&self) -> Moves {
         let squares = Self::squares(self.own, self.other);
@@ -121,6 +132,25 @@ impl Game for Othello {
         Othello { own: self.own | disc | enclosed, other: self.other & !enclosed }.turned()
     }
 
+    /// The difference of discs at the end; before, corners, squares beside empty corners and moves.
+    fn value(&self) -> i16 {
+        let own = Self::squares(self.own, self.other).count_ones() as i16;
+        let other = Self::squares(self.other, self.own).count_ones() as i16;
+        let more = |set: u64| {
+            (self.own & set).count_ones() as i16 - (self.other & set).count_ones() as i16
+        };
+        if own == 0 && other == 0 {
+            return DISC * more(u64::MAX);
+        }
+        let empty = CORNERS & !(self.own | self.other);
+        CORNER * more(CORNERS) - BESIDE * more(beside(empty)) + MOVE * (own - other)
+    }
+
+    /// A pass follows on no pass.
+    fn longest(&self) -> u16 {
+        2 * (self.own | self.other).count_zeros() as u16
+    }
+
     fn hash(&self) -> u64 {
         bits::hash(self.own, self.other)
     }
@@ -133,6 +163,12 @@ impl Game for Othello {
         let (own, other) = bits::decode(bytes)?;
         Othello::new(own, other)
     }
+}
+
+/// Diagonal neighbours of corners.
+fn beside(corners: u64) -> u64 {
+    let (left, right) = (corners & 0x0101_0101_0101_0101, corners & 0x8080_8080_8080_8080);
+    left << 9 | left >> 7 | right << 7 | right >> 9
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ pub trait Game: Copy + Send + 'static {
     /// The grain that is taken where [`crate::Settings::grain`] says none.
     const GRAIN: u16;
 
+    /// Largest value that a position has, for either player; less than 32,767.
+    const MOST: i16;
+
     /// Moves, in a fixed order; none at the end of a game. Who has to pass has one move.
     fn moves(&self) -> Self::Moves;
 
@@ -23,7 +26,17 @@ pub trait Game: Copy + Send + 'static {
     #[must_use]
     fn play(&self, by: u8) -> Self;
 
-    /// Hash of 64 bits, all of which look random.
+    /// Value for the player to move, from -[`Self::MOST`] to [`Self::MOST`]; the other player's is
+    /// its negative. At the end of a game its outcome; otherwise an estimate, 0 if there is none.
+    fn value(&self) -> i16;
+
+    /// Moves of the longest game that goes on from here, or more; `u16::MAX` if no bound is known.
+    /// A search that is as deep has the outcome, and no estimate in it.
+    fn longest(&self) -> u16 {
+        u16::MAX
+    }
+
+    /// Hash of 64 bits, all of which look random. A table takes positions of one hash for the same.
     fn hash(&self) -> u64;
 
     /// Writes the position into [`Self::BYTES`] bytes.

@@ -124,10 +124,13 @@ pub struct Noughts {
 impl Noughts {
     pub const FIRST: Noughts = Noughts { own: 0, other: 0 };
 
-    fn free(&self) -> u16 {
+    fn is_won(squares: u16) -> bool {
         const LINES: [u16; 8] = [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
-        let is_won = LINES.iter().any(|line| self.other & line == *line);
-        if is_won { 0 } else { 0o777 & !(self.own | self.other) }
+        LINES.iter().any(|line| squares & line == *line)
+    }
+
+    fn free(&self) -> u16 {
+        if Self::is_won(self.other) { 0 } else { 0o777 & !(self.own | self.other) }
     }
 }
 
@@ -136,6 +139,7 @@ impl Game for Noughts {
 
     const BYTES: usize = 4;
     const GRAIN: u16 = 4;
+    const MOST: i16 = 10;
 
     fn moves(&self) -> Self::Moves {
         let free = self.free();
@@ -145,6 +149,20 @@ impl Game for Noughts {
 
     fn play(&self, by: u8) -> Self {
         Noughts { own: self.other, other: self.own | 1 << by }
+    }
+
+    /// A quick win is better than a slow one. Otherwise the squares in the middle of lines.
+    fn value(&self) -> i16 {
+        let left = (0o777 & !(self.own | self.other)).count_ones() as i16;
+        match (self.free(), left) {
+            (0, left) if Self::is_won(self.other) => -left - 1,
+            (0, _) => 0,
+            _ => (self.own & 0o252).count_ones() as i16 - (self.other & 0o252).count_ones() as i16,
+        }
+    }
+
+    fn longest(&self) -> u16 {
+        (0o777 & !(self.own | self.other)).count_ones() as u16
     }
 
     fn hash(&self) -> u64 {
