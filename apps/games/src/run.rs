@@ -2,22 +2,40 @@ use std::io;
 
 use weft::prelude::*;
 use weft_app_common::{seconds, thousands, write_out};
-use weft_search::{Counted, Search};
+use weft_search::{Counted, Search, Settings};
 
-use crate::connect_four::ConnectFour;
+use crate::bench::bench;
+use crate::board::{Board, NoMove};
+use crate::connect_four::{ConnectFour, ConnectFour5x4};
 use crate::options::{Command, GameName, Options, PerftOptions};
 use crate::othello::Othello;
+use crate::play::play;
+use crate::solve::solve;
 
 /// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// Weft failed.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
     /// A search failed: a rank was lost.
     #[error(transparent)]
     Search(#[from] weft_search::Error),
     /// The deadline was over.
     #[error("not counted within {0}")]
     Late(humantime::Duration),
-    /// The report could not be written.
+    /// The deadline was over.
+    #[error("not solved within {limit}: {known}")]
+    Unsolved {
+        /// The deadline.
+        limit: humantime::Duration,
+        /// What is known by then.
+        known: String,
+    },
+    /// The moves played before are none.
+    #[error(transparent)]
+    Moves(#[from] NoMove),
+    /// The report could not be written, or moves not read.
     #[error(transparent)]
     Output(#[from] io::Error),
 }
@@ -27,12 +45,36 @@ pub enum Error {
 /// # Errors
 /// [`enum@Error`].
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
-    let Command::Perft(options) = &options.command;
-    let mut search = Search::new(weft.engine(), weft.everyone(), "game", options.settings())?;
-    let counted = match options.game {
-        GameName::Othello => search.perft(&Othello::FIRST, options.depth)?,
-        GameName::ConnectFour => search.perft(&ConnectFour::FIRST, options.depth)?,
+    let game = match &options.command {
+        Command::Perft(options) => options.game,
+        Command::Solve(options) => options.game,
+        Command::Play(options) => options.game,
+        Command::Bench(options) => options.game,
     };
+    match game {
+        GameName::Othello => run_game::<Othello>(weft, &options.command),
+        GameName::ConnectFour => run_game::<ConnectFour>(weft, &options.command),
+        GameName::ConnectFour5x4 => run_game::<ConnectFour5x4>(weft, &options.command),
+    }
+}
+
+fn run_game<B: Board>(weft: &Weft, command: &Command) -> Result<(), Error> {
+    match command {
+        Command::Perft(options) => perft::<B>(weft, options),
+        Command::Solve(options) => solve::<B>(weft, options),
+        Command::Play(options) => play::<B>(weft, options),
+        Command::Bench(options) => bench::<B>(weft, options),
+    }
+}
+
+/// The searches of a command.
+pub(crate) fn search(weft: &Weft, settings: Settings) -> Result<Search, Error> {
+    Ok(Search::new(weft.engine(), weft.everyone(), "game", settings)?)
+}
+
+fn perft<B: Board>(weft: &Weft, options: &PerftOptions) -> Result<(), Error> {
+    let mut search = search(weft, options.jobs.settings(options.deadline))?;
+    let counted = search.perft(&B::FIRST, options.depth)?;
     match (counted.lines, options.deadline) {
         _ if weft.rank() != 0 => Ok(()),
         (None, Some(limit)) => Err(Error::Late(limit)),

@@ -16,7 +16,7 @@ const ANSWER_BYTES: usize = 8 * 7;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Jobs for the owner of their positions.
+    /// Jobs for the owner of their positions; in a search for values also what comes of them.
     Jobs = 1,
     /// Messages of jobs that were taken from the receiver so far.
     Credit,

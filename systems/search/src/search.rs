@@ -4,13 +4,17 @@ use crate::error::{Error, Result};
 use crate::game::Game;
 use crate::ida::Ida;
 use crate::member::{Iterated, Member};
+use crate::minimax::{self, Until};
 use crate::outgoing::Outgoing;
 use crate::perft::Perft;
 use crate::puzzle::Puzzle;
 use crate::settings::Settings;
 use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
+use crate::verdict::{Deepened, Judged, Plan};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use weft_messaging::collective::Team;
 use weft_messaging::{Engine, Mailbox};
 
@@ -24,6 +28,18 @@ pub struct Search {
     settings: Settings,
     outgoing: Outgoing,
     iteration: u32,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// Word to a search of values that it is to end with what it knows. At rank 0; others do not look.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<AtomicBool>);
+
+impl Stopper {
+    /// Ends the search that is under way, within milliseconds, or the one that begins next.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Search {
@@ -36,7 +52,7 @@ impl Search {
         let mailbox = Mailbox::new(engine, name)?;
         let outgoing = Outgoing::new(engine.packets().size(), settings.jobs_per_message);
         let (engine, team) = (Arc::clone(engine), team.clone());
-        Ok(Search { engine, team, mailbox, settings, outgoing, iteration: 0 })
+        Ok(Search { engine, team, mailbox, settings, outgoing, iteration: 0, stop: None })
     }
 
     /// Finds a shortest solution by IDA*. Rank 0 says what is to be solved, and calls `after` for
@@ -99,6 +115,52 @@ impl Search {
         let counted = counted.spread(&self.team)?;
         self.part()?;
         Ok(counted)
+    }
+
+    /// Finds the best move, and the value of `start` as minimax has it: by iterative deepening, with
+    /// as long a look ahead as the plan says and [`Settings::deadline`] allows. Rank 0 says what is
+    /// to be searched, and calls `after` for each depth, which may end it; all ranks get the answer.
+    ///
+    /// The value is that of a sequential minimax to [`Judged::depth`], whatever the settings and the
+    /// number of ranks. Of several best moves it is any.
+    ///
+    /// # Errors
+    /// Those of [`Self::solve`].
+    pub fn best_move<G: Game>(
+        &mut self,
+        start: &G,
+        plan: Plan,
+        after: impl FnMut(&Deepened) -> ControlFlow<()>,
+    ) -> Result<Judged> {
+        let packets = self.engine.packets();
+        let began = packets.now();
+        let _polls = packets.interrupts_off();
+        let (mailbox, settings) = (&self.mailbox, &self.settings);
+        self.iteration = self.iteration.wrapping_add(1);
+        let outgoing = &mut self.outgoing;
+        let mut member = minimax::Member::new(mailbox, packets, settings, outgoing, self.iteration);
+        let mut judged = Judged::default();
+        if packets.rank() == 0 {
+            let deadline = settings.deadline.map(|time| began.saturating_add(time));
+            let until = Until { deadline, stop: self.stop.as_deref() };
+            judged = minimax::drive(&mut member, start, plan, until, after)?;
+            let tallies = member.end()?;
+            let time = packets.now() - began;
+            judged.work = Iteration::between(judged.depth, &Default::default(), &tallies, time);
+            if let Some(stop) = &self.stop {
+                stop.store(false, Ordering::Relaxed);
+            }
+        } else {
+            member.serve()?;
+        }
+        let judged = judged.spread(&self.team)?;
+        self.part()?;
+        Ok(judged)
+    }
+
+    /// A handle by which another thread of rank 0, or a signal, ends [`Self::best_move`].
+    pub fn stopper(&mut self) -> Stopper {
+        Stopper(Arc::clone(self.stop.get_or_insert_default()))
     }
 
     /// Waits until all ranks know that the search is over: what the next one sends might overtake

@@ -77,12 +77,12 @@ impl Iteration {
         self.nodes as f64 / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    fn emit(&self) -> [u64; WORDS] {
+    pub(crate) fn emit(&self) -> [u64; WORDS] {
         let Iteration { bound, nodes, jobs, messages, hits, time } = *self;
         [bound.into(), nodes, jobs, messages, hits, nanoseconds(time)]
     }
 
-    fn parse(&[bound, nodes, jobs, messages, hits, time]: &[u64; WORDS]) -> Self {
+    pub(crate) fn parse(&[bound, nodes, jobs, messages, hits, time]: &[u64; WORDS]) -> Self {
         let (bound, time) = (bound as u16, Duration::from_nanos(time));
         Iteration { bound, nodes, jobs, messages, hits, time }
     }
@@ -143,6 +143,6 @@ impl Counted {
 }
 
 /// A time on the wire; centuries are enough.
-fn nanoseconds(time: Duration) -> u64 {
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
