@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use weft::prelude::*;
 use weft_app_common::{seconds, thousands, write_out};
-use weft_search::{Game, Plan};
+use weft_search::Plan;
 
 use crate::board::{Board, Played};
 use crate::options::BenchOptions;
@@ -28,7 +28,10 @@ pub(crate) fn bench<B: Board>(weft: &Weft, options: &BenchOptions) -> Result<(),
         if weft.rank() == 0 {
             let (moves, value) = (Played::<B>::write(&played.moves), judged.value);
             let line = Played::<B>::write(&judged.line);
-            write_out(format!("after {moves}\n  value {value}   line {line}\n  {}\n", work(&judged)))?;
+            write_out(format!(
+                "after {moves}\n  value {value}   line {line}\n  {}\n",
+                work(&judged)
+            ))?;
         }
     }
     if weft.rank() == 0 {
@@ -41,10 +44,11 @@ pub(crate) fn bench<B: Board>(weft: &Weft, options: &BenchOptions) -> Result<(),
 
 /// A position some moves into a game of moves that look random.
 fn position<B: Board>(number: u64) -> Played<B> {
-    let mut played = Played::<B>::new();
+    let mut played = Played::<B>::first();
     let mut random = number;
     while played.moves.len() < 4 + 2 * number as usize {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let count = played.position.count_moves().max(1);
         let by = played.position.moves().nth(((random >> 33) % count) as usize);
         // A game must go on, and not be won by the next move.

@@ -49,7 +49,7 @@ pub struct NoMove {
 
 impl<B: Board> Played<B> {
     /// A game that begins.
-    pub fn new() -> Self {
+    pub fn first() -> Self {
         Played { position: B::FIRST, moves: Vec::new() }
     }
 
@@ -58,7 +58,7 @@ impl<B: Board> Played<B> {
     /// # Errors
     /// [`NoMove`].
     pub fn after(moves: &[String]) -> Result<Self, NoMove> {
-        let mut played = Self::new();
+        let mut played = Self::first();
         let words = moves.iter().flat_map(|text| text.split([' ', ',']));
         for text in words.filter(|text| !text.is_empty()) {
             let by = played.read(text)?;
@@ -74,7 +74,8 @@ impl<B: Board> Played<B> {
     pub fn read(&self, text: &str) -> Result<u8, NoMove> {
         self.position.read_move(text).ok_or_else(|| {
             let legal: Vec<String> = self.position.moves().map(B::write_move).collect();
-            let legal = if legal.is_empty() { "none, as the game is over".into() } else { legal.join(" ") };
+            let legal =
+                if legal.is_empty() { "none, as the game is over".into() } else { legal.join(" ") };
             NoMove { text: text.into(), what: B::MOVES, legal }
         })
     }

@@ -139,7 +139,8 @@ impl<const COLUMNS: u32, const ROWS: u32> Game for Discs<COLUMNS, ROWS> {
         let (own, other) = bits::decode(bytes)?;
         let all = own | other;
         // In a column that is filled from below, one more carries through all of it.
-        let stands = own & other == 0 && all & !Self::PLACES == 0 && (all + Self::BOTTOM) & all == 0;
+        let stands =
+            own & other == 0 && all & !Self::PLACES == 0 && (all + Self::BOTTOM) & all == 0;
         stands.then_some(Self { own, other })
     }
 }
@@ -150,7 +151,8 @@ impl<const COLUMNS: u32, const ROWS: u32> Board for Discs<COLUMNS, ROWS> {
 
     fn draw(&self, is_first: bool) -> String {
         let place = |row: u32, column: u32| 1 << (column * Self::COLUMN_BITS + ROWS - 1 - row);
-        let [first, second] = if is_first { [self.own, self.other] } else { [self.other, self.own] };
+        let [first, second] =
+            if is_first { [self.own, self.other] } else { [self.other, self.own] };
         let columns: Vec<String> = (1..=COLUMNS).map(|column| column.to_string()).collect();
         grid(ROWS, COLUMNS, |row, column| draw(first, second, place(row, column)))
             + &format!("{}\n", columns.join(" "))
@@ -161,14 +163,13 @@ impl<const COLUMNS: u32, const ROWS: u32> Board for Discs<COLUMNS, ROWS> {
     }
 
     fn outcome(&self, value: i16, _: bool) -> Option<(i16, String)> {
-        let discs = (i32::from(WIN) - i32::from(value.abs())) as u32;
-        match value {
-            // More than what lines that are open can add up to.
-            value if value.abs() >= WIN - 64 => {
-                Some((value, format!(" in {} moves", discs.saturating_sub(self.discs()))))
-            }
-            _ => None,
+        // More than what lines that are open can add up to.
+        if value.abs() < WIN - 64 {
+            return None;
         }
+        let moves = (WIN - value.abs()) as u32 - self.discs();
+        let how = if moves == 0 { String::new() } else { format!(" in {moves} moves") };
+        Some((value, how.replace(" 1 moves", " 1 move")))
     }
 }
 

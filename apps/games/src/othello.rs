@@ -171,7 +171,8 @@ impl Board for Othello {
     const MOVES: &'static str = "a square such as d3, or 'pass'";
 
     fn draw(&self, is_first: bool) -> String {
-        let [first, second] = if is_first { [self.own, self.other] } else { [self.other, self.own] };
+        let [first, second] =
+            if is_first { [self.own, self.other] } else { [self.other, self.own] };
         let rows = grid(8, 8, |row, column| draw(first, second, 1 << (8 * row + column)));
         let numbered = rows.lines().zip(1..).map(|(row, number)| format!("{number} {row}\n"));
         "  a b c d e f g h\n".to_owned() + &numbered.collect::<String>()

@@ -84,7 +84,7 @@ impl<B: Board> Game<'_, B> {
             self.played.play(by);
         }
         let value = self.played.position.value();
-        write_out(format!("\n{}{}\n", self.played.draw(), ended(&self.played.say(value, true))))?;
+        write_out(format!("\n{}{}\n", self.played.draw(), self.played.say(value, true)))?;
         Ok(())
     }
 
@@ -141,9 +141,4 @@ impl<B: Board> Game<'_, B> {
             work(judged)
         )
     }
-}
-
-/// Words for the end of a game: what it was is no forecast.
-fn ended(outcome: &str) -> String {
-    outcome.replace(" in 0 moves", "")
 }

@@ -2,5 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod common;
+mod perfect;
+mod playing;
 mod program;
 mod simulated;
+mod values;

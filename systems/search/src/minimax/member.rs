@@ -153,6 +153,9 @@ impl<'a, G: Game> Member<'a, G> {
         window: Window,
         mut until: impl FnMut(Duration) -> Option<Duration>,
     ) -> Result<Option<(Found, u64)>> {
+        if until(self.packets.now()).is_none() {
+            return Ok(None);
+        }
         self.lead.root += 1;
         self.lead.found = None;
         let record = RecordId { slot: ROOT, turn: self.lead.root };

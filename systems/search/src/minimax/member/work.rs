@@ -60,8 +60,9 @@ impl<G: Game> Member<'_, G> {
         let Some(record) = self.records.get(id) else { return Ok(()) };
         let (first, all) = (record.next, record.moves.len());
         let until = match record.pending {
-            0 if is_high || first == 0 && !record.is_wide => all.min(first + 1),
-            0 => all,
+            0 if is_high || first == 0 => all.min(first + 1),
+            0 if record.is_wide => all,
+            0 => all.min(2 * first),
             _ => first,
         };
         record.next = until;
