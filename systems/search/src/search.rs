@@ -1,8 +1,10 @@
 //! A search as its users see it: by all ranks together.
 
+use crate::astar::AStar;
 use crate::error::{Error, Result};
 use crate::game::Game;
 use crate::ida::Ida;
+use crate::job::Job;
 use crate::member::{Iterated, Member};
 use crate::minimax::{self, Until};
 use crate::outgoing::Outgoing;
@@ -12,9 +14,11 @@ use crate::settings::Settings;
 use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
 use crate::verdict::{Deepened, Judged, Plan};
+use crate::worker::Worker;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use weft_messaging::collective::Team;
 use weft_messaging::{Engine, Mailbox};
 
@@ -64,18 +68,64 @@ impl Search {
     /// # Errors
     /// A lost rank; [`Error::Format`] if a peer sends what is no message of a search.
     pub fn solve<P: Puzzle>(&mut self, start: &P, after: impl FnMut(&Iteration)) -> Result<Solved> {
-        let began = self.engine.packets().now();
+        let deadline = self.settings.deadline;
+        self.solve_from(start, start.lower_bound(), deadline, after)
+    }
+
+    /// Finds a shortest solution by best-first search (A*): positions are kept
+    /// by the ranks that own them, in so many bytes at each rank. If they do not suffice,
+    /// [`Self::solve`] goes on from the bound that it has come to, as [`Solved::full_at`] says.
+    ///
+    /// Where a move makes the lower bound smaller by no more than one, no position is searched twice.
+    ///
+    /// # Errors
+    /// Those of [`Self::solve`].
+    pub fn best_first<P: Puzzle>(
+        &mut self,
+        start: &P,
+        bytes: usize,
+        mut after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
+        let (worker, deadline) = (AStar::<P>::new(bytes), self.settings.deadline);
+        let mut solved = self.deepened(worker, start, start.lower_bound(), deadline, &mut after)?;
+        let Some(bound) = solved.full_at else { return Ok(solved) };
+        let deadline = deadline.map(|time| time.saturating_sub(solved.time));
+        let more = self.solve_from(start, bound, deadline, after)?;
+        solved.iterations.extend(more.iterations);
+        let time = solved.time + more.time;
+        Ok(Solved { answer: more.answer, time, ..solved })
+    }
+
+    fn solve_from<P: Puzzle>(
+        &mut self,
+        start: &P,
+        bound: u16,
+        deadline: Option<Duration>,
+        after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
         let grain = self.settings.grain.unwrap_or(P::GRAIN);
         let table = Table::new(self.settings.table_bytes, self.settings.replacement);
-        let worker = Ida::<P>::new(grain, table);
+        self.deepened(Ida::<P>::new(grain, table), start, bound, deadline, after)
+    }
+
+    /// Searches with one bound after the other, as rank 0 says, until there is an answer.
+    fn deepened<P: Puzzle, W: Worker>(
+        &mut self,
+        worker: W,
+        start: &P,
+        bound: u16,
+        deadline: Option<Duration>,
+        after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
+        let began = self.engine.packets().now();
         let packets = self.engine.packets();
         let _polls = packets.interrupts_off();
-        let (mailbox, settings) = (&self.mailbox, &self.settings);
-        let mut member =
-            Member::new(mailbox, packets, settings, &mut self.outgoing, worker, self.iteration);
+        let settings = Settings { deadline, ..self.settings };
+        let (mailbox, outgoing) = (&self.mailbox, &mut self.outgoing);
+        let mut member = Member::new(mailbox, packets, &settings, outgoing, worker, self.iteration);
         let mut solved = Solved::default();
         if packets.rank() == 0 {
-            deepen(&mut member, start, &mut solved, after)?;
+            deepen(&mut member, start, bound, &mut solved, after)?;
             member.end()?;
         } else {
             member.serve()?;
@@ -171,18 +221,18 @@ impl Search {
 }
 
 /// Searches with one bound after the other, at rank 0.
-fn deepen<P: Puzzle>(
-    member: &mut Member<'_, Ida<P>>,
+fn deepen<P: Puzzle, W: Worker>(
+    member: &mut Member<'_, W>,
     start: &P,
+    mut bound: u16,
     solved: &mut Solved,
     mut after: impl FnMut(&Iteration),
 ) -> Result<()> {
-    let mut bound = start.lower_bound();
     if bound == 0 && start.is_goal() {
         solved.answer = Answer::Moves(Vec::new());
         return Ok(());
     }
-    let job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
+    let job: Job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
     let mut before = Default::default();
     loop {
         let began = member.now();
@@ -198,8 +248,10 @@ fn deepen<P: Puzzle>(
             solved.answer = Answer::Moves(moves);
             return Ok(());
         }
-        if is_late {
+        let is_full = tallies.worked.dropped > 0;
+        if is_late || is_full {
             solved.answer = Answer::Late { at_least: bound };
+            solved.full_at = (!is_late).then_some(bound);
             return Ok(());
         }
         let next = u64::from(bound).checked_add(tallies.worked.excess);

@@ -83,11 +83,15 @@ pub fn simulated<B: Board + Sync>(
 /// Who wins from each position of Connect Four on five columns of four: 1 if it is the player to
 /// move, -1 if the other one is. By all lines to their ends, on columns of discs.
 #[derive(Default)]
-pub struct Solver(BTreeMap<Vec<Vec<bool>>, i8>);
+pub struct Solver(BTreeMap<u64, i8>);
 
 impl Solver {
     pub fn outcome(&mut self, columns: &mut Vec<Vec<bool>>) -> i8 {
-        if let Some(outcome) = self.0.get(columns) {
+        // Of each column its discs, below a bit that says where they end.
+        let digit =
+            |column: &Vec<bool>| column.iter().fold(1, |all, disc| all << 1 | u64::from(*disc));
+        let key = columns.iter().fold(0, |key, column| key << 5 | digit(column));
+        if let Some(outcome) = self.0.get(&key) {
             return *outcome;
         }
         let player = columns.iter().map(Vec::len).sum::<usize>() % 2 == 1;
@@ -106,7 +110,7 @@ impl Solver {
             }
         }
         let outcome = if any { best } else { 0 };
-        self.0.insert(columns.clone(), outcome);
+        self.0.insert(key, outcome);
         outcome
     }
 }

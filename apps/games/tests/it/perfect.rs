@@ -11,7 +11,7 @@ use weft_threads::Job;
 const GAMES: u64 = 60;
 
 /// Moves that are made at random before: from there on nobody gives anything away.
-const OPENING: usize = 4;
+const OPENING: usize = 6;
 
 fn searching<T: Send>(ranks: u16, program: impl Fn(&mut Search) -> T + Sync) -> Vec<T> {
     let settings = Settings { table_bytes: 1 << 22, ..settings() };
