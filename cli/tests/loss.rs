@@ -184,7 +184,7 @@ fn kill_in_a_search(run: u64) {
 
 #[test]
 fn a_search_whose_rank_is_killed_ends_and_says_who_was_lost() {
-    (0..runs_asked().unwrap_or(8)).for_each(kill_in_a_search);
+    (0..runs_asked().unwrap_or(4)).for_each(kill_in_a_search);
 }
 
 #[test]

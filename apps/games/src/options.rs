@@ -49,7 +49,7 @@ pub struct SolveOptions {
     /// Moves played before, such as '4 4 3' or d3 c5
     pub moves: Vec<String>,
 
-    /// How to search
+    /// Options of the search
     #[command(flatten)]
     pub search: ValueOptions,
 
@@ -68,7 +68,7 @@ pub struct PlayOptions {
     /// Moves played before, such as '4 4 3' or d3 c5
     pub moves: Vec<String>,
 
-    /// How to search
+    /// Options of the search
     #[command(flatten)]
     pub search: ValueOptions,
 
@@ -100,7 +100,7 @@ pub struct BenchOptions {
     #[arg(long, value_name = "MOVES", default_value = "8", value_parser = value_parser!(u16).range(1..=60))]
     pub depth: u16,
 
-    /// How to search
+    /// Options of the search
     #[command(flatten)]
     pub search: ValueOptions,
 }
@@ -116,7 +116,7 @@ pub struct PerftOptions {
     #[arg(value_parser = value_parser!(u16).range(0..=60))]
     pub depth: u16,
 
-    /// How jobs travel
+    /// Options of jobs
     #[command(flatten)]
     pub jobs: JobOptions,
 
@@ -141,7 +141,7 @@ pub struct JobOptions {
 /// Options of searches for values.
 #[derive(Debug, Clone, Args)]
 pub struct ValueOptions {
-    /// How jobs travel
+    /// Options of jobs
     #[command(flatten)]
     pub jobs: JobOptions,
 

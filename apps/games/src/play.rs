@@ -18,8 +18,10 @@ use crate::solve::{tell, work};
 /// Time of thinking from which on each depth is told.
 const LONG: Duration = Duration::from_millis(500);
 
-/// What rank 0 says the others are to do.
+/// Word by which the others are to think.
 const THINK: u8 = 1;
+
+/// Word by which the game is over.
 const END: u8 = 0;
 
 pub(crate) fn play<B: Board>(weft: &Weft, options: &PlayOptions) -> Result<(), Error> {
@@ -58,7 +60,7 @@ struct Game<'a, B> {
     played: Played<B>,
 }
 
-/// What a person has said.
+/// Input of a person.
 enum Said {
     Move(u8),
     Quit,

@@ -29,7 +29,7 @@ pub enum Error {
     Unsolved {
         /// The deadline.
         limit: humantime::Duration,
-        /// What is known by then.
+        /// Knowledge by then.
         known: String,
     },
     /// The moves played before are none.

@@ -39,7 +39,7 @@ pub(crate) fn solve<B: Board>(weft: &Weft, options: &SolveOptions) -> Result<(),
     }
 }
 
-/// What is known of a position, for a user who waits.
+/// Tells a user who waits what is known of a position.
 pub(crate) fn tell<B: Board>(played: &Played<B>, one: &Deepened) {
     let Deepened { depth, value, best, nodes, time, .. } = one;
     eprintln!(
@@ -78,7 +78,7 @@ fn report<B: Board>(played: &Played<B>, judged: &Judged) -> String {
     )
 }
 
-/// What a search has cost, in words.
+/// Words for the cost of a search.
 pub(crate) fn work(judged: &Judged) -> String {
     let work = &judged.work;
     let rate = work.nodes_per_second() / 1e6;

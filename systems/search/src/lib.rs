@@ -32,7 +32,8 @@
 //!
 //! May use messaging and the endpoint's ranks and clock. Invariants: without a table, the nodes of
 //! an iteration that finds nothing are those of a sequential IDA*; every queue is bounded (I9:
-//! `i9_stack_bounded`, `i9_credited`, `i9_asked`); a search is a function of the order in which messages come.
+//! `i9_stack_bounded`, `i9_credited`, `i9_asked`); a search is a function of the order in which
+//! messages come.
 
 #![forbid(unsafe_code)]
 

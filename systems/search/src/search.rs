@@ -76,7 +76,8 @@ impl Search {
     /// by the ranks that own them, in so many bytes at each rank. If they do not suffice,
     /// [`Self::solve`] goes on from the bound that it has come to, as [`Solved::full_at`] says.
     ///
-    /// Where a move makes the lower bound smaller by no more than one, no position is searched twice.
+    /// Where a move makes the lower bound smaller by no more than one, no position is searched
+    /// twice.
     ///
     /// # Errors
     /// Those of [`Self::solve`].
@@ -167,12 +168,13 @@ impl Search {
         Ok(counted)
     }
 
-    /// Finds the best move, and the value of `start` as minimax has it: by iterative deepening, with
-    /// as long a look ahead as the plan says and [`Settings::deadline`] allows. Rank 0 says what is
-    /// to be searched, and calls `after` for each depth, which may end it; all ranks get the answer.
+    /// Finds the best move, and the value of `start` as minimax has it: by iterative deepening,
+    /// with as long a look ahead as the plan says and [`Settings::deadline`] allows. Rank 0 says
+    /// what is to be searched, and calls `after` for each depth, which may end it; all ranks get
+    /// the answer.
     ///
-    /// The value is that of a sequential minimax to [`Judged::depth`], whatever the settings and the
-    /// number of ranks. Of several best moves it is any.
+    /// The value is that of a sequential minimax to [`Judged::depth`], whatever the settings and
+    /// the number of ranks. Of several best moves it is any.
     ///
     /// # Errors
     /// Those of [`Self::solve`].

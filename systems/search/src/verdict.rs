@@ -1,4 +1,4 @@
-//! What is asked of a search for values, and its results.
+//! Plans of searches for values, and their results.
 
 use crate::error::Result;
 use crate::statistics::{Iteration, nanoseconds};
@@ -8,9 +8,9 @@ use weft_messaging::collective::Team;
 /// Way to find the value of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Strategy {
-    /// Searches with null windows, each of which tells whether the value is so much, or more: MTD(f)
-    /// (A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, 1996). They cut off most, and what one has
-    /// found the table tells the next.
+    /// Searches with null windows, each of which tells whether the value is so much, or more:
+    /// MTD(f) (A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, 1996). They cut off most, and what
+    /// one has found the table tells the next.
     #[default]
     MtdF,
     /// One search with all values in its window.

@@ -49,7 +49,7 @@ fn search_all<B: Board>(
     positions.iter().enumerate().map(of).collect()
 }
 
-/// What ranks that are threads say of positions.
+/// Answers of ranks that are threads: what they say of positions.
 pub fn on_threads<B: Board + Sync>(ranks: u16, positions: &[B], depth: u16) -> Vec<Judged> {
     let mut all = Job::new(ranks).packets(|packets| {
         let engine = Engine::new(packets);
@@ -62,7 +62,7 @@ pub fn on_threads<B: Board + Sync>(ranks: u16, positions: &[B], depth: u16) -> V
     all.swap_remove(0)
 }
 
-/// What simulated ranks say of positions, and the time that they take.
+/// Answers of simulated ranks, and the time that they take.
 pub fn simulated<B: Board + Sync>(
     ranks: u16,
     seed: u64,
@@ -80,7 +80,7 @@ pub fn simulated<B: Board + Sync>(
     (report.into_values().unwrap().swap_remove(0), time)
 }
 
-/// Who wins from each position of Connect Four on five columns of four: 1 if it is the player to
+/// Winners of positions of Connect Four on five columns of four: 1 if it is the player to
 /// move, -1 if the other one is. By all lines to their ends, on columns of discs.
 #[derive(Default)]
 pub struct Solver(BTreeMap<u64, i8>);

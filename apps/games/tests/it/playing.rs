@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What the program prints if somebody types this.
+/// Text that the program prints if somebody types this.
 fn play(words: &str, typed: &str) -> (String, Option<i32>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft-game"));
     command.args(words.split(' ')).stdin(Stdio::piped()).stdout(Stdio::piped());

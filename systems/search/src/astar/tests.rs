@@ -1,4 +1,4 @@
-//! What is reached and kept, within the memory that there is.
+//! Positions that are reached and kept, within the memory that there is.
 
 use super::*;
 

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Time after which it looks where nobody can stop it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// When a search is to end.
+/// End of a search.
 pub(crate) struct Until<'a> {
     /// Time of the deadline.
     pub deadline: Option<Duration>,

@@ -58,7 +58,7 @@ pub(crate) struct Answer {
     pub nodes: u32,
 }
 
-/// What ranks send each other.
+/// A thing that ranks send each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Item<G> {
     Request(Request<G>),

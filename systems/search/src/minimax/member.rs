@@ -40,7 +40,7 @@ pub(crate) struct Member<'a, G: Game> {
     grain: u16,
     values: Values,
     alone: Alone<G>,
-    /// Who has asked for what is being searched alone, and nodes before it began.
+    /// The asker of what is being searched alone, and nodes before it began.
     current: Option<(Asker, u64)>,
     records: Records<G>,
     asked: Asked<G>,

@@ -30,7 +30,7 @@ const IS_THERE: u8 = 1;
 /// Mark of an entry with a best move.
 const HAS_BEST: u8 = 2;
 
-/// What is known about a position.
+/// Knowledge about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Known {
     /// Moves that it was searched ahead.

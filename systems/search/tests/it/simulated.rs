@@ -108,7 +108,7 @@ fn judge(options: Options, settings: Settings) -> Report<Vec<Judged>> {
     })
 }
 
-/// What all ranks say, which is what minimax says, and the time.
+/// Values that all ranks say, which are those of minimax, and the time.
 fn judges(options: Options, settings: Settings) -> (Vec<Judged>, Duration) {
     let (ranks, preset) = (options.settings.ranks, options.settings.preset);
     let report = judge(options, settings);
