@@ -125,6 +125,68 @@ fn check_what_was_said(job: &mut Running, victim: u64, pid: Pid) {
     assert_eq!(heard.len(), calling, "{heard:?}");
 }
 
+/// Searches that take long, by programs of this repository.
+const SEARCHES: [&[&str]; 4] = [
+    &["puzzle", "--korf", "1,2,3,5,6,7,8"],
+    &["puzzle", "--korf", "1,2,3,5,6,7,8", "--best-first", "16"],
+    &["weft-game", "solve", "connect-four", "--table", "4"],
+    &["weft-game", "bench", "othello", "--depth", "30", "--table", "4", "--strategy", "alpha-beta"],
+];
+
+/// Processes that a process has begun and that run a program of this name.
+fn children(of: &Child, name: &str) -> Vec<Pid> {
+    let of = of.id();
+    let all = std::fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
+    let is_it = |pid: &&str| {
+        let said = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        said.is_ok_and(|said| said.trim_end() == name)
+    };
+    let pids = all.split_whitespace().filter(is_it);
+    pids.map(|pid| Pid::from_raw(pid.parse().unwrap()).unwrap()).collect()
+}
+
+/// Kills a rank in a search: who was lost is said, and nobody lives on.
+fn kill_in_a_search(run: u64) {
+    let search = SEARCHES[run as usize % SEARCHES.len()];
+    let names = shared_memory_names();
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
+        .args(["run", "-n", &RANKS.to_string(), "--"])
+        .args(search)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ranks = loop {
+        let ranks = children(&launcher, search[0]);
+        if ranks.len() == RANKS as usize {
+            break ranks;
+        }
+        assert!(launcher.try_wait().unwrap().is_none(), "{search:?} has not begun");
+        std::thread::yield_now();
+    };
+    let ends = ranks.iter().map(|pid| pidfd_open(*pid, PidfdFlags::empty()).unwrap());
+    let ends: Vec<OwnedFd> = ends.collect();
+    let scattered = run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    // The moment is what this is about.
+    std::thread::sleep(Duration::from_micros(scattered % 300_000));
+    let victim = ranks[(scattered / 64 % RANKS) as usize];
+    kill_process(victim, Signal::KILL).unwrap();
+    ends.iter().for_each(wait_for_end);
+    let output = launcher.wait_with_output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = errors.lines().filter(|line| line.starts_with("weft: ")).collect();
+    assert_eq!((output.status.code(), lines.len()), (Some(128 + 9), 1), "{search:?}: {errors}");
+    let (named, why) = (format!("pid {}", victim.as_raw_nonzero()), "killed by signal 9 (SIGKILL)");
+    assert!(lines[0].contains(&named) && lines[0].contains(why), "{search:?}: {errors}");
+    assert_eq!(shared_memory_names(), names, "something is left in /dev/shm");
+}
+
+#[test]
+fn a_search_whose_rank_is_killed_ends_and_says_who_was_lost() {
+    (0..runs_asked().unwrap_or(4)).for_each(kill_in_a_search);
+}
+
 #[test]
 fn everybody_learns_of_a_killed_rank_and_ends() {
     let long = runs_asked();

@@ -79,7 +79,10 @@ fn programs_on_objects_check_themselves() {
 fn searches_find_what_is_known() {
     for (program, right) in [
         ("puzzle --grain 20 13,8,14,3,9,1,0,7,15,5,4,10,12,2,6,11", "\n41 moves   "),
+        ("puzzle --best-first 64 13,8,14,3,9,1,0,7,15,5,4,10,12,2,6,11", "\n41 moves   "),
         ("weft-game perft othello 7 --grain 2", "55,092 lines of 7 moves   "),
+        ("weft-game solve connect-four-5x4 3 3 --table 4", "\na draw\nbest "),
+        ("weft-game play connect-four-5x4 --self --depth 3 --table 1", "O plays "),
     ] {
         for options in ["-n 1", "-n 4 --check", "-n 3 --preset nrx-hmc", "-n 2 --link udp --check"]
         {

@@ -3,6 +3,7 @@
 //! these change hands. Who has no move passes; if nobody has, the game is over.
 
 use crate::bits::{self, Bits};
+use crate::board::{Board, draw, grid};
 use weft_search::Game;
 
 /// The move of a player who has no other.
@@ -162,6 +163,29 @@ impl Game for Othello {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (own, other) = bits::decode(bytes)?;
         Othello::new(own, other)
+    }
+}
+
+impl Board for Othello {
+    const MOVES: &'static str = "a square such as d3, or 'pass'";
+
+    fn draw(&self, is_first: bool) -> String {
+        let [first, second] =
+            if is_first { [self.own, self.other] } else { [self.other, self.own] };
+        let rows = grid(8, 8, |row, column| draw(first, second, 1 << (8 * row + column)));
+        let numbered = rows.lines().zip(1..).map(|(row, number)| format!("{number} {row}\n"));
+        "  a b c d e f g h\n".to_owned() + &numbered.collect::<String>()
+    }
+
+    fn write_move(by: u8) -> String {
+        match by {
+            PASS => "pass".into(),
+            square => format!("{}{}", char::from(b'a' + square % 8), square / 8 + 1),
+        }
+    }
+
+    fn outcome(&self, value: i16, is_exact: bool) -> Option<(i16, String)> {
+        is_exact.then(|| (value, format!(" by {} discs", value.abs() / DISC)))
     }
 }
 

@@ -1,18 +1,25 @@
 use std::io;
 
 use weft::prelude::*;
-use weft_app_common::{seconds, thousands, write_out};
-use weft_rules::{GameVisitor, Written};
-use weft_search::{Counted, Game, Search, Settings};
+use weft_app_common::{agree, seconds, thousands, write_out};
+use weft_search::{Counted, Search, Settings};
 
-use crate::connect_four::ConnectFour;
-use crate::options::{Choice, Command, GameName, Options, PerftOptions};
+use crate::bench::bench;
+use crate::board::{Board, NoMove};
+use crate::connect_four::{ConnectFour, ConnectFour5x4};
+use crate::options::{Choice, Command, GameName, Options, PerftOptions, SolveOptions};
 use crate::othello::Othello;
+use crate::play::play;
+use crate::ruled;
 use crate::rules::{self, RulesError};
+use crate::solve::solve;
 
 /// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// Weft failed.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
     /// A search failed: a rank was lost.
     #[error(transparent)]
     Search(#[from] weft_search::Error),
@@ -22,7 +29,43 @@ pub enum Error {
     /// The deadline was over.
     #[error("not counted within {0}")]
     Late(humantime::Duration),
-    /// The report could not be written.
+    /// The deadline was over.
+    #[error("not solved within {limit}: {known}")]
+    Unsolved {
+        /// The deadline.
+        limit: humantime::Duration,
+        /// Knowledge by then.
+        known: String,
+    },
+    /// A puzzle is no game of two players.
+    #[error("{0} is a puzzle, which is solved: weft-game solve {0}; perft counts its lines, too")]
+    Puzzle(String),
+    /// A puzzle has no solution.
+    #[error("{0} has no solution from there")]
+    Unsolvable(String),
+    /// A position that is none.
+    #[error("'{text}' is no position by these rules, whose first one is\n{like}")]
+    Position {
+        /// The text.
+        text: String,
+        /// The first position.
+        like: String,
+    },
+    /// Positions are given to games by rules.
+    #[error("--position is for games by rules: give the moves that led there")]
+    NoPosition,
+    /// A move of a puzzle that cannot be made.
+    #[error("'{text}' is no move here: a move is its number by the rules; there are {legal}")]
+    Move {
+        /// The text.
+        text: String,
+        /// Moves there are.
+        legal: String,
+    },
+    /// The moves played before are none.
+    #[error(transparent)]
+    Moves(#[from] NoMove),
+    /// The report could not be written, or moves not read.
     #[error(transparent)]
     Output(#[from] io::Error),
 }
@@ -32,52 +75,53 @@ pub enum Error {
 /// # Errors
 /// [`enum@Error`].
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
-    match &options.command {
-        Command::Perft(options) => perft(weft, options),
+    let command = &options.command;
+    let choice = match command {
+        Command::Perft(options) => &options.game,
+        Command::Solve(options) => &options.game,
+        Command::Play(options) => &options.game,
+        Command::Bench(options) => &options.game,
+        Command::Rules(options) => return rules::show(weft, options),
+    };
+    if let (Command::Solve(SolveOptions { position: Some(_), .. }), Choice::Own(_)) =
+        (command, choice)
+    {
+        return agree(weft, Err(Error::NoPosition));
+    }
+    match choice {
+        Choice::Own(GameName::Othello) => run_game(weft, Othello::FIRST, command),
+        Choice::Own(GameName::ConnectFour) => run_game(weft, ConnectFour::FIRST, command),
+        Choice::Own(GameName::ConnectFour5x4) => run_game(weft, ConnectFour5x4::FIRST, command),
+        Choice::Rules(name) => {
+            let library = rules::load(weft, name)?;
+            ruled::run(weft, library, command)
+        }
+    }
+}
+
+/// Runs a command that is about a game which begins with the position `first`.
+pub(crate) fn run_game<B: Board>(weft: &Weft, first: B, command: &Command) -> Result<(), Error> {
+    match command {
+        Command::Perft(options) => perft(weft, first, options),
+        Command::Solve(options) => solve(weft, first, options),
+        Command::Play(options) => play(weft, first, options),
+        Command::Bench(options) => bench(weft, first, options),
         Command::Rules(options) => rules::show(weft, options),
     }
 }
 
-fn perft(weft: &Weft, options: &PerftOptions) -> Result<(), Error> {
-    let settings = options.settings();
-    let lines = Lines { weft, depth: options.depth, settings };
-    let counted = match &options.game {
-        Choice::Own(GameName::Othello) => lines.count(&Othello::FIRST)?,
-        Choice::Own(GameName::ConnectFour) => lines.count(&ConnectFour::FIRST)?,
-        Choice::Rules(name) => {
-            let library = rules::load(weft, name)?;
-            let grain = settings.grain.or_else(|| Some(library.grain()).filter(|grain| *grain > 0));
-            library.game(Lines { settings: Settings { grain, ..settings }, ..lines })?
-        }
-    };
+/// The searches of a command.
+pub(crate) fn search(weft: &Weft, settings: Settings) -> Result<Search, Error> {
+    Ok(Search::new(weft.engine(), weft.everyone(), "game", settings)?)
+}
+
+fn perft<B: Board>(weft: &Weft, first: B, options: &PerftOptions) -> Result<(), Error> {
+    let mut search = search(weft, options.jobs.settings(options.deadline))?;
+    let counted = search.perft(&first, options.depth)?;
     match (counted.lines, options.deadline) {
         _ if weft.rank() != 0 => Ok(()),
         (None, Some(limit)) => Err(Error::Late(limit)),
         (lines, _) => Ok(write_out(report(options, lines.unwrap_or_default(), &counted))?),
-    }
-}
-
-/// Counting of lines, of any game.
-#[derive(Clone, Copy)]
-struct Lines<'w> {
-    weft: &'w Weft,
-    depth: u16,
-    settings: Settings,
-}
-
-impl Lines<'_> {
-    fn count<G: Game>(&self, first: &G) -> Result<Counted, Error> {
-        let weft = self.weft;
-        let mut search = Search::new(weft.engine(), weft.everyone(), "game", self.settings)?;
-        Ok(search.perft(first, self.depth)?)
-    }
-}
-
-impl GameVisitor for Lines<'_> {
-    type Output = Result<Counted, Error>;
-
-    fn visit<G: Game + Written>(self, first: G) -> Result<Counted, Error> {
-        self.count(&first)
     }
 }
 

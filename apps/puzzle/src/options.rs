@@ -16,6 +16,8 @@ Examples:
                                       to be compared with, optimal_moves
   weft run -n 4 -- puzzle --korf 1 --table 256 --deadline 30s
                                       with a transposition table of 256 MiB a rank, for 30 s at most
+  weft run -n 4 -- puzzle --korf 4 --best-first 1024
+                                      A* in 1 GiB a rank, which searches each board once
 
 A board is 16 numbers, row by row, 0 for the blank. Solved is 0 1 2 3 ... 15, with the blank first.
 A solution is printed as the tiles that slide, one after the other.";
@@ -67,6 +69,10 @@ pub struct Options {
     /// searched by one rank [default: 40]
     #[arg(long, value_name = "MOVES")]
     pub grain: Option<u16>,
+
+    /// Search best-first (A*) in so many MiB at each rank, until they are full: then IDA* goes on
+    #[arg(long, value_name = "MIB", value_parser = value_parser!(u32).range(1..=1 << 20))]
+    pub best_first: Option<u32>,
 
     /// Longest time for each board, such as 5s or 2min
     #[arg(long, value_name = "TIME")]

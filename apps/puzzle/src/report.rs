@@ -33,6 +33,9 @@ pub(crate) fn report(instance: &Instance, solved: &Solved, brief: bool) -> Strin
         text,
         "{found}{compared}   {nodes} nodes, {time}, {rate:.1} million nodes a second"
     );
+    if let Some(bound) = solved.full_at {
+        let _ = writeln!(text, "memory was full at bound {bound}: IDA* has gone on from there");
+    }
     if let (Answer::Moves(moves), false) = (&solved.answer, brief) {
         let _ = writeln!(text, "{}\n", slid(&instance.board, moves));
     }

@@ -65,7 +65,10 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
                 tell(iteration);
             }
         };
-        let solved = search.solve(&instance.board, tell)?;
+        let solved = match options.best_first {
+            None => search.solve(&instance.board, tell)?,
+            Some(mib) => search.best_first(&instance.board, (mib as usize) << 20, tell)?,
+        };
         if is_first {
             write_out(report(instance, &solved, options.brief))?;
         }

@@ -10,13 +10,13 @@ use weft_endpoint::Rank;
 pub(crate) const HEADER_BYTES: usize = 16;
 
 /// Bytes of what follows the header of an answer.
-const ANSWER_BYTES: usize = 8 * 7;
+const ANSWER_BYTES: usize = 8 * 8;
 
 /// Subject of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Jobs for the owner of their positions.
+    /// Jobs for the owner of their positions; in a search for values also what comes of them.
     Jobs = 1,
     /// Messages of jobs that were taken from the receiver so far.
     Credit,
@@ -110,9 +110,9 @@ impl Tally {
     /// Bytes that follow the header of an answer.
     pub fn emit(&self) -> [u8; ANSWER_BYTES] {
         let Tally { messages: Counts { sent, received }, jobs, worked } = *self;
-        let Worked { nodes, leaves, hits, excess } = worked;
+        let Worked { nodes, leaves, hits, dropped, excess } = worked;
         let mut bytes = [0; ANSWER_BYTES];
-        let words = [sent, received, jobs, nodes, leaves, hits, excess];
+        let words = [sent, received, jobs, nodes, leaves, hits, dropped, excess];
         for (room, word) in bytes.chunks_exact_mut(8).zip(words) {
             room.copy_from_slice(&word.to_le_bytes());
         }
@@ -126,10 +126,12 @@ impl Tally {
     pub fn parse(from: Rank, bytes: &[u8]) -> Result<Self> {
         let (words, rest) = bytes.as_chunks::<8>();
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        let (&[sent, received, jobs, nodes, leaves, hits, excess], []) = (&words[..], rest) else {
+        let (&[sent, received, jobs, nodes, leaves, hits, dropped, excess], []) =
+            (&words[..], rest)
+        else {
             return Err(Error::Format { from, what: "is an answer without its counters" });
         };
-        let worked = Worked { nodes, leaves, hits, excess };
+        let worked = Worked { nodes, leaves, hits, dropped, excess };
         Ok(Tally { messages: Counts { sent, received }, jobs, worked })
     }
 
@@ -148,6 +150,7 @@ impl Tally {
                 nodes: sum(mine.nodes, others.nodes),
                 leaves: sum(mine.leaves, others.leaves),
                 hits: sum(mine.hits, others.hits),
+                dropped: sum(mine.dropped, others.dropped),
                 excess: mine.excess.min(others.excess),
             },
         }

@@ -21,26 +21,30 @@
 //! | `puzzle`, `game` | rules of games of one player and of two |
 //! | `search` | [`Search`]: what all ranks call |
 //! | `member` | one rank of a search: jobs and messages, in turn |
-//! | `ida`, `perft` | what is done with a job: IDA*, enumeration |
+//! | `ida`, `astar`, `perft` | what is done with a job: IDA*, best-first search, enumeration |
+//! | `minimax` | values of positions of games of two players: alpha-beta and MTD(f) |
 //! | `worker` | what these have in common |
 //! | `table` | the transposition table of a rank |
 //! | `job`, `format` | jobs and messages, byte by byte |
 //! | `stack`, `outgoing` | jobs that wait, here and on their way out, and their bounds |
 //! | `termination` | detection of the end |
-//! | `settings`, `statistics` | what goes in, what comes out |
+//! | `settings`, `statistics`, `verdict` | what goes in, what comes out |
 //!
 //! May use messaging and the endpoint's ranks and clock. Invariants: without a table, the nodes of
 //! an iteration that finds nothing are those of a sequential IDA*; every queue is bounded (I9:
-//! `i9_stack_bounded`, `i9_credited`); a search is a function of the order in which messages come.
+//! `i9_stack_bounded`, `i9_credited`, `i9_asked`); a search is a function of the order in which
+//! messages come.
 
 #![forbid(unsafe_code)]
 
+mod astar;
 mod error;
 mod format;
 mod game;
 mod ida;
 mod job;
 mod member;
+mod minimax;
 mod outgoing;
 mod perft;
 mod puzzle;
@@ -50,12 +54,14 @@ mod stack;
 mod statistics;
 mod table;
 mod termination;
+mod verdict;
 mod worker;
 
 pub use error::{Error, Result};
 pub use game::Game;
 pub use puzzle::Puzzle;
-pub use search::Search;
+pub use search::{Search, Stopper};
 pub use settings::{MOST_JOBS_PER_MESSAGE, Settings};
 pub use statistics::{Answer, Counted, Iteration, Solved};
 pub use table::Replacement;
+pub use verdict::{Deepened, Judged, Plan, Strategy};

@@ -191,7 +191,7 @@ impl<'a, W: Worker> Member<'a, W> {
                 self.worker.advance(nodes);
             } else if let Some(job) = self.stack.pop() {
                 self.take(&job)?;
-            } else {
+            } else if !self.take_kept()? {
                 break;
             }
             any = true;
@@ -208,6 +208,18 @@ impl<'a, W: Worker> Member<'a, W> {
     fn take(&mut self, job: &Job) -> Result<()> {
         let (whole, mut below) = (self.stack.is_high(), std::mem::take(&mut self.below));
         self.worker.take(job, whole, &mut below);
+        self.give_all(below)
+    }
+
+    /// Goes on with a job that was put off. False if there is none.
+    fn take_kept(&mut self) -> Result<bool> {
+        let mut below = std::mem::take(&mut self.below);
+        let any = !self.is_stopped && self.worker.take_kept(&mut below);
+        self.give_all(below)?;
+        Ok(any)
+    }
+
+    fn give_all(&mut self, mut below: Vec<(u64, Job)>) -> Result<()> {
         for (hash, job) in below.drain(..) {
             self.give(owner(hash, self.packets.size()), job)?;
         }
@@ -450,7 +462,7 @@ impl<'a, W: Worker> Member<'a, W> {
 
 /// Work of nobody.
 const NOTHING: crate::worker::Worked =
-    crate::worker::Worked { nodes: 0, leaves: 0, hits: 0, excess: u64::MAX };
+    crate::worker::Worked { nodes: 0, leaves: 0, hits: 0, dropped: 0, excess: u64::MAX };
 
 /// The rank that owns the positions with this hash: by bits that the table does not go by.
 #[inline]

@@ -98,6 +98,18 @@ impl Outgoing {
         if is_full { Given::Full } else { Given::Kept }
     }
 
+    /// Puts bytes for rank `to` behind others, for which there is room as its caller counts them.
+    /// True if they have filled a message, which can go.
+    pub fn append(&mut self, to: usize, bytes: &[u8], now: impl FnOnce() -> Duration) -> bool {
+        let (window, most) = (self.window, self.message_bytes);
+        let peer = &mut self.peers[to];
+        if peer.message.len() == HEADER_BYTES {
+            peer.since = now();
+        }
+        peer.message.extend_from_slice(bytes);
+        peer.message.len() >= most && peer.has_credit(window)
+    }
+
     /// True if there are jobs for rank `to`.
     #[inline]
     pub fn has_jobs(&self, to: usize) -> bool {
@@ -111,7 +123,7 @@ impl Outgoing {
 
     /// True if the message for rank `to` is full.
     pub fn is_full(&self, to: usize) -> bool {
-        self.peers[to].message.len() == self.message_bytes
+        self.peers[to].message.len() >= self.message_bytes
     }
 
     /// Time since which jobs for rank `to` wait, if any do.

@@ -1,16 +1,24 @@
 //! A search as its users see it: by all ranks together.
 
+use crate::astar::AStar;
 use crate::error::{Error, Result};
 use crate::game::Game;
 use crate::ida::Ida;
+use crate::job::Job;
 use crate::member::{Iterated, Member};
+use crate::minimax::{self, Until};
 use crate::outgoing::Outgoing;
 use crate::perft::Perft;
 use crate::puzzle::Puzzle;
 use crate::settings::Settings;
 use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
+use crate::verdict::{Deepened, Judged, Plan};
+use crate::worker::Worker;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use weft_messaging::collective::Team;
 use weft_messaging::{Engine, Mailbox};
 
@@ -24,6 +32,18 @@ pub struct Search {
     settings: Settings,
     outgoing: Outgoing,
     iteration: u32,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// Word to a search of values that it is to end with what it knows. At rank 0; others do not look.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<AtomicBool>);
+
+impl Stopper {
+    /// Ends the search that is under way, within milliseconds, or the one that begins next.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Search {
@@ -36,7 +56,7 @@ impl Search {
         let mailbox = Mailbox::new(engine, name)?;
         let outgoing = Outgoing::new(engine.packets().size(), settings.jobs_per_message);
         let (engine, team) = (Arc::clone(engine), team.clone());
-        Ok(Search { engine, team, mailbox, settings, outgoing, iteration: 0 })
+        Ok(Search { engine, team, mailbox, settings, outgoing, iteration: 0, stop: None })
     }
 
     /// Finds a shortest solution by IDA*. Rank 0 says what is to be solved, and calls `after` for
@@ -48,18 +68,65 @@ impl Search {
     /// # Errors
     /// A lost rank; [`Error::Format`] if a peer sends what is no message of a search.
     pub fn solve<P: Puzzle>(&mut self, start: &P, after: impl FnMut(&Iteration)) -> Result<Solved> {
-        let began = self.engine.packets().now();
+        let deadline = self.settings.deadline;
+        self.solve_from(start, start.lower_bound(), deadline, after)
+    }
+
+    /// Finds a shortest solution by best-first search (A*): positions are kept
+    /// by the ranks that own them, in so many bytes at each rank. If they do not suffice,
+    /// [`Self::solve`] goes on from the bound that it has come to, as [`Solved::full_at`] says.
+    ///
+    /// Where a move makes the lower bound smaller by no more than one, no position is searched
+    /// twice.
+    ///
+    /// # Errors
+    /// Those of [`Self::solve`].
+    pub fn best_first<P: Puzzle>(
+        &mut self,
+        start: &P,
+        bytes: usize,
+        mut after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
+        let (worker, deadline) = (AStar::<P>::new(bytes), self.settings.deadline);
+        let mut solved = self.deepened(worker, start, start.lower_bound(), deadline, &mut after)?;
+        let Some(bound) = solved.full_at else { return Ok(solved) };
+        let deadline = deadline.map(|time| time.saturating_sub(solved.time));
+        let more = self.solve_from(start, bound, deadline, after)?;
+        solved.iterations.extend(more.iterations);
+        let time = solved.time + more.time;
+        Ok(Solved { answer: more.answer, time, ..solved })
+    }
+
+    fn solve_from<P: Puzzle>(
+        &mut self,
+        start: &P,
+        bound: u16,
+        deadline: Option<Duration>,
+        after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
         let grain = self.settings.grain.unwrap_or(P::GRAIN);
         let table = Table::new(self.settings.table_bytes, self.settings.replacement);
-        let worker = Ida::<P>::new(grain, table);
+        self.deepened(Ida::<P>::new(grain, table), start, bound, deadline, after)
+    }
+
+    /// Searches with one bound after the other, as rank 0 says, until there is an answer.
+    fn deepened<P: Puzzle, W: Worker>(
+        &mut self,
+        worker: W,
+        start: &P,
+        bound: u16,
+        deadline: Option<Duration>,
+        after: impl FnMut(&Iteration),
+    ) -> Result<Solved> {
+        let began = self.engine.packets().now();
         let packets = self.engine.packets();
         let _polls = packets.interrupts_off();
-        let (mailbox, settings) = (&self.mailbox, &self.settings);
-        let mut member =
-            Member::new(mailbox, packets, settings, &mut self.outgoing, worker, self.iteration);
+        let settings = Settings { deadline, ..self.settings };
+        let (mailbox, outgoing) = (&self.mailbox, &mut self.outgoing);
+        let mut member = Member::new(mailbox, packets, &settings, outgoing, worker, self.iteration);
         let mut solved = Solved::default();
         if packets.rank() == 0 {
-            deepen(&mut member, start, &mut solved, after)?;
+            deepen(&mut member, start, bound, &mut solved, after)?;
             member.end()?;
         } else {
             member.serve()?;
@@ -101,6 +168,53 @@ impl Search {
         Ok(counted)
     }
 
+    /// Finds the best move, and the value of `start` as minimax has it: by iterative deepening,
+    /// with as long a look ahead as the plan says and [`Settings::deadline`] allows. Rank 0 says
+    /// what is to be searched, and calls `after` for each depth, which may end it; all ranks get
+    /// the answer.
+    ///
+    /// The value is that of a sequential minimax to [`Judged::depth`], whatever the settings and
+    /// the number of ranks. Of several best moves it is any.
+    ///
+    /// # Errors
+    /// Those of [`Self::solve`].
+    pub fn best_move<G: Game>(
+        &mut self,
+        start: &G,
+        plan: Plan,
+        after: impl FnMut(&Deepened) -> ControlFlow<()>,
+    ) -> Result<Judged> {
+        let packets = self.engine.packets();
+        let began = packets.now();
+        let _polls = packets.interrupts_off();
+        let (mailbox, settings) = (&self.mailbox, &self.settings);
+        self.iteration = self.iteration.wrapping_add(1);
+        let outgoing = &mut self.outgoing;
+        let mut member = minimax::Member::new(mailbox, packets, settings, outgoing, self.iteration);
+        let mut judged = Judged::default();
+        if packets.rank() == 0 {
+            let deadline = settings.deadline.map(|time| began.saturating_add(time));
+            let until = Until { deadline, stop: self.stop.as_deref() };
+            judged = minimax::drive(&mut member, start, plan, until, after)?;
+            let tallies = member.end()?;
+            let time = packets.now() - began;
+            judged.work = Iteration::between(judged.depth, &Default::default(), &tallies, time);
+            if let Some(stop) = &self.stop {
+                stop.store(false, Ordering::Relaxed);
+            }
+        } else {
+            member.serve()?;
+        }
+        let judged = judged.spread(&self.team)?;
+        self.part()?;
+        Ok(judged)
+    }
+
+    /// A handle by which another thread of rank 0, or a signal, ends [`Self::best_move`].
+    pub fn stopper(&mut self) -> Stopper {
+        Stopper(Arc::clone(self.stop.get_or_insert_default()))
+    }
+
     /// Waits until all ranks know that the search is over: what the next one sends might overtake
     /// that.
     fn part(&self) -> Result<()> {
@@ -109,18 +223,18 @@ impl Search {
 }
 
 /// Searches with one bound after the other, at rank 0.
-fn deepen<P: Puzzle>(
-    member: &mut Member<'_, Ida<P>>,
+fn deepen<P: Puzzle, W: Worker>(
+    member: &mut Member<'_, W>,
     start: &P,
+    mut bound: u16,
     solved: &mut Solved,
     mut after: impl FnMut(&Iteration),
 ) -> Result<()> {
-    let mut bound = start.lower_bound();
     if bound == 0 && start.is_goal() {
         solved.answer = Answer::Moves(Vec::new());
         return Ok(());
     }
-    let job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
+    let job: Job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
     let mut before = Default::default();
     loop {
         let began = member.now();
@@ -136,8 +250,10 @@ fn deepen<P: Puzzle>(
             solved.answer = Answer::Moves(moves);
             return Ok(());
         }
-        if is_late {
+        let is_full = tallies.worked.dropped > 0;
+        if is_late || is_full {
             solved.answer = Answer::Late { at_least: bound };
+            solved.full_at = (!is_late).then_some(bound);
             return Ok(());
         }
         let next = u64::from(bound).checked_add(tallies.worked.excess);

@@ -46,6 +46,8 @@ pub struct Solved {
     pub iterations: Vec<Iteration>,
     /// Time of all, at rank 0.
     pub time: Duration,
+    /// Bound at which a best-first search had no more memory, and IDA* went on.
+    pub full_at: Option<u16>,
 }
 
 /// Result of an enumeration.
@@ -77,12 +79,12 @@ impl Iteration {
         self.nodes as f64 / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    fn emit(&self) -> [u64; WORDS] {
+    pub(crate) fn emit(&self) -> [u64; WORDS] {
         let Iteration { bound, nodes, jobs, messages, hits, time } = *self;
         [bound.into(), nodes, jobs, messages, hits, nanoseconds(time)]
     }
 
-    fn parse(&[bound, nodes, jobs, messages, hits, time]: &[u64; WORDS]) -> Self {
+    pub(crate) fn parse(&[bound, nodes, jobs, messages, hits, time]: &[u64; WORDS]) -> Self {
         let (bound, time) = (bound as u16, Duration::from_nanos(time));
         Iteration { bound, nodes, jobs, messages, hits, time }
     }
@@ -110,9 +112,10 @@ impl Solved {
             Answer::Late { at_least } => (2 + u64::from(*at_least), &[]),
         };
         let lengths = [answer, moves.len() as u64, self.iterations.len() as u64];
-        let mut head = [lengths[0], lengths[1], lengths[2], nanoseconds(self.time)];
+        let full_at = self.full_at.map_or(u64::MAX, u64::from);
+        let mut head = [lengths[0], lengths[1], lengths[2], nanoseconds(self.time), full_at];
         team.broadcast(0, &mut head)?;
-        let [answer, length, iterations, time] = head;
+        let [answer, length, iterations, time, full_at] = head;
         let mut words: Vec<_> = self.iterations.iter().flat_map(Iteration::emit).collect();
         words.resize(iterations as usize * WORDS, 0);
         team.broadcast(0, &mut words)?;
@@ -126,7 +129,8 @@ impl Solved {
         };
         let (iterations, _) = words.as_chunks::<WORDS>();
         let iterations = iterations.iter().map(Iteration::parse).collect();
-        Ok(Solved { answer, iterations, time: Duration::from_nanos(time) })
+        let (time, full_at) = (Duration::from_nanos(time), u16::try_from(full_at).ok());
+        Ok(Solved { answer, iterations, time, full_at })
     }
 }
 
@@ -143,6 +147,6 @@ impl Counted {
 }
 
 /// A time on the wire; centuries are enough.
-fn nanoseconds(time: Duration) -> u64 {
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

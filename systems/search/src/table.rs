@@ -57,7 +57,7 @@ impl Table {
     /// it is noted as one that now is.
     #[inline]
     pub fn covers(&mut self, hash: u64, left: u16, iteration: u32) -> bool {
-        let place = ((u128::from(hash) * self.entries.len() as u128) >> 64) as usize;
+        let place = place(hash, self.entries.len());
         let (entry, depth) = (&mut self.entries[place], left.saturating_add(1));
         let iteration = iteration as u16;
         if entry.signature == hash && entry.depth >= depth {
@@ -72,6 +72,12 @@ impl Table {
         }
         false
     }
+}
+
+/// Place of a hash among so many.
+#[inline]
+pub(crate) fn place(hash: u64, places: usize) -> usize {
+    ((u128::from(hash) * places as u128) >> 64) as usize
 }
 
 #[cfg(test)]

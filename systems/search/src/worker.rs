@@ -11,6 +11,8 @@ pub(crate) struct Worked {
     pub leaves: u64,
     /// Positions that the table had.
     pub hits: u64,
+    /// Positions for which there was no memory.
+    pub dropped: u64,
     /// In this iteration, the least that a position was beyond its bound; `u64::MAX` if none was.
     pub excess: u64,
 }
@@ -27,6 +29,11 @@ pub(crate) trait Worker {
     /// whose they are; or, if it is small or is to be searched `whole`, has [`Self::advance`]
     /// search it.
     fn take(&mut self, job: &Job, whole: bool, below: &mut Vec<(u64, Job)>);
+
+    /// Goes on with a job that was put off, as there is nothing else to do. False if none was.
+    fn take_kept(&mut self, _below: &mut Vec<(u64, Job)>) -> bool {
+        false
+    }
 
     /// True if no job is being searched here.
     fn is_idle(&self) -> bool;

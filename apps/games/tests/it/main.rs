@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
+mod common;
+mod perfect;
+mod playing;
 mod program;
 mod rules;
 mod simulated;
+mod values;

@@ -21,6 +21,18 @@ fn a_board_is_solved_and_reported() {
 }
 
 #[test]
+fn best_first_finds_as_short_solutions_and_says_when_memory_is_full() {
+    let board = crate::simulated::EASY;
+    let output = puzzle(&[board, "--best-first", "64", "--brief"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\n41 moves   ") && !text.contains("memory"), "{text}");
+    let output = puzzle(&[board, "--best-first", "1", "--brief"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("\n41 moves   "), "{text}");
+    assert!(text.contains("memory was full at bound "), "{text}");
+}
+
+#[test]
 fn instances_of_a_file_are_compared_with_what_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boards.csv");

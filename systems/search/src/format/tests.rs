@@ -16,12 +16,12 @@ fn headers_and_tallies_come_out_as_they_went_in() {
         assert_eq!((parsed, jobs(PEER, rest).unwrap()), (header, &[[5; JOB_BYTES]][..]));
     }
     let messages = Counts { sent: 1, received: 2 };
-    let worked = Worked { nodes: 3, leaves: 4, hits: 5, excess: u64::MAX };
+    let worked = Worked { nodes: 3, leaves: 4, hits: 5, dropped: 7, excess: u64::MAX };
     let tally = Tally { messages, jobs: 6, worked };
     assert_eq!(Tally::parse(PEER, &tally.emit()).unwrap(), tally);
     let twice = tally.with(Tally { worked: Worked { excess: 2, ..worked }, ..tally });
     assert_eq!((twice.jobs, twice.messages.received), (12, 4));
-    assert_eq!(twice.worked, Worked { nodes: 6, leaves: 8, hits: 10, excess: 2 });
+    assert_eq!(twice.worked, Worked { nodes: 6, leaves: 8, hits: 10, dropped: 14, excess: 2 });
 }
 
 #[test]
@@ -34,5 +34,5 @@ fn what_is_no_message_is_refused() {
     assert!(Header::parse(PEER, &bytes).is_err());
     let short = Header::parse(PEER, &bytes[1..]).map(|_| ()).unwrap_err();
     assert_eq!(said(short), "a message from rank 3 is shorter than a header");
-    assert!(jobs(PEER, &[0; 33]).is_err() && Tally::parse(PEER, &[0; 48]).is_err());
+    assert!(jobs(PEER, &[0; 33]).is_err() && Tally::parse(PEER, &[0; 56]).is_err());
 }

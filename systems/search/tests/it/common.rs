@@ -124,6 +124,15 @@ pub struct Noughts {
 impl Noughts {
     pub const FIRST: Noughts = Noughts { own: 0, other: 0 };
 
+    /// The position after so many random moves, or fewer.
+    pub fn random(seed: u64, moves: usize) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        (0..moves).fold(Self::FIRST, |position, _| match random.choice(position.moves()) {
+            Some(by) => position.play(by),
+            None => position,
+        })
+    }
+
     fn is_won(squares: u16) -> bool {
         const LINES: [u16; 8] = [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
         LINES.iter().any(|line| squares & line == *line)
@@ -206,4 +215,64 @@ pub fn with_team<T: Send>(ranks: u16, program: impl Fn(&Team, &Arc<Engine>) -> T
         barrier.leave().unwrap();
         result
     })
+}
+
+/// A game of numbers without end: a position is one of few, so that many lines meet, and its
+/// moves and value look random.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tree(u16);
+
+impl Tree {
+    /// A position with moves.
+    pub fn random(seed: u64) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let all = std::iter::repeat_with(|| Tree(random.u16(..) % 5000));
+        all.into_iter().find(|tree| tree.moves().len() > 2).unwrap()
+    }
+
+    fn noise(self, by: u64) -> u64 {
+        let mixed =
+            (u64::from(self.0) << 8 | by).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 20
+    }
+}
+
+impl Game for Tree {
+    type Moves = std::ops::Range<u8>;
+
+    const BYTES: usize = 2;
+    const GRAIN: u16 = 3;
+    const MOST: i16 = 50;
+
+    fn moves(&self) -> Self::Moves {
+        0..[0, 1, 2, 3, 4, 5, 4, 3][self.noise(255) as usize % 8]
+    }
+
+    fn play(&self, by: u8) -> Self {
+        Tree((self.noise(by.into()) % 5000) as u16)
+    }
+
+    /// The extremes are not rare.
+    fn value(&self) -> i16 {
+        ((self.noise(254) % 141) as i16 - 70).clamp(-50, 50)
+    }
+
+    fn hash(&self) -> u64 {
+        self.noise(253) << 20 ^ self.noise(252)
+    }
+
+    fn encode(&self, into: &mut [u8]) {
+        into.copy_from_slice(&self.0.to_le_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        Some(Tree(u16::from_le_bytes(bytes.try_into().ok()?))).filter(|tree| tree.0 < 5000)
+    }
+}
+
+/// Value of a position as minimax has it, so many moves ahead.
+pub fn minimax<G: Game>(position: &G, depth: u16) -> i16 {
+    let below = |by| -minimax(&position.play(by), depth - 1);
+    let best = if depth == 0 { None } else { position.moves().map(below).max() };
+    best.unwrap_or_else(|| position.value())
 }

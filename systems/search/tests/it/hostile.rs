@@ -36,8 +36,8 @@ fn what_is_no_message_of_a_search_is_refused_and_its_sender_named() {
         (message(1, 0, &many), "has more jobs than a message may have"),
         (message(1, 200, &[]), "gives credits that were not taken"),
         (message(2, 200, &[]), "gives credits that were not taken"),
-        (message(4, 0, &[0; 55]), "is an answer without its counters"),
-        (message(4, 0, &[0; 56]), "is an answer that nobody asked for"),
+        (message(4, 0, &[0; 63]), "is an answer without its counters"),
+        (message(4, 0, &[0; 64]), "is an answer that nobody asked for"),
         (message(3, 1, &[]), "is not for its sender to send"),
         (message(6, 0, &[]), "is not for its sender to send"),
         (message(7, 0, &[]), "is not for its sender to send"),
@@ -76,10 +76,77 @@ fn moves_that_are_no_solution_are_none() {
                         break received;
                     }
                 };
-                mailbox.send(Rank(0), &message(4, asked[8], &[0; 56])).unwrap();
+                mailbox.send(Rank(0), &message(4, asked[8], &[0; 64])).unwrap();
             }
             None
         });
         assert_eq!(said, [Some(Error::NoSolution), None], "{moves:?}");
+    }
+}
+
+/// A request, of a record that is not there.
+fn request(position: [u8; 4], [alpha, beta]: [i16; 2]) -> Vec<u8> {
+    let mut bytes = vec![1];
+    bytes.extend(position);
+    bytes.extend([3, 0]);
+    bytes.extend(alpha.to_le_bytes());
+    bytes.extend(beta.to_le_bytes());
+    bytes.extend([0; 7]);
+    bytes
+}
+
+#[test]
+fn what_is_no_part_of_a_search_for_values_is_refused_and_its_sender_named() {
+    let good = request([0; 4], [-11, 11]);
+    let of_search = |number: u8| {
+        let mut bytes = message(1, 0, &good);
+        bytes[4] = number;
+        bytes
+    };
+    let answer = |slot: u8, value: i16| {
+        let [low, high] = value.to_le_bytes();
+        message(1, 0, &[2, slot, 0, 0, 0, 0, 0, 0, low, high, 0, 0, 0, 0])
+    };
+    let ends = "ends within a request, an answer or a cut";
+    for (message, what) in [
+        (vec![1; 15], "is shorter than a header"),
+        (message(8, 0, &[]), "is of no kind that there is"),
+        (message(1, 0, &[4]), "has something that no rank of a search sends"),
+        (message(1, 0, &good[..good.len() - 1]), ends),
+        (message(1, 0, &[1, 0]), ends),
+        (message(1, 0, &[2, 0, 0, 0]), ends),
+        (message(1, 0, &[3, 0, 0]), ends),
+        (message(1, 0, &request([1, 0, 1, 0], [-11, 11])), "has a position that there is not"),
+        (message(1, 0, &request([0; 4], [3, 3])), "has a window that no rank uses"),
+        (message(1, 0, &request([0; 4], [-12, 3])), "has a window that no rank uses"),
+        (message(1, 0, &request([0; 4], [i16::MIN, i16::MAX])), "has a window that no rank uses"),
+        (message(1, 0, &good.repeat(1025)), "has more requests than there may be"),
+        (message(1, 0, &good.repeat(4000)), "is longer than any"),
+        (answer(0, 11), "has a value that no position has"),
+        (answer(255, 3), "answers what it was not asked"),
+        (message(1, 200, &[]), "gives credits that were not taken"),
+        (message(2, 200, &[]), "gives credits that were not taken"),
+        (message(4, 0, &[0; 63]), "is an answer without its counters"),
+        (message(4, 0, &[0; 64]), "is an answer that nobody asked for"),
+        (message(3, 1, &[]), "is not for its sender to send"),
+        (message(5, 0, &[]), "is not for its sender to send"),
+        (message(6, 0, &[]), "is not for its sender to send"),
+        (message(7, 0, &[]), "is not for its sender to send"),
+        (of_search(2), "is of another search"),
+    ] {
+        let message = &message;
+        let said = with_team(2, |team, engine| {
+            if engine.packets().rank() == 1 {
+                let port = Port::sender(engine, "search").unwrap();
+                port.send(Rank(0), &message[..]).unwrap();
+                return None;
+            }
+            let settings = Settings { grain: Some(u16::MAX), ..Settings::default() };
+            let search = weft_search::Search::new(engine, team, "search", settings);
+            let plan = weft_search::Plan::to_end();
+            let go_on = |_: &_| std::ops::ControlFlow::Continue(());
+            search.unwrap().best_move(&Noughts::random(3, 3), plan, go_on).err()
+        });
+        assert_eq!(said[0], Some(Error::Format { from: Rank(1), what }), "{}", message.len());
     }
 }

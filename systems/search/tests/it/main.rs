@@ -7,3 +7,4 @@ mod counting;
 mod hostile;
 mod simulated;
 mod solving;
+mod values;

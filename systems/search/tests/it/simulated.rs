@@ -2,8 +2,9 @@
 //! seed.
 
 use crate::common::*;
+use std::ops::ControlFlow;
 use std::time::Duration;
-use weft_search::{Answer, Search, Settings, Solved};
+use weft_search::{Answer, Judged, Plan, Search, Settings, Solved};
 use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Simulation};
 
 fn simulate(options: Options, settings: Settings, start: Stack) -> Report<Solved> {
@@ -90,5 +91,71 @@ fn a_rank_that_dies_stops_the_others_with_an_error() {
     let crashes = vec![(Rank(1), Duration::from_millis(2))];
     let faults = Faults { crashes, ..Faults::default() };
     let report = simulate(options(4, Preset::NrxImc, faults), settings, Stack::random(3));
+    assert_eq!(report.all_tell_of(Rank(1)), Ok(()));
+}
+
+/// Values of some positions on simulated ranks.
+fn judge(options: Options, settings: Settings) -> Report<Vec<Judged>> {
+    Simulation::new(options).unwrap().run_joined(move |weft| {
+        let search = Search::new(weft.engine(), weft.everyone(), "search", settings);
+        let judged = search.and_then(|mut search| {
+            let plan = Plan::to_depth(6);
+            let of =
+                |seed| search.best_move(&Tree::random(seed), plan, |_| ControlFlow::Continue(()));
+            (0..4).map(of).collect::<weft_search::Result<Vec<_>>>()
+        });
+        judged.map_err(|error| error.to_string())
+    })
+}
+
+/// Values that all ranks say, which are those of minimax, and the time.
+fn judges(options: Options, settings: Settings) -> (Vec<Judged>, Duration) {
+    let (ranks, preset) = (options.settings.ranks, options.settings.preset);
+    let report = judge(options, settings);
+    assert!(report.is_success(), "{ranks} ranks, {preset}: {:?}", report.outcomes);
+    let time = report.virtual_time;
+    let all = report.into_values().unwrap();
+    for (seed, judged) in (0..).zip(&all[0]) {
+        crate::values::check(&Tree::random(seed), 6, judged);
+    }
+    assert!(all.iter().all(|other| *other == all[0]));
+    (all[0].clone(), time)
+}
+
+/// Settings by which ranks ask each other much.
+fn asking() -> Settings {
+    Settings { grain: Some(0), jobs_per_message: 4, table_bytes: 1 << 14, ..Settings::default() }
+}
+
+#[test]
+fn values_are_those_of_minimax_on_many_ranks_and_bad_networks() {
+    for ranks in [1, 2, 7, 64] {
+        judges(options(ranks, Preset::NrxImc, Faults::default()), asking());
+    }
+    for preset in Preset::ALL {
+        judges(options(4, preset, Faults::default()), asking());
+    }
+    for preset in Preset::RETRANSMITTING {
+        judges(options(4, preset, Faults::unreliable()), asking());
+    }
+}
+
+#[test]
+fn a_search_for_values_is_a_function_of_its_seed() {
+    let run = |seed| {
+        let mut options = options(5, Preset::HrxHmc, Faults::unreliable());
+        options.seed = seed;
+        judges(options, asking())
+    };
+    let first = run(7);
+    assert_eq!(first, run(7), "nodes, messages and times");
+    assert_ne!(first.1, run(8).1, "another seed, another network");
+}
+
+#[test]
+fn a_rank_that_dies_stops_a_search_for_values() {
+    let crashes = vec![(Rank(1), Duration::from_micros(700))];
+    let faults = Faults { crashes, ..Faults::default() };
+    let report = judge(options(4, Preset::NrxImc, faults), asking());
     assert_eq!(report.all_tell_of(Rank(1)), Ok(()));
 }

@@ -115,6 +115,54 @@ fn what_is_solved_takes_no_move() {
     }
 }
 
+#[test]
+fn best_first_solutions_are_as_short_and_take_fewer_nodes() {
+    for seed in 0..8 {
+        let start = Stack::random(seed);
+        let (expected, moves) = deepen(start);
+        for (ranks, settings) in [
+            (1, Settings::default()),
+            (3, Settings { jobs_per_message: 3, ..Settings::default() }),
+            // Everything waits until there is nothing else to do.
+            (4, Settings { stack_jobs: 0, ..Settings::default() }),
+        ] {
+            let all = on_threads(ranks, settings, |search, engine| {
+                let solved = search.best_first(&start, 1 << 24, |_| {}).unwrap();
+                assert_eq!(engine.statistics().packets_unread, 0);
+                solved
+            });
+            let solved = &all[0];
+            assert_eq!((length(&start, solved), solved.full_at), (moves, None), "seed {seed}");
+            assert!(all.iter().all(|other| other == solved), "all ranks get one answer");
+            let bounds: Vec<u16> = solved.iterations.iter().map(|it| it.bound).collect();
+            assert!(expected.iter().map(|one| one.0).eq(bounds), "bounds are those of IDA*");
+            let nodes = |all: &[(u16, u64)]| all.iter().map(|one| one.1).sum::<u64>();
+            let before = nodes(&expected[..expected.len() - 1]);
+            assert!(before < 10_000 || nodes(&unsolved(solved)) < before, "{solved:?}");
+        }
+    }
+}
+
+#[test]
+fn without_memory_a_best_first_search_goes_on_by_ida() {
+    let start = Stack::random(3);
+    let (expected, moves) = deepen(start);
+    for bytes in [0, 1000, 20_000] {
+        let all = on_threads(2, Settings::default(), |search, _| {
+            search.best_first(&start, bytes, |_| {}).unwrap()
+        });
+        let solved = &all[0];
+        assert_eq!(length(&start, solved), moves);
+        let full_at = solved.full_at.unwrap();
+        // Iterations of IDA* follow those that have found nothing in memory.
+        let by_ida = expected.iter().filter(|one| one.0 >= full_at).count();
+        assert!(solved.iterations.len() > by_ida, "{solved:?}");
+    }
+    let late = Settings { deadline: Some(Duration::ZERO), ..Settings::default() };
+    let all = on_threads(2, late, |search, _| search.best_first(&start, 1 << 20, |_| {}).unwrap());
+    assert!(all.iter().all(|solved| matches!(solved.answer, Answer::Late { .. })));
+}
+
 /// A number, from which 2 or 3 are taken away until nothing is left.
 #[derive(Clone, Copy)]
 struct Number(u8);
@@ -165,6 +213,9 @@ fn what_cannot_be_solved_ends_once_all_has_been_searched() {
     assert_eq!(answers(6), [Answer::Moves(vec![3, 3]), Answer::Moves(vec![3, 3])]);
     let Answer::Moves(moves) = &answers(20)[0] else { panic!("20 can be taken away") };
     assert_eq!((moves.len(), moves.iter().sum::<u8>()), (7, 20));
+    let solve = |search: &mut Search| search.best_first(&Number(1), 1000, |_| {}).unwrap().answer;
+    let none = on_threads(2, Settings::default(), |search, _| solve(search));
+    assert_eq!(none, [Answer::Unsolvable, Answer::Unsolvable]);
 }
 
 #[test]

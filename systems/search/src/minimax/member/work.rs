@@ -1,0 +1,237 @@
+//! Requests, answers and cuts: what a rank does with them, and what it sends.
+
+use super::*;
+
+impl<G: Game> Member<'_, G> {
+    /// Takes up a request: it is answered, searched alone, or becomes a record.
+    pub(super) fn take(&mut self, request: &Request<G>) -> Result<()> {
+        let Request { position, window, asker, .. } = *request;
+        let depth = request.depth.min(position.longest());
+        if depth <= self.grain || self.asked.is_high() || self.records.is_full() {
+            let before = self.worked.nodes;
+            let (values, worked) = (&self.values, &mut self.worked);
+            match self.alone.begin(&position, depth, window, values, worked) {
+                Some(found) => self.answers.push((asker, Some(found), 0)),
+                None => self.current = Some((asker, before)),
+            }
+            return Ok(());
+        }
+        let hash = position.hash();
+        let known = self.values.known(hash);
+        if let Some(known) = known.filter(|known| known.depth == depth)
+            && let Some(value) = known.answers(window)
+        {
+            self.worked.hits += 1;
+            self.answers.push((asker, Some(Found { value, best: known.best }), 0));
+            return Ok(());
+        }
+        let mut moves = Vec::new();
+        order(&position, known.and_then(|known| known.best), true, &mut moves);
+        if moves.is_empty() {
+            let found = Found { value: position.value(), best: None };
+            self.worked.leaves += 1;
+            self.answers.push((asker, Some(found), 0));
+            return Ok(());
+        }
+        self.worked.nodes += moves.len() as u64;
+        let is_likely = match known {
+            Some(known) if known.lower >= window.beta => true,
+            Some(known) if known.upper < window.beta => false,
+            _ => position.value() >= window.beta,
+        };
+        let mut record = Record::new(hash, depth, window, asker, moves);
+        record.is_wide = window.is_null() && !is_likely;
+        let id = self.records.insert(record);
+        self.request_below(id)
+    }
+
+    /// Goes on with what is being searched alone.
+    pub(super) fn advance(&mut self, nodes: u64) {
+        let Some((asker, before)) = self.current else { return };
+        if let Some(found) = self.alone.advance(nodes, &mut self.values, &mut self.worked) {
+            self.answers.push((asker, Some(found), self.worked.nodes - before));
+            self.current = None;
+        }
+    }
+
+    /// Requests the positions below a record, as many as may be searched beside each other.
+    fn request_below(&mut self, id: RecordId) -> Result<()> {
+        let (own, is_high) = (self.packets.rank(), self.asked.is_high());
+        let Some(record) = self.records.get(id) else { return Ok(()) };
+        let (first, all) = (record.next, record.moves.len());
+        let until = match record.pending {
+            0 if is_high || first == 0 => all.min(first + 1),
+            0 if record.is_wide => all,
+            0 => all.min(2 * first),
+            _ => first,
+        };
+        record.next = until;
+        let (window, depth) = (record.now().turned(), record.depth - 1);
+        // The first is to be taken up first, so it comes last.
+        for index in (first..until).rev() {
+            let Some(record) = self.records.get(id) else { break };
+            let position = record.moves[index].child;
+            let owner = owner(position.hash(), self.packets.size());
+            let is_away = owner != own.index() && self.asked.ask(owner);
+            let rank = if is_away { Rank(owner as u16) } else { own };
+            record.ask(index, rank);
+            let asker = Asker { rank: own, record: id, index: index as u8 };
+            let request = Request { position, depth, window, asker };
+            if is_away {
+                self.requests_sent += 1;
+                self.post(owner, &Item::Request(request))?;
+            } else {
+                self.asked.push(request);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all answers and follows all cuts, and what comes of them.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        loop {
+            if let Some((asker, found, nodes)) = self.answers.pop() {
+                self.answer(&asker, found, nodes)?;
+            } else if !self.cuts.is_empty() {
+                let mut cuts = std::mem::take(&mut self.cuts);
+                cuts.sort_unstable();
+                let is_cut =
+                    |asker: &Asker| cuts.binary_search(&(asker.rank, asker.record)).is_ok();
+                self.drop_requests(is_cut)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn answer(&mut self, asker: &Asker, found: Option<Found>, nodes: u64) -> Result<()> {
+        let Asker { rank, record, index } = *asker;
+        if rank != self.packets.rank() {
+            self.asked.answer(rank.index());
+            let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+            let value = found.map(|found| found.value);
+            return self.post(rank.index(), &Item::Answer(Answer { record, index, value, nodes }));
+        }
+        match found {
+            Some(found) if record.slot == ROOT && record.turn == self.lead.root => {
+                self.lead.found = Some((found, nodes));
+                Ok(())
+            }
+            Some(found) => self.learn(record, index.into(), found.value, nodes),
+            None => Ok(()),
+        }
+    }
+
+    /// A record learns the value of one of its moves.
+    pub(super) fn learn(
+        &mut self,
+        id: RecordId,
+        index: usize,
+        value: i16,
+        nodes: u64,
+    ) -> Result<()> {
+        let Some(record) = self.records.get(id) else { return Ok(()) };
+        record.take(index, value, nodes);
+        let Some(found) = record.found() else { return self.request_below(id) };
+        let Some(record) = self.records.remove(id) else { return Ok(()) };
+        let Record { hash, depth, window, .. } = record;
+        self.values.note(hash, depth, window, found.value, found.best);
+        self.answers.push((record.asker, Some(found), record.nodes));
+        self.cut_below(id, &record)
+    }
+
+    /// Nobody needs what a record has requested.
+    fn cut_below(&mut self, id: RecordId, record: &Record<G>) -> Result<()> {
+        for rank in record.missing() {
+            match rank == self.packets.rank() {
+                true => self.cuts.push((rank, id)),
+                false => self.post(rank.index(), &Item::Cut(id))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what such askers have requested, and all below it.
+    fn drop_requests(&mut self, is_such: impl Fn(&Asker) -> bool) -> Result<()> {
+        let mut dropped = Vec::new();
+        self.asked.take_out(|one| is_such(&one.asker), |one| dropped.push(one.asker));
+        if let Some((asker, _)) = self.current.take_if(|(asker, _)| is_such(asker)) {
+            self.alone.stop();
+            dropped.push(asker);
+        }
+        for id in self.records.asked_by(&is_such) {
+            let Some(record) = self.records.remove(id) else { continue };
+            dropped.push(record.asker);
+            if !self.is_closed {
+                self.cut_below(id, &record)?;
+            }
+        }
+        self.answers.extend(dropped.into_iter().map(|asker| (asker, None, 0)));
+        Ok(())
+    }
+
+    /// Drops all requests. From now on they are answered without being searched.
+    pub(super) fn close(&mut self) -> Result<()> {
+        self.is_closed = true;
+        self.cuts.clear();
+        self.drop_requests(|_| true)
+    }
+
+    /// Puts something into the message for a rank, which leaves when it is long enough.
+    fn post(&mut self, to: usize, item: &Item<G>) -> Result<()> {
+        self.bytes.clear();
+        item.emit(&mut self.bytes);
+        match self.outgoing.append(to, &self.bytes, || self.packets.now()) {
+            true => self.launch(to),
+            false => Ok(()),
+        }
+    }
+
+    fn launch(&mut self, to: usize) -> Result<()> {
+        self.messages.sent += 1;
+        let number = self.outgoing.tell(to);
+        let header = self.header(Kind::Jobs, number);
+        let sent = self.mailbox.send(Rank(to as u16), self.outgoing.launch(to, header));
+        self.outgoing.clear(to);
+        Ok(sent?)
+    }
+
+    /// Sends what has waited for long enough.
+    pub(super) fn send_waiting(&mut self) -> Result<()> {
+        let mut now = None;
+        for to in 0..self.packets.size() {
+            let Some(since) = self.outgoing.waits_since(to) else { continue };
+            let now = *now.get_or_insert_with(|| self.packets.now());
+            let is_due =
+                self.outgoing.is_full(to) || now.saturating_sub(since) >= self.settings.delay;
+            if is_due && self.outgoing.has_credit(to) {
+                self.launch(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all for which there is a credit.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        for to in 0..self.packets.size() {
+            if self.outgoing.has_jobs(to) && self.outgoing.has_credit(to) {
+                self.launch(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells ranks that their messages were taken.
+    pub(super) fn give_credits(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.owes_credits) {
+            return Ok(());
+        }
+        for to in 0..self.packets.size() {
+            if self.outgoing.owes_credit(to) {
+                let number = self.outgoing.tell(to);
+                self.send(to, Kind::Credit, number, &[])?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Positions of a rank whose answers are awaited.
+//!
+//! The first move is searched before the others if it is likely to decide (young brothers wait),
+//! and all at once where no move is likely to: where a search with a null window is expected to
+//! fail, all of them have to be searched anyway.
+
+use super::Window;
+use super::alone::{Found, Move};
+use super::items::{Asker, RecordId};
+use weft_endpoint::Rank;
+
+/// A position, and what is known of the positions below.
+pub(crate) struct Record<G> {
+    pub hash: u64,
+    pub depth: u16,
+    pub window: Window,
+    pub asker: Asker,
+    pub moves: Vec<Move<G>>,
+    /// Moves that were requested: the first ones.
+    pub next: usize,
+    /// True if all moves are to be requested at once.
+    pub is_wide: bool,
+    /// The best value so far, and the move to it.
+    best: Option<(i16, u8)>,
+    /// Ranks that were asked and have not answered, by move.
+    asked: Vec<Option<Rank>>,
+    /// Number of them.
+    pub pending: usize,
+    /// Positions made below it.
+    pub nodes: u64,
+}
+
+impl<G: Copy> Record<G> {
+    /// A position with these moves, none of which was requested.
+    pub fn new(hash: u64, depth: u16, window: Window, asker: Asker, moves: Vec<Move<G>>) -> Self {
+        let (asked, nodes) = (vec![None; moves.len()], moves.len() as u64);
+        Record {
+            hash,
+            depth,
+            window,
+            asker,
+            moves,
+            next: 0,
+            is_wide: false,
+            best: None,
+            asked,
+            pending: 0,
+            nodes,
+        }
+    }
+
+    /// The window as it is by now.
+    pub fn now(&self) -> Window {
+        let alpha = self.best.map_or(self.window.alpha, |(value, _)| value.max(self.window.alpha));
+        Window { alpha, beta: self.window.beta }
+    }
+
+    /// Notes that a rank is asked for a move.
+    pub fn ask(&mut self, index: usize, rank: Rank) {
+        self.asked[index] = Some(rank);
+        self.pending += 1;
+    }
+
+    /// True if this rank was asked for this move, and has not answered.
+    pub fn awaits(&self, index: usize, rank: Rank) -> bool {
+        self.asked.get(index) == Some(&Some(rank))
+    }
+
+    /// Takes the value of a move for the other player.
+    pub fn take(&mut self, index: usize, value: i16, nodes: u64) {
+        self.asked[index] = None;
+        self.pending -= 1;
+        self.nodes += nodes;
+        if self.best.is_none_or(|(best, _)| -value > best) {
+            self.best = Some((-value, self.moves[index].by));
+        }
+    }
+
+    /// The result, if no answer that is missing can change it.
+    pub fn found(&self) -> Option<Found> {
+        let (value, by) = self.best?;
+        let all = self.pending == 0 && self.next == self.moves.len();
+        let best = (value > self.window.alpha).then_some(by);
+        (all || value >= self.window.beta).then_some(Found { value, best })
+    }
+
+    /// Ranks that have not answered, each once, in order.
+    pub fn missing(&self) -> Vec<Rank> {
+        let mut ranks: Vec<Rank> = self.asked.iter().flatten().copied().collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks
+    }
+}
+
+/// A place for a record, and the number of records that were there.
+struct Slot<G> {
+    turn: u32,
+    record: Option<Record<G>>,
+}
+
+/// Records of a rank, up to a number.
+pub(crate) struct Records<G> {
+    slots: Vec<Slot<G>>,
+    free: Vec<u16>,
+    most: usize,
+}
+
+impl<G> Records<G> {
+    /// No records; there may be `most`.
+    pub fn new(most: usize) -> Self {
+        Records { slots: Vec::new(), free: Vec::new(), most: most.min(usize::from(u16::MAX)) }
+    }
+
+    /// True if there is no room for another.
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty() && self.slots.len() >= self.most
+    }
+
+    /// Puts a record into a free place.
+    ///
+    /// # Panics
+    /// There is none: see [`Self::is_full`].
+    pub fn insert(&mut self, record: Record<G>) -> RecordId {
+        assert!(!self.is_full(), "I9: {} records at most", self.most);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { turn: 0, record: None });
+            (self.slots.len() - 1) as u16
+        });
+        let place = &mut self.slots[usize::from(slot)];
+        place.turn = place.turn.wrapping_add(1);
+        place.record = Some(record);
+        RecordId { slot, turn: place.turn }
+    }
+
+    /// A record, unless it is over.
+    pub fn get(&mut self, id: RecordId) -> Option<&mut Record<G>> {
+        let slot = self.slots.get_mut(usize::from(id.slot))?;
+        slot.record.as_mut().filter(|_| slot.turn == id.turn)
+    }
+
+    /// Takes a record out.
+    pub fn remove(&mut self, id: RecordId) -> Option<Record<G>> {
+        let slot = self.slots.get_mut(usize::from(id.slot)).filter(|slot| slot.turn == id.turn)?;
+        let record = slot.record.take()?;
+        self.free.push(id.slot);
+        Some(record)
+    }
+
+    /// True if there is, or was, such a record.
+    pub fn was_there(&self, id: RecordId) -> bool {
+        let slot = self.slots.get(usize::from(id.slot));
+        slot.is_some_and(|slot| slot.turn.wrapping_sub(id.turn) <= u32::MAX / 2)
+    }
+
+    /// Records whose askers are such.
+    pub fn asked_by(&self, is_such: impl Fn(&Asker) -> bool) -> Vec<RecordId> {
+        let of_slot = |(number, slot): (usize, &Slot<G>)| {
+            let is_it = slot.record.as_ref().is_some_and(|record| is_such(&record.asker));
+            is_it.then_some(RecordId { slot: number as u16, turn: slot.turn })
+        };
+        self.slots.iter().enumerate().filter_map(of_slot).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
