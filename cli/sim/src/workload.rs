@@ -18,6 +18,7 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Awari(weft_awari::Options),
+    Qr(weft_qr::Options),
     Sor(weft_sor::Options),
     Leq(weft_leq::Options),
     Tsp(weft_tsp::Options),
@@ -102,6 +103,7 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "awari" => parse(name, arguments).map(Workload::Awari),
+            "qr" => parse(name, arguments).map(Workload::Qr),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "leq" => parse(name, arguments).map(Workload::Leq),
             "tsp" => parse(name, arguments).map(Workload::Tsp),
@@ -121,8 +123,8 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, awari, sor, leq, tsp, puzzle, \
-                 weft-game, fft, radix, lu, barnes, water, weft-example, storm, ping, stream, \
+                "there is no program or scenario '{unknown}'; there are asp, awari, qr, sor, leq, tsp, \
+                 puzzle, weft-game, fft, radix, lu, barnes, water, weft-example, storm, ping, stream, \
                  broadcast, all-to-all and barrier"
             ),
         }?;
@@ -169,6 +171,10 @@ impl Workload {
             Workload::Awari(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_awari::run(&weft, &options)))
+            }
+            Workload::Qr(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_qr::run(&weft, &options)))
             }
             Workload::Sor(options) => {
                 let options = options.clone();
