@@ -247,10 +247,11 @@ fn compute(
     let by_object = by_object.map(|object| object.begin(blocks)).transpose()?;
     let done = |done| progress.set(done);
     let stretch = stretch(weft, || {
-        Ok::<_, Error>(match by_object {
+        match by_object {
             None => relax(&mut rows, blocks, exchange, done)?,
             Some(mut rows_of) => relax(&mut rows, blocks, &mut rows_of, done)?,
-        })
+        }
+        Ok::<_, Error>(())
     })?;
     Ok(stretch.of(rows))
 }

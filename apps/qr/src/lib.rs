@@ -22,4 +22,4 @@ pub mod verify;
 
 pub use options::Options;
 pub use problem::Problem;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};

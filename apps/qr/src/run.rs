@@ -2,7 +2,9 @@ use std::io;
 use std::time::Duration;
 
 use weft::prelude::Weft;
-use weft_app_common::{Alone, Mailboxes, Progress, Traffic, gather_traffic, measure};
+use weft_app_common::{
+    Alone, Mailboxes, Progress, Stretch, Times, Traffic, gather_traffic, measure, stretch,
+};
 
 use crate::collectives::{Collectives, Everyone};
 use crate::columns::Columns;
@@ -38,35 +40,63 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
+/// Result of a run, at rank 0, which was checked.
+#[derive(Debug, Clone)]
+pub struct Solved {
+    /// Times of the factorization.
+    pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
+    /// Traffic of each rank meanwhile.
+    pub traffic: Vec<Traffic>,
+    problem: Problem,
+    factors: Factors,
+    errors: Errors,
+}
+
 /// Factorizes, checks and reports. Collective: every rank of the job calls it with the same
 /// options. Rank 0 prints the report; all ranks return the error if the check fails.
+///
+/// # Errors
+/// [`enum@Error`].
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
+    if let Some(solved) = solve(weft, options)? {
+        let Solved { ref problem, ref factors, errors, times, ref traffic, .. } = solved;
+        weft_app_common::write_out(Report { problem, factors, errors, times, traffic }.text())?;
+    }
+    Ok(())
+}
+
+/// Does what [`run`] does, but prints nothing. Rank 0 gets what came of it.
+///
+/// # Errors
+/// [`enum@Error`]; on all ranks that of the check.
+pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
     let mut exchange = Mailboxes::open(weft, "qr")?;
     let problem = options.problem();
-    let (solved, times) = measure(
+    let (part, times) = measure(
         options.speedup && weft.size() > 1,
         || factorize_alone(weft, problem),
-        || factorize_together(weft, problem),
+        || {
+            let part = factorize_together(weft, problem)?;
+            let time = part.time;
+            Ok::<_, Error>((part, time))
+        },
     )?;
-    let Solved { columns, factors, traffic } = solved;
+    let Stretch { value: Part { columns, factors }, began, traffic, .. } = part;
     let errors = errors(&columns, &factors, &mut Everyone(weft))?;
     if !errors.are_small(problem.rows, problem.columns) {
         let allowed = Errors::allowed(problem.rows, problem.columns);
         return Err(Error::Wrong { errors, allowed });
     }
-    if let Some(traffic) = gather_traffic(&mut exchange, traffic)? {
-        let (problem, factors) = (&problem, &factors);
-        let report = Report { problem, factors, errors, times, traffic: &traffic };
-        weft_app_common::write_out(report.text())?;
-    }
-    Ok(())
+    let traffic = gather_traffic(&mut exchange, traffic)?;
+    Ok(traffic.map(|traffic| Solved { times, began, traffic, problem, factors, errors }))
 }
 
 /// Results of a rank.
-struct Solved {
+struct Part {
     columns: Columns,
     factors: Factors,
-    traffic: Traffic,
 }
 
 /// Time of rank 0 for everything, with nobody to talk to, while the other ranks wait.
@@ -84,16 +114,13 @@ fn factorize_alone(weft: &Weft, problem: Problem) -> Result<Option<Duration>, Er
     Ok(time)
 }
 
-fn factorize_together(weft: &Weft, problem: Problem) -> Result<(Solved, Duration), Error> {
+fn factorize_together(weft: &Weft, problem: Problem) -> Result<Stretch<Part>, Error> {
     let mut everyone = Everyone(weft);
     let progress = Progress::new(everyone.rank(), problem.steps(), "QR factorization");
     let mut columns = Columns::new(problem, everyone.rank(), everyone.size());
-    let before = Traffic::so_far(weft.packets());
-    weft.barrier()?;
-    let start = weft.now();
-    let factors = factorize(&mut columns, &mut everyone, |done| progress.set(done))?;
-    weft.barrier()?;
-    let time = weft.now() - start;
-    let traffic = Traffic::so_far(weft.packets()).since(before);
-    Ok((Solved { columns, factors, traffic }, time))
+    let mut solved = stretch(weft, || {
+        Ok::<_, Error>(factorize(&mut columns, &mut everyone, |done| progress.set(done))?)
+    })?;
+    let factors = std::mem::take(&mut solved.value);
+    Ok(solved.of(Part { columns, factors }))
 }

@@ -18,6 +18,8 @@ pub enum Application {
     Puzzle4,
     /// The 15-puzzle, up to 64 jobs in a message (8.5.7).
     Puzzle64,
+    /// QR factorization (8.5.8).
+    Qr,
     /// Radix sort (8.5.9).
     Radix,
     /// Red-black overrelaxation (8.5.10).
@@ -55,7 +57,7 @@ pub struct UnknownApplication {
 
 impl Application {
     /// All of them, in the order of table 8.6.
-    pub const ALL: [Application; 9] = [
+    pub const ALL: [Application; 10] = [
         Application::Asp,
         Application::Awari,
         Application::Barnes,
@@ -63,6 +65,7 @@ impl Application {
         Application::Leq,
         Application::Puzzle4,
         Application::Puzzle64,
+        Application::Qr,
         Application::Radix,
         Application::Sor,
     ];
@@ -77,6 +80,7 @@ impl Application {
             Application::Leq => "leq",
             Application::Puzzle4 => "puzzle4",
             Application::Puzzle64 => "puzzle64",
+            Application::Qr => "qr",
             Application::Radix => "radix",
             Application::Sor => "sor",
         }
@@ -92,6 +96,7 @@ impl Application {
             Application::Leq => "LEQ",
             Application::Puzzle4 => "Puzzle-4",
             Application::Puzzle64 => "Puzzle-64",
+            Application::Qr => "QR",
             Application::Radix => "Radix",
             Application::Sor => "SOR",
         }
@@ -100,7 +105,7 @@ impl Application {
     /// System that it is written in.
     pub fn system(self) -> System {
         match self {
-            Application::Asp | Application::Sor => System::Messages,
+            Application::Asp | Application::Qr | Application::Sor => System::Messages,
             Application::Awari | Application::Leq => System::Objects,
             Application::Barnes | Application::Fft | Application::Radix => System::Regions,
             Application::Puzzle4 | Application::Puzzle64 => System::Search,
@@ -124,6 +129,8 @@ impl Application {
             (Application::Puzzle4, Size::Small) => "30 moves, up to 4 jobs a message",
             (Application::Puzzle64, Size::Thesis) => "15-puzzle, up to 64 jobs a message",
             (Application::Puzzle64, Size::Small) => "30 moves, up to 64 jobs a message",
+            (Application::Qr, Size::Thesis) => "1,024 x 1,024 matrix",
+            (Application::Qr, Size::Small) => "40 x 40 matrix",
             (Application::Radix, Size::Thesis) => "3,000,000 keys, radix 128",
             (Application::Radix, Size::Small) => "5,000 keys, radix 16",
             (Application::Sor, Size::Thesis) => "1,536 x 1,536 points, 42 iterations",
@@ -152,6 +159,8 @@ impl Application {
             (Application::Puzzle64, Size::Thesis) => &["--korf", "9", "--jobs-per-message", "64"],
             (Application::Puzzle4, Size::Small) => &[SMALL_PUZZLE, "--jobs-per-message", "4"],
             (Application::Puzzle64, Size::Small) => &[SMALL_PUZZLE, "--jobs-per-message", "64"],
+            (Application::Qr, Size::Thesis) => &[],
+            (Application::Qr, Size::Small) => &["40"],
             (Application::Radix, Size::Thesis) => &["--two-party"],
             (Application::Radix, Size::Small) => &[
                 "--two-party",

@@ -34,6 +34,9 @@ pub enum Error {
     /// The puzzle failed.
     #[error(transparent)]
     Puzzle(#[from] weft_puzzle::Error),
+    /// The factorization failed.
+    #[error(transparent)]
+    Qr(#[from] weft_qr::Error),
     /// The sort failed.
     #[error(transparent)]
     Radix(#[from] weft_radix::Error),

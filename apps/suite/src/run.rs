@@ -50,6 +50,10 @@ impl Application {
                 let solved = weft_asp::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
+            Application::Qr => {
+                let solved = weft_qr::solve(weft, &parse(words)?)?;
+                Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
+            }
             Application::Sor => {
                 let solved = weft_sor::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
