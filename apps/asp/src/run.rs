@@ -144,14 +144,14 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
 
 /// Plan of a run, the same on every rank.
 #[derive(Debug, Clone)]
-struct Plan {
-    network: Network,
-    from: usize,
+pub(crate) struct Plan {
+    pub network: Network,
+    pub from: usize,
     to: usize,
 }
 
 impl Plan {
-    fn new(options: &Options) -> Result<Self, Error> {
+    pub fn new(options: &Options) -> Result<Self, Error> {
         let (airports, routes) = match (&options.airports, &options.routes) {
             (Some(airports), Some(routes)) => (Input::read(airports)?, Input::read(routes)?),
             _ => Network::embedded(),
@@ -165,12 +165,12 @@ impl Plan {
         Ok(Self { network, from, to })
     }
 
-    fn nodes(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.network.graph.nodes()
     }
 
     /// Number of sources that were verified, if all were and nothing differs.
-    fn accept(&self, verdict: &Verdict, asked: usize) -> Result<usize, Error> {
+    pub fn accept(&self, verdict: &Verdict, asked: usize) -> Result<usize, Error> {
         if let Some(first) = verdict.first {
             let [from, to] = [first.from, first.to].map(|node| &self.network.airports[node]);
             return Err(Error::Wrong(format!(

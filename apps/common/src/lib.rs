@@ -6,6 +6,7 @@
 //!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
 //! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
 //!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
+//! - [`crew`] runs a program by bare threads, which programs on Weft are compared with;
 //! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank
 //!   sent and received;
 //! - [`Progress`] shows how far rank 0 is;
@@ -27,6 +28,7 @@ mod blocks;
 pub mod chart;
 mod coherence;
 mod command;
+mod crew;
 mod edits;
 mod exchange;
 mod figures;
@@ -47,6 +49,7 @@ mod vector;
 pub use blocks::Blocks;
 pub use coherence::{Coherence, DataName, HintName};
 pub use command::{explain, finish};
+pub use crew::{Crewmate, crew};
 pub use edits::edit_distance;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};
@@ -58,7 +61,7 @@ pub use recorded::Recorded;
 pub use shared::{Family, Measured, Shared, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments};
-pub use stretch::{Stretch, stretch};
+pub use stretch::{MEASURED, Stretch, stretch};
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};
 pub use vector::Vector;

@@ -4,6 +4,9 @@ use weft::prelude::Weft;
 
 use crate::traffic::Traffic;
 
+/// Span around what an application measures, in a trace of it.
+pub const MEASURED: &str = "measured";
+
 /// A measured stretch of a rank's run.
 #[derive(Debug, Clone, Copy)]
 pub struct Stretch<T> {
@@ -34,6 +37,7 @@ pub fn stretch<T, E: From<weft::Error>>(
 ) -> Result<Stretch<T>, E> {
     let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
+    let _span = weft.span(MEASURED);
     let began = weft.now();
     let value = part()?;
     weft.barrier()?;

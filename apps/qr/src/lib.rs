@@ -18,6 +18,7 @@ mod options;
 mod problem;
 mod report;
 mod run;
+pub mod threads;
 pub mod verify;
 
 pub use options::Options;

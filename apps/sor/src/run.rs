@@ -86,13 +86,13 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
 }
 
 /// Results of a rank.
-struct Part {
-    grid: Grid,
-    ended: Ended,
+pub(crate) struct Part {
+    pub grid: Grid,
+    pub ended: Ended,
 }
 
 /// Result of one rank alone.
-type Whole = (Grid, Ended);
+pub(crate) type Whole = (Grid, Ended);
 
 /// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared
 /// with.
@@ -153,7 +153,7 @@ fn solve_together(
 }
 
 /// Compares all bits of all ranks' `values`, and how the iteration ended, with what one rank has.
-fn compare(
+pub(crate) fn compare(
     (whole, expected): &Whole,
     part: &Part,
     values: &[Vec<f64>],

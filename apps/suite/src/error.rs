@@ -22,6 +22,14 @@ pub enum Error {
     /// Awari failed.
     #[error(transparent)]
     Awari(#[from] weft_awari::Error),
+    /// A value that bare threads have made of a position.
+    #[error("the value of board {index} of {stones} stones is not the best of its moves")]
+    Position {
+        /// Number of its stones.
+        stones: u32,
+        /// Its number among those with as many.
+        index: u32,
+    },
     /// Barnes-Hut failed.
     #[error(transparent)]
     Barnes(#[from] weft_barnes::Error),
