@@ -3,10 +3,10 @@
 
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use weft_app_common::{Crewmate, crew};
+use weft_app_common::{Crewmate, crew, locked};
 
 use crate::body::Body;
 use crate::cell::{Cube, Part};
@@ -137,8 +137,4 @@ fn zones(costs: impl Iterator<Item = u64> + Clone, count: usize) -> Vec<Range<us
         ends[zone + 1] = ends[zone + 1].max(ends[zone]);
     }
     ends.windows(2).map(|both| both[0]..both[1]).collect()
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 //! Threads that share memory and nothing else: what programs on Weft are compared with.
 
-use std::sync::Barrier;
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,11 @@ pub fn crew<T: Send>(threads: usize, program: impl Fn(&Crewmate<'_>) -> T + Sync
         );
         all
     })
+}
+
+/// Contents of a mutex, also where a thread has panicked that held it: a crew panics as a whole.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Crewmate<'_> {

@@ -49,7 +49,7 @@ mod vector;
 pub use blocks::Blocks;
 pub use coherence::{Coherence, DataName, HintName};
 pub use command::{explain, finish};
-pub use crew::{Crewmate, crew};
+pub use crew::{Crewmate, crew, locked};
 pub use edits::edit_distance;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};

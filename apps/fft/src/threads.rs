@@ -1,4 +1,5 @@
-//! A transform by bare threads, in the same steps: a stripe of rows each, which all read to transpose.
+//! A transform by bare threads, in the same steps: a stripe of rows each, which all read to
+//! transpose.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use crate::complex::Complex;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::run::{Error, check};
-use crate::sequential::sequential;
+use crate::sequential::{by_tiles, sequential};
 
 /// Transforms by so many threads, and checks the result as ranks do. Returns the time of the
 /// transform.
@@ -66,11 +67,9 @@ fn transposed(side: usize, parts: Blocks, mate: &Crewmate<'_>, stripes: &[Stripe
     for other in (1..=mate.size()).map(|step| (mate.rank() + step) % mate.size()) {
         let stripe = stripes[other].read().unwrap_or_else(PoisonError::into_inner);
         let rows = parts.of(other);
-        for (into, column) in mine.chunks_exact_mut(side).zip(columns.clone()) {
-            for (value, row) in into[rows.clone()].iter_mut().zip(stripe.chunks_exact(side)) {
-                *value = row[column];
-            }
-        }
+        by_tiles(rows.len(), columns.len(), |row, column| {
+            mine[column * side + rows.start + row] = stripe[row * side + columns.start + column];
+        });
     }
     mine
 }

@@ -1,10 +1,10 @@
 //! Jacobi's method by bare threads: a vector that all write their parts of, and a
 //! barrier.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use weft_app_common::{Blocks, Crewmate, crew};
+use weft_app_common::{Blocks, Crewmate, crew, locked};
 use weft_object::Result as Shares;
 
 use crate::options::Options;
@@ -76,8 +76,4 @@ impl Parts for Vectors<'_> {
         }
         Ok(largest)
     }
-}
-
-fn locked(piece: &Piece) -> MutexGuard<'_, (Vec<f64>, f64)> {
-    piece.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! Factorization by bare threads: collectives in memory that they share.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use weft_app_common::{Crewmate, Error as ExchangeError, crew};
+use weft_app_common::{Crewmate, Error as ExchangeError, crew, locked};
 
 use crate::collectives::{Candidate, Collectives};
 use crate::columns::Columns;
@@ -117,8 +117,4 @@ impl Collectives for Together<'_> {
     }
 
     fn work(&mut self, _steps: usize) {}
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

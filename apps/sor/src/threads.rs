@@ -1,11 +1,11 @@
 //! Overrelaxation by bare threads: border rows lie where neighbours read them, and two barriers are
 //! all that an iteration waits for.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use weft_app_common::{Alone, Blocks, Crewmate, crew};
+use weft_app_common::{Alone, Blocks, Crewmate, crew, locked};
 
 use crate::grid::{Colour, Grid};
 use crate::options::Options;
@@ -54,7 +54,7 @@ impl Borders {
     fn write(&self, thread: usize, colour: Colour, grid: &Grid) {
         let [first, last] = &self.rows[thread][colour as usize];
         for (border, row) in [(first, grid.first(colour)), (last, grid.last(colour))] {
-            let mut border = border.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut border = locked(border);
             border.clear();
             border.extend_from_slice(row);
         }
@@ -62,7 +62,7 @@ impl Borders {
 
     fn read(&self, (thread, end): (usize, usize), colour: Colour, into: &mut [f64]) {
         let border = &self.rows[thread][colour as usize][end];
-        into.copy_from_slice(&border.lock().unwrap_or_else(PoisonError::into_inner));
+        into.copy_from_slice(&locked(border));
     }
 }
 

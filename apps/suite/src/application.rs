@@ -141,7 +141,7 @@ impl Application {
     /// Problem of this size, as the words that state it to the application itself.
     pub fn words(self, size: Size) -> &'static [&'static str] {
         match (self, size) {
-            (Application::Asp, Size::Thesis) => &["--sample", "1024"],
+            (Application::Asp, Size::Thesis) => &["--sample", "1024", "--to", "SYD"],
             (Application::Asp, Size::Small) => &["--sample", "90", "--to", "SYD"],
             (Application::Awari, Size::Thesis) => &["--stones", "13"],
             (Application::Awari, Size::Small) => &["--stones", "5", "--batch", "256"],
