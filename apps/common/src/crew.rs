@@ -4,6 +4,8 @@ use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
 /// A thread of a crew.
 pub struct Crewmate<'a> {
     rank: usize,
@@ -12,25 +14,35 @@ pub struct Crewmate<'a> {
 }
 
 /// Runs `program` on so many threads, which share what it borrows, and returns what they returned,
-/// in order.
+/// in order. Each stays on one of the cores that this process may use, in turn, as ranks do: threads
+/// that sleep and wake often may otherwise all be left on one.
 pub fn crew<T: Send>(threads: usize, program: impl Fn(&Crewmate<'_>) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
-    let mate = |rank| Crewmate { rank, size: threads, barrier: &barrier };
+    let cores = cores();
     thread::scope(|scope| {
-        let started: Vec<_> = (1..threads)
-            .map(|rank| {
-                let (program, mate) = (&program, mate(rank));
-                scope.spawn(move || program(&mate))
+        let start = |rank: usize| {
+            let mate = Crewmate { rank, size: threads, barrier: &barrier };
+            let (program, core) = (&program, cores.get(rank % cores.len().max(1)).copied());
+            scope.spawn(move || {
+                if let Some(core) = core {
+                    let mut one = CpuSet::new();
+                    one.set(core);
+                    // Where it cannot be bound it runs all the same.
+                    let _ = sched_setaffinity(None, &one);
+                }
+                program(&mate)
             })
-            .collect();
-        let mut all = vec![program(&mate(0))];
-        all.extend(
-            started.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            }),
-        );
-        all
+        };
+        let started: Vec<_> = (0..threads).map(start).collect();
+        let joined = started.into_iter().map(|thread| thread.join());
+        joined.map(|of| of.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
+}
+
+/// Cores that this process may use; none if nobody says.
+fn cores() -> Vec<usize> {
+    let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect()
 }
 
 /// Contents of a mutex, also where a thread has panicked that held it: a crew panics as a whole.
