@@ -14,8 +14,8 @@ pub struct Crewmate<'a> {
 }
 
 /// Runs `program` on so many threads, which share what it borrows, and returns what they returned,
-/// in order. Each stays on one of the cores that this process may use, in turn, as ranks do: threads
-/// that sleep and wake often may otherwise all be left on one.
+/// in order. Each stays on one of the cores that this process may use, in turn, as ranks do:
+/// threads that sleep and wake often may otherwise all be left on one.
 pub fn crew<T: Send>(threads: usize, program: impl Fn(&Crewmate<'_>) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
     let cores = cores();
