@@ -32,6 +32,7 @@ mod run;
 mod solve;
 mod sphere;
 mod tables;
+pub mod threads;
 mod trip;
 mod verify;
 
@@ -40,4 +41,4 @@ pub use input::InputError;
 pub use lookup::LookupError;
 pub use options::{On, Options};
 pub use relax::relax;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};

@@ -31,5 +31,27 @@ fn transpose(plan: &Plan, matrix: &mut Vec<Complex>, work: impl Fn(usize)) {
 
 /// A matrix of rows of `width`, its columns as rows.
 pub fn transposed(matrix: &[Complex], width: usize) -> Vec<Complex> {
-    (0..width).flat_map(|column| matrix[column..].iter().step_by(width).copied()).collect()
+    let height = matrix.len() / width;
+    let mut turned = vec![Complex::default(); matrix.len()];
+    by_tiles(height, width, |row, column| {
+        turned[column * height + row] = matrix[row * width + column];
+    });
+    turned
+}
+
+/// Rows and columns of a tile: a cache line of points. Rows of a matrix whose side is a power of
+/// two lie in the same places of a cache, which has room for few of them.
+const TILE: usize = 8;
+
+/// Visits all places of a matrix, tile by tile.
+pub fn by_tiles(height: usize, width: usize, mut visit: impl FnMut(usize, usize)) {
+    for top in (0..height).step_by(TILE) {
+        for left in (0..width).step_by(TILE) {
+            for column in left..width.min(left + TILE) {
+                for row in top..height.min(top + TILE) {
+                    visit(row, column);
+                }
+            }
+        }
+    }
 }

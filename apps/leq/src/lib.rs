@@ -17,8 +17,9 @@ mod report;
 mod run;
 mod solve;
 mod sweep;
+pub mod threads;
 mod verify;
 
 pub use options::Options;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};
 pub use sweep::sweep;

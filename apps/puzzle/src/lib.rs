@@ -19,9 +19,10 @@ mod korf;
 mod options;
 mod report;
 mod run;
+pub mod threads;
 
 pub use board::{Board, NoBoard};
 pub use input::{InputError, Instance};
 pub use korf::KORF;
 pub use options::Options;
-pub use run::{Error, run};
+pub use run::{Error, run, solve};
