@@ -40,4 +40,4 @@ pub use input::InputError;
 pub use lookup::LookupError;
 pub use options::{On, Options};
 pub use relax::relax;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};

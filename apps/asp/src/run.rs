@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_app_common::{
-    Alone, Blocks, Exchange, Mailboxes, Progress, Traffic, agree, gather_traffic, measure,
-    thousands,
+    Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, agree, gather_traffic,
+    measure, stretch, thousands,
 };
 
 use crate::graph::UNREACHABLE;
@@ -18,7 +18,7 @@ use crate::options::{On, Options};
 use crate::published::ByObject;
 use crate::report::Report;
 use crate::rows::Rows;
-use crate::solve::solve;
+use crate::solve::solve as relax;
 use crate::trip::{Pair, Trip, farther, farthest, kilometres, route};
 use crate::verify::{Verdict, check, sources};
 
@@ -66,12 +66,51 @@ pub enum Error {
     },
 }
 
+/// Result of a run, at rank 0, which was checked.
+#[derive(Debug, Clone)]
+pub struct Solved {
+    /// Times of the computation.
+    pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
+    /// Traffic of each rank meanwhile.
+    pub traffic: Vec<Traffic>,
+    /// Number of nodes of the graph.
+    pub nodes: usize,
+    plan: Plan,
+    asked: Trip,
+    farthest: Trip,
+    verified_sources: usize,
+}
+
 /// Computes, checks and reports. Collective: every rank of the job calls it with the same options.
 /// Rank 0 prints the report, and returns the error if the check fails.
+///
+/// # Errors
+/// [`enum@Error`].
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     if let Some([airports, routes, folder]) = options.import.as_deref() {
         return agree(weft, import(weft, airports, routes, folder));
     }
+    let Some(solved) = solve(weft, options)? else { return Ok(()) };
+    let Solved { plan, asked, farthest, .. } = &solved;
+    let report = Report {
+        network: &plan.network,
+        asked,
+        farthest,
+        verified_sources: solved.verified_sources,
+        times: solved.times,
+        traffic: &solved.traffic,
+    };
+    print(&report.text())?;
+    options.map.as_deref().map_or(Ok(()), |path| plan.draw(asked, farthest, path))
+}
+
+/// Computes and checks, and prints nothing. Collective; rank 0 gets what came of it.
+///
+/// # Errors
+/// [`enum@Error`]; at rank 0 that of the check.
+pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
     let mut plan = agree(weft, Plan::new(options))?;
     let mut exchange = Mailboxes::open(weft, "asp")?;
     // Sines may differ in the last bit between the hosts of a job; distances must not differ at
@@ -82,34 +121,29 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
         On::Broadcasts => None,
         On::Objects => Some(ByObject::new(weft)?),
     };
-    let (solved, times) = measure(
+    let (part, times) = measure(
         options.speedup && exchange.size() > 1,
         || compute_sequentially(weft, &plan),
-        || compute(weft, &plan, by_object.as_ref(), &mut exchange),
+        || {
+            let part = compute(weft, &plan, by_object.as_ref(), &mut exchange)?;
+            let time = part.time;
+            Ok::<_, Error>((part, time))
+        },
     )?;
-    let verified = verify(&plan, &solved.rows, options.check.get(), &mut exchange)?;
-    let trips = find_trips(&plan, &solved.rows, &mut exchange)?;
-    let traffic = gather_traffic(&mut exchange, solved.traffic)?;
-    match (verified, trips, traffic) {
-        (Some(verdict), Some(trips), Some(traffic)) => {
-            let verified_sources = plan.accept(&verdict, options.check.get())?;
-            let (asked, farthest) = (trips.asked?, trips.farthest?);
-            let report = Report {
-                network: &plan.network,
-                asked: &asked,
-                farthest: &farthest,
-                verified_sources,
-                times,
-                traffic: &traffic,
-            };
-            print(&report.text())?;
-            options.map.as_deref().map_or(Ok(()), |path| plan.draw(&asked, &farthest, path))
-        }
-        _ => Ok(()),
-    }
+    let verified = verify(&plan, &part.value, options.check.get(), &mut exchange)?;
+    let trips = find_trips(&plan, &part.value, &mut exchange)?;
+    let traffic = gather_traffic(&mut exchange, part.traffic)?;
+    let (Some(verdict), Some(trips), Some(traffic)) = (verified, trips, traffic) else {
+        return Ok(None);
+    };
+    let verified_sources = plan.accept(&verdict, options.check.get())?;
+    let (asked, farthest) = (trips.asked?, trips.farthest?);
+    let (began, nodes) = (part.began, plan.nodes());
+    Ok(Some(Solved { times, began, traffic, nodes, plan, asked, farthest, verified_sources }))
 }
 
 /// Plan of a run, the same on every rank.
+#[derive(Debug, Clone)]
 struct Plan {
     network: Network,
     from: usize,
@@ -192,7 +226,7 @@ fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Er
         let progress = Progress::new(0, nodes, "one rank alone");
         let mut rows = Rows::new(&plan.network.graph, 0..nodes);
         let start = weft.now();
-        solve(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
+        relax(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
         weft.work((nodes * nodes * nodes) as u64);
         time = Some(weft.now() - start);
     }
@@ -200,32 +234,25 @@ fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Er
     Ok(time)
 }
 
-/// Results of this rank.
-struct Solved {
-    rows: Rows,
-    traffic: Traffic,
-}
-
+/// Distances from this rank's nodes.
 fn compute(
     weft: &Weft,
     plan: &Plan,
     by_object: Option<&ByObject<'_>>,
     exchange: &mut Mailboxes,
-) -> Result<(Solved, Duration), Error> {
+) -> Result<Stretch<Rows>, Error> {
     let blocks = Blocks::new(plan.nodes(), exchange.size());
     let progress = Progress::new(exchange.rank(), plan.nodes(), "shortest paths");
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
-    let before = Traffic::so_far(weft.packets());
     let by_object = by_object.map(|object| object.begin(blocks)).transpose()?;
-    weft.barrier()?;
-    let start = weft.now();
-    match by_object {
-        None => solve(&mut rows, blocks, exchange, |done| progress.set(done))?,
-        Some(mut rows_of) => solve(&mut rows, blocks, &mut rows_of, |done| progress.set(done))?,
-    }
-    weft.barrier()?;
-    let time = weft.now() - start;
-    Ok((Solved { rows, traffic: Traffic::so_far(weft.packets()).since(before) }, time))
+    let done = |done| progress.set(done);
+    let stretch = stretch(weft, || {
+        Ok::<_, Error>(match by_object {
+            None => relax(&mut rows, blocks, exchange, done)?,
+            Some(mut rows_of) => relax(&mut rows, blocks, &mut rows_of, done)?,
+        })
+    })?;
+    Ok(stretch.of(rows))
 }
 
 /// Checks what is owned here; rank 0 gets the verdict of all.

@@ -66,10 +66,11 @@ mod solve;
 mod tests;
 
 pub use board::{Board, PITS, Played};
+pub use check::{Checked, check};
 pub use database::{Database, Databases};
 pub use error::Error;
 pub use file::Files;
 pub use index::{MOST_STONES, board_of, count, index_of};
 pub use make::{Made, make};
-pub use options::{Command, MakeOptions, Options};
+pub use options::{CheckOptions, Command, MakeOptions, Options};
 pub use run::run;

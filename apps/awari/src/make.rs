@@ -27,8 +27,10 @@ pub struct Made {
     all: Vec<(Outcomes, u32)>,
     sent: Sent,
     rounds: u64,
-    times: Times,
-    traffic: Vec<Traffic>,
+    /// Times of all databases.
+    pub times: Times,
+    /// Traffic of each rank meanwhile.
+    pub traffic: Vec<Traffic>,
 }
 
 /// Makes the databases that are not there, and writes each when it is done. Collective; rank 0 gets

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use weft_app_common::{Measured, Progress, Shared, Times, Traffic, agree, print, thousands};
 
 use crate::body::Body;
@@ -13,6 +15,8 @@ use crate::verify::{Verdict, verify};
 pub struct Solved {
     /// Times of the run.
     pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
     /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
     /// Bodies and cells that were looked at for a body in the last step.
@@ -54,7 +58,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let begin = agree(shared, plummer(problem.bodies, options.seed).map_err(Error::from))?;
     shared.regions().set_data(options.coherence.data())?;
     let mut sky = SharedSky::new(shared, problem.bodies, options.coherence)?;
-    let Measured { whole, part, times, traffic } = shared.measure(
+    let Measured { whole, part, times, began, traffic } = shared.measure(
         (options.verify, options.speedup),
         || {
             let mut bodies = begin.clone();
@@ -79,7 +83,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         Some(whole) if options.verify => Some(verify(&problem, &begin, &part, &whole?)?),
         _ => None,
     };
-    Ok(Some(Solved { times, traffic, visits, verdict }))
+    Ok(Some(Solved { times, began, traffic, visits, verdict }))
 }
 
 fn all(sky: &mut SharedSky<'_>, count: usize) -> Result<Vec<Body>, Error> {

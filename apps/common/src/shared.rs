@@ -1,6 +1,6 @@
 mod measured;
 
-pub use measured::{Measured, Stretch};
+pub use measured::Measured;
 
 use std::error::Error;
 use std::io;

@@ -1,4 +1,5 @@
 use std::io;
+use std::time::Duration;
 
 use weft_app_common::{Measured, Shared, Times, Traffic, agree, print, thousands};
 
@@ -38,6 +39,8 @@ pub enum Error {
 pub struct Solved {
     /// Times of the transform.
     pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
     /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
     /// Errors of the result, if they were asked for.
@@ -76,7 +79,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     agree(shared, fits)?;
     shared.regions().set_data(options.coherence.data())?;
     let plan = Plan::new(side, options.seed);
-    let Measured { whole, part, times, traffic } = shared.measure(
+    let Measured { whole, part, times, began, traffic } = shared.measure(
         (options.verify, options.speedup),
         || sequential(&plan, |operations| shared.work(operations)),
         || {
@@ -92,7 +95,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
         Some(whole) if options.verify => Some(check(&plan, &part.whole()?, &whole)?),
         _ => None,
     };
-    Ok(Some(Solved { times, traffic, checks }))
+    Ok(Some(Solved { times, began, traffic, checks }))
 }
 
 /// Checks `output`, which must be what one rank has, `whole`, in all bits.

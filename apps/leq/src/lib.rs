@@ -20,5 +20,5 @@ mod sweep;
 mod verify;
 
 pub use options::Options;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};
 pub use sweep::sweep;

@@ -71,7 +71,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     if shared.rank() != 0 {
         return Ok(None);
     }
-    let Measured { whole, part, times, traffic } = measured;
+    let Measured { whole, part, times, traffic, .. } = measured;
     let mut solved = Solved { times, traffic, residual: None };
     if let Some(whole) = whole.filter(|_| options.verify) {
         let factors = part.whole()?;

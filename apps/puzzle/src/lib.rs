@@ -24,4 +24,4 @@ pub use board::{Board, NoBoard};
 pub use input::{InputError, Instance};
 pub use korf::KORF;
 pub use options::Options;
-pub use run::{Error, run};
+pub use run::{Error, run, solve};

@@ -54,6 +54,22 @@ pub enum Error {
 /// Boards that are none, a lost rank, a length that is not the one that a file says, a deadline
 /// that is over, or output that cannot be written.
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
+    let is_first = weft.rank() == 0;
+    solve(weft, options, |instance, solved| match is_first {
+        true => Ok(write_out(report(instance, solved, options.brief))?),
+        false => Ok(()),
+    })
+}
+
+/// Does what [`run`] does, but prints no results: `after` hears of each board, at all ranks.
+///
+/// # Errors
+/// Those of [`run`], and of `after`.
+pub fn solve(
+    weft: &Weft,
+    options: &Options,
+    mut after: impl FnMut(&Instance, &Solved) -> Result<(), Error>,
+) -> Result<(), Error> {
     let instances = agree(weft, instances(options).map_err(Error::from))?;
     let mut search = Search::new(weft.engine(), weft.everyone(), "puzzle", options.settings())?;
     let is_first = weft.rank() == 0;
@@ -66,9 +82,7 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
             }
         };
         let solved = search.solve(&instance.board, tell)?;
-        if is_first {
-            write_out(report(instance, &solved, options.brief))?;
-        }
+        after(instance, &solved)?;
         judge(instance, &solved, options, is_first)?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 use std::io;
 use std::ops::Range;
+use std::time::Duration;
 
 use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
 use weft_region::{Mapped, Result as Shares};
@@ -28,6 +29,8 @@ pub enum Error {
 pub struct Solved {
     /// Times of the sort.
     pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
     /// Traffic of each rank meanwhile.
     pub traffic: Vec<Traffic>,
 }
@@ -62,7 +65,7 @@ pub fn run(shared: &Shared, options: &Options) -> Result<(), Error> {
 /// [`enum@Error`]; at rank 0 that of the check.
 pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error> {
     shared.regions().set_data(options.coherence.data())?;
-    let Measured { mut part, times, traffic, .. } = shared.measure(
+    let Measured { mut part, times, began, traffic, .. } = shared.measure(
         (false, options.speedup),
         || sequential(options, |operations| shared.work(operations)),
         || {
@@ -77,7 +80,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     if options.verify {
         check(&part.from.read(0..options.keys as usize)?, unsorted(options))?;
     }
-    Ok(Some(Solved { times, traffic }))
+    Ok(Some(Solved { times, began, traffic }))
 }
 
 /// A rank's part in a sort.

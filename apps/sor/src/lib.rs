@@ -18,4 +18,4 @@ mod run;
 mod solve;
 
 pub use options::Options;
-pub use run::{Error, run};
+pub use run::{Error, Solved, run, solve};

@@ -3,14 +3,15 @@ use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_app_common::{
-    Alone, Blocks, Exchange, Mailboxes, Progress, Times, Traffic, gather_traffic, measure,
+    Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, gather_traffic, measure,
+    stretch,
 };
 
 use crate::grid::Grid;
 use crate::options::Options;
 use crate::problem::Problem;
 use crate::report::Report;
-use crate::solve::{Ended, largest_of_all, solve};
+use crate::solve::{Ended, largest_of_all, solve as relax};
 
 /// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +30,39 @@ pub enum Error {
     Output(#[from] io::Error),
 }
 
+/// Result of a run, at rank 0, which was compared with that of one rank.
+#[derive(Debug, Clone)]
+pub struct Solved {
+    /// Times of the iteration.
+    pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
+    /// Traffic of each rank meanwhile.
+    pub traffic: Vec<Traffic>,
+    problem: Problem,
+    ended: Ended,
+    /// The largest distance of a point from the exact solution.
+    error: f64,
+}
+
 /// Solves, checks and reports. Collective: every rank of the job calls it with the same options.
 /// Rank 0 prints the report, and returns the error if the check fails.
+///
+/// # Errors
+/// [`enum@Error`].
 pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
+    if let Some(solved) = solve(weft, options)? {
+        let Solved { ref problem, ended, error, times, ref traffic, .. } = solved;
+        weft_app_common::write_out(Report { problem, ended, error, times, traffic }.text())?;
+    }
+    Ok(())
+}
+
+/// Does what [`run`] does, but prints nothing. Rank 0 gets what came of it.
+///
+/// # Errors
+/// [`enum@Error`]; at rank 0 that of the check.
+pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
     let mut exchange = Mailboxes::open(weft, "sor")?;
     let mut problem = options.problem();
     // Cosines may differ in the last bit between the hosts of a job; the factor must not differ.
@@ -39,26 +70,25 @@ pub fn run(weft: &Weft, options: &Options) -> Result<(), Error> {
     exchange.spread(&mut omega)?;
     problem.omega = omega[0];
 
-    let (solved, times, whole) = solve_and_measure(weft, &problem, options.speedup, &mut exchange)?;
-    let error = largest_of_all(solved.grid.largest_error(), &mut exchange)?;
-    let traffic = gather_traffic(&mut exchange, solved.traffic)?;
+    let (part, times, whole) = solve_and_measure(weft, &problem, options.speedup, &mut exchange)?;
+    let error = largest_of_all(part.value.grid.largest_error(), &mut exchange)?;
+    let traffic = gather_traffic(&mut exchange, part.traffic)?;
+    let Stretch { value: part, began, .. } = part;
     let blocks = Blocks::new(problem.rows, exchange.size());
-    let values_of = |rank| 2 * blocks.of(rank).len() * solved.grid.half();
-    let values = exchange.gather(&solved.grid.values(), values_of)?;
-    if let (Some(traffic), Some(values), Some(whole)) = (traffic, values, whole) {
-        compare(&whole, &solved, &values, blocks)?;
-        let report =
-            Report { problem: &problem, ended: solved.ended, error, times, traffic: &traffic };
-        weft_app_common::write_out(report.text())?;
-    }
-    Ok(())
+    let values_of = |rank| 2 * blocks.of(rank).len() * part.grid.half();
+    let values = exchange.gather(&part.grid.values(), values_of)?;
+    let (Some(traffic), Some(values), Some(whole)) = (traffic, values, whole) else {
+        return Ok(None);
+    };
+    compare(&whole, &part, &values, blocks)?;
+    let ended = part.ended;
+    Ok(Some(Solved { times, began, traffic, problem, ended, error }))
 }
 
 /// Results of a rank.
-struct Solved {
+struct Part {
     grid: Grid,
     ended: Ended,
-    traffic: Traffic,
 }
 
 /// Result of one rank alone.
@@ -71,7 +101,7 @@ fn solve_and_measure(
     problem: &Problem,
     speedup: bool,
     exchange: &mut Mailboxes,
-) -> Result<(Solved, Times, Option<Whole>), Error> {
+) -> Result<(Stretch<Part>, Times, Option<Whole>), Error> {
     let mut whole = None;
     let mut sequential = || {
         let solved = solve_alone(weft, problem)?;
@@ -83,8 +113,12 @@ fn solve_and_measure(
     if !speedup {
         sequential()?;
     }
-    let (solved, times) = measure(speedup, sequential, || solve_together(weft, problem, exchange))?;
-    Ok((solved, times, whole))
+    let (part, times) = measure(speedup, sequential, || {
+        let part = solve_together(weft, problem, exchange)?;
+        let time = part.time;
+        Ok::<_, Error>((part, time))
+    })?;
+    Ok((part, times, whole))
 }
 
 /// The whole problem at rank 0, with nobody to talk to, while the other ranks wait.
@@ -95,7 +129,7 @@ fn solve_alone(weft: &Weft, problem: &Problem) -> Result<Option<(Whole, Duration
         let blocks = Blocks::new(problem.rows, 1);
         let mut grid = Grid::new(*problem, 0..problem.rows);
         let start = weft.now();
-        let ended = solve(&mut grid, problem, blocks, &mut Alone, |done| progress.set(done))?;
+        let ended = relax(&mut grid, problem, blocks, &mut Alone, |done| progress.set(done))?;
         weft.work((ended.iterations * problem.rows * problem.columns) as u64);
         solved = Some(((grid, ended), weft.now() - start));
     }
@@ -107,28 +141,25 @@ fn solve_together(
     weft: &Weft,
     problem: &Problem,
     exchange: &mut Mailboxes,
-) -> Result<(Solved, Duration), Error> {
+) -> Result<Stretch<Part>, Error> {
     let blocks = Blocks::new(problem.rows, exchange.size());
     let progress = Progress::new(exchange.rank(), problem.iterations, "overrelaxation");
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
-    let before = Traffic::so_far(weft.packets());
-    weft.barrier()?;
-    let start = weft.now();
-    let ended = solve(&mut grid, problem, blocks, exchange, |done| progress.set(done))?;
-    weft.barrier()?;
-    let time = weft.now() - start;
-    let traffic = Traffic::so_far(weft.packets()).since(before);
-    Ok((Solved { grid, ended, traffic }, time))
+    let solved = stretch(weft, || {
+        Ok::<_, Error>(relax(&mut grid, problem, blocks, exchange, |done| progress.set(done))?)
+    })?;
+    let ended = solved.value;
+    Ok(solved.of(Part { grid, ended }))
 }
 
 /// Compares all bits of all ranks' `values`, and how the iteration ended, with what one rank has.
 fn compare(
     (whole, expected): &Whole,
-    solved: &Solved,
+    part: &Part,
     values: &[Vec<f64>],
     blocks: Blocks,
 ) -> Result<(), Error> {
-    let Ended { iterations, change } = solved.ended;
+    let Ended { iterations, change } = part.ended;
     if iterations != expected.iterations || change.to_bits() != expected.change.to_bits() {
         return Err(Error::Wrong(format!(
             "{iterations} iterations to a change of {change:e} instead of {} to {:e}",

@@ -54,7 +54,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let begin = lattice(problem.molecules, options.temperature, options.seed);
     shared.regions().set_data(options.coherence.data())?;
     let water = SharedWater::new(shared, problem.molecules, options.coherence)?;
-    let Measured { whole, part, times, traffic } = shared.measure(
+    let Measured { whole, part, times, traffic, .. } = shared.measure(
         (options.verify, options.speedup),
         || sequential(&problem, &begin, |operations| shared.work(operations)),
         || {

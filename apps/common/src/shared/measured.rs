@@ -4,6 +4,7 @@ use weft_region::Error;
 
 use super::Shared;
 use crate::measure::{Times, measure};
+use crate::stretch::Stretch;
 use crate::traffic::Traffic;
 
 /// Result of solving a problem on all ranks, and perhaps on rank 0 alone as well.
@@ -14,25 +15,10 @@ pub struct Measured<W, T> {
     pub part: T,
     /// Times of the computation.
     pub times: Times,
+    /// Time at which its last run by all ranks began.
+    pub began: Duration,
     /// Traffic of each rank meanwhile, at rank 0; nothing elsewhere.
     pub traffic: Vec<Traffic>,
-}
-
-/// A measured stretch of a rank's run.
-pub struct Stretch<T> {
-    /// Result of the stretch.
-    pub value: T,
-    /// Duration.
-    pub time: Duration,
-    /// Traffic of this rank meanwhile.
-    pub traffic: Traffic,
-}
-
-impl<T> Stretch<T> {
-    /// The stretch with another result.
-    pub fn of<U>(self, value: U) -> Stretch<U> {
-        Stretch { value, time: self.time, traffic: self.traffic }
-    }
 }
 
 impl Shared {
@@ -45,11 +31,11 @@ impl Shared {
         part: impl FnOnce() -> Result<T, E>,
     ) -> Result<Stretch<T>, E> {
         self.barrier()?;
-        let (before, start) = (self.traffic(), self.now());
+        let (before, began) = (self.traffic(), self.now());
         let value = part()?;
         self.barrier()?;
-        let (time, traffic) = (self.now() - start, self.traffic().since(before));
-        Ok(Stretch { value, time, traffic })
+        let (time, traffic) = (self.now() - began, self.traffic().since(before));
+        Ok(Stretch { value, began, time, traffic })
     }
 
     /// Solves a problem `parallel` on all ranks and, if it is to be checked or its speed-up
@@ -64,7 +50,7 @@ impl Shared {
         sequential: impl Fn() -> W,
         mut parallel: impl FnMut() -> Result<Stretch<T>, E>,
     ) -> Result<Measured<W, T>, E> {
-        let (mut whole, mut traffic) = (None, Traffic::default());
+        let (mut whole, mut traffic, mut began) = (None, Traffic::default(), Duration::ZERO);
         let mut first = || {
             let mut time = None;
             if self.rank() == 0 {
@@ -81,10 +67,10 @@ impl Shared {
         }
         let (part, times) = measure(speedup, first, || {
             let stretch = parallel()?;
-            traffic = stretch.traffic;
+            (traffic, began) = (stretch.traffic, stretch.began);
             Ok::<_, E>((stretch.value, stretch.time))
         })?;
         let traffic = self.gather_traffic(traffic)?.unwrap_or_default();
-        Ok(Measured { whole, part, times, traffic })
+        Ok(Measured { whole, part, times, began, traffic })
     }
 }

@@ -1,11 +1,10 @@
-use super::{Solved, checksum, compare};
+use super::{Part, checksum, compare};
 use crate::solve::Ended;
-use weft_app_common::Traffic;
 
 const ENDED: Ended = Ended { iterations: 3, change: 0.5 };
 
-fn solved(x: &[f64], ended: Ended) -> Solved {
-    Solved { x: x.to_vec(), ended, traffic: Traffic::default() }
+fn solved(x: &[f64], ended: Ended) -> Part {
+    Part { x: x.to_vec(), ended }
 }
 
 #[test]

@@ -1,8 +1,8 @@
-use super::{Solved, compare};
+use super::{Part, compare};
 use crate::grid::Grid;
 use crate::grid::tests::problem;
 use crate::solve::Ended;
-use weft_app_common::{Blocks, Traffic};
+use weft_app_common::Blocks;
 
 const ENDED: Ended = Ended { iterations: 3, change: 0.5 };
 
@@ -13,7 +13,7 @@ fn compared(ended: Ended, spoil: impl Fn(&mut Vec<Vec<f64>>)) -> Result<(), Stri
     let mut values: Vec<Vec<f64>> = (0..2).map(|rank| whole.part(blocks.of(rank))).collect();
     spoil(&mut values);
     let grid = Grid::new(problem(5, 7), blocks.of(0));
-    let solved = Solved { grid, ended, traffic: Traffic::default() };
+    let solved = Part { grid, ended };
     compare(&(whole, ENDED), &solved, &values, blocks).map_err(|error| error.to_string())
 }
 

@@ -1,0 +1,46 @@
+/// Reason why an application gave no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The words that state its problem do not make sense to it.
+    #[error(transparent)]
+    Words(#[from] clap::Error),
+    /// A rank was lost, or Weft failed in another way.
+    #[error(transparent)]
+    Weft(#[from] weft::Error),
+    /// The ranks could not exchange what they had to.
+    #[error(transparent)]
+    Exchange(#[from] weft_app_common::Error),
+    /// The ranks could not share regions.
+    #[error(transparent)]
+    Regions(#[from] weft_region::Error),
+    /// Rank 0 cannot make a folder for files.
+    #[error("cannot make a folder for databases: {0}")]
+    Folder(#[source] std::io::Error),
+    /// All-pairs shortest paths failed.
+    #[error(transparent)]
+    Asp(#[from] weft_asp::Error),
+    /// Awari failed.
+    #[error(transparent)]
+    Awari(#[from] weft_awari::Error),
+    /// Barnes-Hut failed.
+    #[error(transparent)]
+    Barnes(#[from] weft_barnes::Error),
+    /// The transform failed.
+    #[error(transparent)]
+    Fft(#[from] weft_fft::Error),
+    /// The linear equations failed.
+    #[error(transparent)]
+    Leq(#[from] weft_leq::Error),
+    /// The puzzle failed.
+    #[error(transparent)]
+    Puzzle(#[from] weft_puzzle::Error),
+    /// The sort failed.
+    #[error(transparent)]
+    Radix(#[from] weft_radix::Error),
+    /// Overrelaxation failed.
+    #[error(transparent)]
+    Sor(#[from] weft_sor::Error),
+}
+
+/// Result of what may fail so.
+pub type Result<T> = std::result::Result<T, Error>;
