@@ -59,7 +59,7 @@ impl Search {
             Member::new(mailbox, packets, settings, &mut self.outgoing, worker, self.iteration);
         let mut solved = Solved::default();
         if packets.rank() == 0 {
-            deepen(&mut member, start, &mut solved, after)?;
+            deepen(&mut member, start, settings.most_moves, &mut solved, after)?;
             member.end()?;
         } else {
             member.serve()?;
@@ -112,6 +112,7 @@ impl Search {
 fn deepen<P: Puzzle>(
     member: &mut Member<'_, Ida<P>>,
     start: &P,
+    most_moves: Option<u16>,
     solved: &mut Solved,
     mut after: impl FnMut(&Iteration),
 ) -> Result<()> {
@@ -123,6 +124,10 @@ fn deepen<P: Puzzle>(
     let job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
     let mut before = Default::default();
     loop {
+        if most_moves.is_some_and(|most| bound > most) {
+            solved.answer = Answer::Late { at_least: bound };
+            return Ok(());
+        }
         let began = member.now();
         let Iterated { tallies, found, is_late } = member.iterate(bound, job)?;
         let mut iteration = Iteration::between(bound, &before, &tallies, member.now() - began);
