@@ -8,8 +8,8 @@ MEASURE := $(CARGO) build --locked --profile measured
 
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
-COMMANDS := weft weft-sim weft-bench weft-compare weft-net orcac
-PROGRAMS := asp awari sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
+COMMANDS := weft weft-sim weft-bench weft-compare weft-application weft-net orcac
+PROGRAMS := asp awari qr sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
 HEADERS := weft.h weft-objects.h weft-sim.h
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
 

@@ -36,6 +36,7 @@ Examples:
                                               everything at once on a simulated bad network
   weft bench latency                          how fast a packet is here, and its floor
   weft compare                                the same beside Open MPI, MPICH, UCX, libfabric, TCP
+  weft application all -n 4                   the ten applications, and how much faster 4 ranks are
   weft ps                                     which jobs run here
   weft top                                    what the ranks of a job do, live
   weft why                                    what the ranks of a job wait for
@@ -56,6 +57,8 @@ enum Command {
     Sim(beside::Words),
     /// Measure this machine: each figure beside its floor
     Bench(beside::Words),
+    /// Run the applications of the thesis: speed-ups, beside bare threads, traffic, waits
+    Application(beside::Words),
     /// Compare with the libraries that are installed, and with TCP
     Compare(beside::Words),
     /// A rank of the trial of `weft doctor`
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         Command::Sim(words) => beside::become_command("sim", &words),
         Command::Bench(words) => beside::become_command("bench", &words),
         Command::Compare(words) => beside::become_command("compare", &words),
+        Command::Application(words) => beside::become_command("application", &words),
         Command::DoctorRank => return doctor::trial_rank(),
         Command::DoctorFabric(candidate) => doctor::look_into(&candidate),
     };

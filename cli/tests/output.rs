@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Each with the words of an ordinary command that writes to standard output and takes no time.
-const PROGRAMS: [(&str, Option<&str>); 19] = [
+const PROGRAMS: [(&str, Option<&str>); 21] = [
     ("weft", Some("doctor")),
     ("weft-sim", Some("ping -n 2 --json")),
     ("weft-bench", Some("latency -n 2 --rounds 10")),
@@ -18,9 +18,11 @@ const PROGRAMS: [(&str, Option<&str>); 19] = [
     ("weft-count", None),
     ("weft-paper", Some("--list")),
     ("weft-soak", Some("--case 1")),
+    ("weft-application", Some("sor --size small")),
     ("asp", Some("--sample 120 --to SYD")),
     // Its commands take databases; its own tests have them.
     ("awari", None),
+    ("qr", Some("12")),
     ("sor", Some("--rows 20 --columns 20 --iterations 2")),
     ("leq", Some("--unknowns 20")),
     ("tsp", Some("--random 7")),

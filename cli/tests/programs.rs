@@ -13,6 +13,7 @@ fn run(words: &str) -> String {
     for program in [
         "asp",
         "awari",
+        "qr",
         "sor",
         "leq",
         "tsp",
@@ -57,6 +58,17 @@ fn sor_agrees_with_one_rank_bit_for_bit() {
     for options in ["-n 1", "-n 2", "-n 7 --preset nrx-hmc --tree binary", "-n 16"] {
         let text = run(&format!("run {options} -- sor --rows 60 --columns 50"));
         assert!(text.contains("verified bit for bit against one rank"), "{options}: {text}");
+    }
+}
+
+#[test]
+fn qr_finds_factors_of_its_matrix() {
+    for options in
+        ["-n 1", "-n 2 --check", "-n 7 --preset nrx-hmc --tree binary", "-n 3 --link udp"]
+    {
+        let text = run(&format!("run {options} -- qr 60 --rows 80 --of-rank 25"));
+        assert!(text.starts_with("80 x 60 matrix of rank 25   "), "{options}: {text}");
+        assert!(text.contains("verified: |AP - QR| / |A| "), "{options}: {text}");
     }
 }
 

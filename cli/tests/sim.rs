@@ -71,8 +71,8 @@ fn options_that_cannot_be_are_refused_in_one_line() {
         ("-n 4", "nothing to run"),
         (
             "-n 4 hurricane",
-            "there are asp, awari, sor, leq, tsp, puzzle, weft-game, fft, radix, lu, barnes, water, \
-             weft-example, storm",
+            "there are asp, awari, qr, sor, leq, tsp, puzzle, weft-game, fft, radix, lu, barnes, \
+             water, weft-application, weft-example, storm",
         ),
         ("--preset nrx storm", "there is no preset 'nrx'"),
         ("--tree oak storm", "there is no tree shape 'oak'"),

@@ -32,6 +32,7 @@ mod run;
 mod solve;
 mod sphere;
 mod tables;
+pub mod threads;
 mod trip;
 mod verify;
 

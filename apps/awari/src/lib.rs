@@ -64,6 +64,7 @@ mod search;
 mod solve;
 #[cfg(test)]
 mod tests;
+pub mod threads;
 
 pub use board::{Board, PITS, Played};
 pub use check::{Checked, check};

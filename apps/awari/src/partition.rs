@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use weft_object::object;
 
 /// A value that is not known yet.
-const UNKNOWN: i8 = i8::MIN;
+pub const UNKNOWN: i8 = i8::MIN;
 
 /// Best exit of a position that has none.
 pub const NO_EXIT: i8 = i8::MIN;

@@ -202,7 +202,7 @@ fn name(rank: Rank) -> String {
 }
 
 /// Number of positions that follow without a capture, and the best exit.
-fn moves_of(board: &Board, stones: u32, known: &Databases) -> (u8, i8) {
+pub fn moves_of(board: &Board, stones: u32, known: &Databases) -> (u8, i8) {
     let (mut open, mut exit) = (0, NO_EXIT);
     for (_, played) in board.moves() {
         if played.captured == 0 {

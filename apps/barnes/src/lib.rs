@@ -28,6 +28,7 @@ mod plummer;
 mod run;
 mod shared;
 mod solve;
+pub mod threads;
 mod tree;
 mod verify;
 

@@ -130,7 +130,7 @@ pub fn sequential(
 /// Moves a body on, once the forces at `step` are known (leap-frog). Before the first step
 /// velocities are those of the same time as the positions; then they are half a step behind, until
 /// the last forces bring them together again.
-fn advance(body: &mut Body, problem: &Problem, step: usize) {
+pub(crate) fn advance(body: &mut Body, problem: &Problem, step: usize) {
     let halves = u8::from(step > 0) + u8::from(step < problem.steps);
     body.kick(f64::from(halves) * 0.5 * problem.step);
     if step < problem.steps {

@@ -7,6 +7,7 @@
 //!   broadcasts by its messages from rank to rank;
 //! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
 //!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
+//! - [`crew`] runs a program by bare threads, which programs on Weft are compared with;
 //! - [`measure`] measures a speed-up; [`Traffic`], [`summary`] and [`table`] report what every rank
 //!   sent and received;
 //! - [`Progress`] shows how far rank 0 is;
@@ -28,6 +29,7 @@ mod blocks;
 pub mod chart;
 mod coherence;
 mod command;
+mod crew;
 mod edits;
 mod exchange;
 mod figures;
@@ -49,6 +51,7 @@ mod vector;
 pub use blocks::Blocks;
 pub use coherence::{Coherence, DataName, HintName};
 pub use command::{explain, finish};
+pub use crew::{Crewmate, crew};
 pub use edits::edit_distance;
 pub use exchange::{Alone, Error, Exchange, Mailboxes};
 pub use figures::{seconds, thousands};
@@ -60,7 +63,11 @@ pub use recorded::Recorded;
 pub use shared::{Family, Measured, Shared, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments};
+<<<<<<< HEAD
 pub use stretch::{Stretch, stretch};
+=======
+pub use stretch::{MEASURED, Stretch, stretch};
+>>>>>>> apps
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};
 pub use tree::Tree;

@@ -18,6 +18,7 @@ mod roots;
 mod run;
 mod sequential;
 mod stripe;
+pub mod threads;
 mod verify;
 
 pub use complex::Complex;

@@ -99,7 +99,7 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
 }
 
 /// Checks `output`, which must be what one rank has, `whole`, in all bits.
-fn check(plan: &Plan, output: &[Complex], whole: &[Complex]) -> Result<Checks, Error> {
+pub(crate) fn check(plan: &Plan, output: &[Complex], whole: &[Complex]) -> Result<Checks, Error> {
     let differs =
         |(value, wanted): (&Complex, &Complex)| value.map(f32::to_bits) != wanted.map(f32::to_bits);
     if let Some(place) = output.iter().zip(whole).position(differs) {

@@ -17,6 +17,7 @@ mod report;
 mod run;
 mod solve;
 mod sweep;
+pub mod threads;
 mod verify;
 
 pub use options::Options;

@@ -19,6 +19,7 @@ mod korf;
 mod options;
 mod report;
 mod run;
+pub mod threads;
 
 pub use board::{Board, NoBoard};
 pub use input::{InputError, Instance};

@@ -13,6 +13,7 @@ mod options;
 mod run;
 mod sequential;
 mod sort;
+pub mod threads;
 
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};

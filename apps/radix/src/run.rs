@@ -163,7 +163,7 @@ impl<'a> Sort<'a> {
 }
 
 /// Compares `sorted` with what the standard library makes of `keys`.
-fn check(sorted: &[u32], mut keys: Vec<u32>) -> Result<(), Error> {
+pub(crate) fn check(sorted: &[u32], mut keys: Vec<u32>) -> Result<(), Error> {
     keys.sort_unstable();
     assert_eq!(sorted.len(), keys.len(), "as many were read as there are");
     let wrong = sorted.iter().zip(&keys).position(|(key, wanted)| key != wanted);

@@ -16,6 +16,7 @@ mod problem;
 mod report;
 mod run;
 mod solve;
+pub mod threads;
 
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};

@@ -86,13 +86,19 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
 }
 
 /// Results of a rank.
+<<<<<<< HEAD
 struct Part {
     grid: Grid,
     ended: Ended,
+=======
+pub(crate) struct Part {
+    pub grid: Grid,
+    pub ended: Ended,
+>>>>>>> apps
 }
 
 /// Result of one rank alone.
-type Whole = (Grid, Ended);
+pub(crate) type Whole = (Grid, Ended);
 
 /// Solves with all ranks, and at rank 0 alone as well, because that is what the result is compared
 /// with.
@@ -145,14 +151,20 @@ fn solve_together(
     let blocks = Blocks::new(problem.rows, exchange.size());
     let progress = Progress::new(exchange.rank(), problem.iterations, "overrelaxation");
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
+<<<<<<< HEAD
     let solved =
         stretch(weft, || relax(&mut grid, problem, blocks, exchange, |done| progress.set(done)))?;
+=======
+    let solved = stretch(weft, || {
+        Ok::<_, Error>(relax(&mut grid, problem, blocks, exchange, |done| progress.set(done))?)
+    })?;
+>>>>>>> apps
     let ended = solved.value;
     Ok(solved.of(Part { grid, ended }))
 }
 
 /// Compares all bits of all ranks' `values`, and how the iteration ended, with what one rank has.
-fn compare(
+pub(crate) fn compare(
     (whole, expected): &Whole,
     part: &Part,
     values: &[Vec<f64>],

@@ -22,6 +22,17 @@ pub enum Error {
     /// Awari failed.
     #[error(transparent)]
     Awari(#[from] weft_awari::Error),
+<<<<<<< HEAD
+=======
+    /// A value that bare threads have made of a position.
+    #[error("the value of board {index} of {stones} stones is not the best of its moves")]
+    Position {
+        /// Number of its stones.
+        stones: u32,
+        /// Its number among those with as many.
+        index: u32,
+    },
+>>>>>>> apps
     /// Barnes-Hut failed.
     #[error(transparent)]
     Barnes(#[from] weft_barnes::Error),
@@ -34,6 +45,12 @@ pub enum Error {
     /// The puzzle failed.
     #[error(transparent)]
     Puzzle(#[from] weft_puzzle::Error),
+<<<<<<< HEAD
+=======
+    /// The factorization failed.
+    #[error(transparent)]
+    Qr(#[from] weft_qr::Error),
+>>>>>>> apps
     /// The sort failed.
     #[error(transparent)]
     Radix(#[from] weft_radix::Error),

@@ -3,7 +3,7 @@ use std::time::Duration;
 use clap::Parser;
 use tempfile::TempDir;
 use weft::prelude::*;
-use weft_app_common::{Exchange, Mailboxes, Shared, Times, Traffic, gather_traffic};
+use weft_app_common::{Exchange, MEASURED, Mailboxes, Shared, Times, Traffic, gather_traffic};
 
 use crate::application::{Application, Size};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ pub struct Outcome {
 /// Bytes of the name of a folder, at most.
 const NAME_BYTES: usize = 256;
 /// Positions of each database that are checked.
-const AWARI_SAMPLE: u32 = 20_000;
+pub(crate) const AWARI_SAMPLE: u32 = 20_000;
 
 impl Outcome {
     fn new(began: Duration, times: Times, traffic: Vec<Traffic>) -> Self {
@@ -48,6 +48,10 @@ impl Application {
         match self {
             Application::Asp => {
                 let solved = weft_asp::solve(weft, &parse(words)?)?;
+                Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
+            }
+            Application::Qr => {
+                let solved = weft_qr::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
             Application::Sor => {
@@ -76,7 +80,7 @@ impl Application {
     }
 }
 
-fn parse<O: Parser>(words: &[&str]) -> Result<O> {
+pub(crate) fn parse<O: Parser>(words: &[&str]) -> Result<O> {
     Ok(O::try_parse_from(["program"].iter().chain(words))?)
 }
 
@@ -97,11 +101,13 @@ fn puzzle(weft: &Weft, options: &weft_puzzle::Options) -> Result<Option<Outcome>
     let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
     let began = weft.now();
+    let span = weft.span(MEASURED);
     let mut time = Duration::ZERO;
     weft_puzzle::solve(weft, options, |_, solved| {
         time += solved.time;
         Ok(())
     })?;
+    drop(span);
     let traffic = Traffic::so_far(weft.packets()).since(before);
     let traffic = gather_traffic(&mut Mailboxes::open(weft, "suite")?, traffic)?;
     Ok(traffic.map(|traffic| Outcome { began, time, traffic }))
@@ -117,7 +123,9 @@ fn awari(weft: &Weft, words: &[&str]) -> Result<Option<Outcome>> {
         unreachable!("'make' is the command that makes")
     };
     let began = weft.now();
+    let span = weft.span(MEASURED);
     let made = weft_awari::make(weft, &options)?;
+    drop(span);
     let check = weft_awari::CheckOptions {
         directory: options.directory,
         stones: Some(options.stones),

@@ -83,8 +83,9 @@ pub struct Arguments {
     /// Print help; behind a name, that of the program or scenario
     #[arg(short = 'h', long)]
     pub help: bool,
-    /// A program (asp, awari, sor, leq, tsp, puzzle, weft-game, fft, radix, lu, barnes, water,
-    /// weft-example) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier)
+    /// A program (asp, awari, qr, sor, leq, tsp, puzzle, weft-game, fft, radix, lu, barnes, water,
+    /// weft-application, weft-example) or a scenario (storm, ping, stream, broadcast, all-to-all,
+    /// barrier)
     #[arg(value_name = "PROGRAM|SCENARIO")]
     pub what: Option<String>,
     /// Its arguments

@@ -42,8 +42,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         bail!(
-            "nothing to run: name a program (asp, awari, sor, leq, tsp, fft, radix, lu, barnes, water, \
-             weft-example) or a scenario (storm, ping, stream, broadcast, all-to-all, barrier), such as weft sim storm -n 4"
+            "nothing to run: name a program (asp, awari, qr, sor, leq, tsp, puzzle, weft-game, fft, \
+             radix, lu, barnes, water, weft-application, weft-example) or a scenario (storm, ping, \
+             stream, broadcast, all-to-all, barrier), such as weft sim storm -n 4"
         );
     };
     let workload = Workload::named(what, arguments)?;

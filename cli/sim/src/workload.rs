@@ -18,6 +18,7 @@ use weft_simulator::Simulation;
 pub enum Workload {
     Asp(weft_asp::Options),
     Awari(weft_awari::Options),
+    Qr(weft_qr::Options),
     Sor(weft_sor::Options),
     Leq(weft_leq::Options),
     Tsp(weft_tsp::Options),
@@ -28,6 +29,7 @@ pub enum Workload {
     Lu(weft_lu::Options),
     Barnes(weft_barnes::Options),
     Water(weft_water::Options),
+    Application(weft_application::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -102,6 +104,7 @@ impl Workload {
         let workload = match name {
             "asp" => parse(name, arguments).map(Workload::Asp),
             "awari" => parse(name, arguments).map(Workload::Awari),
+            "qr" => parse(name, arguments).map(Workload::Qr),
             "sor" => parse(name, arguments).map(Workload::Sor),
             "leq" => parse(name, arguments).map(Workload::Leq),
             "tsp" => parse(name, arguments).map(Workload::Tsp),
@@ -112,6 +115,7 @@ impl Workload {
             "lu" => parse(name, arguments).map(Workload::Lu),
             "barnes" => parse(name, arguments).map(Workload::Barnes),
             "water" => parse(name, arguments).map(Workload::Water),
+            "weft-application" => parse(name, arguments).and_then(rank).map(Workload::Application),
             "weft-example" => parse::<ExampleArguments>(name, arguments)
                 .map(|example| Workload::Example(example.name)),
             "storm" => parse(name, arguments).map(Workload::Storm),
@@ -121,9 +125,9 @@ impl Workload {
             "all-to-all" => pattern(Pattern::AllToAll),
             "barrier" => pattern(Pattern::Barrier),
             unknown => bail!(
-                "there is no program or scenario '{unknown}'; there are asp, awari, sor, leq, tsp, puzzle, \
-                 weft-game, fft, radix, lu, barnes, water, weft-example, storm, ping, stream, \
-                 broadcast, all-to-all and barrier"
+                "there is no program or scenario '{unknown}'; there are asp, awari, qr, sor, leq, tsp, \
+                 puzzle, weft-game, fft, radix, lu, barnes, water, weft-application, weft-example, \
+                 storm, ping, stream, broadcast, all-to-all and barrier"
             ),
         }?;
         if let Workload::Pattern(Pattern::Ping | Pattern::Stream, _) = workload
@@ -170,6 +174,10 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_awari::run(&weft, &options)))
             }
+            Workload::Qr(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_qr::run(&weft, &options)))
+            }
             Workload::Sor(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
@@ -195,6 +203,10 @@ impl Workload {
             Workload::Lu(options) => on_regions(simulation, options, weft_lu::run),
             Workload::Barnes(options) => on_regions(simulation, options, weft_barnes::run),
             Workload::Water(options) => on_regions(simulation, options, weft_water::run),
+            Workload::Application(options) => {
+                let options = options.clone();
+                Run::of(simulation.run(move |weft| weft_application::rank(&weft, &options)))
+            }
             Workload::Example(example) => run_example(simulation, example.run),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
@@ -215,6 +227,17 @@ fn parse<P: Parser>(name: &str, arguments: &Arguments) -> Result<P> {
         ),
         _ => error.into(),
     })
+}
+
+/// Options of applications whose ranks are simulated, which start none themselves.
+fn rank(options: weft_application::Options) -> Result<weft_application::Options> {
+    match options.is_rank() {
+        true => Ok(options),
+        false => bail!(
+            "weft-application runs on the ranks that weft sim starts: say -n before its name, and \
+             neither --bare nor --list"
+        ),
+    }
 }
 
 fn run_example(simulation: Simulation, program: Program) -> Run {

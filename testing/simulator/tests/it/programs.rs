@@ -34,6 +34,13 @@ fn sor(ranks: u16, preset: Preset) {
     assert_success(&Simulation::new(options).unwrap().run(move |weft| weft_sor::run(&weft, &sor)));
 }
 
+fn qr(ranks: u16, preset: Preset) {
+    let mut options = options(ranks, preset);
+    options.stack_bytes = 1 << 20;
+    let qr = weft_qr::Options::parse_from(["qr", "24", "--rows", "40"]);
+    assert_success(&Simulation::new(options).unwrap().run(move |weft| weft_qr::run(&weft, &qr)));
+}
+
 #[test]
 fn asp_finds_the_right_distances() {
     for preset in Preset::CAREFUL {
@@ -50,6 +57,14 @@ fn sor_computes_the_same_bits() {
         sor(64, preset);
     }
     sor(16, Preset::HrxHmc);
+}
+
+#[test]
+fn qr_finds_factors_of_its_matrix() {
+    for preset in Preset::ALL {
+        qr(5, preset);
+    }
+    qr(64, Preset::NrxImc);
 }
 
 /// Runs a program on shared regions, which checks its result.
