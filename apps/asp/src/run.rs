@@ -4,13 +4,8 @@ use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_app_common::{
-<<<<<<< HEAD
     Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, Tree, agree,
     gather_traffic, measure, stretch, thousands,
-=======
-    Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, agree, gather_traffic,
-    measure, stretch, thousands,
->>>>>>> apps
 };
 
 use crate::graph::UNREACHABLE;
@@ -23,11 +18,7 @@ use crate::options::{On, Options};
 use crate::published::ByObject;
 use crate::report::Report;
 use crate::rows::Rows;
-<<<<<<< HEAD
 use crate::solve::{Pace, solve as relax};
-=======
-use crate::solve::solve as relax;
->>>>>>> apps
 use crate::trip::{Pair, Trip, farther, farthest, kilometres, route};
 use crate::verify::{Verdict, check, sources};
 
@@ -153,18 +144,12 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
 
 /// Plan of a run, the same on every rank.
 #[derive(Debug, Clone)]
-<<<<<<< HEAD
-struct Plan {
-    network: Network,
-    from: usize,
-=======
 pub(crate) struct Plan {
     pub network: Network,
     pub from: usize,
->>>>>>> apps
     to: usize,
     on: On,
-    pace: Pace,
+    pub pace: Pace,
 }
 
 impl Plan {
@@ -244,11 +229,7 @@ fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Er
         let progress = Progress::new(0, nodes, "one rank alone");
         let mut rows = Rows::new(&plan.network.graph, 0..nodes);
         let start = weft.now();
-<<<<<<< HEAD
         relax(&mut rows, Blocks::new(nodes, 1), plan.pace, &mut Alone, |done| progress.set(done))?;
-=======
-        relax(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
->>>>>>> apps
         weft.work((nodes * nodes * nodes) as u64);
         time = Some(weft.now() - start);
     }
@@ -268,19 +249,10 @@ fn compute(
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
     let by_object = by_object.map(|object| object.begin(blocks)).transpose()?;
     let done = |done| progress.set(done);
-<<<<<<< HEAD
     let stretch = stretch(weft, || match (by_object, plan.on) {
         (Some(mut rows_of), _) => relax(&mut rows, blocks, plan.pace, &mut rows_of, done),
         (None, On::Tree) => relax(&mut rows, blocks, plan.pace, &mut Tree::new(exchange), done),
         (None, _) => relax(&mut rows, blocks, plan.pace, exchange, done),
-=======
-    let stretch = stretch(weft, || {
-        match by_object {
-            None => relax(&mut rows, blocks, exchange, done)?,
-            Some(mut rows_of) => relax(&mut rows, blocks, &mut rows_of, done)?,
-        }
-        Ok::<_, Error>(())
->>>>>>> apps
     })?;
     Ok(stretch.of(rows))
 }

@@ -63,11 +63,7 @@ pub use recorded::Recorded;
 pub use shared::{Family, Measured, Shared, print, run_shared};
 pub use shell::command_line;
 pub use start::{Ranks, StartError, agree, arguments};
-<<<<<<< HEAD
-pub use stretch::{Stretch, stretch};
-=======
 pub use stretch::{MEASURED, Stretch, stretch};
->>>>>>> apps
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};
 pub use tree::Tree;

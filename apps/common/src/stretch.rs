@@ -4,12 +4,9 @@ use weft::prelude::Weft;
 
 use crate::traffic::Traffic;
 
-<<<<<<< HEAD
-=======
 /// Span around what an application measures, in a trace of it.
 pub const MEASURED: &str = "measured";
 
->>>>>>> apps
 /// A measured stretch of a rank's run.
 #[derive(Debug, Clone, Copy)]
 pub struct Stretch<T> {
@@ -40,10 +37,7 @@ pub fn stretch<T, E: From<weft::Error>>(
 ) -> Result<Stretch<T>, E> {
     let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
-<<<<<<< HEAD
-=======
     let _span = weft.span(MEASURED);
->>>>>>> apps
     let began = weft.now();
     let value = part()?;
     weft.barrier()?;

@@ -86,15 +86,9 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
 }
 
 /// Results of a rank.
-<<<<<<< HEAD
-struct Part {
-    grid: Grid,
-    ended: Ended,
-=======
 pub(crate) struct Part {
     pub grid: Grid,
     pub ended: Ended,
->>>>>>> apps
 }
 
 /// Result of one rank alone.
@@ -151,14 +145,8 @@ fn solve_together(
     let blocks = Blocks::new(problem.rows, exchange.size());
     let progress = Progress::new(exchange.rank(), problem.iterations, "overrelaxation");
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
-<<<<<<< HEAD
     let solved =
         stretch(weft, || relax(&mut grid, problem, blocks, exchange, |done| progress.set(done)))?;
-=======
-    let solved = stretch(weft, || {
-        Ok::<_, Error>(relax(&mut grid, problem, blocks, exchange, |done| progress.set(done))?)
-    })?;
->>>>>>> apps
     let ended = solved.value;
     Ok(solved.of(Part { grid, ended }))
 }

@@ -18,11 +18,8 @@ pub enum Application {
     Puzzle4,
     /// The 15-puzzle, up to 64 jobs in a message (8.5.7).
     Puzzle64,
-<<<<<<< HEAD
-=======
     /// QR factorization (8.5.8).
     Qr,
->>>>>>> apps
     /// Radix sort (8.5.9).
     Radix,
     /// Red-black overrelaxation (8.5.10).
@@ -60,11 +57,7 @@ pub struct UnknownApplication {
 
 impl Application {
     /// All of them, in the order of table 8.6.
-<<<<<<< HEAD
-    pub const ALL: [Application; 9] = [
-=======
     pub const ALL: [Application; 10] = [
->>>>>>> apps
         Application::Asp,
         Application::Awari,
         Application::Barnes,
@@ -72,10 +65,7 @@ impl Application {
         Application::Leq,
         Application::Puzzle4,
         Application::Puzzle64,
-<<<<<<< HEAD
-=======
         Application::Qr,
->>>>>>> apps
         Application::Radix,
         Application::Sor,
     ];
@@ -90,10 +80,7 @@ impl Application {
             Application::Leq => "leq",
             Application::Puzzle4 => "puzzle4",
             Application::Puzzle64 => "puzzle64",
-<<<<<<< HEAD
-=======
             Application::Qr => "qr",
->>>>>>> apps
             Application::Radix => "radix",
             Application::Sor => "sor",
         }
@@ -109,10 +96,7 @@ impl Application {
             Application::Leq => "LEQ",
             Application::Puzzle4 => "Puzzle-4",
             Application::Puzzle64 => "Puzzle-64",
-<<<<<<< HEAD
-=======
             Application::Qr => "QR",
->>>>>>> apps
             Application::Radix => "Radix",
             Application::Sor => "SOR",
         }
@@ -121,11 +105,7 @@ impl Application {
     /// System that it is written in.
     pub fn system(self) -> System {
         match self {
-<<<<<<< HEAD
-            Application::Asp | Application::Sor => System::Messages,
-=======
             Application::Asp | Application::Qr | Application::Sor => System::Messages,
->>>>>>> apps
             Application::Awari | Application::Leq => System::Objects,
             Application::Barnes | Application::Fft | Application::Radix => System::Regions,
             Application::Puzzle4 | Application::Puzzle64 => System::Search,
@@ -146,17 +126,11 @@ impl Application {
             (Application::Leq, Size::Thesis) => "1,000 equations, 6,906 iterations",
             (Application::Leq, Size::Small) => "120 equations",
             (Application::Puzzle4, Size::Thesis) => "15-puzzle, up to 4 jobs a message",
-<<<<<<< HEAD
-            (Application::Puzzle4, Size::Small) => "30 moves, up to 4 jobs a message",
-            (Application::Puzzle64, Size::Thesis) => "15-puzzle, up to 64 jobs a message",
-            (Application::Puzzle64, Size::Small) => "30 moves, up to 64 jobs a message",
-=======
             (Application::Puzzle4, Size::Small) => "41 moves, up to 4 jobs a message",
             (Application::Puzzle64, Size::Thesis) => "15-puzzle, up to 64 jobs a message",
             (Application::Puzzle64, Size::Small) => "41 moves, up to 64 jobs a message",
             (Application::Qr, Size::Thesis) => "1,024 x 1,024 matrix",
             (Application::Qr, Size::Small) => "40 x 40 matrix",
->>>>>>> apps
             (Application::Radix, Size::Thesis) => "3,000,000 keys, radix 128",
             (Application::Radix, Size::Small) => "5,000 keys, radix 16",
             (Application::Sor, Size::Thesis) => "1,536 x 1,536 points, 42 iterations",
@@ -185,11 +159,8 @@ impl Application {
             (Application::Puzzle64, Size::Thesis) => &["--korf", "9", "--jobs-per-message", "64"],
             (Application::Puzzle4, Size::Small) => &[SMALL_PUZZLE, "--jobs-per-message", "4"],
             (Application::Puzzle64, Size::Small) => &[SMALL_PUZZLE, "--jobs-per-message", "64"],
-<<<<<<< HEAD
-=======
             (Application::Qr, Size::Thesis) => &[],
             (Application::Qr, Size::Small) => &["40"],
->>>>>>> apps
             (Application::Radix, Size::Thesis) => &["--two-party"],
             (Application::Radix, Size::Small) => &[
                 "--two-party",
@@ -210,13 +181,8 @@ impl Application {
     }
 }
 
-<<<<<<< HEAD
-/// A board that takes 30 moves or so.
-const SMALL_PUZZLE: &str = "4 1 2 3 5 9 6 7 8 0 10 11 12 13 14 15";
-=======
 /// A board that takes 41 moves.
 const SMALL_PUZZLE: &str = "13 8 14 3 9 1 0 7 15 5 4 10 12 2 6 11";
->>>>>>> apps
 
 impl fmt::Display for Application {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -22,8 +22,6 @@ pub enum Error {
     /// Awari failed.
     #[error(transparent)]
     Awari(#[from] weft_awari::Error),
-<<<<<<< HEAD
-=======
     /// A value that bare threads have made of a position.
     #[error("the value of board {index} of {stones} stones is not the best of its moves")]
     Position {
@@ -32,7 +30,6 @@ pub enum Error {
         /// Its number among those with as many.
         index: u32,
     },
->>>>>>> apps
     /// Barnes-Hut failed.
     #[error(transparent)]
     Barnes(#[from] weft_barnes::Error),
@@ -45,12 +42,9 @@ pub enum Error {
     /// The puzzle failed.
     #[error(transparent)]
     Puzzle(#[from] weft_puzzle::Error),
-<<<<<<< HEAD
-=======
     /// The factorization failed.
     #[error(transparent)]
     Qr(#[from] weft_qr::Error),
->>>>>>> apps
     /// The sort failed.
     #[error(transparent)]
     Radix(#[from] weft_radix::Error),

@@ -4,11 +4,7 @@ use weft_region::Error;
 
 use super::Shared;
 use crate::measure::{Times, measure};
-<<<<<<< HEAD
-use crate::stretch::Stretch;
-=======
 use crate::stretch::{MEASURED, Stretch};
->>>>>>> apps
 use crate::traffic::Traffic;
 
 /// Result of solving a problem on all ranks, and perhaps on rank 0 alone as well.
@@ -35,10 +31,7 @@ impl Shared {
         part: impl FnOnce() -> Result<T, E>,
     ) -> Result<Stretch<T>, E> {
         self.barrier()?;
-<<<<<<< HEAD
-=======
         let _span = self.packets.span(MEASURED);
->>>>>>> apps
         let (before, began) = (self.traffic(), self.now());
         let value = part()?;
         self.barrier()?;
