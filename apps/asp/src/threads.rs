@@ -1,5 +1,5 @@
-//! Shortest paths by bare threads, by the same algorithm: a row that is final is published where all
-//! read it.
+//! Shortest paths by bare threads, by the same algorithm: a row that is final is published where
+//! all read it.
 
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! A transform by bare threads, in the same steps: a stripe of rows each, which all read to transpose.
+//! A transform by bare threads, in the same steps: a stripe of rows each, which all read to
+//! transpose.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;

@@ -19,7 +19,9 @@ mod study;
 
 pub use model::{Model, PRESETS, Problem, Variation};
 pub use observe::{Kind, Rates};
-pub use page::{PAGES, of, pages};
-
+pub use page::{PAGES, pages};
 pub use run::{Cell, Seen};
 pub use study::{Extent, Study};
+
+#[cfg(test)]
+mod tests;

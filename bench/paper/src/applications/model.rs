@@ -33,7 +33,7 @@ pub enum Problem {
 /// A way to run an application that is not the one of figure 8.9.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variation {
-    /// As figure 8.9 has it.
+    /// The way of figure 8.9.
     Usual,
     /// Broadcasts by messages along a tree, as in MPICH's default (figure 8.7).
     Tree,
@@ -138,9 +138,9 @@ impl Model {
         Ok(machine)
     }
 
-    /// What is left of an operation's time where a processor's part of the data is in its cache, if
-    /// it is not on one processor: that, less what the memory takes. An operation takes
-    /// `operation_ns` on one processor.
+    /// Time of an operation where a processor's part of the data is in its cache, if it is not on
+    /// one processor: less by what the memory takes. An operation takes `operation_ns` on one
+    /// processor.
     ///
     /// # Errors
     /// The machine's description is wrong.

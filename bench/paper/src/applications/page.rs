@@ -32,7 +32,7 @@ pub fn pages(progress: impl Fn(&str) + Sync) -> Result<Vec<PageFile>> {
 ///
 /// # Errors
 /// Something was not run.
-pub fn of(study: &Study) -> Result<Vec<PageFile>> {
+pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
     let targets = Targets::read()?;
     let rows = rows(study, &targets)?;
     let text = format!(
