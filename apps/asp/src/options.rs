@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::rows::BATCH;
+
 const EXAMPLES: &str = "\
 Examples:
   asp                                           Amsterdam to Hobart, on one rank
@@ -42,6 +44,14 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t, value_name = "WAY")]
     pub on: On,
 
+    /// Pivots whose rows are relaxed with at once, at most
+    #[arg(long, default_value_t = BATCH, value_name = "ROWS", value_parser = batch)]
+    pub batch: usize,
+
+    /// Look for messages after each row that is relaxed, where nothing interrupts
+    #[arg(long)]
+    pub polls: bool,
+
     /// Measure the speed-up: rank 0 alone and all ranks together, three times in turn, medians
     #[arg(long)]
     pub speedup: bool,
@@ -69,8 +79,15 @@ pub enum On {
     /// A broadcast for each
     #[default]
     Broadcasts,
+    /// Messages along a binomial tree, each forwarded when it is there as a whole
+    Tree,
     /// An operation on a shared object that is replicated; it keeps all rows at every rank
     Objects,
+}
+
+fn batch(text: &str) -> Result<usize, String> {
+    let batch = text.parse().ok().filter(|batch| (1..=BATCH).contains(batch));
+    batch.ok_or_else(|| format!("a batch has 1 to {BATCH} rows"))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use weft::prelude::Weft;
 use weft_app_common::{
-    Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, agree, gather_traffic,
-    measure, stretch, thousands,
+    Alone, Blocks, Exchange, Mailboxes, Progress, Stretch, Times, Traffic, Tree, agree,
+    gather_traffic, measure, stretch, thousands,
 };
 
 use crate::graph::UNREACHABLE;
@@ -18,7 +18,7 @@ use crate::options::{On, Options};
 use crate::published::ByObject;
 use crate::report::Report;
 use crate::rows::Rows;
-use crate::solve::solve as relax;
+use crate::solve::{Pace, solve as relax};
 use crate::trip::{Pair, Trip, farther, farthest, kilometres, route};
 use crate::verify::{Verdict, check, sources};
 
@@ -118,7 +118,7 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
     exchange.spread(plan.network.graph.lengths_mut())?;
 
     let by_object = match options.on {
-        On::Broadcasts => None,
+        On::Broadcasts | On::Tree => None,
         On::Objects => Some(ByObject::new(weft)?),
     };
     let (part, times) = measure(
@@ -148,6 +148,8 @@ pub(crate) struct Plan {
     pub network: Network,
     pub from: usize,
     to: usize,
+    on: On,
+    pub pace: Pace,
 }
 
 impl Plan {
@@ -162,7 +164,8 @@ impl Plan {
         if from == to {
             return Err(Error::SameEnds(shown(&network.airports[from])));
         }
-        Ok(Self { network, from, to })
+        let (on, pace) = (options.on, Pace { batch: options.batch, polls: options.polls });
+        Ok(Self { network, from, to, on, pace })
     }
 
     pub fn nodes(&self) -> usize {
@@ -226,7 +229,7 @@ fn compute_sequentially(weft: &Weft, plan: &Plan) -> Result<Option<Duration>, Er
         let progress = Progress::new(0, nodes, "one rank alone");
         let mut rows = Rows::new(&plan.network.graph, 0..nodes);
         let start = weft.now();
-        relax(&mut rows, Blocks::new(nodes, 1), &mut Alone, |done| progress.set(done))?;
+        relax(&mut rows, Blocks::new(nodes, 1), plan.pace, &mut Alone, |done| progress.set(done))?;
         weft.work((nodes * nodes * nodes) as u64);
         time = Some(weft.now() - start);
     }
@@ -246,12 +249,10 @@ fn compute(
     let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
     let by_object = by_object.map(|object| object.begin(blocks)).transpose()?;
     let done = |done| progress.set(done);
-    let stretch = stretch(weft, || {
-        match by_object {
-            None => relax(&mut rows, blocks, exchange, done)?,
-            Some(mut rows_of) => relax(&mut rows, blocks, &mut rows_of, done)?,
-        }
-        Ok::<_, Error>(())
+    let stretch = stretch(weft, || match (by_object, plan.on) {
+        (Some(mut rows_of), _) => relax(&mut rows, blocks, plan.pace, &mut rows_of, done),
+        (None, On::Tree) => relax(&mut rows, blocks, plan.pace, &mut Tree::new(exchange), done),
+        (None, _) => relax(&mut rows, blocks, plan.pace, exchange, done),
     })?;
     Ok(stretch.of(rows))
 }

@@ -18,19 +18,35 @@ use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::rows::{BATCH, Pivots, Rows};
 
+/// Division of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// Pivots in a batch, at most; up to [`BATCH`].
+    pub batch: usize,
+    /// True if a rank looks for messages after each row that it has relaxed.
+    pub polls: bool,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace { batch: BATCH, polls: false }
+    }
+}
+
 /// Turns `rows`, the edges that leave this rank's nodes, into shortest distances. Collective: every
 /// rank of `exchange` calls it with its block of `blocks`. `progress` hears how many pivots are
 /// done.
 pub fn solve(
     rows: &mut Rows,
     blocks: Blocks,
+    pace: Pace,
     exchange: &mut impl Exchange,
     mut progress: impl FnMut(usize),
 ) -> Result<(), Error> {
     let nodes = blocks.rows();
     assert_eq!(rows.owned(), blocks.of(exchange.rank()), "a rank solves its own block");
     let (mut current, mut next) = (Pivots::new(nodes), Pivots::new(nodes));
-    let first = batch_at(0, blocks);
+    let first = batch_at(0, blocks, pace);
     if rows.owned().contains(&0) {
         publish(rows, first, &mut current, exchange)?;
     } else {
@@ -38,15 +54,15 @@ pub fn solve(
     }
     loop {
         let done = current.range().end;
-        let after = if done < nodes { batch_at(done, blocks) } else { nodes..nodes };
+        let after = if done < nodes { batch_at(done, blocks, pace) } else { nodes..nodes };
         let mine = rows.owned();
         if !after.is_empty() && mine.contains(&after.start) {
-            relax(rows, after.clone(), &current, exchange);
+            relax(rows, after.clone(), &current, pace, exchange)?;
             publish(rows, after.clone(), &mut next, exchange)?;
-            relax(rows, mine.start..after.start, &current, exchange);
-            relax(rows, after.end..mine.end, &current, exchange);
+            relax(rows, mine.start..after.start, &current, pace, exchange)?;
+            relax(rows, after.end..mine.end, &current, pace, exchange)?;
         } else {
-            relax(rows, mine, &current, exchange);
+            relax(rows, mine, &current, pace, exchange)?;
             receive(after.clone(), blocks, &mut next, exchange)?;
         }
         progress(done);
@@ -58,15 +74,29 @@ pub fn solve(
 }
 
 /// Lets the rows `which` try the ways through `pivots`.
-fn relax(rows: &mut Rows, which: Range<usize>, pivots: &Pivots, exchange: &mut impl Exchange) {
-    exchange.work(which.len() * pivots.range().len() * rows.nodes());
-    rows.relax(which, pivots);
+fn relax(
+    rows: &mut Rows,
+    which: Range<usize>,
+    pivots: &Pivots,
+    pace: Pace,
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    let step = if pace.polls { 1 } else { which.len().max(1) };
+    for first in which.clone().step_by(step) {
+        let part = first..which.end.min(first + step);
+        exchange.work(part.len() * pivots.range().len() * rows.nodes());
+        rows.relax(part, pivots);
+        if pace.polls {
+            exchange.poll()?;
+        }
+    }
+    Ok(())
 }
 
 /// The batch that starts with `pivot`: as many pivots as go into one, all of one owner.
-fn batch_at(pivot: usize, blocks: Blocks) -> Range<usize> {
+fn batch_at(pivot: usize, blocks: Blocks, pace: Pace) -> Range<usize> {
     let block = blocks.of(blocks.owner(pivot));
-    pivot..block.end.min(pivot + BATCH)
+    pivot..block.end.min(pivot + pace.batch)
 }
 
 /// Makes the rows of `batch` final, one after the other, and broadcasts each.

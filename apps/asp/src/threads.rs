@@ -27,7 +27,8 @@ pub fn solve(options: &Options, threads: usize) -> Result<Duration, Error> {
         let mut rows = Rows::new(graph, blocks.of(mate.rank()));
         let next = (0..threads).map(|rank| blocks.of(rank).start).collect();
         let mut published = Published { mate, rows: &rows_of, next };
-        let (solved, time) = mate.timed(|| relax(&mut rows, blocks, &mut published, |_| ()));
+        let (solved, time) =
+            mate.timed(|| relax(&mut rows, blocks, plan.pace, &mut published, |_| ()));
         solved.map(|()| (check(&rows, graph, &checked), time))
     });
     let parts = parts.into_iter().collect::<Result<Vec<_>, ExchangeError>>()?;

@@ -47,7 +47,8 @@ pub fn make(weft: &Weft, options: &MakeOptions) -> Result<Option<Made>, Error> {
     let _claim = at_first(weft, || files.claim())?;
     let progress = Bar::new(weft, &files, options);
     let (before, start) = (Traffic::so_far(weft.packets()), weft.now());
-    let solver = Solver::new(weft, (options.batch / UPDATE) as usize)?;
+    let calls = options.calls.map(usize::from);
+    let solver = Solver::new(weft, (options.batch / UPDATE) as usize, calls)?;
     let (mut known, mut work) = (Databases::default(), Work::default());
     let mut made = 0;
     for stones in 0..=options.stones {

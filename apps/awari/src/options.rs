@@ -85,6 +85,10 @@ pub struct MakeOptions {
     #[arg(long, default_value = "4096", value_parser = value_parser!(u32).range(4..=1 << 24))]
     pub batch: u32,
 
+    /// Calls that a rank has under way at most; as many as are good, if not given
+    #[arg(long, value_parser = value_parser!(u16).range(1..))]
+    pub calls: Option<u16>,
+
     /// Make those again that are there
     #[arg(long)]
     pub again: bool,

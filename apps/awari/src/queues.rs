@@ -5,7 +5,7 @@ use crate::partition::{Partition, PartitionOperations};
 use std::collections::VecDeque;
 use weft_object::{Handle, Pending, Result};
 
-/// Calls under way to each destination, at most, on average.
+/// Calls under way to each destination, at most, on average, unless something else is asked for.
 const UNDER_WAY: usize = 2;
 
 /// Counters of a rank.
@@ -25,6 +25,8 @@ pub struct Queues<'a> {
     own: usize,
     /// Updates of a full queue.
     capacity: usize,
+    /// Calls under way, at most.
+    most: usize,
     queues: Vec<Vec<u32>>,
     under_way: VecDeque<Pending<Partition, u32>>,
     /// Positions that became known by what was sent since the last [`Self::flush`].
@@ -33,11 +35,18 @@ pub struct Queues<'a> {
 }
 
 impl<'a> Queues<'a> {
-    /// Empty queues of `capacity` updates from rank `own`.
-    pub fn new(partitions: &'a [Handle<Partition>], own: usize, capacity: usize) -> Self {
+    /// Empty queues of `capacity` updates from rank `own`, of which so many calls are under way at
+    /// most, or as many as are good.
+    pub fn new(
+        partitions: &'a [Handle<Partition>],
+        own: usize,
+        capacity: usize,
+        most: Option<usize>,
+    ) -> Self {
+        let most = most.unwrap_or(UNDER_WAY * partitions.len());
         let queues = partitions.iter().map(|_| Vec::with_capacity(capacity)).collect();
         let (under_way, learnt, sent) = (VecDeque::new(), 0, Sent::default());
-        Queues { partitions, own, capacity, queues, under_way, learnt, sent }
+        Queues { partitions, own, capacity, most, queues, under_way, learnt, sent }
     }
 
     /// Counters since the beginning.
@@ -80,7 +89,7 @@ impl<'a> Queues<'a> {
             self.under_way.push_back(begun);
         }
         self.queues[to].clear();
-        if self.under_way.len() > UNDER_WAY * self.partitions.len() {
+        if self.under_way.len() >= self.most {
             self.wait_for_first()?;
         }
         Ok(())

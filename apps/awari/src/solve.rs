@@ -41,6 +41,12 @@ use weft_object::{Handle, Objects, Placement, Types};
 
 /// Boards between two reports of progress.
 const REPORT_EVERY: usize = 4096;
+/// Boards whose work is declared at once.
+const LOOK_EVERY: usize = 64;
+/// Operations of looking at a board: its moves, of which it has six at most, and their numbers.
+const LOOK: u64 = 6;
+/// Operations of an update: an unmove and its number, and what its receiver does.
+const UPDATE: u64 = 2;
 
 /// Maker of databases: the partitions of all ranks.
 pub struct Solver<'a> {
@@ -48,6 +54,8 @@ pub struct Solver<'a> {
     partitions: Vec<Handle<Partition>>,
     /// Updates of a full queue.
     capacity: usize,
+    /// Calls under way, at most, if that is said.
+    calls: Option<usize>,
     // Calls of other ranks are served as long as this lives.
     _objects: Objects,
 }
@@ -62,18 +70,19 @@ pub struct Work {
 }
 
 impl<'a> Solver<'a> {
-    /// A solver whose queues hold `capacity` updates. Collective.
+    /// A solver whose queues hold `capacity` updates, with so many `calls` of a rank under way at
+    /// most, or as many as are good. Collective.
     ///
     /// # Errors
     /// A lost rank.
-    pub fn new(weft: &'a Weft, capacity: usize) -> Result<Self, Error> {
+    pub fn new(weft: &'a Weft, capacity: usize, calls: Option<usize>) -> Result<Self, Error> {
         let objects =
             Objects::new(weft.orders(), weft.rpc(), Types::default().with::<Partition>())?;
         let own = Placement::Single(weft.rank());
         objects.create(&name(weft.rank()), &Partition::default(), own)?;
         let partitions = weft.ranks().map(|rank| objects.find(&name(rank)));
         let partitions = partitions.collect::<weft_object::Result<_>>()?;
-        Ok(Solver { weft, partitions, capacity, _objects: objects })
+        Ok(Solver { weft, partitions, capacity, calls, _objects: objects })
     }
 
     /// Makes the database that follows those which are `known`, and gives it to each rank. Tells
@@ -107,16 +116,20 @@ impl<'a> Solver<'a> {
             open.push(follow);
             exits.push(exit);
             if open.len() % REPORT_EVERY == 0 {
-                self.weft.work(REPORT_EVERY as u64);
                 progress(open.len() * ranks);
             }
+            if open.len() % LOOK_EVERY == 0 {
+                self.weft.work(LOOK_EVERY as u64 * LOOK);
+            }
         }
+        self.weft.work((open.len() % LOOK_EVERY) as u64 * LOOK);
         Ok(self.own().start(open, exits)?)
     }
 
     /// Finds all values but 0.
     fn resolve(&self, stones: u32, progress: &impl Fn(usize)) -> Result<Work, Error> {
-        let mut queues = Queues::new(&self.partitions, self.weft.rank().index(), self.capacity);
+        let rank = self.weft.rank().index();
+        let mut queues = Queues::new(&self.partitions, rank, self.capacity, self.calls);
         let (mut round, mut done) = (0, count(stones) as usize);
         for threshold in (1..=stones as i8).rev() {
             let mut learnt = u64::from(self.own().seed(threshold, round)?);
@@ -146,15 +159,16 @@ impl<'a> Solver<'a> {
         queues: &mut Queues<'_>,
     ) -> Result<(), Error> {
         let (ranks, rank) = (self.weft.size() as u32, self.weft.rank().index() as u32);
-        let known = self.own().take(round)?;
-        self.weft.work(known.len() as u64);
-        for update in known {
+        for update in self.own().take(round)? {
             let (place, is_won) = (update >> 1, update & 1);
+            let mut made = 0;
             board_of(stones, place * ranks + rank).unmoves(|parent| {
                 let index = index_of(&parent);
                 let update = (index / ranks) << 1 | is_won;
+                made += 1;
                 queues.push((index % ranks) as usize, update, threshold, round)
             })?;
+            self.weft.work(made * UPDATE);
         }
         Ok(())
     }

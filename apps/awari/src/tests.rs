@@ -9,7 +9,7 @@ pub fn known() -> &'static Databases {
     static KNOWN: OnceLock<Databases> = OnceLock::new();
     KNOWN.get_or_init(|| {
         let weft = weft::join().unwrap();
-        let solver = Solver::new(&weft, 16).unwrap();
+        let solver = Solver::new(&weft, 16, None).unwrap();
         let mut known = Databases::default();
         for _ in 0..=6 {
             let (next, _) = solver.solve(&known, |_| ()).unwrap();

@@ -29,6 +29,11 @@ pub trait Exchange {
         let _ = steps;
     }
 
+    /// Takes what has arrived, without waiting.
+    fn poll(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Brings every rank's values to rank 0: there `Some`, in rank order; elsewhere `None`.
     /// `length_of(rank)` is how many values that rank brings.
     fn gather<T: Pod>(
@@ -117,6 +122,11 @@ impl Exchange for Mailboxes {
 
     fn work(&mut self, steps: usize) {
         self.weft.work(steps as u64);
+    }
+
+    fn poll(&mut self) -> Result<(), Error> {
+        self.weft.poll()?;
+        Ok(())
     }
 
     fn send(&mut self, to: usize, bytes: &[u8]) -> Result<(), Error> {

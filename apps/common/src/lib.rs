@@ -3,7 +3,8 @@
 //! - [`Blocks`] divides rows among ranks in contiguous blocks;
 //! - [`Exchange`] is the communication that a row-wise program needs: bytes to one rank or to all,
 //!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
-//!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job;
+//!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job; [`Tree`]
+//!   broadcasts by its messages from rank to rank;
 //! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
 //!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
 //! - [`crew`] runs a program by bare threads, which programs on Weft are compared with;
@@ -44,6 +45,7 @@ mod stretch;
 pub mod svg;
 mod threads;
 mod traffic;
+mod tree;
 mod vector;
 
 pub use blocks::Blocks;
@@ -64,4 +66,5 @@ pub use start::{Ranks, StartError, agree, arguments};
 pub use stretch::{MEASURED, Stretch, stretch};
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};
+pub use tree::Tree;
 pub use vector::Vector;

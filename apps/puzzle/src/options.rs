@@ -78,6 +78,10 @@ pub struct Options {
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<humantime::Duration>,
 
+    /// End when it is known that a solution has more moves than this
+    #[arg(long, value_name = "MOVES")]
+    pub most_moves: Option<u16>,
+
     /// Print lengths and totals only
     #[arg(long, short)]
     pub brief: bool,
@@ -105,6 +109,7 @@ impl Options {
             },
             grain: self.grain,
             deadline: self.deadline.map(Duration::from),
+            most_moves: self.most_moves,
             ..Settings::default()
         }
     }

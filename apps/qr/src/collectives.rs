@@ -2,7 +2,7 @@
 
 use weft::collective::{Max, Sum};
 use weft::prelude::Weft;
-use weft_app_common::{Alone, Error};
+use weft_app_common::{Alone, Error, Exchange, Mailboxes, Tree};
 
 /// A rank's proposal: the longest of its columns. Two doubles and two integers (thesis 8.5.8).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -102,6 +102,50 @@ impl Collectives for Everyone<'_> {
 
     fn work(&mut self, steps: usize) {
         self.0.work(steps as u64);
+    }
+}
+
+/// Collectives of all ranks whose broadcasts are messages along a tree: what an MPI library does
+/// where there is no multicast (thesis 8.4.1).
+pub struct ByTree<'a> {
+    /// All ranks, for what is no broadcast.
+    pub everyone: Everyone<'a>,
+    /// Messages of the tree.
+    pub exchange: Mailboxes,
+}
+
+impl Collectives for ByTree<'_> {
+    fn rank(&self) -> usize {
+        self.everyone.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.everyone.size()
+    }
+
+    fn longest(&mut self, mine: Candidate) -> Result<Candidate, Error> {
+        self.everyone.longest(mine)
+    }
+
+    fn broadcast(&mut self, root: usize, values: &mut [f64]) -> Result<(), Error> {
+        let is_root = self.rank() == root;
+        let mut tree = Tree::new(&mut self.exchange);
+        match is_root {
+            true => tree.broadcast(bytemuck::cast_slice(values)),
+            false => tree.receive(root, bytemuck::cast_slice_mut(values)),
+        }
+    }
+
+    fn sum(&mut self, values: &mut [f64]) -> Result<(), Error> {
+        self.everyone.sum(values)
+    }
+
+    fn largest(&mut self, value: f64) -> Result<f64, Error> {
+        self.everyone.largest(value)
+    }
+
+    fn work(&mut self, steps: usize) {
+        self.everyone.work(steps);
     }
 }
 

@@ -38,6 +38,10 @@ pub struct Options {
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
+    /// Broadcast by messages along a binomial tree, each forwarded when it is there as a whole
+    #[arg(long)]
+    pub tree: bool,
+
     /// Measure the speed-up: rank 0 alone and all ranks together, three times in turn, medians
     #[arg(long)]
     pub speedup: bool,

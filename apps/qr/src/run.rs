@@ -6,7 +6,7 @@ use weft_app_common::{
     Alone, Mailboxes, Progress, Stretch, Times, Traffic, gather_traffic, measure, stretch,
 };
 
-use crate::collectives::{Collectives, Everyone};
+use crate::collectives::{ByTree, Collectives, Everyone};
 use crate::columns::Columns;
 use crate::factor::{Factors, factorize};
 use crate::options::Options;
@@ -78,7 +78,7 @@ pub fn solve(weft: &Weft, options: &Options) -> Result<Option<Solved>, Error> {
         options.speedup && weft.size() > 1,
         || factorize_alone(weft, problem),
         || {
-            let part = factorize_together(weft, problem)?;
+            let part = factorize_together(weft, problem, options.tree)?;
             let time = part.time;
             Ok::<_, Error>((part, time))
         },
@@ -114,12 +114,21 @@ fn factorize_alone(weft: &Weft, problem: Problem) -> Result<Option<Duration>, Er
     Ok(time)
 }
 
-fn factorize_together(weft: &Weft, problem: Problem) -> Result<Stretch<Part>, Error> {
-    let mut everyone = Everyone(weft);
+fn factorize_together(
+    weft: &Weft,
+    problem: Problem,
+    by_tree: bool,
+) -> Result<Stretch<Part>, Error> {
+    let everyone = Everyone(weft);
     let progress = Progress::new(everyone.rank(), problem.steps(), "QR factorization");
     let mut columns = Columns::new(problem, everyone.rank(), everyone.size());
+    let exchange = by_tree.then(|| Mailboxes::open(weft, "qr.tree")).transpose()?;
     let mut solved = stretch(weft, || {
-        Ok::<_, Error>(factorize(&mut columns, &mut everyone, |done| progress.set(done))?)
+        let done = |done| progress.set(done);
+        match exchange {
+            Some(exchange) => factorize(&mut columns, &mut ByTree { everyone, exchange }, done),
+            None => factorize(&mut columns, &mut { everyone }, done),
+        }
     })?;
     let factors = std::mem::take(&mut solved.value);
     Ok(solved.of(Part { columns, factors }))

@@ -24,6 +24,14 @@ pub enum Colour {
 impl Colour {
     /// Both, in the order in which they are relaxed.
     pub const BOTH: [Self; 2] = [Self::Red, Self::Black];
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Colour::Red => Colour::Black,
+            Colour::Black => Colour::Red,
+        }
+    }
 }
 
 /// Changes are compared in this many lanes, which become vectors.

@@ -1,7 +1,7 @@
 use clap::Parser;
 use clap::value_parser;
 
-use crate::problem::{Problem, best_omega};
+use crate::problem::{Borders, Problem, best_omega};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,6 +41,14 @@ pub struct Options {
     #[arg(long, value_parser = omega)]
     pub omega: Option<f64>,
 
+    /// Exchange whole border rows after each half of an iteration, rather than what has changed
+    #[arg(long)]
+    pub whole_rows: bool,
+
+    /// All ranks send upwards, then all downwards, and then receive, rather than by turns
+    #[arg(long)]
+    pub at_once: bool,
+
     /// Measure the speed-up: rank 0 alone and all ranks together, three times in turn, medians
     #[arg(long)]
     pub speedup: bool,
@@ -56,6 +64,7 @@ impl Options {
             omega: self.omega.unwrap_or_else(|| best_omega(rows, columns)),
             tolerance: self.tolerance,
             iterations: self.iterations as usize,
+            borders: Borders { whole_rows: self.whole_rows, at_once: self.at_once },
         }
     }
 }

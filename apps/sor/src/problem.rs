@@ -19,6 +19,17 @@ pub struct Problem {
     pub tolerance: f64,
     /// The most iterations.
     pub iterations: usize,
+    /// Exchange of border rows, which makes no difference to the result.
+    pub borders: Borders,
+}
+
+/// Exchange of border rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Borders {
+    /// True if both colours of a row travel, though one has not changed.
+    pub whole_rows: bool,
+    /// True if all ranks send in one direction at a time.
+    pub at_once: bool,
 }
 
 impl Problem {

@@ -145,9 +145,8 @@ fn solve_together(
     let blocks = Blocks::new(problem.rows, exchange.size());
     let progress = Progress::new(exchange.rank(), problem.iterations, "overrelaxation");
     let mut grid = Grid::new(*problem, blocks.of(exchange.rank()));
-    let solved = stretch(weft, || {
-        Ok::<_, Error>(relax(&mut grid, problem, blocks, exchange, |done| progress.set(done))?)
-    })?;
+    let solved =
+        stretch(weft, || relax(&mut grid, problem, blocks, exchange, |done| progress.set(done)))?;
     let ended = solved.value;
     Ok(solved.of(Part { grid, ended }))
 }

@@ -4,7 +4,7 @@
 use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::grid::{Colour, Grid};
-use crate::problem::Problem;
+use crate::problem::{Borders, Problem};
 
 /// End of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ pub fn solve(
         for colour in Colour::BOTH {
             change = change.max(grid.relax(colour));
             exchange.work(grid.owned().len() * problem.columns / 2);
-            exchange_borders(grid, colour, blocks, exchange)?;
+            exchange_borders(grid, colour, blocks, problem.borders, exchange)?;
         }
         ended.change = largest_of_all(change, exchange)?;
         ended.iterations += 1;
@@ -58,13 +58,14 @@ pub fn largest_of_all(mine: f64, exchange: &mut impl Exchange) -> Result<f64, Er
 
 /// Gives the neighbours the border rows of a colour that was just relaxed, and takes theirs.
 ///
-/// Even ranks send before they receive, odd ranks receive before they send: then it is right
-/// however little the ranks' messages find room on their way. It is also kinder to a sliding window
-/// than sending all in the same direction at once (thesis 8.5.10).
+/// Unless all send at once, even ranks send before they receive, odd ranks receive before they
+/// send: then it is right however little the ranks' messages find room on their way. It is also
+/// kinder to a sliding window than sending all in the same direction at once (thesis 8.5.10).
 fn exchange_borders(
     grid: &mut Grid,
     colour: Colour,
     blocks: Blocks,
+    borders: Borders,
     exchange: &mut impl Exchange,
 ) -> Result<(), Error> {
     let owned = grid.owned();
@@ -74,29 +75,73 @@ fn exchange_borders(
     // Ranks with rows are the first ones, so neighbours in the grid are neighbours in rank.
     let above = (owned.start > 0).then(|| exchange.rank() - 1);
     let below = (owned.end < blocks.rows()).then(|| exchange.rank() + 1);
-    if exchange.rank().is_multiple_of(2) {
-        send(grid.first(colour), above, exchange)?;
-        send(grid.last(colour), below, exchange)?;
-        receive(grid.above_mut(colour), above, exchange)?;
-        receive(grid.below_mut(colour), below, exchange)
+    let colours = match borders.whole_rows {
+        true => &[colour, colour.other()][..],
+        false => &[colour],
+    };
+    let (upper, lower) = ((above, Side::Upper), (below, Side::Lower));
+    if borders.at_once {
+        send(grid, lower, colours, exchange)?;
+        send(grid, upper, colours, exchange)?;
+        receive(grid, upper, colours, exchange)?;
+        receive(grid, lower, colours, exchange)
+    } else if exchange.rank().is_multiple_of(2) {
+        send(grid, upper, colours, exchange)?;
+        send(grid, lower, colours, exchange)?;
+        receive(grid, upper, colours, exchange)?;
+        receive(grid, lower, colours, exchange)
     } else {
-        receive(grid.below_mut(colour), below, exchange)?;
-        receive(grid.above_mut(colour), above, exchange)?;
-        send(grid.last(colour), below, exchange)?;
-        send(grid.first(colour), above, exchange)
+        receive(grid, lower, colours, exchange)?;
+        receive(grid, upper, colours, exchange)?;
+        send(grid, lower, colours, exchange)?;
+        send(grid, upper, colours, exchange)
     }
 }
 
-fn send(row: &[f64], to: Option<usize>, exchange: &mut impl Exchange) -> Result<(), Error> {
-    to.map_or(Ok(()), |to| exchange.send(to, bytemuck::cast_slice(row)))
+/// Side of a rank's rows.
+#[derive(Clone, Copy)]
+enum Side {
+    Upper,
+    Lower,
+}
+
+fn send(
+    grid: &Grid,
+    (to, side): (Option<usize>, Side),
+    colours: &[Colour],
+    exchange: &mut impl Exchange,
+) -> Result<(), Error> {
+    let Some(to) = to else { return Ok(()) };
+    let half = |&colour: &Colour| match side {
+        Side::Upper => grid.first(colour),
+        Side::Lower => grid.last(colour),
+    };
+    match colours {
+        [one] => exchange.send(to, bytemuck::cast_slice(half(one))),
+        all => {
+            let row: Vec<f64> = all.iter().flat_map(half).copied().collect();
+            exchange.send(to, bytemuck::cast_slice(&row))
+        }
+    }
 }
 
 fn receive(
-    row: &mut [f64],
-    from: Option<usize>,
+    grid: &mut Grid,
+    (from, side): (Option<usize>, Side),
+    colours: &[Colour],
     exchange: &mut impl Exchange,
 ) -> Result<(), Error> {
-    from.map_or(Ok(()), |from| exchange.receive(from, bytemuck::cast_slice_mut(row)))
+    let Some(from) = from else { return Ok(()) };
+    let mut row = vec![0.0; colours.len() * grid.half()];
+    exchange.receive(from, bytemuck::cast_slice_mut(&mut row))?;
+    for (&colour, values) in colours.iter().zip(row.chunks_exact(grid.half())) {
+        let half = match side {
+            Side::Upper => grid.above_mut(colour),
+            Side::Lower => grid.below_mut(colour),
+        };
+        half.copy_from_slice(values);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

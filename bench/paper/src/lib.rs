@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
+pub mod applications;
 pub mod claim;
 pub mod cluster;
 pub mod experiment;

@@ -7,6 +7,7 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use weft_paper::applications::{self, Extent, Study};
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
@@ -14,6 +15,7 @@ use weft_paper::{
     Experiment, Report, Targets, adaptive, experiments, objects, regions, rendezvous, suite,
     zero_copy,
 };
+use weft_suite::Application;
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]
@@ -39,6 +41,9 @@ struct Arguments {
     /// Measure programs on regions only
     #[arg(long)]
     regions: bool,
+    /// Measure the applications of chapter 8 only; with names, just print what these take
+    #[arg(long, value_name = "APPLICATION", num_args = 0.., value_delimiter = ',')]
+    applications: Option<Vec<Application>>,
     /// Measure operations on objects only
     #[arg(long)]
     objects: bool,
@@ -94,6 +99,9 @@ fn measure(arguments: &Arguments) -> Result<()> {
     }
     if arguments.objects {
         return write_objects(&arguments.out);
+    }
+    if let Some(applications) = &arguments.applications {
+        return study(applications, &arguments.out);
     }
     if arguments.zero_copy {
         let write = if arguments.links { write_zero_copy_today } else { write_zero_copy };
@@ -160,6 +168,22 @@ fn write_regions(folder: &Path) -> Result<()> {
     let pages = regions::pages().context("programs on regions")?;
     weft_app_common::say!("{}", pages[0].1);
     write(&pages, folder)
+}
+
+/// Runs applications under all presets, and writes the page if it is all of them.
+fn study(chosen: &[Application], folder: &Path) -> Result<()> {
+    let progress = |line: &str| eprintln!("weft-paper: {line}");
+    if chosen.is_empty() {
+        let pages = applications::pages(progress).context("applications")?;
+        weft_app_common::say!("{}", pages[0].1);
+        return write(&pages, folder);
+    }
+    let study = Study::of(Extent::THESIS, chosen, progress)?;
+    for (cell, seen) in study.all() {
+        let slower = study.slower(cell.application, cell.preset)?;
+        weft_app_common::say!("{cell:?} {:.3} s {slower:+.1} % {:?}", seen.seconds, seen);
+    }
+    Ok(())
 }
 
 /// Writes the page about operations on objects.

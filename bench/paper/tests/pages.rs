@@ -38,9 +38,16 @@ fn every_claim_is_a_row_of_its_page_and_no_other_target_is() {
 fn figures_are_those_that_the_pages_show() {
     let papers = weft_paper::targets::Paper::ALL.map(|paper| page(&format!("{paper}.md")));
     let pages = papers.concat()
-        + &["adaptive.md", "rendezvous.md", "regions.md", "objects.md", "zero-copy.md"]
-            .map(page)
-            .concat();
+        + &[
+            "adaptive.md",
+            "applications.md",
+            "rendezvous.md",
+            "regions.md",
+            "objects.md",
+            "zero-copy.md",
+        ]
+        .map(page)
+        .concat();
     for file in std::fs::read_dir(folder()).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(

@@ -108,6 +108,11 @@ impl<'a, W: Worker> Member<'a, W> {
         }
     }
 
+    /// The most moves of a solution that is looked for.
+    pub fn most_moves(&self) -> Option<u16> {
+        self.settings.most_moves
+    }
+
     /// The time.
     pub fn now(&self) -> Duration {
         self.packets.now()

@@ -237,6 +237,10 @@ fn deepen<P: Puzzle, W: Worker>(
     let job: Job = Ida::<P>::LAYOUT.start(|bytes| start.encode(bytes));
     let mut before = Default::default();
     loop {
+        if member.most_moves().is_some_and(|most| bound > most) {
+            solved.answer = Answer::Late { at_least: bound };
+            return Ok(());
+        }
         let began = member.now();
         let Iterated { tallies, found, is_late } = member.iterate(bound, job)?;
         let mut iteration = Iteration::between(bound, &before, &tallies, member.now() - began);

@@ -29,6 +29,8 @@ pub struct Settings {
     pub poll_nodes: u64,
     /// Time after which the search ends without an answer.
     pub deadline: Option<Duration>,
+    /// Longest solution that is searched for; if all are longer, the search ends without an answer.
+    pub most_moves: Option<u16>,
 }
 
 impl Default for Settings {
@@ -42,6 +44,7 @@ impl Default for Settings {
             stack_jobs: 16 << 10,
             poll_nodes: 4096,
             deadline: None,
+            most_moves: None,
         }
     }
 }

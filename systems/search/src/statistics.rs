@@ -30,9 +30,9 @@ pub enum Answer {
     /// There is no solution.
     #[default]
     Unsolvable,
-    /// The deadline was over. A solution has so many moves at least.
+    /// The deadline was over, or the longest solution searched for. One has so many moves at least.
     Late {
-        /// Bound that was being searched.
+        /// Bound that was being searched, or would have been next.
         at_least: u16,
     },
 }

@@ -1,15 +1,16 @@
 use super::{Plan, find_trips, verify};
 use crate::dijkstra;
 use crate::network::Network;
+use crate::options::On;
 use crate::rows::Rows;
-use crate::solve::solve;
+use crate::solve::{Pace, solve};
 use crate::verify::{Difference, Verdict};
 use weft_app_common::{Blocks, Exchange, on_threads};
 
 fn plan() -> Plan {
     let (airports, routes) = Network::embedded();
     let network = Network::new(&airports, &routes, Some(90)).expect("well-formed");
-    Plan { network, from: 3, to: 70 }
+    Plan { network, from: 3, to: 70, on: On::Broadcasts, pace: Pace::default() }
 }
 
 /// Verdict and routes at rank 0 when `ranks` ranks solve, or leave out to solve, and then check and
@@ -19,7 +20,8 @@ fn learned(plan: &Plan, ranks: usize, solved: bool) -> (Verdict, Vec<Option<Vec<
         let blocks = Blocks::new(plan.nodes(), ranks);
         let mut rows = Rows::new(&plan.network.graph, blocks.of(exchange.rank()));
         if solved {
-            solve(&mut rows, blocks, &mut exchange, |_| ()).expect("all ranks take part");
+            solve(&mut rows, blocks, Pace::default(), &mut exchange, |_| ())
+                .expect("all ranks take part");
         }
         let verdict = verify(plan, &rows, 32, &mut exchange).expect("all ranks take part");
         let trips = find_trips(plan, &rows, &mut exchange).expect("all ranks take part");

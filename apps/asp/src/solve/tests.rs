@@ -1,4 +1,4 @@
-use super::solve;
+use super::{Pace, solve};
 use crate::dijkstra;
 use crate::graph::Graph;
 use crate::graph::tests::graphs;
@@ -12,7 +12,8 @@ fn solved(graph: &Graph, ranks: usize, room: usize) -> Vec<Rows> {
     on_threads(ranks, room, |mut exchange| {
         let blocks = Blocks::new(graph.nodes(), ranks);
         let mut rows = Rows::new(graph, blocks.of(exchange.rank()));
-        solve(&mut rows, blocks, &mut exchange, |_| ()).expect("all ranks take part");
+        solve(&mut rows, blocks, Pace::default(), &mut exchange, |_| ())
+            .expect("all ranks take part");
         rows
     })
 }
@@ -22,7 +23,8 @@ fn one_rank_reports_its_progress_to_the_end() {
     let graph = Graph::new(70, (1..70).map(|node| (node - 1, node, 2)).collect());
     let mut rows = Rows::new(&graph, 0..70);
     let mut heard = Vec::new();
-    solve(&mut rows, Blocks::new(70, 1), &mut Alone, |done| heard.push(done)).expect("alone");
+    solve(&mut rows, Blocks::new(70, 1), Pace::default(), &mut Alone, |done| heard.push(done))
+        .expect("alone");
     assert_eq!(heard, [32, 64, 70]);
     assert_eq!(rows.row(0)[69], 138);
 }
@@ -36,7 +38,7 @@ fn a_rank_that_leaves_is_an_error_and_no_answer() {
         }
         let blocks = Blocks::new(10, 3);
         let mut rows = Rows::new(&graph, blocks.of(exchange.rank()));
-        solve(&mut rows, blocks, &mut exchange, |_| ()).is_err()
+        solve(&mut rows, blocks, Pace::default(), &mut exchange, |_| ()).is_err()
     });
     assert_eq!(outcomes, [true; 3]);
 }

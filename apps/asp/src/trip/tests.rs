@@ -9,7 +9,8 @@ use weft_app_common::{Alone, Blocks};
 fn solved(graph: &Graph) -> Rows {
     let nodes = graph.nodes();
     let mut rows = Rows::new(graph, 0..nodes);
-    crate::solve::solve(&mut rows, Blocks::new(nodes, 1), &mut Alone, |_| ()).expect("alone");
+    let pace = crate::solve::Pace::default();
+    crate::solve::solve(&mut rows, Blocks::new(nodes, 1), pace, &mut Alone, |_| ()).expect("alone");
     rows
 }
 

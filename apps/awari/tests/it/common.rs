@@ -5,7 +5,7 @@ use weft_awari::{Databases, Files, Made, MakeOptions, make};
 
 /// Options to make databases of up to so many stones in a directory.
 pub fn options(directory: &Path, stones: u32) -> MakeOptions {
-    MakeOptions { stones, directory: directory.to_owned(), batch: 64, again: false }
+    MakeOptions { stones, directory: directory.to_owned(), batch: 64, calls: None, again: false }
 }
 
 /// Makes databases with one rank.

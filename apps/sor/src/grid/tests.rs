@@ -1,9 +1,10 @@
 use super::{Colour, Grid};
-use crate::problem::Problem;
+use crate::problem::{Borders, Problem};
 use proptest::prelude::*;
 
 pub fn problem(rows: usize, columns: usize) -> Problem {
-    Problem { rows, columns, omega: 1.5, tolerance: 0.0, iterations: 10 }
+    let borders = Borders::default();
+    Problem { rows, columns, omega: 1.5, tolerance: 0.0, iterations: 10, borders }
 }
 
 /// The grid as a matrix with its border, relaxed point by point.

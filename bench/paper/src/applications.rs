@@ -1,0 +1,27 @@
+//! The study of the thesis's chapter 8: its ten applications on simulated ranks under all presets.
+//!
+//! - `model`: what a rank's computation takes, and what the systems add to packets;
+//! - `observe`: packets by type while an application computes;
+//! - `run`: one application, once;
+//! - `study`: all runs, and what is read off them;
+//! - `judge`: rows of the thesis, and whether they came out;
+//! - `page`: the page.
+//!
+//! What an application computes is computed and checked, each time; virtual time knows only what
+//! is declared. So a run is a function of its application, preset, size and seed.
+
+mod judge;
+mod model;
+mod observe;
+mod page;
+mod run;
+mod study;
+
+pub use model::{Model, PRESETS, Problem, Variation};
+pub use observe::{Kind, Rates};
+pub use page::{PAGES, pages};
+pub use run::{Cell, Seen};
+pub use study::{Extent, Study};
+
+#[cfg(test)]
+mod tests;

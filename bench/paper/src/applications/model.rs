@@ -1,0 +1,189 @@
+//! Model of the thesis's processors and systems: problems, times of computing, and what the
+//! programming systems add to packets.
+
+use crate::Targets;
+use anyhow::{Context, Result};
+use weft_simulator::{Machine, Preset};
+use weft_suite::{Application, Size, System};
+
+/// Implementations: the five of the thesis, the default one first, and the one that it left out.
+pub const PRESETS: [Preset; 6] = [
+    Preset::NrxImc,
+    Preset::NrxHmc,
+    Preset::IrxImc,
+    Preset::IrxHmc,
+    Preset::HrxHmc,
+    Preset::HrxImc,
+];
+
+/// Bytes that the second-level cache of a Pentium Pro holds (thesis 7.1.5).
+const CACHE_BYTES: f64 = 256.0 * 1024.0;
+/// Bytes over the memory bus of a copied byte: read, read at its destination, and written there.
+const COPY_TRANSFERS: f64 = 3.0;
+
+/// Problem that is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// The one of table 8.6, or a part of it whose rest is more of the same.
+    Thesis,
+    /// A small one, for tests.
+    Small,
+}
+
+/// A way to run an application that is not the one of figure 8.9.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variation {
+    /// The way of figure 8.9.
+    Usual,
+    /// Broadcasts by messages along a tree, as in MPICH's default (figure 8.7).
+    Tree,
+    /// ASP without polls.
+    NoPolls,
+    /// SOR by turns, not all in one direction at once.
+    ByTurns,
+    /// Acknowledgements wait ten times as long.
+    LateAcknowledgements,
+}
+
+/// Time of computing, and problem, of an application.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The application.
+    pub application: Application,
+    /// Time on one processor in table 8.6, in seconds.
+    pub one: f64,
+    /// Part of the problem that is computed; the rest is more of the same.
+    pub part: f64,
+    problem: Problem,
+}
+
+/// Data of a program.
+struct Memory {
+    /// Bytes of it on one processor.
+    data_bytes: f64,
+    /// Bytes that an operation moves over the memory bus if the data is in no cache.
+    bytes_per_operation: f64,
+}
+
+impl Model {
+    /// Model of an application.
+    ///
+    /// # Errors
+    /// Table 8.6 has no time for it.
+    pub fn new(application: Application, problem: Problem, targets: &Targets) -> Result<Self> {
+        let id = format!("T8.6-{application}-T1");
+        let one = targets.get(&id).and_then(crate::Target::number);
+        let one = one.with_context(|| format!("no target {id} with a number"))?;
+        let part = match (application, problem) {
+            // 690 of 6,906 iterations.
+            (Application::Leq, Problem::Thesis) => 690.0 / 6906.0,
+            (_, Problem::Thesis) => 1.0,
+            // So that as much is computed for a packet as in the thesis, or near that.
+            (_, Problem::Small) => 1e-3,
+        };
+        Ok(Model { application, one, part, problem })
+    }
+
+    /// Words that state the problem to the application.
+    pub fn words(&self, preset: Preset, variation: Variation) -> Vec<&'static str> {
+        let size = match self.problem {
+            Problem::Thesis => Size::Thesis,
+            Problem::Small => Size::Small,
+        };
+        let own = self.application.words(size).to_vec();
+        let by_host = !matches!(preset, Preset::NrxImc | Preset::IrxImc);
+        let more: &[&str] = match self.application {
+            Application::Asp => match variation {
+                Variation::Tree => &["--batch", "1", "--on", "tree", "--polls"],
+                Variation::NoPolls => &["--batch", "1"],
+                _ if by_host => &["--batch", "1", "--polls"],
+                _ => &["--batch", "1"],
+            },
+            Application::Qr if variation == Variation::Tree => &["--tree"],
+            Application::Sor => match variation {
+                Variation::ByTurns => &["--whole-rows"],
+                _ => &["--whole-rows", "--at-once"],
+            },
+            Application::Awari => &["--calls", "1"],
+            Application::Puzzle4 | Application::Puzzle64 => {
+                &["--grain", "0", "--delay-us", "1000000"]
+            }
+            _ => &[],
+        };
+        let whole: Vec<&str> = match (self.application, self.problem) {
+            (Application::Asp, Problem::Thesis) => vec!["--sample", "1026", "--to", "SYD"],
+            (Application::Leq, Problem::Thesis) => {
+                vec!["--unknowns", "1000", "--iterations", "690", "--tolerance", "0"]
+            }
+            (Application::Puzzle4, Problem::Thesis) => {
+                vec!["--korf", "4", "--most-moves", "52", "--jobs-per-message", "4"]
+            }
+            (Application::Puzzle64, Problem::Thesis) => {
+                vec!["--korf", "4", "--most-moves", "52", "--jobs-per-message", "64"]
+            }
+            _ => own,
+        };
+        [&whole, more].concat()
+    }
+
+    /// The machine that it runs on: `operation_ns` for an operation, and the system's part of each
+    /// packet.
+    ///
+    /// # Errors
+    /// The machine's description is wrong.
+    pub fn machine(&self, operation_ns: f64) -> Result<Machine> {
+        let mut machine = Machine::named("myrinet-compared")?;
+        machine.host.operation_ns = operation_ns;
+        machine.host.process_ns += added_ns(self.application.system());
+        Ok(machine)
+    }
+
+    /// Time of an operation where a processor's part of the data is in its cache, if it is not on
+    /// one processor: less by what the memory takes. An operation takes `operation_ns` on one
+    /// processor.
+    ///
+    /// # Errors
+    /// The machine's description is wrong.
+    pub fn cached_ns(&self, operation_ns: f64, ranks: u16) -> Result<f64> {
+        let Some(memory) = self.memory() else { return Ok(operation_ns) };
+        if memory.data_bytes <= CACHE_BYTES || memory.data_bytes / f64::from(ranks) > CACHE_BYTES {
+            return Ok(operation_ns);
+        }
+        let machine = Machine::named("myrinet-compared")?;
+        let beyond = machine.clone().beyond_cache().context("the machine's file knows no cache")?;
+        let byte_ns = beyond.host.copy_ns_per_byte - machine.host.copy_ns_per_byte;
+        let missing_ns = memory.bytes_per_operation * byte_ns / COPY_TRANSFERS;
+        Ok(operation_ns - missing_ns)
+    }
+
+    /// Data of programs that go through a matrix from its one end to the other, again and again.
+    fn memory(&self) -> Option<Memory> {
+        if self.problem == Problem::Small {
+            return None;
+        }
+        let (data_bytes, bytes_per_operation) = match self.application {
+            // A distance of 4 bytes is read for each way that is tried.
+            Application::Asp => (1024.0 * 1024.0 * 4.0, 4.0),
+            // A coefficient of 8 bytes is read for each product.
+            Application::Leq => (1000.0 * 1000.0 * 8.0, 8.0),
+            // An element of 8 bytes is read once and written once for two operations: the column
+            // stays in the cache between its product and its reflection.
+            Application::Qr => (1024.0 * 1024.0 * 8.0, 8.0),
+            _ => return None,
+        };
+        Some(Memory { data_bytes, bytes_per_operation })
+    }
+}
+
+/// Nanoseconds that a system adds to each packet that a host receives, beside those that the
+/// simulator charges: from table 7.2.
+fn added_ns(system: System) -> u64 {
+    match system {
+        // A clean write miss takes 28 us with CRL and 23 without, and has two packets.
+        System::Regions => 2_500,
+        // A remote operation takes 46 us with Orca and Panda and 24 without, and has two packets.
+        System::Objects => 11_000,
+        // A message takes 15 us with Panda and 12 without.
+        System::Messages | System::Search => 3_000,
+    }
+}

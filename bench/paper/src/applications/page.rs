@@ -1,0 +1,383 @@
+//! The page about applications.
+
+use super::judge::{CLASSES, Row, number, rows, sign, slowdown, speedup};
+use super::model::{Model, PRESETS, Variation};
+use super::observe::Kind;
+use super::run::Seen;
+use super::study::{Extent, Study};
+use crate::Targets;
+use crate::plot::{Plot, Scale};
+use crate::regions::table;
+use crate::report::PageFile;
+use anyhow::Result;
+use comfy_table::Table;
+use weft_app_common::thousands;
+use weft_simulator::Preset;
+use weft_suite::Application;
+
+/// The files that [`pages`] gives.
+pub const PAGES: [&str; 3] =
+    ["applications.md", "applications-times.svg", "applications-packets.svg"];
+
+/// Runs all applications, and writes the page.
+///
+/// # Errors
+/// What a run says.
+pub fn pages(progress: impl Fn(&str) + Sync) -> Result<Vec<PageFile>> {
+    let study = Study::of(Extent::THESIS, &Application::ALL, progress)?;
+    of(&study)
+}
+
+/// The page about a study.
+///
+/// # Errors
+/// Something was not run.
+pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
+    let targets = Targets::read()?;
+    let rows = rows(study, &targets)?;
+    let text = format!(
+        "# Applications\n\n{INTRODUCTION}\n\n## In one page\n\n{}\n\n## What is assumed\n\n{ASSUMED}\n\n{}\n\n\
+         ## Speed-ups (table 8.6)\n\n{SPEEDUPS}\n\n{}\n\n\
+         ## Times under all presets (figure 8.9)\n\n{TIMES}\n\n{}\n\n![]({})\n\n\
+         ## Classes (table 8.7)\n\n{SIGNS}\n\n{}\n\n\
+         ## Broadcasts by messages (figure 8.7)\n\n{BROADCASTS}\n\n{}\n\n\
+         ## Packets (figure 8.8)\n\n{PACKETS}\n\n{}\n\n![]({})\n\n\
+         ## Where the time goes\n\n{WHERE}\n\n{}\n\n\
+         ## Row by row\n\n{}\n\n{}\n",
+        conclusion(study, &rows)?,
+        models(study, &targets)?,
+        speedups(study, &targets)?,
+        times(study)?,
+        PAGES[1],
+        signs(study, &targets)?,
+        broadcasts(study, &targets)?,
+        packets(study)?,
+        PAGES[2],
+        breakdown(study, &targets)?,
+        hits(&rows),
+        judged(&rows, &targets),
+    );
+    let plots = [times_plot(study)?, packets_plot(study)?];
+    let pictures = PAGES[1..].iter().zip(plots).map(|(name, plot)| ((*name).into(), plot.svg()));
+    Ok([(PAGES[0].into(), text)].into_iter().chain(pictures).collect())
+}
+
+fn models(study: &Study, targets: &Targets) -> Result<Table> {
+    let mut table =
+        table(["application", "words", "one processor", "an operation", "in the cache"]);
+    for (&application, &operation_ns) in &study.operation_ns {
+        let model = Model::new(application, study.extent.problem, targets)?;
+        let cached = model.cached_ns(operation_ns, study.extent.ranks)?;
+        let cached = match cached == operation_ns {
+            true => "-".to_owned(),
+            false => format!("{cached:.1} ns"),
+        };
+        table.add_row([
+            application.title().to_owned(),
+            format!("`{}`", model.words(Preset::NrxImc, Variation::Usual).join(" ")),
+            format!("{} s", model.one),
+            format!("{operation_ns:.1} ns"),
+            cached,
+        ]);
+    }
+    Ok(table)
+}
+
+fn speedups(study: &Study, targets: &Targets) -> Result<Table> {
+    let mut table = table([
+        "application",
+        "T1",
+        "T64",
+        "speed-up",
+        "table 8.6",
+        "off",
+        "efficiency",
+        "table 8.6",
+    ]);
+    for application in study.applications() {
+        let measured = speedup(study, application, targets)?;
+        let printed = |what: &str| number(targets, &format!("T8.6-{application}-{what}"));
+        let paper = printed("S64")?;
+        table.add_row([
+            application.title().to_owned(),
+            format!("{} s", printed("T1")?),
+            format!("{:.3} s", study.seconds(application, Preset::NrxImc)?),
+            format!("{measured:.2}"),
+            format!("{paper:.2}"),
+            format!("{:+.0} %", 100.0 * (measured / paper - 1.0)),
+            format!("{:.2}", measured / f64::from(study.extent.ranks)),
+            format!("{:.2}", printed("E64")?),
+        ]);
+    }
+    Ok(table)
+}
+
+fn times(study: &Study) -> Result<Table> {
+    let names = PRESETS.map(|preset| preset.to_string());
+    let mut table = table(["application".to_owned()].into_iter().chain(names));
+    for application in study.applications() {
+        let relative = PRESETS
+            .iter()
+            .map(|preset| Ok(format!("{:.3}", 1.0 + study.slower(application, *preset)? / 100.0)));
+        let relative = relative.collect::<Result<Vec<_>>>()?;
+        table.add_row([application.title().to_owned()].into_iter().chain(relative));
+    }
+    Ok(table)
+}
+
+fn times_plot(study: &Study) -> Result<Plot> {
+    let axes = (
+        ("application, in the table's order", Scale::Linear),
+        ("time / that of nrx-imc", Scale::Linear),
+    );
+    let mut plot =
+        Plot::new("applications-times", "Times of applications (figure 8.9)", axes.0, axes.1);
+    for preset in PRESETS {
+        let point = |(place, one)| Ok((place as f64, 1.0 + study.slower(one, preset)? / 100.0));
+        let points = study.applications().enumerate().map(|(place, one)| point((place + 1, one)));
+        plot.line(preset.to_string(), points.collect::<Result<_>>()?);
+    }
+    Ok(plot)
+}
+
+fn signs(study: &Study, targets: &Targets) -> Result<Table> {
+    let names = PRESETS.map(|preset| preset.to_string());
+    let mut table = table(["class".to_owned()].into_iter().chain(names));
+    for class in &CLASSES {
+        let signs = PRESETS.iter().map(|preset| {
+            let slower = slowdown(study, class, *preset)?;
+            let id = format!("T8.7-{}-{}", class.name, preset.to_string().replace('-', ""));
+            let paper = targets.get(&id).map_or("not there", |target| target.value.as_str());
+            Ok(format!("{} ({slower:+.1} %; thesis {paper})", sign(slower)))
+        });
+        let titles: Vec<&str> = class.applications.iter().map(|one| one.title()).collect();
+        let first = format!("{}: {}", class.name, titles.join(", "));
+        table.add_row([first].into_iter().chain(signs.collect::<Result<Vec<_>>>()?));
+    }
+    Ok(table)
+}
+
+fn broadcasts(study: &Study, targets: &Targets) -> Result<Table> {
+    let mut table = table(["application", "native", "tree of messages", "slower", "thesis"]);
+    for application in [Application::Asp, Application::Qr] {
+        let native = study.seconds(application, Preset::NrxImc)?;
+        let tree = study.seen(application, Preset::NrxImc, Variation::Tree)?.seconds;
+        let paper = number(targets, &format!("S8.4.1-{application}"))?;
+        table.add_row([
+            application.title().to_owned(),
+            format!("{native:.3} s"),
+            format!("{tree:.3} s"),
+            format!("{:.0} %", 100.0 * (tree / native - 1.0)),
+            format!("{paper:.0} %"),
+        ]);
+    }
+    Ok(table)
+}
+
+fn packets(study: &Study) -> Result<Table> {
+    let names = ["unicast", "multicast", "acknowledgements", "synchronization"];
+    let mut table = table(["application"].into_iter().chain(names));
+    for application in study.applications() {
+        let seen = study.seen(application, Preset::NrxImc, Variation::Usual)?;
+        let rates = Kind::ALL.iter().map(|kind| {
+            let (packets, bytes) = seen.rate(*kind, study.extent.ranks);
+            format!("{packets:.0}, {:.3} Mbyte", bytes / 1e6)
+        });
+        table.add_row([application.title().to_owned()].into_iter().chain(rates));
+    }
+    Ok(table)
+}
+
+fn packets_plot(study: &Study) -> Result<Plot> {
+    let axes = (
+        ("application, in the table's order", Scale::Linear),
+        ("packets a second and rank", Scale::Linear),
+    );
+    let mut plot =
+        Plot::new("applications-packets", "Packets received (figure 8.8)", axes.0, axes.1);
+    for kind in Kind::ALL {
+        let mut points = Vec::new();
+        for (place, application) in study.applications().enumerate() {
+            let seen = study.seen(application, Preset::NrxImc, Variation::Usual)?;
+            points.push((place as f64 + 1.0, seen.rate(kind, study.extent.ranks).0));
+        }
+        plot.line(format!("{kind:?}").to_lowercase(), points);
+    }
+    Ok(plot)
+}
+
+/// Parts of a run's time, in percent, from what was counted and what the machine takes for it.
+struct Parts {
+    computing: f64,
+    host: f64,
+    ni: f64,
+    bus: f64,
+}
+
+impl Parts {
+    fn of(
+        study: &Study,
+        application: Application,
+        preset: Preset,
+        seen: &Seen,
+        targets: &Targets,
+    ) -> Result<Self> {
+        let model = Model::new(application, study.extent.problem, targets)?;
+        let operation_ns = study.operation_ns.get(&application).copied().unwrap_or_default();
+        let cached = model.cached_ns(operation_ns, study.extent.ranks)? / operation_ns;
+        let ranks = f64::from(study.extent.ranks);
+        let machine = weft_simulator::Options::with_preset(
+            model.machine(operation_ns)?,
+            study.extent.ranks,
+            preset,
+        )
+        .machine;
+        let whole = seen.seconds * model.part * ranks * 1e9;
+        let percent = |ns: f64| 100.0 * ns / whole;
+        let (host, ni, bus) = (machine.host, machine.ni, machine.bus);
+        let traffic = seen.traffic;
+        let (sent, received) = (traffic.packets_sent as f64, traffic.packets_received as f64);
+        let [_, _, acknowledgements, others] = seen.rates.packets.map(|count| count as f64);
+        let host_ns = sent * (host.allocate_ns + host.launch_ns) as f64
+            + traffic.bytes_sent as f64 * host.launch_ns_per_byte
+            + received
+                * (host.poll_ns + host.process_ns + host.release_ns + host.deferred_ns) as f64
+            + traffic.bytes_received as f64 * host.copy_ns_per_byte
+            + traffic.interrupts as f64 * host.interrupt_ns as f64;
+        let control = (acknowledgements + others) * (ni.send_ns + ni.receive_ns) as f64;
+        let ni_ns = sent * (ni.send_ns + ni.send_after_ns) as f64
+            + received * (ni.receive_ns + ni.receive_after_ns + ni.copied_ns) as f64
+            + control;
+        let bus_ns = received * bus.setup_ns as f64
+            + (traffic.bytes_received + traffic.bytes_sent) as f64 * bus.ns_per_byte;
+        let computing = 100.0 * model.one * cached / ranks / seen.seconds;
+        Ok(Parts { computing, host: percent(host_ns), ni: percent(ni_ns), bus: percent(bus_ns) })
+    }
+}
+
+fn breakdown(study: &Study, targets: &Targets) -> Result<Table> {
+    let mut table = table([
+        "application",
+        "preset",
+        "computing",
+        "host, for packets",
+        "NI",
+        "bus",
+        "waits of the window",
+        "interrupts",
+        "acknowledgements",
+    ]);
+    for application in study.applications() {
+        for preset in PRESETS {
+            let seen = study.seen(application, preset, Variation::Usual)?;
+            let parts = Parts::of(study, application, preset, seen, targets)?;
+            table.add_row([
+                application.title().to_owned(),
+                preset.to_string(),
+                format!("{:.0} %", parts.computing),
+                format!("{:.0} %", parts.host),
+                format!("{:.0} %", parts.ni),
+                format!("{:.0} %", parts.bus),
+                thousands(seen.traffic.blocked_sends),
+                thousands(seen.traffic.interrupts),
+                thousands(seen.acknowledgements()),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+/// Parts of the rows that came out.
+fn hits(rows: &[Row]) -> String {
+    let of = |kind: &str, take: &dyn Fn(&Row) -> bool| {
+        let all = rows.iter().filter(|row| take(row)).count();
+        let hits = rows.iter().filter(|row| take(row) && row.holds).count();
+        format!("{kind} {hits} of {all}")
+    };
+    let speedup = |row: &Row| row.id.starts_with("T8.6") && row.id.ends_with("S64");
+    format!(
+        "Came out: {}; {}; {}; {}.",
+        of("of all rows", &|_| true),
+        of("speed-ups within 25 %", &speedup),
+        of("signs of table 8.7", &|row| row.id.starts_with("T8.7")),
+        of("orders", &|row| row.id.ends_with("-order")),
+    )
+}
+
+fn judged(rows: &[Row], targets: &Targets) -> Table {
+    let mut table = table(["row", "what", "thesis", "measured", ""]);
+    for row in rows {
+        let target = targets.get(&row.id);
+        let what = target.map_or("", |target| target.what.as_str());
+        let says = target.map_or(String::new(), |target| match target.unit.as_str() {
+            "" | "sign" => target.says().to_owned(),
+            unit => format!("{} {unit}", target.says()),
+        });
+        let mark = if row.holds { "yes" } else { "no" };
+        table.add_row([row.id.as_str(), what, &says, &row.measured, mark]);
+    }
+    table
+}
+
+fn conclusion(study: &Study, rows: &[Row]) -> Result<String> {
+    let of = |class: usize, preset| slowdown(study, &CLASSES[class], preset);
+    let hrx_imc = (of(0, Preset::HrxImc)?, of(1, Preset::HrxImc)?, of(2, Preset::HrxImc)?);
+    let hrx_hmc = (of(0, Preset::HrxHmc)?, of(1, Preset::HrxHmc)?, of(2, Preset::HrxHmc)?);
+    Ok(format!(
+        "Where should reliability and multicast live? The thesis found three classes of programs, each of which one cost decides.\n\n\
+         - **Roundtrip** (Barnes, Radix, Awari): who asks waits for the answer, so what an NI takes for a packet counts. Without retransmission is best \
+         (`nrx-hmc` {:+.1} %), retransmission by the host costs {:+.1} %, by the slow NI {:+.1} %.\n\
+         - **Multicast** (ASP, QR): forwarding by hosts takes their time and theirs only when they look: `nrx-hmc` {:+.1} %, `hrx-hmc` {:+.1} %; forwarding by \
+         the NI with retransmission there {:+.1} %.\n\
+         - **One-way** (Puzzle-4, Puzzle-64): nobody waits, so only what a host takes for a packet counts: `hrx-hmc` {:+.1} %, all others {:+.1} % at most.\n\n\
+         `hrx-imc`, which the thesis left out because a forwarding NI would need the host's sequence numbers, gives each multicast tree sequence numbers of its \
+         own. It costs {:+.1} % in the first class, {:+.1} % in the second and {:+.1} % in the third, where `hrx-hmc` costs {:+.1}, {:+.1} and {:+.1} %: what the host forwards \
+         is saved, what the host acknowledges is not.\n\n{}",
+        of(0, Preset::NrxHmc)?,
+        hrx_hmc.0,
+        of(0, Preset::IrxImc)?,
+        of(1, Preset::NrxHmc)?,
+        hrx_hmc.1,
+        of(1, Preset::IrxImc)?,
+        hrx_hmc.2,
+        [Preset::NrxHmc, Preset::IrxImc, Preset::IrxHmc]
+            .map(|preset| of(2, preset))
+            .into_iter()
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .fold(f64::NEG_INFINITY, f64::max),
+        hrx_imc.0,
+        hrx_imc.1,
+        hrx_imc.2,
+        hrx_hmc.0,
+        hrx_hmc.1,
+        hrx_hmc.2,
+        hits(rows),
+    ))
+}
+
+const INTRODUCTION: &str = "\
+The study of the thesis's chapter 8, done again by `make study` (`weft-paper --applications`): its ten applications, written anew in `apps/`, on 64 simulated nodes of its cluster \
+(`myrinet-compared`) under its five implementations and `hrx-imc`. Settings are those of 8.5.1: packets of 1 KiB, windows of 8, 4,096 host buffers, interrupts after 70 us, \
+timers that tick each 5 ms (so an acknowledgement waits 5 ms for a packet that takes it along, and a packet is sent again after 40), 256 send and 384 receive buffers of an NI that retransmits, 128 and 512 of a careful one. Each run computes its result and checks it. Virtual time is a function of the seed.";
+const ASSUMED: &str = "\
+**Computing.** Programs declare operations, by the time of which one node takes T1 of table 8.6 (the column *an operation*). So T1 is put in, and all else comes out. Operations are: ASP a way tried through a pivot, \
+Awari a board looked at (6) or an update made (2), Barnes, FFT and Radix steps of their kernels, LEQ a product, Puzzle a position made, QR a product or a sum of one element, SOR a point relaxed.\n\n\
+**Caches.** ASP, LEQ and QR go through a matrix that does not fit the second-level cache (256 KiB) of one node and does on 64. There an operation takes less by what the memory takes for its bytes (4, 8 and 8): \
+18.34 - 5.61 ns for a copied byte that is not in the cache, of three transfers (chapter 5's figures). No other program's part fits.\n\n\
+**Systems.** The simulator charges for packets and copies. What CRL, Orca and Panda take besides is charged for each packet received, from table 7.2: 2.5 us for regions (28 - 23 us a round trip), \
+11 us for objects (46 - 24), 3 us for messages and search (15 - 12; MPI's own 6 us are left out).\n\n\
+**Programs.** ASP takes pivots one by one, and polls after each row where hosts forward (8.5.2). Awari has one call under way, as the thesis's has one thread that sends. LEQ does 690 of the 6,906 iterations, \
+which are alike, and times are ten times that. Puzzle pushes each position to its owner; the thesis does not say which board it solved: Korf's instance 4 up to 52 moves, all iterations of which no one finds \
+a solution, so that work does not depend on luck. SOR exchanges whole rows of 12 KB in one direction at a time. Messages and collectives poll only; regions and objects take interrupts.";
+const SPEEDUPS: &str = "Under `nrx-imc`.";
+const TIMES: &str = "Times divided by those under `nrx-imc`.";
+const SIGNS: &str = "\
+Mean slowdown of a class. The thesis gives no limits for its signs: here `+` is below 3 %, `--` from 12 % on.";
+const BROADCASTS: &str = "\
+ASP and QR under `nrx-imc` with broadcasts by messages along a binomial tree, where a rank forwards a message when all of it is there.";
+const PACKETS: &str = "\
+Packets that a rank receives a second under `nrx-imc`, and their user bytes. A broadcast counts at each receiver. Synchronization is fetch-and-adds.";
+const WHERE: &str = "\
+Parts of all ranks' time, from what was counted and what the machine takes for it; beside one another, so that they need not add up to 100 %. What is missing to 100 % of computing and host is waiting, and \
+failed looks for packets.";

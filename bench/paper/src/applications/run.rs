@@ -1,0 +1,146 @@
+//! One application, run once.
+
+use super::model::{Model, Problem, Variation};
+use super::observe::{Counts, Rates};
+use crate::Targets;
+use anyhow::{Context, Result, anyhow};
+use std::time::Duration;
+use weft_app_common::Traffic;
+use weft_simulator::{Options, Preset, Simulation};
+use weft_suite::{Application, Outcome, System};
+
+/// Packets on the way for each ordered pair (thesis 8.5.1).
+const WINDOW_PACKETS: u16 = 8;
+/// Granularity of timers (thesis 8.5.1): an acknowledgement waits for one tick.
+const TICK_NS: u64 = 5_000_000;
+/// Ticks that a packet may stay unacknowledged: as many times an acknowledgement's wait as the
+/// machine's file has. Nothing is lost in these runs.
+const RETRANSMIT_TICKS: u64 = 8;
+/// Stack of a rank: searches and checks go deeper than patterns do.
+const STACK_BYTES: usize = 1 << 20;
+/// Nanoseconds of an operation where it is found out how many there are.
+const TRIAL_NS: f64 = 20.0;
+
+/// A run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// The application.
+    pub application: Application,
+    /// Ranks.
+    pub ranks: u16,
+    /// The protocols.
+    pub preset: Preset,
+    /// Way of running it.
+    pub variation: Variation,
+}
+
+/// Results of a run.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Time of the parallel phase of the whole problem, in seconds.
+    pub seconds: f64,
+    /// Part of the problem that was computed, and rates are of.
+    pub part: f64,
+    /// Packets that were received meanwhile, by type.
+    pub rates: Rates,
+    /// Sum of all ranks' traffic meanwhile.
+    pub traffic: Traffic,
+    /// Acknowledgements in packets of their own because a timer ran out, of the whole run.
+    pub late_acknowledgements: u64,
+    /// Data packets sent again, of the whole run.
+    pub retransmissions: u64,
+    /// Number that stands for everything that happened.
+    pub trace: u64,
+}
+
+impl Seen {
+    /// Acknowledgements in packets of their own that were received meanwhile.
+    pub fn acknowledgements(&self) -> u64 {
+        self.rates.packets[super::Kind::Acknowledgement as usize]
+    }
+
+    /// Packets of a type that a rank received a second, and their bytes.
+    pub fn rate(&self, kind: super::Kind, ranks: u16) -> (f64, f64) {
+        let time = self.seconds * self.part * f64::from(ranks);
+        let of = |counts: [u64; 4]| counts[kind as usize] as f64 / time;
+        (of(self.rates.packets), of(self.rates.bytes))
+    }
+}
+
+impl Cell {
+    /// An application on so many ranks, as figure 8.9 has it.
+    pub fn new(application: Application, ranks: u16, preset: Preset) -> Self {
+        Cell { application, ranks, preset, variation: Variation::Usual }
+    }
+
+    /// Nanoseconds of an operation of this application, by which one rank takes as long as in
+    /// table 8.6.
+    ///
+    /// # Errors
+    /// What a rank or the simulator says.
+    pub fn operation_ns(application: Application, problem: Problem, seed: u64) -> Result<f64> {
+        let model = Model::new(application, problem, &Targets::read()?)?;
+        let alone = Cell::new(application, 1, Preset::NrxImc);
+        let (outcome, ..) = alone.outcome(&model, TRIAL_NS, seed)?;
+        Ok(TRIAL_NS * model.one * model.part / outcome.time.as_secs_f64())
+    }
+
+    /// Runs it; an operation takes so long on one processor.
+    ///
+    /// # Errors
+    /// What a rank or the simulator says.
+    pub fn run(&self, problem: Problem, operation_ns: f64, seed: u64) -> Result<Seen> {
+        let model = Model::new(self.application, problem, &Targets::read()?)?;
+        let cached_ns = model.cached_ns(operation_ns, self.ranks)?;
+        let (outcome, rates, statistics, trace) = self.outcome(&model, cached_ns, seed)?;
+        let sum = |of: fn(&weft_protocol::Counters) -> u64| {
+            statistics.iter().map(|one| of(&one.protocol)).sum()
+        };
+        Ok(Seen {
+            seconds: outcome.time.as_secs_f64() / model.part,
+            part: model.part,
+            rates,
+            traffic: Traffic::total(&outcome.traffic),
+            late_acknowledgements: sum(|counters| counters.acknowledgements_late),
+            retransmissions: sum(|counters| counters.retransmissions),
+            trace,
+        })
+    }
+
+    fn outcome(
+        &self,
+        model: &Model,
+        operation_ns: f64,
+        seed: u64,
+    ) -> Result<(Outcome, Rates, Vec<weft_endpoint::Statistics>, u64)> {
+        let context = || format!("{self:?}");
+        let mut options =
+            Options::with_preset(model.machine(operation_ns)?, self.ranks, self.preset);
+        options.settings.window_packets = WINDOW_PACKETS;
+        let late = self.variation == Variation::LateAcknowledgements;
+        let tick = if late { 10 * TICK_NS } else { TICK_NS };
+        options.settings.acknowledge_after = tick;
+        options.settings.retransmit_after = RETRANSMIT_TICKS * tick;
+        if self.application.system() == System::Messages {
+            // The thesis's MPI receives by polling only (8.5.2).
+            options.interrupt_delay = None;
+        }
+        options.stack_bytes = STACK_BYTES;
+        options.stuck_after = Duration::from_secs(1000);
+        options.seed = seed;
+        let counts = Counts::default();
+        options.observer = Some(Box::new(counts.clone()));
+        let words = model.words(self.preset, self.variation);
+        let application = self.application;
+        let simulation = Simulation::new(options).with_context(context)?;
+        let report = simulation.run_joined(move |weft| {
+            application.run_with(&weft, &words).map_err(|error| error.to_string())
+        });
+        let (statistics, trace) = (report.statistics.clone(), report.trace_hash);
+        let values = report.into_values().map_err(|what| anyhow!(what)).with_context(context)?;
+        let outcome = values.into_iter().flatten().next();
+        let outcome = outcome.context("rank 0 said nothing").with_context(context)?;
+        let rates = counts.between(outcome.began, outcome.began + outcome.time);
+        Ok((outcome, rates, statistics, trace))
+    }
+}
