@@ -96,7 +96,7 @@ pub fn number(targets: &Targets, id: &str) -> Result<f64> {
     number.with_context(|| format!("no target {id} with a number"))
 }
 
-/// True if `measured` is as near to `paper` as the issue of the study asks.
+/// True if `measured` is near `paper`.
 fn is_near(measured: f64, paper: f64) -> bool {
     (measured / paper - 1.0).abs() <= NEAR
 }
