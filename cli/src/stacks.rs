@@ -4,7 +4,7 @@ use weft_launch::Naming;
 use weft_stack::{Frame, StackError, Taken, in_words};
 
 /// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
-const LIBRARY: [&str; 22] = [
+const LIBRARY: [&str; 23] = [
     "rustix::",
     "weft::",
     "weft_bulk::",
@@ -21,6 +21,7 @@ const LIBRARY: [&str; 22] = [
     "weft_object",
     "weft_protocol::",
     "weft_region::",
+    "weft_rules::",
     "weft_seal::",
     "weft_search::",
     "weft_tagged::",

@@ -147,6 +147,19 @@ impl Engine {
                 return Ok(Some(found));
             }
         }
+        self.wait_longer(what, deadline, asker, follow, look)
+    }
+
+    /// Waits for what is not there yet.
+    #[inline(never)]
+    fn wait_longer<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
+        self: &Arc<Self>,
+        what: What<'_>,
+        deadline: Option<Duration>,
+        asker: Option<&Asker<'_>>,
+        follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
+        look: &mut L,
+    ) -> Result<Option<T>> {
         loop {
             self.raise_incident(None)?;
             if let Some(leading) = self.lead() {

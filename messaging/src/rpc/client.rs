@@ -198,6 +198,7 @@ impl Call {
     }
 }
 
+#[inline(always)]
 fn answered(reply: Option<Message>) -> Message {
     reply.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a reply"))
 }

@@ -329,15 +329,27 @@ impl Regions {
         }
         drop(here);
         post.send()?;
+        match granted {
+            Some(_) => Err(Error::Deleted(id)),
+            None => self.miss(id, slot, call, take),
+        }
+    }
+
+    /// Waits until a call goes on that has to, and takes what it is made for.
+    #[inline(never)]
+    fn miss<R>(
+        &self,
+        id: RegionId,
+        slot: &Biased<Slot>,
+        call: Call,
+        mut take: impl FnMut(&mut Slot) -> R,
+    ) -> Result<R> {
         let _miss = self.node.packets.span_of(|| miss(call, id));
-        let taken = match granted {
-            Some(_) => None,
-            None => self.node.wait(&|| slot.enter().awaited(id, call), |_| {
-                let mut here = slot.enter();
-                let granted = here.outcome()?;
-                Some(granted.then(|| take(&mut here)))
-            })?,
-        };
+        let taken = self.node.wait(&|| slot.enter().awaited(id, call), |_| {
+            let mut here = slot.enter();
+            let granted = here.outcome()?;
+            Some(granted.then(|| take(&mut here)))
+        })?;
         taken.ok_or(Error::Deleted(id))
     }
 
