@@ -73,15 +73,6 @@ fn accesses_per_poll(packets: &Packets) -> u32 {
     if packets.has_threads() { 64 } else { u32::MAX }
 }
 
-/// Name of the span of a call that waits for a region. Those of writers `weft report` knows.
-fn miss(call: Call, id: RegionId) -> String {
-    match call {
-        Call::StartRead => format!("read miss of {id}"),
-        Call::StartWrite => format!("write miss of {id}"),
-        _ => format!("deletion of {id}"),
-    }
-}
-
 /// Messages between two checks of a region, if it is not after each.
 const CHECKED_EVERY: u32 = 256;
 
@@ -344,7 +335,7 @@ impl Regions {
         call: Call,
         mut take: impl FnMut(&mut Slot) -> R,
     ) -> Result<R> {
-        let _miss = self.node.packets.span_of(|| miss(call, id));
+        let _miss = self.node.packets.span_of(|| slot::miss(call, id));
         let taken = self.node.wait(&|| slot.enter().awaited(id, call), |_| {
             let mut here = slot.enter();
             let granted = here.outcome()?;

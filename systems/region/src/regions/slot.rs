@@ -9,6 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weft_endpoint::{Awaited, Block, ClosedLanding, Landing, Rank, Whom};
 
+/// Name of the span of a call that waits for a region. Those of writers `weft report` knows.
+pub(super) fn miss(call: Call, id: RegionId) -> String {
+    match call {
+        Call::StartRead => format!("read miss of {id}"),
+        Call::StartWrite => format!("write miss of {id}"),
+        _ => format!("deletion of {id}"),
+    }
+}
+
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
 /// copy if somebody still needs them as they are.
 pub(super) type Memory = Arc<Block>;
