@@ -1,7 +1,7 @@
 use clap::Parser;
 use clap::value_parser;
 
-use crate::problem::{Borders, Problem, best_omega};
+use crate::problem::{Borders, Order, Problem, best_omega};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,9 +45,9 @@ pub struct Options {
     #[arg(long)]
     pub whole_rows: bool,
 
-    /// All ranks send upwards, then all downwards, and then receive, rather than by turns
-    #[arg(long)]
-    pub at_once: bool,
+    /// Order of sending and receiving border rows
+    #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
+    pub order: Order,
 
     /// Measure the speed-up: rank 0 alone and all ranks together, three times in turn, medians
     #[arg(long)]
@@ -64,7 +64,7 @@ impl Options {
             omega: self.omega.unwrap_or_else(|| best_omega(rows, columns)),
             tolerance: self.tolerance,
             iterations: self.iterations as usize,
-            borders: Borders { whole_rows: self.whole_rows, at_once: self.at_once },
+            borders: Borders { whole_rows: self.whole_rows, order: self.order },
         }
     }
 }

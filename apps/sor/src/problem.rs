@@ -28,8 +28,20 @@ pub struct Problem {
 pub struct Borders {
     /// True if both colours of a row travel, though one has not changed.
     pub whole_rows: bool,
-    /// True if all ranks send in one direction at a time.
-    pub at_once: bool,
+    /// Order of sending and receiving.
+    pub order: Order,
+}
+
+/// Order in which ranks send border rows to their neighbours and receive theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Even ranks send and then receive, odd ones receive and then send
+    #[default]
+    Turns,
+    /// All send downwards, then all upwards, then they receive
+    SameWay,
+    /// All send and then receive, of which pairs of neighbours send to one another at a time
+    Pairs,
 }
 
 impl Problem {

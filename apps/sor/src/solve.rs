@@ -4,7 +4,7 @@
 use weft_app_common::{Blocks, Error, Exchange};
 
 use crate::grid::{Colour, Grid};
-use crate::problem::{Borders, Problem};
+use crate::problem::{Borders, Order, Problem};
 
 /// End of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,9 +58,9 @@ pub fn largest_of_all(mine: f64, exchange: &mut impl Exchange) -> Result<f64, Er
 
 /// Gives the neighbours the border rows of a colour that was just relaxed, and takes theirs.
 ///
-/// Unless all send at once, even ranks send before they receive, odd ranks receive before they
-/// send: then it is right however little the ranks' messages find room on their way. It is also
-/// kinder to a sliding window than sending all in the same direction at once (thesis 8.5.10).
+/// By turns, even ranks send before they receive and odd ranks receive before they send: then it is
+/// right however little the ranks' messages find room on their way. In the other orders all send
+/// first, for which mailboxes have to have room for two rows (thesis 8.5.10).
 fn exchange_borders(
     grid: &mut Grid,
     colour: Colour,
@@ -80,22 +80,22 @@ fn exchange_borders(
         false => &[colour],
     };
     let (upper, lower) = ((above, Side::Upper), (below, Side::Lower));
-    if borders.at_once {
-        send(grid, lower, colours, exchange)?;
-        send(grid, upper, colours, exchange)?;
-        receive(grid, upper, colours, exchange)?;
-        receive(grid, lower, colours, exchange)
-    } else if exchange.rank().is_multiple_of(2) {
-        send(grid, upper, colours, exchange)?;
-        send(grid, lower, colours, exchange)?;
-        receive(grid, upper, colours, exchange)?;
-        receive(grid, lower, colours, exchange)
-    } else {
+    let is_even = exchange.rank().is_multiple_of(2);
+    let (first, second) = match borders.order {
+        Order::Pairs if !is_even => (upper, lower),
+        Order::Pairs | Order::SameWay => (lower, upper),
+        Order::Turns => (upper, lower),
+    };
+    if borders.order == Order::Turns && !is_even {
         receive(grid, lower, colours, exchange)?;
         receive(grid, upper, colours, exchange)?;
         send(grid, lower, colours, exchange)?;
-        send(grid, upper, colours, exchange)
+        return send(grid, upper, colours, exchange);
     }
+    send(grid, first, colours, exchange)?;
+    send(grid, second, colours, exchange)?;
+    receive(grid, upper, colours, exchange)?;
+    receive(grid, lower, colours, exchange)
 }
 
 /// Side of a rank's rows.

@@ -1,7 +1,7 @@
 use super::{Ended, solve};
 use crate::grid::Grid;
 use crate::grid::tests::problem;
-use crate::problem::{Problem, best_omega};
+use crate::problem::{Borders, Order, Problem, best_omega};
 use proptest::prelude::*;
 use weft_app_common::{Alone, Blocks, Exchange, on_threads};
 
@@ -66,5 +66,26 @@ proptest! {
             compared += of_whole.len();
         }
         prop_assert_eq!(compared, whole.values().len());
+    }
+}
+
+#[test]
+fn every_exchange_of_borders_gives_the_same_bits() {
+    let usual = problem(11, 9);
+    let (whole, expected) = sequential(&usual);
+    for order in [Order::Turns, Order::SameWay, Order::Pairs] {
+        let problem = Problem { borders: Borders { whole_rows: true, order }, ..usual };
+        for ranks in [2, 3, 8] {
+            let parts = on_threads(ranks, 4, |mut exchange| {
+                let blocks = Blocks::new(problem.rows, ranks);
+                let mut grid = Grid::new(problem, blocks.of(exchange.rank()));
+                let ended = solve(&mut grid, &problem, blocks, &mut exchange, |_| ());
+                assert_eq!(ended.expect("all ranks take part"), expected);
+                bits(&grid.values())
+            });
+            let blocks = Blocks::new(problem.rows, ranks);
+            let wanted = (0..ranks).map(|rank| bits(&whole.part(blocks.of(rank))));
+            assert_eq!(parts, wanted.collect::<Vec<_>>(), "{ranks} ranks, {order:?}");
+        }
     }
 }

@@ -39,8 +39,8 @@ pub enum Variation {
     Tree,
     /// ASP without polls.
     NoPolls,
-    /// SOR by turns, not all in one direction at once.
-    ByTurns,
+    /// SOR by pairs of neighbours, not all in one direction at once.
+    Pairs,
     /// Acknowledgements wait ten times as long.
     LateAcknowledgements,
 }
@@ -101,8 +101,8 @@ impl Model {
             },
             Application::Qr if variation == Variation::Tree => &["--tree"],
             Application::Sor => match variation {
-                Variation::ByTurns => &["--whole-rows"],
-                _ => &["--whole-rows", "--at-once"],
+                Variation::Pairs => &["--whole-rows", "--order", "pairs"],
+                _ => &["--whole-rows", "--order", "same-way"],
             },
             Application::Awari => &["--calls", "1"],
             Application::Puzzle4 | Application::Puzzle64 => {
@@ -116,10 +116,10 @@ impl Model {
                 vec!["--unknowns", "1000", "--iterations", "690", "--tolerance", "0"]
             }
             (Application::Puzzle4, Problem::Thesis) => {
-                vec!["--korf", "4", "--most-moves", "52", "--jobs-per-message", "4"]
+                vec!["--korf", "4", "--most-moves", "54", "--jobs-per-message", "4"]
             }
             (Application::Puzzle64, Problem::Thesis) => {
-                vec!["--korf", "4", "--most-moves", "52", "--jobs-per-message", "64"]
+                vec!["--korf", "4", "--most-moves", "54", "--jobs-per-message", "64"]
             }
             _ => own,
         };

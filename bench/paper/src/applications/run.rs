@@ -11,15 +11,19 @@ use weft_suite::{Application, Outcome, System};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
 const WINDOW_PACKETS: u16 = 8;
-/// Granularity of timers (thesis 8.5.1): an acknowledgement waits for one tick.
+/// Granularity of the timers of hosts that do not look at their clocks (thesis 8.5.1).
 const TICK_NS: u64 = 5_000_000;
-/// Ticks that a packet may stay unacknowledged: as many times an acknowledgement's wait as the
-/// machine's file has. Nothing is lost in these runs.
+/// Ticks that a packet may stay unacknowledged: nothing is lost in these runs, and a host that
+/// computes acknowledges after a tick at the latest.
 const RETRANSMIT_TICKS: u64 = 8;
+/// Times as long as usually that an acknowledgement waits where it is to wait for longer.
+const LATE_TIMES: u64 = 10;
 /// Stack of a rank: searches and checks go deeper than patterns do.
 const STACK_BYTES: usize = 1 << 20;
+/// Longest time in which no program gets on: one may compute for long.
+const NO_END: Duration = Duration::from_secs(1_000_000);
 /// Nanoseconds of an operation where it is found out how many there are.
-const TRIAL_NS: f64 = 20.0;
+const TRIAL_NS: f64 = 10_000.0;
 
 /// A run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,15 +122,14 @@ impl Cell {
             Options::with_preset(model.machine(operation_ns)?, self.ranks, self.preset);
         options.settings.window_packets = WINDOW_PACKETS;
         let late = self.variation == Variation::LateAcknowledgements;
-        let tick = if late { 10 * TICK_NS } else { TICK_NS };
-        options.settings.acknowledge_after = tick;
-        options.settings.retransmit_after = RETRANSMIT_TICKS * tick;
+        options.settings.acknowledge_after *= if late { LATE_TIMES } else { 1 };
+        options.settings.retransmit_after = RETRANSMIT_TICKS * TICK_NS;
         if self.application.system() == System::Messages {
             // The thesis's MPI receives by polling only (8.5.2).
             options.interrupt_delay = None;
         }
         options.stack_bytes = STACK_BYTES;
-        options.stuck_after = Duration::from_secs(1000);
+        options.stuck_after = NO_END;
         options.seed = seed;
         let counts = Counts::default();
         options.observer = Some(Box::new(counts.clone()));

@@ -60,7 +60,7 @@ fn variations(application: Application) -> &'static [(Preset, Variation)] {
         ],
         Application::Qr => &[(Preset::NrxImc, Variation::Tree)],
         Application::Sor => {
-            &[(Preset::NrxImc, Variation::ByTurns), (Preset::HrxHmc, Variation::ByTurns)]
+            &[(Preset::NrxImc, Variation::Pairs), (Preset::HrxHmc, Variation::Pairs)]
         }
         Application::Fft => &[
             (Preset::IrxImc, Variation::LateAcknowledgements),
