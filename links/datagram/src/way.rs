@@ -130,7 +130,9 @@ impl Way {
         }
         let searches = self.most < self.full && now >= self.search_at;
         let tried = if searches { self.steps() } else { Vec::new() };
-        let sure = if self.misses > 0 { COPIES } else { 0 };
+        // A search ends with the length in use, which so has to pass as well: it may have been that
+        // of a late frame.
+        let sure = if self.misses > 0 { COPIES } else { usize::from(searches) };
         let probes: Vec<u32> =
             std::iter::repeat_n(self.most, sure).chain(tried.iter().copied()).collect();
         let expected = if sure > 0 { self.most } else { longest.min(self.most) };

@@ -82,6 +82,23 @@ proptest! {
     }
 }
 
+/// A frame of before a way became narrow may come after those that were lost.
+#[test]
+fn a_length_that_only_a_late_frame_had_is_not_said() {
+    let mut network = Network::new(1472, 1272);
+    for tick in 1..=MISSES {
+        network.now = u64::from(tick) * TICK;
+        network.way.leaves(1472);
+        let round = network.way.tend(network.now).unwrap();
+        assert_eq!(network.way.answered(round.number, 1440, network.now), None);
+    }
+    assert_eq!(network.way.most(), 1440);
+    // Nothing long is sent any more.
+    (0..30).for_each(|_| network.tick(1, 600));
+    let [Change::Narrow(most)] = network.said[..] else { panic!("{:?}", network.said) };
+    assert!((1272 - PRECISION..=1272).contains(&most), "{most}");
+}
+
 #[test]
 fn a_way_that_is_asked_nothing_of_asks_nothing() {
     let mut way = Way::new(1472);
