@@ -35,14 +35,18 @@ impl Steady {
     /// [`Packets::take_back`] has returned.
     #[inline]
     pub unsafe fn new(bytes: &[u8]) -> Self {
+        Steady::of(bytes)
+    }
+
+    fn of(bytes: &[u8]) -> Self {
         Steady(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() })
     }
 
     /// The bytes, for a packet that has them copied.
     #[inline]
     fn bytes<'a>(self) -> &'a [u8] {
-        // SAFETY: whoever made this keeps them readable and unchanged; the slice is used in the
-        // call that it is made in.
+        // SAFETY: whoever made this keeps them readable and unchanged, a loan by its borrow; the
+        // slice is used in the call that it is made in.
         unsafe { NonNull::slice_from_raw_parts(self.0.start, self.0.bytes).as_ref() }
     }
 }
@@ -59,17 +63,17 @@ impl Lent<'_> {
     /// True if no packet needs the memory any more: all that left from it were acknowledged. It is
     /// asked with the lock held, so not too often.
     pub fn is_back(&self) -> bool {
-        !self.packets.node.has_lent(self.memory())
+        self.packets.has_back(self.all())
     }
 
-    fn memory(&self) -> memory::Lent {
-        memory::Lent { start: NonNull::from(self.bytes).cast(), bytes: self.bytes.len() }
+    fn all(&self) -> Steady {
+        Steady::of(self.bytes)
     }
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        self.packets.node.take_back(self.memory());
+        self.packets.take_back(self.all());
     }
 }
 
@@ -157,16 +161,13 @@ impl<'a> SendPacket<'a> {
     pub fn put_lent(&mut self, lent: &Lent<'_>, range: Range<usize>) -> Result<&mut Self> {
         let (own, others) = (self.packets.node.identity(), lent.packets.node.identity());
         assert!(own == others, "memory is lent to packets of one rank");
-        let bytes = &lent.bytes[range];
-        // An empty range would take the place of one that the frame has.
-        if lent.refused.get() || bytes.is_empty() || bytes.len() > self.room() {
+        let (bytes, room) = (&lent.bytes[range], self.room());
+        if lent.refused.get() || bytes.is_empty() {
             return self.put(bytes);
         }
-        if !self.lend(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }) {
-            // The last packet may be of a length that others are not.
-            lent.refused.set(bytes.len() == self.room());
-            return self.put(bytes);
-        }
+        let is_lent = self.put_steady(Steady::of(bytes))?;
+        // The last packet may be of a length that others are not.
+        lent.refused.set(!is_lent && bytes.len() == room);
         Ok(self)
     }
 
@@ -177,21 +178,15 @@ impl<'a> SendPacket<'a> {
     /// # Errors
     /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
     pub fn put_steady(&mut self, bytes: Steady) -> Result<bool> {
-        let fits = (1..=self.room()).contains(&bytes.0.bytes);
-        if fits && self.lend(bytes.0) {
-            return Ok(true);
+        let memory = bytes.0;
+        // No bytes at all would take the place of some that the frame has.
+        let fits = (1..=self.room()).contains(&memory.bytes);
+        if !fits || !self.packets.node.lend(self.frame, self.size, memory) {
+            return self.put(bytes.bytes()).map(|_| false);
         }
-        self.put(bytes.bytes()).map(|_| false)
-    }
-
-    /// Lends bytes that fit to its frame, if the link takes them.
-    fn lend(&mut self, memory: memory::Lent) -> bool {
-        let takes = self.packets.node.lend(self.frame, self.size, memory);
-        if takes {
-            self.size += memory.bytes;
-            self.capacity = self.size;
-        }
-        takes
+        self.size += memory.bytes;
+        self.capacity = self.size;
+        Ok(true)
     }
 
     /// Has this packet, which goes to rank `to`, ask for an acknowledgement: who waits until

@@ -7,7 +7,7 @@
 //! - `judge`: rows of the thesis, and whether they came out;
 //! - `page`: the page.
 //!
-//! What an application computes is computed and checked, each time; virtual time knows only what
+//! Results are computed and checked, each time; virtual time knows only what
 //! is declared. So a run is a function of its application, preset, size and seed.
 
 mod judge;

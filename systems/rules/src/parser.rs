@@ -1,7 +1,7 @@
 //! The parser: tokens to rules. A name is declared before it is used, so one pass is enough.
 //!
-//! What cannot be understood is reported and skipped, up to the word that begins the next part, so
-//! that one run reports several errors. The depth of expressions is bounded.
+//! Text that cannot be understood is reported and skipped, up to the word that begins the next
+//! part, so that one run reports several errors. The depth of expressions is bounded.
 
 use crate::diagnostics::{Diagnostic, Parse, Span, did_you_mean};
 use crate::geometry::Board;

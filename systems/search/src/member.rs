@@ -261,17 +261,8 @@ impl<'a, W: Worker> Member<'a, W> {
 
     /// Sends jobs that have waited for long enough.
     fn send_waiting(&mut self) -> Result<()> {
-        let mut now = None;
-        for to in 0..self.packets.size() {
-            let Some(since) = self.outgoing.waits_since(to) else { continue };
-            let now = *now.get_or_insert_with(|| self.packets.now());
-            let is_due =
-                self.outgoing.is_full(to) || now.saturating_sub(since) >= self.settings.delay;
-            if is_due && self.outgoing.has_credit(to) {
-                self.launch(to)?;
-            }
-        }
-        Ok(())
+        let due = self.outgoing.due(self.settings.delay, || self.packets.now());
+        due.into_iter().try_for_each(|to| self.launch(to))
     }
 
     /// Sends all jobs, and takes back those for which there is no credit, of one rank. True if

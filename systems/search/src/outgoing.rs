@@ -126,6 +126,21 @@ impl Outgoing {
         self.peers[to].message.len() >= self.message_bytes
     }
 
+    /// Ranks whose messages are full, or have waited for so long, and can go.
+    pub fn due(&self, delay: Duration, now: impl FnOnce() -> Duration) -> Vec<usize> {
+        let waiting = (0..self.peers.len()).filter(|to| self.waits_since(*to).is_some());
+        let mut waiting: Vec<usize> = waiting.collect();
+        if waiting.is_empty() {
+            return waiting;
+        }
+        let now = now();
+        waiting.retain(|&to| {
+            let since = self.waits_since(to).unwrap_or(now);
+            (self.is_full(to) || now.saturating_sub(since) >= delay) && self.has_credit(to)
+        });
+        waiting
+    }
+
     /// Time since which jobs for rank `to` wait, if any do.
     #[inline]
     pub fn waits_since(&self, to: usize) -> Option<Duration> {

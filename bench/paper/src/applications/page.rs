@@ -22,7 +22,7 @@ pub const PAGES: [&str; 3] =
 /// Runs all applications, and writes the page.
 ///
 /// # Errors
-/// What a run says.
+/// Those of a run.
 pub fn pages(progress: impl Fn(&str) + Sync) -> Result<Vec<PageFile>> {
     let study = Study::of(Extent::THESIS, &Application::ALL, progress)?;
     of(&study)

@@ -81,7 +81,7 @@ impl Cell {
     /// table 8.6.
     ///
     /// # Errors
-    /// What a rank or the simulator says.
+    /// Those of a rank or the simulator.
     pub fn operation_ns(application: Application, problem: Problem, seed: u64) -> Result<f64> {
         let model = Model::new(application, problem, &Targets::read()?)?;
         let alone = Cell::new(application, 1, Preset::NrxImc);
@@ -92,7 +92,7 @@ impl Cell {
     /// Runs it; an operation takes so long on one processor.
     ///
     /// # Errors
-    /// What a rank or the simulator says.
+    /// Those of a rank or the simulator.
     pub fn run(&self, problem: Problem, operation_ns: f64, seed: u64) -> Result<Seen> {
         let model = Model::new(self.application, problem, &Targets::read()?)?;
         let cached_ns = model.cached_ns(operation_ns, self.ranks)?;

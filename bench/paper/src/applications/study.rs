@@ -75,7 +75,7 @@ impl Study {
     /// each run.
     ///
     /// # Errors
-    /// What a rank or the simulator says.
+    /// Those of a rank or the simulator.
     pub fn of(
         extent: Extent,
         applications: &[Application],

@@ -198,17 +198,8 @@ impl<G: Game> Member<'_, G> {
 
     /// Sends what has waited for long enough.
     pub(super) fn send_waiting(&mut self) -> Result<()> {
-        let mut now = None;
-        for to in 0..self.packets.size() {
-            let Some(since) = self.outgoing.waits_since(to) else { continue };
-            let now = *now.get_or_insert_with(|| self.packets.now());
-            let is_due =
-                self.outgoing.is_full(to) || now.saturating_sub(since) >= self.settings.delay;
-            if is_due && self.outgoing.has_credit(to) {
-                self.launch(to)?;
-            }
-        }
-        Ok(())
+        let due = self.outgoing.due(self.settings.delay, || self.packets.now());
+        due.into_iter().try_for_each(|to| self.launch(to))
     }
 
     /// Sends all for which there is a credit.
