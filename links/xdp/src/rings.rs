@@ -104,10 +104,13 @@ impl Rings {
             let said = rustix::net::send(&*self.socket, &[], flags);
             let before = std::mem::replace(&mut left, self.leaving.filled());
             match said {
-                Ok(_) | Err(Errno::INTR) => {}
                 // It sends some dozens at a time.
-                Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) if left < before => {}
-                Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => return true,
+                Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::NOBUFS)
+                    if left < before => {}
+                // Even if it says that it did: this loop ends.
+                Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {
+                    return true;
+                }
                 // The interface is down. Whoever sent has timers.
                 Err(_) => return false,
             }

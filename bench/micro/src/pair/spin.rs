@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 /// Looks between which the core is offered to others.
 const LOOKS: u32 = 1000;
-/// Longest wait for the other end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait for the other end. That of the job is shorter, and says more.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest time between two looks that counts as waiting: in a longer one this process stood still,
+/// and so may have the other.
+const LOOKING: Duration = Duration::from_millis(100);
 
 /// Calls `look` until it finds something.
 pub fn spin<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Result<T> {
-    let start = Instant::now();
+    let (mut last, mut waited) = (Instant::now(), Duration::ZERO);
     loop {
         for _ in 0..LOOKS {
             if let Some(found) = look()? {
@@ -19,7 +22,10 @@ pub fn spin<T>(what: &str, mut look: impl FnMut() -> Result<Option<T>>) -> Resul
             }
             std::hint::spin_loop();
         }
-        if start.elapsed() > PATIENCE {
+        let now = Instant::now();
+        waited += (now - last).min(LOOKING);
+        last = now;
+        if waited > PATIENCE {
             bail!("{what}: nothing from the other end for {} s", PATIENCE.as_secs());
         }
         std::thread::yield_now();
