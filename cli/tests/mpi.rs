@@ -187,6 +187,28 @@ fn ranks_on_several_hosts_find_the_provider() {
     assert!(said.contains(" s on 4 ranks\n") && said.contains("\nchecked: all "), "{said}");
 }
 
+/// Those that ask first are read where they belong, over TCP where the ranks have hosts of their
+/// own.
+#[test]
+fn long_messages_between_hosts_end_where_they_belong() {
+    if !available() {
+        return;
+    }
+    let two = Cluster::new(2, Options::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("large");
+    compile(&open_mpis("mpicc"), &[source("tests/programs/large.c")], &[], &program);
+    for (hosts, ranks) in [("a:1,b:1", 2), ("a:2,b:2", 4)] {
+        let words = format!("{} -x WEFT_LINK", between(&two).replace("a:2,b:2", hosts));
+        let mut command = mpirun(&words, &folder);
+        command.env("WEFT_LINK", "udp").arg(&program);
+        let output = common::on_first_host(&two, &command).output().unwrap();
+        let said = text(&output.stdout);
+        assert!(output.status.success(), "{}", both(&output));
+        assert!(said.contains(&format!("all bytes are right on {ranks} ranks\n")), "{said}");
+    }
+}
+
 #[test]
 fn the_status_is_mpiruns_own() {
     let folder = tempfile::tempdir().unwrap();

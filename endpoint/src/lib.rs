@@ -21,6 +21,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `packets`, `send`, `receive` | the packet interface: one handle for each system |
+//! | `posted` | memory that packets' bytes are read into |
 //! | `puts` | puts and gets, a system of the endpoint's own |
 //! | `threads` | threads of a program, or its coroutines |
 //! | `ni` | the network interface: the only place where protocol, link and clock meet |
@@ -43,6 +44,8 @@ mod ni;
 #[cfg(not(loom))]
 mod packets;
 #[cfg(not(loom))]
+mod posted;
+#[cfg(not(loom))]
 mod puts;
 #[cfg(not(loom))]
 mod receive;
@@ -62,6 +65,8 @@ pub use ni::{
 };
 #[cfg(not(loom))]
 pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};
+#[cfg(not(loom))]
+pub use posted::{POSTED_HEAD_BYTES, Posted, PostedHead};
 #[cfg(not(loom))]
 pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, RemoteHeap};
 #[cfg(not(loom))]

@@ -146,6 +146,7 @@ impl Job {
             }
             std::thread::yield_now();
         }
+        self.enter().call_off(&self.packets);
         if let Err(error) = place.leave_beside_others(FLUSH_LIMIT) {
             eprintln!("weft: {error}");
         }

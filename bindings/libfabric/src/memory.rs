@@ -11,8 +11,9 @@ use crate::abi::Iovec;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result};
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::slice;
-use weft_endpoint::Steady;
+use weft_endpoint::{Posted, PostedHead, Steady};
 
 /// Pieces that an I/O vector may have.
 pub(crate) const PIECES_MAX: usize = 8;
@@ -247,6 +248,18 @@ impl Memory {
         // completion of its send is reported. `Exchange` has that wait until the network has all of
         // the buffer back (`Until::Back`), and an endpoint is not closed before.
         Some(unsafe { Steady::new(slice::from_raw_parts(piece.start.add(start), length)) })
+    }
+
+    /// The first `length` bytes, for packets to be read into, if they lie in one piece of the
+    /// program's. Only for a receive that has begun.
+    pub fn posted(&self, head: PostedHead, length: usize) -> Option<Posted> {
+        let piece = self.one().filter(|piece| length <= piece.length)?;
+        // SAFETY: the range is in a buffer that the program has posted to be written, and uses for
+        // nothing else until the completion of its receive is reported. `Exchange` has the network
+        // give it up before that (`end_posting`), and when it fails or the job is left
+        // (`call_off`); an endpoint is not closed before. What it writes itself meanwhile is none
+        // of what the network reads there.
+        NonNull::new(piece.start).map(|start| unsafe { Posted::new(head, start, length) })
     }
 
     /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one

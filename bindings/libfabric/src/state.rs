@@ -20,6 +20,7 @@ use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
+use weft_tagged::format::is_part;
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 
@@ -125,6 +126,7 @@ impl State {
     #[inline(never)]
     pub fn progress(&mut self, packets: &Packets) -> weft_tagged::Result<bool> {
         if self.failure.is_some() || self.unreported.is_some() {
+            self.call_off(packets);
             return self.fail();
         }
         let mut any = !self.owed.is_empty() && self.answer_owed();
@@ -139,6 +141,7 @@ impl State {
             }
             any = true;
             if self.failure.is_some() {
+                self.call_off(packets);
                 return self.fail();
             }
             // Whoever reads the queue hears of it at once; one more look costs it as much as a
@@ -163,7 +166,8 @@ impl State {
     /// messages.
     #[inline(never)]
     pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> bool {
-        if collectives::is_collective(packet) || remote::is_access(packet) {
+        // Of parts the network may know more.
+        if collectives::is_collective(packet) || remote::is_access(packet) || is_part(packet) {
             return false;
         }
         if let Err(error) = self.exchange.arrive(from, packet) {
@@ -183,6 +187,8 @@ impl State {
             collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
+        } else if is_part(packet) {
+            self.exchange.arrive_part(&mut packets, from, packet)
         } else {
             self.exchange.arrive(from, packet)
         };
@@ -206,6 +212,12 @@ impl State {
     #[inline(always)]
     fn has_event(&self) -> bool {
         self.exchange.has_event() | self.remote.has_event()
+    }
+
+    /// Has the network write nowhere any more: programs may have their buffers back.
+    #[cold]
+    pub fn call_off(&mut self, mut packets: &Packets) {
+        self.exchange.call_off(&mut packets);
     }
 
     /// The error that every call returns from the first failure on.

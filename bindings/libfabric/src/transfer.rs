@@ -7,7 +7,7 @@ use crate::pointer::Context;
 use crate::state::{CounterId, QueueId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use weft_endpoint::Steady;
+use weft_endpoint::{Posted, PostedHead, Steady};
 use weft_tagged::{Sink, Source};
 
 impl Source for Memory {
@@ -224,6 +224,10 @@ impl Sink for ReceiveOp {
 
     fn room(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
         self.memory.piece(offset, length)
+    }
+
+    fn posted(&mut self, head: PostedHead, length: usize) -> Option<Posted> {
+        self.memory.posted(head, length)
     }
 
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {

@@ -3,6 +3,7 @@
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::wait::{Look, What};
+use crate::posted::Posting;
 use crate::{Error, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -152,6 +153,8 @@ pub(crate) trait AnyNode: Send + Sync {
     fn has_lent(&self, lent: Lent) -> bool;
     /// Has nobody read this memory any more: frames that have some of it get a copy.
     fn take_back(&self, lent: Lent);
+    /// Has the link do something about posted memory; the result is the posting's.
+    fn post(&self, from: Rank, posting: Posting<'_>) -> usize;
     /// Has the next packet to `to` ask for an acknowledgement.
     fn ask_with_next(&self, to: Rank);
     /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system

@@ -11,7 +11,7 @@ use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
 use crate::ni::sleep::nanoseconds_of;
 use crate::ni::wait::{Look, Step, WaitPolicy, Waits, What};
-use crate::{Error, Result};
+use crate::{Error, Result, posted::Posting};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -300,6 +300,10 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.enter().link.take_back(lent);
     }
 
+    fn post(&self, from: Rank, posting: Posting<'_>) -> usize {
+        posting.to(&mut self.inner.enter().link, from)
+    }
+
     fn ask_with_next(&self, to: Rank) {
         if to.index() < self.ranks {
             self.inner.enter().ni.ask_with_next(to);
@@ -577,12 +581,10 @@ impl<L: Link> AnyNode for Node<L> {
         Duration::from_nanos(self.clock.now())
     }
 
-    #[inline]
     fn work(&self, operations: u64) {
         self.clock.charge(Work::Operations(operations));
     }
 
-    #[inline]
     fn copied(&self, bytes: usize) {
         self.clock.charge(Work::Copy { bytes });
     }

@@ -234,6 +234,29 @@ pub trait Link: Send + 'static {
         let _ = lent;
     }
 
+    /// Posts memory of the program: the link may read the bytes of packets of `from` that belong
+    /// there straight into it, in order, from the first on. What packets are for it, and what they
+    /// say otherwise, is as ever; but of one whose bytes are [there](Self::posted), those behind
+    /// [`memory::POSTED_HEAD_BYTES`] mean nothing. False, and nothing has happened, if this link
+    /// reads into its own places only, or has enough of such memory.
+    fn post(&mut self, from: Rank, posted: memory::Posted) -> bool {
+        let _ = (from, posted);
+        false
+    }
+
+    /// Number of bytes of posted memory that are there, and stay as they are.
+    fn posted(&self, from: Rank, head: &memory::PostedHead) -> usize {
+        let _ = (from, head);
+        0
+    }
+
+    /// Has the link write no more into posted memory; returns the number of bytes that are there,
+    /// also of packets that are still to be taken.
+    fn unpost(&mut self, from: Rank, head: &memory::PostedHead) -> usize {
+        let _ = (from, head);
+        0
+    }
+
     /// Transmits a packet, at the next [`Self::flush`] at the latest. Of a [`Payload::Buffer`] it
     /// transmits `header.size` bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);

@@ -25,6 +25,26 @@ impl Lent {
     }
 }
 
+/// Memory of the program that is posted for packets of a peer ([`crate::Link::post`]): those whose
+/// user bytes begin with `head`, and then a place in the memory, 8 bytes little-endian. What
+/// follows belongs there. Whoever posts it keeps it where it is, and neither reads nor writes it,
+/// until [`crate::Link::unpost`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Posted {
+    /// First user bytes of its packets, unlike those of any other memory posted for that peer.
+    pub head: PostedHead,
+    /// Address of its first byte.
+    pub start: NonNull<u8>,
+    /// Number of bytes.
+    pub bytes: usize,
+}
+
+/// First user bytes of packets for [posted memory](Posted).
+pub type PostedHead = [u8; 16];
+
+/// Bytes of such a packet before those that belong in the memory.
+pub const POSTED_HEAD_BYTES: usize = size_of::<PostedHead>() + size_of::<u64>();
+
 /// Length of the name of exported memory, in bytes.
 pub const NAME_BYTES: usize = 16;
 

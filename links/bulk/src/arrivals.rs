@@ -1,5 +1,6 @@
 //! Connections from other ranks, and those that have not shown whose they are.
 
+use crate::posted::{Aim, PostedMemory};
 use crate::reader::{Reader, Step, new_place};
 use crate::record::{Expected, HELLO_MAX};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -11,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use weft_datagram::{Landed, Source};
 use weft_link::clock::Nanoseconds;
+use weft_link::memory::{Posted, PostedHead};
 use weft_seal::{Kind, Seals};
 use weft_wire::Rank;
 
@@ -38,6 +40,10 @@ pub(crate) struct Arrivals {
     next_unknown: u32,
     /// By rank.
     readers: Vec<Option<Box<Reader>>>,
+    posted: PostedMemory,
+    /// Body of the record that was found last, and whose it is, if it is in posted memory and
+    /// nobody has opened it.
+    tail: Option<(Rank, Aim)>,
     /// Ranks whose connections are looked at without asking the set.
     busy: VecDeque<Rank>,
     /// Places made so far, and how many there may be beside those of connections.
@@ -75,6 +81,8 @@ impl Arrivals {
             unknown: BTreeMap::new(),
             next_unknown: 0,
             readers: (0..ranks).map(|_| None).collect(),
+            posted: PostedMemory::new(ranks),
+            tail: None,
             busy: VecDeque::new(),
             places: 0,
             places_max,
@@ -88,6 +96,26 @@ impl Arrivals {
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.busy.is_empty()
+    }
+
+    /// Posts memory for records of `from`; false if it is not for any.
+    pub fn post(&mut self, from: Rank, posted: Posted) -> bool {
+        // What is encrypted is decrypted where it landed.
+        self.expected.trailer_bytes == 0 && self.posted.post(from, posted)
+    }
+
+    /// Bytes of posted memory that are there.
+    pub fn posted(&self, from: Rank, head: &PostedHead) -> usize {
+        self.posted.there(from, head)
+    }
+
+    /// Has no record read into posted memory any more; returns the number of bytes that are there.
+    pub fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
+        debug_assert!(self.tail.is_none(), "what is found is opened at once");
+        if let Some(Some(reader)) = self.readers.get_mut(from.index()) {
+            reader.call_off(head);
+        }
+        self.posted.unpost(from, head)
     }
 
     /// Takes in new connections.
@@ -183,11 +211,12 @@ impl Source<Box<[u8]>> for Arrivals {
         spare: &mut Vec<Box<[u8]>>,
         arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
     ) -> bool {
+        self.tail = None;
         for _ in 0..self.busy.len() {
             let Some(source) = self.busy.pop_front() else { return false };
             let Some(reader) = &mut self.readers[source.index()] else { continue };
-            let Arrivals { places, places_max, .. } = self;
-            let step = reader.look(|| {
+            let Arrivals { posted, places, places_max, .. } = self;
+            let step = reader.look(posted.of(source), || {
                 spare.pop().or_else(|| {
                     let more = *places < *places_max;
                     *places += usize::from(more);
@@ -195,8 +224,9 @@ impl Source<Box<[u8]>> for Arrivals {
                 })
             });
             match step {
-                Step::Record(place, bytes) => {
+                Step::Record(place, bytes, aim) => {
                     reader.looks = LOOKS;
+                    self.tail = aim.map(|aim| (source, aim));
                     self.busy.push_back(source);
                     let landed = Landed { start: 0, end: bytes, datagram_bytes: bytes };
                     arrived.push_back((place, landed));
@@ -216,5 +246,16 @@ impl Source<Box<[u8]>> for Arrivals {
             }
         }
         false
+    }
+
+    #[inline]
+    fn tail(&self) -> &[u8] {
+        self.tail.as_ref().map_or(&[], |(_, aim)| aim.bytes())
+    }
+
+    fn has_opened_tail(&mut self, is_authentic: bool) {
+        if let Some((source, aim)) = self.tail.take().filter(|_| is_authentic) {
+            self.posted.has_opened(source, &aim);
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! | `connection` | one of them, and the records that wait for it |
 //! | `arrivals` | connections from others, and those that have not shown whose they are |
 //! | `reader` | one of them, and the record that is being read |
+//! | `posted` | memory of the program that bodies are read into (`unsafe`) |
 //! | `record` | what a record must say before it is read |
 //! | `frames`, `memory` | frames to send from (`unsafe`) |
 //!
@@ -42,6 +43,7 @@ mod connection;
 mod frames;
 mod link;
 mod memory;
+mod posted;
 mod reader;
 mod record;
 mod ways;

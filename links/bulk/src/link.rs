@@ -15,7 +15,7 @@ use std::time::Duration;
 use weft_datagram::Incoming;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::Lent;
+use weft_link::memory::{Lent, Posted, PostedHead};
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received, TURN,
 };
@@ -389,6 +389,18 @@ impl<F: Part> Link for Bulk<F> {
 
     fn take_back(&mut self, lent: Lent) {
         self.frames.memory.take_back(lent);
+    }
+
+    fn post(&mut self, from: Rank, posted: Posted) -> bool {
+        self.arrivals.post(from, posted)
+    }
+
+    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
+        self.arrivals.posted(from, head)
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
+        self.arrivals.unpost(from, head)
     }
 
     #[inline]

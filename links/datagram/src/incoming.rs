@@ -73,6 +73,18 @@ pub trait Source<P> {
     /// Looks for datagrams that arrived and adds their places to `arrived`; takes of `spare` what
     /// others can land in. Says whether it found any.
     fn look(&mut self, spare: &mut Vec<P>, arrived: &mut VecDeque<(P, Landed)>) -> bool;
+
+    /// End of the datagram that was found last, if that is not in its place but where it belongs: a
+    /// source that has such finds one datagram at a time.
+    #[inline]
+    fn tail(&self) -> &[u8] {
+        &[]
+    }
+
+    /// The datagram with this [end](Self::tail) was opened, and was authentic, or was not.
+    fn has_opened_tail(&mut self, is_authentic: bool) {
+        let _ = is_authentic;
+    }
 }
 
 /// Frames that are there already, each in a buffer of its own: where no network brings them.
@@ -149,6 +161,8 @@ struct Sender {
 struct Current {
     frame: u32,
     packets: Range<usize>,
+    /// The end of its only packet is elsewhere.
+    is_cut: bool,
 }
 
 /// Places that [`Source::look`] finds at once, as a rule.
@@ -195,7 +209,10 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
                 break;
             }
             match self.arrived.pop_front() {
-                Some((place, landed)) => self.open(place, landed, seals),
+                Some((place, landed)) if source.tail().is_empty() => {
+                    self.open(place, landed, seals);
+                }
+                Some((place, landed)) => self.open_cut(place, landed, source, seals),
                 None if looks.next().is_some() && self.look(source) => {}
                 None => return false,
             }
@@ -242,6 +259,28 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         match self.more.pop_front() {
             Some(packets) => self.enter(Place::Link(place), packets),
             None => self.spare.push(place),
+        }
+    }
+
+    /// Opens a datagram whose end is elsewhere.
+    fn open_cut(
+        &mut self,
+        mut place: P,
+        landed: Landed,
+        source: &mut impl Source<P>,
+        seals: &mut Seals,
+    ) {
+        let Landed { start, end, .. } = landed;
+        self.counters.datagrams += 1;
+        let bytes = end - start + source.tail().len();
+        let opened = seals.open_parts(&mut place[start..end], source.tail());
+        source.has_opened_tail(opened.is_ok());
+        let Ok(opened) = opened else { return self.spare.push(place) };
+        self.came(opened.source, bytes);
+        let Range { start: from, end: to } = opened.contents;
+        self.enter(Place::Link(place), start + from..start + to);
+        if let Some(current) = &mut self.current {
+            current.is_cut = true;
         }
     }
 
@@ -320,18 +359,23 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             unreachable!("one is never lent, and the current place was left");
         };
         self.open[frame as usize] = Open { place: Some(place), readers: 1 };
-        self.current = Some(Current { frame, packets });
+        self.current = Some(Current { frame, packets, is_cut: false });
     }
 
     /// The next packet of the current frame; `None` if it had to be dropped.
     #[inline]
     fn take(&mut self) -> Option<Received> {
-        let Current { frame, packets } = self.current.as_mut()?;
+        let Current { frame, packets, is_cut } = self.current.as_mut()?;
         let frame = *frame;
         let Some(place) = &self.open[frame as usize].place else {
             unreachable!("the current place is open");
         };
-        let Ok((header, body, length)) = envelope::first(&place.bytes()[packets.clone()]) else {
+        let bytes = &place.bytes()[packets.clone()];
+        let first = match *is_cut {
+            false => envelope::first(bytes),
+            true => network::split(bytes).map(|(header, body)| (header, body, bytes.len())),
+        };
+        let Ok((header, body, length)) = first else {
             unreachable!("an opened frame holds packets to its end");
         };
         let payload = match header.tag {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
 use weft_link::gauge::Gauge;
-use weft_link::memory::{CrossMemory, Lent, SharedMemory};
+use weft_link::memory::{CrossMemory, Lent, Posted, PostedHead, SharedMemory};
 use weft_link::status::Notice;
 use weft_link::wrap::head_of;
 use weft_link::{
@@ -354,6 +354,18 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     fn take_back(&mut self, lent: Lent) {
         self.near.take_back(lent);
         self.far.take_back(lent);
+    }
+
+    fn post(&mut self, from: Rank, posted: Posted) -> bool {
+        self.routes[from.index()].is_none() && self.far.post(from, posted)
+    }
+
+    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
+        self.far.posted(from, head)
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
+        self.far.unpost(from, head)
     }
 
     #[inline]

@@ -102,6 +102,44 @@ impl Opener {
         })
     }
 
+    /// Checks a frame with this envelope that holds one packet, of whose body the bytes from
+    /// somewhere on are `tail`, elsewhere in memory ([`crate::Sealer::seal_parts`]). Its contents
+    /// are then those that are in the frame.
+    #[inline]
+    pub(crate) fn open_parts(
+        &mut self,
+        envelope: &Envelope,
+        frame: &[u8],
+        tail: &[u8],
+    ) -> Result<Opened, Refused> {
+        let (bytes, contents) = frame.split_first_chunk().ok_or(Refused::Length)?;
+        let length = contents.len() + tail.len();
+        if length != envelope.length as usize || self.direction.encrypts() {
+            return Err(Refused::Length);
+        }
+        if self.window.has(envelope.sequence) {
+            return Err(Refused::Replayed);
+        }
+        let cover = self.direction.cover_parts(contents, tail);
+        if self.direction.tag_of_entry(head_of(bytes), &cover, &[]) != envelope.tag {
+            return Err(Refused::Tag);
+        }
+        let is_one = network::split(contents).is_ok_and(|(header, _)| {
+            let bytes = envelope::packet_bytes(envelope::body_bytes(&header));
+            header.source == self.source && bytes == length
+        });
+        if envelope.kind != Kind::PACKETS || !is_one {
+            return Err(Refused::Layout);
+        }
+        self.window.mark(envelope.sequence);
+        Ok(Opened {
+            kind: envelope.kind,
+            source: envelope.source,
+            destination: envelope.destination,
+            contents: envelope::SIZE..frame.len(),
+        })
+    }
+
     /// Opens a frame for several ranks, of which `own` is one: behind the envelope there is then
     /// one packet, whose header is that for this rank.
     pub(crate) fn open_several(

@@ -79,7 +79,21 @@ impl Seals {
     /// [`Refused`]; nothing else has changed.
     #[inline]
     pub fn open(&mut self, frame: &mut [u8]) -> Result<Opened, Refused> {
-        let opened = self.try_open(frame);
+        let opened = self.try_open(frame, &[]);
+        if let Err(reason) = opened {
+            self.refusals.count(reason);
+        }
+        opened
+    }
+
+    /// Does what [`Self::open`] does, for a frame with one packet, of whose body the bytes from
+    /// somewhere on are `tail`, elsewhere in memory.
+    ///
+    /// # Errors
+    /// [`Refused`]; nothing else has changed.
+    #[inline]
+    pub fn open_parts(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, Refused> {
+        let opened = self.try_open(frame, tail);
         if let Err(reason) = opened {
             self.refusals.count(reason);
         }
@@ -92,7 +106,7 @@ impl Seals {
     }
 
     #[inline]
-    fn try_open(&mut self, frame: &mut [u8]) -> Result<Opened, Refused> {
+    fn try_open(&mut self, frame: &mut [u8], tail: &[u8]) -> Result<Opened, Refused> {
         let envelope = envelope::parse(frame).map_err(|foreign| match foreign {
             Foreign::Short => Refused::Length,
             Foreign::Magic => Refused::Magic,
@@ -105,13 +119,17 @@ impl Seals {
         let source = envelope.source;
         let slot = peers.get_mut(source.index()).filter(|_| source != keys.own);
         let slot = slot.ok_or(Refused::Source)?;
-        if envelope.destination == EVERYBODY && envelope.kind == Kind::SEVERAL {
+        if envelope.destination == EVERYBODY && envelope.kind == Kind::SEVERAL && tail.is_empty() {
             return peer(keys, slot, source).opener.open_several(&envelope, frame, keys.own);
         }
         if envelope.destination != keys.own {
             return Err(Refused::Destination);
         }
-        peer(keys, slot, source).opener.open(&envelope, frame)
+        let opener = &mut peer(keys, slot, source).opener;
+        match tail.is_empty() {
+            true => opener.open(&envelope, frame),
+            false => opener.open_parts(&envelope, frame, tail),
+        }
     }
 }
 

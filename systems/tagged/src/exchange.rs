@@ -23,12 +23,14 @@ mod arriving;
 mod awaited;
 mod fetching;
 mod leaving;
+mod posted;
 
 use crate::format::{Head, Packet};
 use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
 use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
+use posted::PartsPosted;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
@@ -99,6 +101,8 @@ pub struct Exchange<S, D> {
     sends: SlotMap<SendKey, Send<S>>,
     /// Messages that were claimed, by what their claimers call them.
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
+    /// Receives that the network may be asked to place, before their answers leave.
+    granting: Vec<ReceiveKey>,
     /// Packets without bytes that wait for room.
     answers: VecDeque<Answer>,
     /// Peers with a message that left in part.
@@ -190,6 +194,8 @@ struct Receive<D> {
     /// Bytes that come.
     expected: u64,
     received: u64,
+    /// The network's share in placing its parts.
+    posted: PartsPosted,
     /// The sender's request, if there was one: it is answered at the end.
     asked: Option<Asked>,
     /// Address of its bytes in the sender's process, if they are fetched.
@@ -251,6 +257,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             receives: SlotMap::with_key(),
             sends: SlotMap::with_key(),
             claimed: BTreeMap::new(),
+            granting: Vec::new(),
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
@@ -456,8 +463,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 }
                 let (expected, received) = (envelope.length, bytes.len() as u64);
                 let (asked, fetched_from) = (None, None);
+                let posted = PartsPosted::NEVER;
                 let receive =
-                    Receive { to, into, envelope, expected, received, asked, fetched_from };
+                    Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
                 let key = self.receives.insert(receive);
                 self.redirect(source, Target::Receive(key));
             }
@@ -539,11 +547,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             .lies_at
             .filter(|_| !peer.is_unfetchable && into.room(0, expected as usize).is_some());
         let (received, number, asked) = (0, asked.number, Some(asked));
-        let receive = Receive { to, into, envelope, expected, received, asked, fetched_from };
+        let posted = PartsPosted::NEVER;
+        let receive =
+            Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
         let key = self.receives.insert(receive);
         if fetched_from.is_some() {
             self.fetching.push_back(key);
         } else {
+            self.granting.push(key);
             let own = key.data().as_ffi();
             self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
         }

@@ -10,7 +10,7 @@
 //!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┴─────────┘
 //! more       │ kind │ zero                     │ bytes
 //! grant      │ kind │ zero                     │ number │ own number │ length │
-//! part       │ kind │ zero                     │ own number │ bytes
+//! part       │ kind │ zero                     │ own number │ offset │ bytes
 //! done       │ kind │ zero                     │ number │
 //! consumed   │ kind │ zero                     │ amount │
 //! ```
@@ -18,14 +18,15 @@
 //! its sender wants to know when it is where its receive wants it, which `done` says. A longer one
 //! that need not ask is a `first` and as many `more` as it takes, which belong to the last `first`
 //! of their sender. A `request` is answered by a `grant`, which says how many bytes are wanted;
-//! they come as `part`s, in order; `done` says that all are there, if the request wanted to know.
-//! Its `address`, unless that is 0, is where the bytes lie in the process of their sender: who can
-//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or
-//! not.
+//! they come as `part`s, in order, each of which says where its bytes belong, so that a network may
+//! read them there ([`crate::Network::post`]); `done` says that all are there, if the request
+//! wanted to know. Its `address`, unless that is 0, is where the bytes lie in the process of their
+//! sender: who can fetch them from there needs no `grant`, and says `done`, whether the request
+//! wanted to know or not.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
-use weft_endpoint::Rank;
+use weft_endpoint::{POSTED_HEAD_BYTES, PostedHead, Rank};
 
 /// Bytes before those of an eager message.
 pub const EAGER: usize = 24;
@@ -38,13 +39,14 @@ pub const REQUEST: usize = 48;
 /// Bytes before those of a further packet.
 pub const MORE: usize = 8;
 /// Bytes before those of a part.
-pub const PART: usize = 16;
+pub const PART: usize = POSTED_HEAD_BYTES;
 /// Bytes of the longest head; an offer with data has it (`remote::format`).
 const LONGEST: usize = 56;
 
 const EAGER_KIND: u8 = 1;
 const FIRST_KIND: u8 = 2;
 const REQUEST_KIND: u8 = 4;
+const PART_KIND: u8 = 6;
 const REGISTERED_KIND: u8 = 9;
 
 const IS_TAGGED: u8 = 1;
@@ -86,7 +88,7 @@ pub enum Packet<'a> {
     /// The answer: so many bytes of it may be sent.
     Grant { number: u64, own: u64, length: u64 },
     /// Some of them.
-    Part { own: u64, bytes: &'a [u8] },
+    Part { own: u64, offset: u64, bytes: &'a [u8] },
     /// The report that they are all there.
     Done { number: u64 },
     /// The report that so much is consumed of the messages that were received eagerly.
@@ -157,11 +159,25 @@ impl Packet<'_> {
             Packet::Grant { number, own, length } => {
                 Head::new(5).word(number).word(own).word(length)
             }
-            Packet::Part { own, .. } => Head::new(6).word(own),
+            Packet::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
             Packet::Done { number } => Head::new(7).word(number),
             Packet::Consumed { amount } => Head::new(8).word(amount),
         }
     }
+}
+
+/// First bytes of all parts of a message.
+pub(crate) fn part_head(own: u64) -> PostedHead {
+    let mut head = PostedHead::default();
+    let part = Packet::Part { own, offset: 0, bytes: &[] }.head();
+    head.copy_from_slice(&part.bytes()[..size_of::<PostedHead>()]);
+    head
+}
+
+/// True if the packet is a part of a message.
+#[inline]
+pub fn is_part(packet: &[u8]) -> bool {
+    packet.first() == Some(&PART_KIND)
 }
 
 fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
@@ -278,7 +294,10 @@ fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
             let (length, rest) = word(rest)?;
             rest.is_empty().then_some(Packet::Grant { number, own, length })
         }
-        (6, bytes) => Some(Packet::Part { own: number, bytes }),
+        (PART_KIND, rest) => {
+            let (offset, bytes) = word(rest)?;
+            Some(Packet::Part { own: number, offset, bytes })
+        }
         (7, []) => Some(Packet::Done { number }),
         (8, []) => Some(Packet::Consumed { amount: number }),
         _ => None,

@@ -5,7 +5,8 @@ use std::mem;
 use std::num::NonZero;
 use weft_collective::Arrived;
 use weft_endpoint::{
-    Gather, HeldPacket, KeptPacket, Packets, Rank, SendPacket, Steady, copy_short,
+    Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket, Steady,
+    copy_short,
 };
 
 /// Bytes to send: the program's memory.
@@ -43,6 +44,11 @@ pub trait Sink: Sized {
     fn place(&mut self, offset: u64, bytes: &[u8]);
     /// The `length` bytes from `offset` on, if they are there and lie in one piece.
     fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
+        None
+    }
+    /// The first `length` bytes, if they lie in one piece and a network may write there at any
+    /// time: of a receive that has begun, until the network has [given them up](Network::unpost).
+    fn posted(&mut self, _head: PostedHead, _length: usize) -> Option<Posted> {
         None
     }
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and
@@ -103,6 +109,31 @@ pub trait Network {
     ) -> Result<Parted> {
         let _ = is_last;
         Ok(if self.send(to, head, Some(body))? { Parted::Copied } else { Parted::NoRoom })
+    }
+
+    /// Has the network read parts of a message of `from`, which begin with `head`, into the first
+    /// `length` bytes of `into`. False if it does not.
+    fn post<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        let _ = (from, head, into, length);
+        false
+    }
+
+    /// Number of bytes that are there of a message that was posted: those of its first parts.
+    fn posted(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        let _ = (from, head);
+        0
+    }
+
+    /// Has the network write no more of a message; returns the number of bytes that are there.
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        let _ = (from, head);
+        0
     }
 
     /// True if no packet has bytes of this source where they lie.
@@ -214,6 +245,25 @@ impl Network for &Packets {
         }
         packet.unicast(to)?;
         Ok(if is_lent { Parted::Lent } else { Parted::Copied })
+    }
+
+    fn post<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        let posted = into.posted(*head, length);
+        posted.is_some_and(|posted| Packets::post(self, from, posted))
+    }
+
+    fn posted(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        Packets::posted(self, from, head) as u64
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        Packets::unpost(self, from, head) as u64
     }
 
     fn has_back<S: Source>(&mut self, source: &S) -> bool {

@@ -1,13 +1,14 @@
 //! Messages with tags: packets as bytes, and one rank that is told anything.
 
 use crate::wires::{RANKS, Wires};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::format::{Packet, Whole, parse};
+use weft_tagged::format::{Packet, Whole, is_part, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Sending, Sink, Source,
+    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Result, Sending, Sink,
+    Source,
 };
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -88,6 +89,8 @@ struct Program {
     /// Numbers of requests and grants, which peers answer.
     requests: Vec<u64>,
     grants: Vec<u64>,
+    /// Bytes that have come of messages that were granted.
+    parted: BTreeMap<u64, u64>,
 }
 
 impl Program {
@@ -115,6 +118,21 @@ impl Program {
         self.exchange.receive(0, Kind::Tagged, pattern, into);
     }
 
+    fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
+        let Program { exchange, wires, receives, parted, .. } = self;
+        if let Some(Packet::Part { own, bytes, .. }) = parse(from, packet) {
+            exchange.arrive_part(wires, from, packet)?;
+            *parted.entry(own).or_default() += bytes.len() as u64;
+            return Ok(());
+        }
+        // What only looks like one.
+        match is_part(packet) {
+            true => exchange.arrive_part(wires, from, packet),
+            false if exchange.arrive_expected(from, packet, receives) => Ok(()),
+            false => exchange.arrive(from, packet),
+        }
+    }
+
     /// Everything ends once, and what is stored is bounded.
     fn check(&mut self) {
         while let Some(event) = self.exchange.event() {
@@ -134,6 +152,7 @@ impl Program {
                 None => panic!("{packet:?} is no packet"),
             }
         }
+        assert!(self.wires.posted.len() <= self.receives.len(), "what has ended is given up");
         let stored = self.exchange.unexpected_bytes();
         assert!(stored as u64 <= u64::from(RANKS) * window_of(RANKS.into()));
     }
@@ -150,6 +169,7 @@ pub fn messages(data: &[u8]) {
         receives: BTreeSet::new(),
         requests: Vec::new(),
         grants: Vec::new(),
+        parted: BTreeMap::new(),
     };
     program.exchange.set_single_copy(|_| true);
     for step in data.chunks_exact(8) {
@@ -189,9 +209,7 @@ pub fn messages(data: &[u8]) {
             _ => {
                 let from = Rank(1 + peer % (RANKS - 1));
                 let packet = said(&program, from, step, length);
-                let Program { exchange, receives, .. } = &mut program;
-                let is_expected = exchange.arrive_expected(from, &packet, receives);
-                if !is_expected && exchange.arrive(from, &packet).is_err() {
+                if program.arrive(from, &packet).is_err() {
                     return program.check();
                 }
             }
@@ -235,7 +253,11 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
             own: odd.into(),
             length: length as u64,
         },
-        5 => Packet::Part { own: one_of(&program.grants), bytes: &bytes },
+        5 => {
+            let own = one_of(&program.grants);
+            let offset = program.parted.get(&own).copied().unwrap_or_default();
+            Packet::Part { own, offset: offset + u64::from(odd % 16 == 15), bytes: &bytes }
+        }
         6 => Packet::Done { number: one_of(&program.requests) },
         _ => Packet::Consumed { amount: length as u64 },
     };

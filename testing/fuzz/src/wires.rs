@@ -1,9 +1,10 @@
 //! The network of a rank that is told anything: it takes so many packets, each of which its target
 //! looks at.
 
-use weft_endpoint::Rank;
+use std::collections::BTreeSet;
+use weft_endpoint::{PostedHead, Rank};
 use weft_tagged::network::gather;
-use weft_tagged::{Broadcast, Network, Result, Source};
+use weft_tagged::{Broadcast, Network, Result, Sink, Source};
 
 /// Ranks of the job, of which the one with packets is rank 0.
 pub(crate) const RANKS: u16 = 4;
@@ -16,12 +17,14 @@ pub(crate) struct Wires {
     payload: usize,
     /// Packets that rank 0 has sent, until its target takes them.
     pub said: Vec<Vec<u8>>,
+    /// Messages that it may place, of which it places nothing.
+    pub posted: BTreeSet<(Rank, PostedHead)>,
 }
 
 impl Wires {
     /// No room yet, for packets of so many bytes at most.
     pub fn new(payload: usize) -> Self {
-        Wires { room: 0, payload, said: Vec::new() }
+        Wires { room: 0, payload, said: Vec::new(), posted: BTreeSet::new() }
     }
 
     fn carry(&mut self, packet: Vec<u8>) -> bool {
@@ -48,6 +51,23 @@ impl Network for Wires {
     ) -> Result<bool> {
         assert!(to.0 > 0 && to.0 < RANKS, "what a rank says to itself needs no network");
         Ok(self.carry(gather(head, body)))
+    }
+
+    /// Messages of some peers.
+    fn post<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        assert!(length as u64 <= into.capacity(), "there is memory for what comes");
+        from.0.is_multiple_of(2) && self.posted.insert((from, *head))
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        assert!(self.posted.remove(&(from, *head)), "what was posted is given up once");
+        0
     }
 
     /// Some of what peers name is there.

@@ -76,6 +76,18 @@ impl<L: Link> Link for Traced<L> {
         self.inner.take_back(lent);
     }
 
+    fn post(&mut self, from: Rank, posted: memory::Posted) -> bool {
+        self.inner.post(from, posted)
+    }
+
+    fn posted(&self, from: Rank, head: &memory::PostedHead) -> usize {
+        self.inner.posted(from, head)
+    }
+
+    fn unpost(&mut self, from: Rank, head: &memory::PostedHead) -> usize {
+        self.inner.unpost(from, head)
+    }
+
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         let head = head_of(&self.inner, header, payload);
         self.recorder.record(&What::Sent(PacketEvent::new(to, header, head)));

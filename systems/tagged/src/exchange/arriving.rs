@@ -1,12 +1,13 @@
 //! Packets of other ranks.
 
 use super::{
-    Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Receive, Stored, Target, Until,
+    Answer, Arriving, Asked, Event, Exchange, Gives, PartsPosted, Peer, Receive, Stored, Target,
+    Until,
 };
 use super::{kind_index, receive_key, send_key};
 use crate::format::{Packet, Whole, parse, parse_whole};
 use crate::matching::Envelope;
-use crate::network::{Receiver, Sink, Source};
+use crate::network::{Network, Receiver, Sink, Source};
 use crate::peer::Flow;
 use crate::{Error, Result};
 use std::collections::VecDeque;
@@ -14,7 +15,8 @@ use std::num::NonZero;
 use weft_endpoint::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Takes one packet of `from`. Of what ended [`Self::event`] tells.
+    /// Takes one packet of `from`, which is no [part](Self::arrive_part). Of what ended
+    /// [`Self::event`] tells.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
@@ -22,6 +24,27 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let outcome = match parse_whole(from, packet) {
             Some(whole) => self.handle_whole(whole),
             None => self.handle_other(from, packet),
+        };
+        outcome.map_err(|what| Error::Violation { from, what })
+    }
+
+    /// Takes one packet of `from` that is a part of a message ([`crate::format::is_part`]). Of what
+    /// ended [`Self::event`] tells. Where the network has read its bytes where they belong, the
+    /// packet need not have them.
+    ///
+    /// # Errors
+    /// [`Error::Violation`] if no peer sends that; nothing has changed then.
+    pub fn arrive_part<N: Network>(
+        &mut self,
+        network: &mut N,
+        from: Rank,
+        packet: &[u8],
+    ) -> Result<()> {
+        let outcome = match parse(from, packet) {
+            Some(Packet::Part { own, offset, bytes }) => {
+                self.handle_part(network, from, own, offset, bytes)
+            }
+            _ => Err("a part that is none"),
         };
         outcome.map_err(|what| Error::Violation { from, what })
     }
@@ -73,7 +96,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(Packet::Grant { number, own, length }) => {
                 self.handle_grant(from, number, own, length)
             }
-            Some(Packet::Part { own, bytes }) => self.handle_part(from, own, bytes),
             Some(Packet::Done { number }) => self.handle_done(from, number),
             Some(Packet::Consumed { amount }) => {
                 match self.peers[from.index()].flow.reported(amount) {
@@ -81,7 +103,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                     false => Err("that it consumed what was never sent"),
                 }
             }
-            Some(Packet::Whole(_)) | None => Err("a packet that is none"),
+            Some(Packet::Whole(_) | Packet::Part { .. }) | None => Err("a packet that is none"),
         }
     }
 
@@ -148,8 +170,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(mut into) => {
                 into.place(0, bytes);
                 let (expected, asked, fetched_from) = (envelope.length, None, None);
+                let posted = PartsPosted::NEVER;
                 let receive =
-                    Receive { to, into, envelope, expected, received, asked, fetched_from };
+                    Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
                 Target::Receive(self.receives.insert(receive))
             }
             None => {
@@ -263,7 +286,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn handle_part(&mut self, from: Rank, own: u64, bytes: &[u8]) -> Result<(), &'static str> {
+    fn handle_part<N: Network>(
+        &mut self,
+        network: &mut N,
+        from: Rank,
+        own: u64,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), &'static str> {
         let key = receive_key(own);
         let is_its = |receive: &&mut Receive<D>| {
             receive.envelope.source.rank == from
@@ -273,13 +303,20 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(receive) = self.receives.get_mut(key).filter(is_its) else {
             return Err("a part of a message that nobody wants");
         };
-        let received = receive.received + bytes.len() as u64;
+        if offset != receive.received {
+            return Err("a part of a message that is not the next one");
+        }
+        let received = offset + bytes.len() as u64;
         if bytes.is_empty() || received > receive.expected {
             return Err("more of a message than is wanted");
         }
-        receive.into.place(receive.received, bytes);
+        if receive.bytes_there(network, own) < received {
+            receive.end_posting(network, own);
+            receive.into.place(offset, bytes);
+        }
         receive.received = received;
         if received == receive.expected {
+            receive.end_posting(network, own);
             self.end_receive(key);
         }
         Ok(())

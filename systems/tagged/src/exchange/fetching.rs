@@ -56,6 +56,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if let Some(asked) = receive.asked {
             let own = key.data().as_ffi();
             let grant = Packet::Grant { number: asked.number, own, length };
+            self.granting.push(key);
             self.answer(from, grant, Gives::Request);
         }
     }

@@ -284,6 +284,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
         let mut any = self.fetch(network);
+        self.post_granted(network);
         while let Some(&Answer { to, ref head, gives }) = self.answers.front() {
             if !network.send::<S>(to, head.bytes(), None)? {
                 return Ok(any);
@@ -343,7 +344,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
         let Until::AllLeft { own, length, sent } = send.waits else { return Ok(Some(true)) };
         let room = ((network.payload() - PART) as u64).min(length - sent);
-        let head = Packet::Part { own, bytes: &[] }.head();
+        let head = Packet::Part { own, offset: sent, bytes: &[] }.head();
         let body = (&send.source, sent, room as usize);
         let sent = sent + room;
         match network.send_part(send.to, head.bytes(), body, sent == length)? {

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod posted;
+
 use super::*;
 use crate::Error;
-use crate::format::Whole;
+use crate::format::{Whole, is_part};
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, MOST_REQUESTS, cost, window_of};
@@ -131,6 +133,7 @@ impl World {
 
     /// Has `at` take one packet of `from`; whether there was one.
     fn arrive(&mut self, from: usize, at: usize) -> bool {
+        self.place_posted(from, at);
         let Some(packet) = self.net.take(from, at) else { return false };
         self.give(at, Rank(from as u16), &packet).unwrap();
         self.tell(at);
@@ -139,7 +142,10 @@ impl World {
 
     /// Gives `at` a packet of `from`.
     fn give(&mut self, at: usize, from: Rank, packet: &[u8]) -> crate::Result<()> {
-        let World { ranks, received, .. } = self;
+        let World { ranks, received, net, .. } = self;
+        if is_part(packet) {
+            return ranks[at].arrive_part(&mut net.of(at), from, packet);
+        }
         // All ways lead to the same end.
         let may_expect = packet.len().is_multiple_of(2);
         if may_expect && ranks[at].arrive_expected(from, packet, &mut At(at, received)) {
@@ -531,7 +537,7 @@ fn what_no_peer_sends_changes_nothing() {
         head(Packet::First { to: 0, envelope, bytes: &[] }),
         head(Packet::Grant { number: 1 << 32, own: 1, length: 1 }),
         head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX }),
-        head(Packet::Part { own: 1 << 32 | 1, bytes: &[] }),
+        head(Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
         head(Packet::Done { number: 1 << 32 | 1 }),
         head(Packet::Consumed { amount: 1 }),
         head(Packet::Consumed { amount: u64::MAX }),
@@ -690,7 +696,8 @@ fn of_what_is_fetched_nothing_is_sent() {
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
     world.arrive(0, 1);
     assert!(world.ranks[1].has_to_transmit());
-    let part = [Packet::Part { own: 1 << 32 | 1, bytes: &[] }.head().bytes(), &[1; 10]].concat();
+    let part = Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }.head();
+    let part = [part.bytes(), &[1; 10]].concat();
     assert!(world.give(1, Rank(0), &part).is_err());
     world.settle();
     assert_eq!(world.received[0].1.bytes, pattern_of(600_000));
@@ -738,7 +745,7 @@ fn random_programs_receive_everything_once_and_in_order() {
         });
         let fails = random.below(20) as usize;
         world.net.fetchable.fails = fails..fails + random.below(2) as usize;
-        world.net.lends = random.happens(500);
+        (world.net.lends, world.net.posts) = (random.happens(500), random.happens(500));
         let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {
@@ -771,8 +778,8 @@ fn random_programs_receive_everything_once_and_in_order() {
                 }
             }
         }
-        world.settle();
         // Whatever is left is wanted by somebody now.
+        world.settle();
         for at in 0..3 {
             for _ in 0..world.ranks[at].unexpected_count() {
                 let pattern = Pattern { source: None, tag: 0, ignore: u64::MAX };
@@ -781,6 +788,7 @@ fn random_programs_receive_everything_once_and_in_order() {
             }
         }
         world.settle();
+        assert!(world.net.posted.is_empty(), "all programs have their memory back");
         let mut seen = vec![false; messages.len()];
         for (at, area, envelope) in &world.received {
             let number = u32::from_le_bytes(*area.bytes.first_chunk().unwrap()) as usize;

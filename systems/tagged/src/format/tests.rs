@@ -39,7 +39,7 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
             wants_done: false,
         },
         Packet::Grant { number: 77, own: 78, length: 79 },
-        Packet::Part { own: 78, bytes },
+        Packet::Part { own: 78, offset: 1 << 40, bytes },
         Packet::Done { number: 77 },
         Packet::Consumed { amount: 4096 },
         whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
@@ -120,4 +120,14 @@ fn a_message_is_registered_by_a_number() {
     assert!(parse_whole(Rank(1), &packet).is_some_and(|it| it.registered == NonZero::new(7)));
     packet[EAGER..REGISTERED].fill(0);
     assert_eq!(parse_whole(Rank(1), &packet), None);
+}
+
+#[test]
+fn parts_of_a_message_begin_alike_up_to_where_they_belong() {
+    let bytes = packet(&Packet::Part { own: 78, offset: 0x0102, bytes: b"some bytes" });
+    let [head, rest] = [part_head(78).to_vec(), bytes[part_head(78).len()..].to_vec()];
+    assert_eq!([&head[..], &[2, 1, 0, 0, 0, 0, 0, 0], b"some bytes"].concat(), bytes);
+    assert_eq!(rest.len(), 8 + 10);
+    assert!(is_part(&bytes) && !is_part(&packet(&Packet::More { bytes: &[] })) && !is_part(&[]));
+    assert_ne!(part_head(78), part_head(79));
 }

@@ -5,7 +5,7 @@ use super::{Broadcast, Network, Parted, Sink, Source, gather};
 use crate::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
-use weft_endpoint::Rank;
+use weft_endpoint::{PostedHead, Rank};
 
 /// Bytes of the program's: of a message or an access, which has a number, or of a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,8 +111,15 @@ pub(crate) struct Net {
     pub lends: bool,
     /// Numbers of the messages of which some do.
     pub lent: BTreeSet<usize>,
+    /// True if messages may be posted, and the number of bytes that are there of those that are: by
+    /// receiver, sender, and what their parts begin with.
+    pub posts: bool,
+    pub posted: Postings,
     payload: usize,
 }
+
+/// Bytes that are there of posted messages.
+pub(crate) type Postings = BTreeMap<(Rank, Rank, PostedHead), u64>;
 
 impl Net {
     pub fn new(ranks: usize, payload: usize, room: usize) -> Self {
@@ -123,6 +130,8 @@ impl Net {
             room,
             lends: false,
             lent: BTreeSet::new(),
+            posts: false,
+            posted: Postings::new(),
             payload,
         }
     }
@@ -135,6 +144,8 @@ impl Net {
             to: &mut self.wires[rank],
             room: self.room,
             lent: self.lends.then_some(&mut self.lent),
+            posts: self.posts,
+            posted: &mut self.posted,
             payload: self.payload,
         }
     }
@@ -142,6 +153,11 @@ impl Net {
     /// True if nothing that this rank has sent is on its way.
     pub fn is_empty(&self, from: usize) -> bool {
         self.wires[from].iter().all(VecDeque::is_empty)
+    }
+
+    /// The packets that are on their way from one to another, in order.
+    pub fn on_their_way(&mut self, from: usize, at: usize) -> &mut VecDeque<Vec<u8>> {
+        &mut self.wires[from][at]
     }
 
     /// The next packet from one to another, which is no longer on its way.
@@ -157,6 +173,8 @@ pub(crate) struct Wires<'a> {
     to: &'a mut [VecDeque<Vec<u8>>],
     room: usize,
     lent: Option<&'a mut BTreeSet<usize>>,
+    posts: bool,
+    posted: &'a mut Postings,
     payload: usize,
 }
 
@@ -219,6 +237,29 @@ impl Network for Wires<'_> {
             }
             _ => Ok(Parted::Copied),
         }
+    }
+
+    fn post<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        assert!(length as u64 <= into.capacity(), "there is memory for what comes");
+        if self.posts {
+            let before = self.posted.insert((self.own, from, *head), 0);
+            assert_eq!(before, None, "a message is posted once");
+        }
+        self.posts
+    }
+
+    fn posted(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        self.posted[&(self.own, from, *head)]
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
+        self.posted.remove(&(self.own, from, *head)).expect("what was posted is given up once")
     }
 
     fn has_back<S: Source>(&mut self, _: &S) -> bool {

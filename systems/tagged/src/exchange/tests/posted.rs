@@ -1,0 +1,109 @@
+//! Messages whose parts the network reads where they belong.
+
+use super::*;
+use crate::format::parse;
+
+/// Bytes that the network leaves in packets in place of those that it has placed.
+const LEFT: u8 = 0xee;
+
+impl World {
+    /// Has the network place parts that are on their way, as far as it does: not behind one that it
+    /// did not.
+    pub(super) fn place_posted(&mut self, from: usize, at: usize) {
+        let World { ranks, net, .. } = self;
+        let (source, target) = (Rank(from as u16), Rank(at as u16));
+        let mut posted = std::mem::take(&mut net.posted);
+        for packet in net.on_their_way(from, at) {
+            let Some(Packet::Part { own, offset, bytes }) = parse(source, packet) else { continue };
+            let there = posted.get_mut(&(target, source, crate::format::part_head(own)));
+            let Some(there) = there.filter(|there| **there == offset) else { continue };
+            let receive = ranks[at].receives.get_mut(receive_key(own));
+            let Some(receive) = receive else { continue };
+            // Not all, and not always the same ones.
+            if (offset + bytes.len() as u64 + own) % 11 < 2 {
+                continue;
+            }
+            receive.into.place(offset, bytes);
+            *there += bytes.len() as u64;
+            let length = bytes.len();
+            let end = packet.len() - length;
+            packet[end..].fill(LEFT);
+        }
+        net.posted = posted;
+    }
+}
+
+fn posting() -> World {
+    let mut world = World::pair();
+    world.net.posts = true;
+    world
+}
+
+#[test]
+fn what_the_network_has_placed_is_not_taken_from_packets() {
+    for length in [EAGER_BYTES as usize + 1, 200_000, 300_001] {
+        for (posted, fits) in [(true, length), (false, length), (true, length - 70_000)] {
+            let mut world = posting();
+            let bytes = pattern_of(length);
+            if posted {
+                world.receive(1, from(0, 5), 1, fits);
+            }
+            assert!(world.send(0, &to(1, 5), 0, &bytes));
+            world.settle();
+            if !posted {
+                world.receive(1, from(0, 5), 1, fits);
+                world.settle();
+            }
+            assert_eq!(world.received[0].1.bytes, bytes[..fits]);
+            assert!(world.net.posted.is_empty(), "the program has its memory back");
+            assert!(world.ranks.iter().all(Rankly::is_idle));
+        }
+    }
+}
+
+#[test]
+fn what_was_placed_counts_also_when_the_network_has_stopped() {
+    let mut world = posting();
+    let bytes = pattern_of(200_000);
+    world.receive(1, from(0, 5), 1, bytes.len());
+    assert!(world.send(0, &to(1, 5), 0, &bytes));
+    assert!(world.arrive(0, 1) && world.transmit(1) && world.arrive(1, 0));
+    while world.transmit(0) {}
+    world.place_posted(0, 1);
+    let there: Vec<u64> = world.net.posted.values().copied().collect();
+    assert!(there[0] > 2000, "{there:?}: some are placed that were not taken");
+    world.ranks[1].call_off(&mut world.net.of(1));
+    assert!(world.net.posted.is_empty());
+    world.settle();
+    assert_eq!(world.received[0].1.bytes, bytes);
+}
+
+#[test]
+fn short_messages_and_those_of_a_rank_to_itself_are_not_posted() {
+    for (target, length) in [(1, 60_000), (0, 300_000)] {
+        let mut world = posting();
+        world.receive(target, from(0, 5), 1, length);
+        assert!(world.send(0, &to(target, 5), 0, &pattern_of(length)));
+        world.arrive(0, target);
+        world.transmit(target);
+        assert!(world.net.posted.is_empty());
+        world.settle();
+        assert_eq!(world.received[0].1.bytes, pattern_of(length));
+    }
+}
+
+#[test]
+fn a_part_that_is_not_the_next_one_is_refused() {
+    let mut world = posting();
+    world.receive(1, from(0, 5), 1, 200_000);
+    assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
+    assert!(world.arrive(0, 1) && world.transmit(1));
+    let (own, _) = world.ranks[1].receives.iter().next().unwrap();
+    for offset in [1, 16, 200_000, u64::MAX] {
+        let head = Packet::Part { own: own.data().as_ffi(), offset, bytes: &[] }.head();
+        let part = [head.bytes(), &[1; 10]].concat();
+        assert!(world.give(1, Rank(0), &part).is_err(), "{offset}");
+    }
+    world.settle();
+    assert_eq!(world.received[0].1.bytes, pattern_of(200_000));
+}
