@@ -14,15 +14,16 @@ pub use weft_link::memory::{POSTED_HEAD_BYTES, PostedHead};
 pub struct Posted(memory::Posted);
 
 impl Posted {
-    /// `bytes` bytes from `start` on, for packets that begin with `head`.
+    /// `bytes` bytes from `start` on, of which the first `there` are there already, for packets
+    /// that begin with `head`.
     ///
     /// # Safety
     /// From [`Packets::post`] on, if that was true, until [`Packets::unpost`] has returned they
     /// must be writable, and be neither read nor written by anybody else, but for those of which
     /// [`Packets::posted`] says that they are there: these are not written any more.
     #[inline]
-    pub unsafe fn new(head: PostedHead, start: NonNull<u8>, bytes: usize) -> Self {
-        Posted(memory::Posted { head, start, bytes })
+    pub unsafe fn new(head: PostedHead, start: NonNull<u8>, bytes: usize, there: usize) -> Self {
+        Posted(memory::Posted { head, start, bytes, there })
     }
 
     /// First bytes of its packets.

@@ -250,16 +250,16 @@ impl Memory {
         Some(unsafe { Steady::new(slice::from_raw_parts(piece.start.add(start), length)) })
     }
 
-    /// The first `length` bytes, for packets to be read into, if they lie in one piece of the
-    /// program's. Only for a receive that has begun.
-    pub fn posted(&self, head: PostedHead, length: usize) -> Option<Posted> {
+    /// The first `length` bytes, of which `there` are there already, for packets to be read into,
+    /// if they lie in one piece of the program's. Only for a receive that has begun.
+    pub fn posted(&self, head: PostedHead, length: usize, there: usize) -> Option<Posted> {
         let piece = self.one().filter(|piece| length <= piece.length)?;
         // SAFETY: the range is in a buffer that the program has posted to be written, and uses for
         // nothing else until the completion of its receive is reported. `Exchange` has the network
         // give it up before that (`end_posting`), and when it fails or the job is left
         // (`call_off`); an endpoint is not closed before. What it writes itself meanwhile is none
         // of what the network reads there.
-        NonNull::new(piece.start).map(|start| unsafe { Posted::new(head, start, length) })
+        NonNull::new(piece.start).map(|start| unsafe { Posted::new(head, start, length, there) })
     }
 
     /// The `length` bytes from `offset` on, to be written, if there are such and they lie in one

@@ -20,7 +20,7 @@ use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
-use weft_tagged::format::is_part;
+use weft_tagged::format::is_one_of_several;
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 
@@ -28,6 +28,8 @@ use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VectorId(Id);
 
+/// Bytes of a packet beyond which it goes as one record over TCP, which is read where it belongs.
+const LONG_PACKET: usize = 16 * 1024;
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
 /// Time that a program tries in vain to send to a rank that has no room for its messages before it
@@ -79,6 +81,8 @@ impl State {
         let (rank, ranks) = (packets.rank(), packets.size());
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
         exchange.set_single_copy(|to| crowded && packets.is_near(to));
+        let has_long_packets = packets.max_payload() > LONG_PACKET;
+        exchange.set_in_place(|to| has_long_packets && !packets.is_near(to));
         remote.set_single_copy(crowded);
         State {
             exchange,
@@ -166,8 +170,11 @@ impl State {
     /// messages.
     #[inline(never)]
     pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> bool {
-        // Of parts the network may know more.
-        if collectives::is_collective(packet) || remote::is_access(packet) || is_part(packet) {
+        // Of long messages the network may know more.
+        if collectives::is_collective(packet)
+            || remote::is_access(packet)
+            || is_one_of_several(packet)
+        {
             return false;
         }
         if let Err(error) = self.exchange.arrive(from, packet) {
@@ -187,8 +194,8 @@ impl State {
             collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
-        } else if is_part(packet) {
-            self.exchange.arrive_part(&mut packets, from, packet)
+        } else if is_one_of_several(packet) {
+            self.exchange.arrive_one_of_several(&mut packets, from, packet)
         } else {
             self.exchange.arrive(from, packet)
         };

@@ -226,8 +226,8 @@ impl Sink for ReceiveOp {
         self.memory.piece(offset, length)
     }
 
-    fn posted(&mut self, head: PostedHead, length: usize) -> Option<Posted> {
-        self.memory.posted(head, length)
+    fn posted(&mut self, head: PostedHead, length: usize, there: usize) -> Option<Posted> {
+        self.memory.posted(head, length, there)
     }
 
     fn split(&mut self, length: u64) -> Option<(Self, bool)> {

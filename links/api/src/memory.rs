@@ -37,6 +37,8 @@ pub struct Posted {
     pub start: NonNull<u8>,
     /// Number of bytes.
     pub bytes: usize,
+    /// Number of bytes, from the first on, that are there already.
+    pub there: usize,
 }
 
 /// First user bytes of packets for [posted memory](Posted).

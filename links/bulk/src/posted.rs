@@ -52,9 +52,9 @@ impl PostedMemory {
     pub fn post(&mut self, from: Rank, posted: Posted) -> bool {
         let entries = &mut self.0[from.index()];
         debug_assert!(entries.iter().all(|entry| entry.posted.head != posted.head), "heads differ");
-        let fits = entries.len() < MOST && posted.bytes >= LEAST;
+        let fits = entries.len() < MOST && posted.bytes >= posted.there + LEAST;
         if fits {
-            entries.push(Entry { posted, there: 0 });
+            entries.push(Entry { posted, there: posted.there });
         }
         fits
     }
@@ -93,7 +93,7 @@ impl Entry {
     /// Place of the body of a record of `bytes` bytes, by its first bytes, if it is the next one
     /// for this memory.
     fn aim(&self, start: &[u8; CUT_AT], bytes: usize) -> Option<Aim> {
-        let Posted { head, start: memory, bytes: room } = self.posted;
+        let Posted { head, start: memory, bytes: room, .. } = self.posted;
         let (packet, posted_head) = start.split_at(HEAD_BYTES);
         let (own, offset) = posted_head.split_at(head.len());
         let offset = u64::from_le_bytes(offset.try_into().ok()?);

@@ -121,11 +121,11 @@ impl Reader {
     /// Reads the rest of a record of so many bytes and the beginning of the next.
     fn read(&mut self, bytes: usize) -> Result<usize, Errno> {
         let Reader { socket, place, have, next, ahead_max, aim, .. } = self;
-        let rest = match aim {
-            Some(aim) => &mut aim.bytes_mut()[*have - CUT_AT..],
-            None => &mut place[*have..bytes],
+        let (rest, ahead_max) = match aim {
+            Some(aim) => (&mut aim.bytes_mut()[*have - CUT_AT..], CUT_AT),
+            None => (&mut place[*have..bytes], *ahead_max),
         };
-        let parts = &mut [IoSliceMut::new(rest), IoSliceMut::new(&mut next[..*ahead_max])];
+        let parts = &mut [IoSliceMut::new(rest), IoSliceMut::new(&mut next[..ahead_max])];
         let read = rustix::io::readv(&*socket, parts)?;
         let own = read.min(bytes - *have);
         *have += own;

@@ -30,7 +30,7 @@ use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
 use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
-use posted::PartsPosted;
+use posted::Posted;
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
@@ -147,11 +147,16 @@ struct Peer<S> {
     is_unfetchable: bool,
     /// True if long messages to it carry the address of their bytes.
     single_copy: bool,
+    /// True if the network to it reads bytes where they belong.
+    in_place: bool,
+    /// Number of the next message to it that leaves in several packets.
+    next: u64,
 }
 
 #[derive(Debug)]
 struct Arriving {
     to: Target,
+    number: u64,
     length: u64,
     received: u64,
 }
@@ -168,8 +173,13 @@ enum Target {
 struct Leaving<S> {
     /// The endpoint.
     from: u8,
+    number: u64,
     source: S,
     sent: u64,
+    /// Its packets leave from where its bytes lie, as far as the network does that.
+    in_place: bool,
+    /// Some did.
+    is_lent: bool,
 }
 
 /// An unexpected message.
@@ -194,8 +204,8 @@ struct Receive<D> {
     /// Bytes that come.
     expected: u64,
     received: u64,
-    /// The network's share in placing its parts.
-    posted: PartsPosted,
+    /// The network's share in placing its bytes.
+    posted: Posted,
     /// The sender's request, if there was one: it is answered at the end.
     asked: Option<Asked>,
     /// Address of its bytes in the sender's process, if they are fetched.
@@ -248,6 +258,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             leaving: None,
             is_unfetchable: false,
             single_copy: false,
+            in_place: false,
+            next: 0,
         };
         Exchange {
             rank,
@@ -273,6 +285,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn set_single_copy(&mut self, single_copy: impl Fn(Rank) -> bool) {
         for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
             peer.single_copy = single_copy(rank);
+        }
+    }
+
+    /// Chooses who is sent messages in a way that suits a network that [reads them where they
+    /// belong](crate::Network::post): those for which `in_place` is true. Nobody is at first.
+    pub fn set_in_place(&mut self, in_place: impl Fn(Rank) -> bool) {
+        for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
+            peer.in_place = in_place(rank);
         }
     }
 
@@ -463,7 +483,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 }
                 let (expected, received) = (envelope.length, bytes.len() as u64);
                 let (asked, fetched_from) = (None, None);
-                let posted = PartsPosted::NEVER;
+                let posted = Posted::NEVER;
                 let receive =
                     Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
                 let key = self.receives.insert(receive);
@@ -531,42 +551,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline(never)]
     fn answer(&mut self, to: Rank, packet: Packet<'_>, gives: Gives) {
         self.answers.push_back(Answer { to, head: packet.head(), gives });
-    }
-
-    /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
-    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, mut into: D) {
-        let source = envelope.source.rank;
-        let expected = envelope.length.min(into.capacity());
-        if expected == 0 {
-            self.refuse(source, asked);
-            self.events.push_back(Event::Received { into, envelope });
-            return;
-        }
-        let peer = &self.peers[source.index()];
-        let fetched_from = asked
-            .lies_at
-            .filter(|_| !peer.is_unfetchable && into.room(0, expected as usize).is_some());
-        let (received, number, asked) = (0, asked.number, Some(asked));
-        let posted = PartsPosted::NEVER;
-        let receive =
-            Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-        let key = self.receives.insert(receive);
-        if fetched_from.is_some() {
-            self.fetching.push_back(key);
-        } else {
-            self.granting.push(key);
-            let own = key.data().as_ffi();
-            self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
-        }
-    }
-
-    /// Answers that no bytes are wanted.
-    fn refuse(&mut self, source: Rank, asked: Asked) {
-        let grant = Packet::Grant { number: asked.number, own: 0, length: 0 };
-        self.answer(source, grant, Gives::Request);
-        if asked.wants_done {
-            self.answer(source, Packet::Done { number: asked.number }, Gives::Nothing);
-        }
     }
 }
 

@@ -5,10 +5,10 @@
 //!            ┌──────┬───────┬────┬──────┬──────┬─────┬──────┬────────┬────────┬─────────┬───────
 //! eager      │ kind │ flags │ to │ from │ zero │ tag │ data │ bytes
 //! registered │ kind │ flags │ to │ from │ zero │ tag │ data │ number │ bytes
-//! first      │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ bytes
+//! first      │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number  │ bytes
 //! request    │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number │ address │
 //!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┴─────────┘
-//! more       │ kind │ zero                     │ bytes
+//! more       │ kind │ zero                     │ number │ offset │ bytes
 //! grant      │ kind │ zero                     │ number │ own number │ length │
 //! part       │ kind │ zero                     │ own number │ offset │ bytes
 //! done       │ kind │ zero                     │ number │
@@ -16,13 +16,13 @@
 //! ```
 //! `to` and `from` are endpoints. A message that fits into a packet is `eager`, or `registered` if
 //! its sender wants to know when it is where its receive wants it, which `done` says. A longer one
-//! that need not ask is a `first` and as many `more` as it takes, which belong to the last `first`
-//! of their sender. A `request` is answered by a `grant`, which says how many bytes are wanted;
-//! they come as `part`s, in order, each of which says where its bytes belong, so that a network may
-//! read them there ([`crate::Network::post`]); `done` says that all are there, if the request
-//! wanted to know. Its `address`, unless that is 0, is where the bytes lie in the process of their
-//! sender: who can fetch them from there needs no `grant`, and says `done`, whether the request
-//! wanted to know or not.
+//! that need not ask is a `first` and as many `more` as it takes, which have its number and belong
+//! to the last `first` of their sender. A `request` is answered by a `grant`, which says how many
+//! bytes are wanted; they come as `part`s, in order. Each of these, and of `more`, says where its
+//! bytes belong, so that a network may read them there ([`crate::Network::post`]); `done` says that
+//! all are there, if the request wanted to know. Its `address`, unless that is 0, is where the
+//! bytes lie in the process of their sender: who can fetch them from there needs no `grant`, and
+//! says `done`, whether the request wanted to know or not.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
@@ -33,11 +33,11 @@ pub const EAGER: usize = 24;
 /// Bytes before those of a registered message.
 pub const REGISTERED: usize = 32;
 /// Bytes before those of the first packet of several.
-pub const FIRST: usize = 32;
+pub const FIRST: usize = 40;
 /// Bytes of a request.
 pub const REQUEST: usize = 48;
 /// Bytes before those of a further packet.
-pub const MORE: usize = 8;
+pub const MORE: usize = POSTED_HEAD_BYTES;
 /// Bytes before those of a part.
 pub const PART: usize = POSTED_HEAD_BYTES;
 /// Bytes of the longest head; an offer with data has it (`remote::format`).
@@ -46,6 +46,7 @@ const LONGEST: usize = 56;
 const EAGER_KIND: u8 = 1;
 const FIRST_KIND: u8 = 2;
 const REQUEST_KIND: u8 = 4;
+const MORE_KIND: u8 = 3;
 const PART_KIND: u8 = 6;
 const REGISTERED_KIND: u8 = 9;
 
@@ -74,9 +75,9 @@ pub enum Packet<'a> {
     /// A whole message.
     Whole(Whole<'a>),
     /// The first packet of a message.
-    First { to: u8, envelope: Envelope, bytes: &'a [u8] },
+    First { to: u8, envelope: Envelope, number: u64, bytes: &'a [u8] },
     /// The next packet of a message.
-    More { bytes: &'a [u8] },
+    More { number: u64, offset: u64, bytes: &'a [u8] },
     /// A request to send a message, or to have it fetched from an address.
     Request {
         to: u8,
@@ -145,10 +146,10 @@ impl Packet<'_> {
             Packet::Whole(Whole { to, envelope, registered: Some(number), .. }) => {
                 enveloped(REGISTERED_KIND, to, &envelope, 0).word(number.get())
             }
-            Packet::First { to, envelope, .. } => {
-                enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length)
+            Packet::First { to, envelope, number, .. } => {
+                enveloped(FIRST_KIND, to, &envelope, 0).word(envelope.length).word(number)
             }
-            Packet::More { .. } => Head::new(3),
+            Packet::More { number, offset, .. } => Head::new(MORE_KIND).word(number).word(offset),
             Packet::Request { to, envelope, number, lies_at, wants_done } => {
                 let flags = if wants_done { WANTS_DONE } else { 0 };
                 let head = enveloped(REQUEST_KIND, to, &envelope, flags)
@@ -166,18 +167,26 @@ impl Packet<'_> {
     }
 }
 
-/// First bytes of all parts of a message.
+/// First bytes of all parts of the message that is received as this.
 pub(crate) fn part_head(own: u64) -> PostedHead {
-    let mut head = PostedHead::default();
-    let part = Packet::Part { own, offset: 0, bytes: &[] }.head();
-    head.copy_from_slice(&part.bytes()[..size_of::<PostedHead>()]);
-    head
+    start_of(Packet::Part { own, offset: 0, bytes: &[] })
 }
 
-/// True if the packet is a part of a message.
+/// First bytes of all packets but the first of the message with this number.
+pub(crate) fn more_head(number: u64) -> PostedHead {
+    start_of(Packet::More { number, offset: 0, bytes: &[] })
+}
+
+fn start_of(packet: Packet<'_>) -> PostedHead {
+    let mut start = PostedHead::default();
+    start.copy_from_slice(&packet.head().bytes()[..size_of::<PostedHead>()]);
+    start
+}
+
+/// True if the packet is one of several of a message that bring its bytes.
 #[inline]
-pub fn is_part(packet: &[u8]) -> bool {
-    packet.first() == Some(&PART_KIND)
+pub fn is_one_of_several(packet: &[u8]) -> bool {
+    matches!(packet.first(), Some(&(FIRST_KIND | MORE_KIND | PART_KIND)))
 }
 
 fn enveloped(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> Head {
@@ -223,9 +232,10 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
         EAGER_KIND | REGISTERED_KIND => parse_whole(from, packet).map(Packet::Whole),
         FIRST_KIND => {
             let (Start { to, .. }, mut envelope, rest) = parse_envelope(from, packet, 0)?;
-            let (length, bytes) = word(rest)?;
+            let (length, rest) = word(rest)?;
+            let (number, bytes) = word(rest)?;
             envelope.length = length;
-            Some(Packet::First { to, envelope, bytes })
+            Some(Packet::First { to, envelope, number, bytes })
         }
         REQUEST_KIND => {
             let (start, mut envelope, rest) = parse_envelope(from, packet, WANTS_DONE)?;
@@ -284,15 +294,16 @@ pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero
 }
 
 fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
-    if kind == 3 {
-        return Some(Packet::More { bytes: rest });
-    }
     let (number, rest) = word(rest)?;
     match (kind, rest) {
         (5, rest) => {
             let (own, rest) = word(rest)?;
             let (length, rest) = word(rest)?;
             rest.is_empty().then_some(Packet::Grant { number, own, length })
+        }
+        (MORE_KIND, rest) => {
+            let (offset, bytes) = word(rest)?;
+            Some(Packet::More { number, offset, bytes })
         }
         (PART_KIND, rest) => {
             let (offset, bytes) = word(rest)?;

@@ -3,6 +3,7 @@
 use crate::{Envelope, Result};
 use std::mem;
 use std::num::NonZero;
+use std::ops::Range;
 use weft_collective::Arrived;
 use weft_endpoint::{
     Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket, Steady,
@@ -46,9 +47,10 @@ pub trait Sink: Sized {
     fn room(&mut self, _offset: u64, _length: usize) -> Option<&mut [u8]> {
         None
     }
-    /// The first `length` bytes, if they lie in one piece and a network may write there at any
-    /// time: of a receive that has begun, until the network has [given them up](Network::unpost).
-    fn posted(&mut self, _head: PostedHead, _length: usize) -> Option<Posted> {
+    /// The first `length` bytes, of which `there` are there already, if they lie in one piece and a
+    /// network may write there at any time: of a receive that has begun, until the network has
+    /// [given them up](Network::unpost).
+    fn posted(&mut self, _head: PostedHead, _length: usize, _there: usize) -> Option<Posted> {
         None
     }
     /// For a buffer that takes several messages: cuts off where the next one of `length` goes, and
@@ -111,16 +113,16 @@ pub trait Network {
         Ok(if self.send(to, head, Some(body))? { Parted::Copied } else { Parted::NoRoom })
     }
 
-    /// Has the network read parts of a message of `from`, which begin with `head`, into the first
-    /// `length` bytes of `into`. False if it does not.
+    /// Has the network read parts of a message of `from`, which begin with `head`, into this range
+    /// of `into`, of which those before are there. False if it does not.
     fn post<D: Sink>(
         &mut self,
         from: Rank,
         head: &PostedHead,
         into: &mut D,
-        length: usize,
+        range: Range<usize>,
     ) -> bool {
-        let _ = (from, head, into, length);
+        let _ = (from, head, into, range);
         false
     }
 
@@ -252,9 +254,9 @@ impl Network for &Packets {
         from: Rank,
         head: &PostedHead,
         into: &mut D,
-        length: usize,
+        range: Range<usize>,
     ) -> bool {
-        let posted = into.posted(*head, length);
+        let posted = into.posted(*head, range.end, range.start);
         posted.is_some_and(|posted| Packets::post(self, from, posted))
     }
 

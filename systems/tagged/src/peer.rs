@@ -21,6 +21,10 @@ pub const MESSAGE_COST: u64 = 64;
 /// about what the question and the answer take between two hosts. It is beyond a power of two, as
 /// programs that divide data send about as much, and a little more.
 pub const EAGER_BYTES: u64 = 160 * 1024;
+/// Messages up to this many bytes go eagerly if they leave from where they lie, and are read where
+/// they belong if their receive is there: then nobody copies them, and the question alone would be
+/// what they take longer. One whose receive is not there costs its receiver a copy of it.
+pub const IN_PLACE_BYTES: u64 = 512 * 1024;
 /// Messages that may ask at the same time, from one rank to one other. A program that begins more
 /// without receiving any gets no further if its receiver waits for a later one, or has begun as
 /// many; so there may be as many as memory lets a program begin.
@@ -70,6 +74,12 @@ impl Flow {
         length <= EAGER_BYTES && cost(length) <= self.window
     }
 
+    /// True if a message of this length may be sent eagerly that leaves from where it lies.
+    #[inline]
+    pub fn may_send_in_place(&self, length: u64) -> bool {
+        length <= IN_PLACE_BYTES && cost(length) <= self.window
+    }
+
     /// Takes its cost from the window: a message was sent eagerly.
     #[inline]
     pub fn sent(&mut self, length: u64) {
@@ -112,7 +122,7 @@ impl Flow {
     #[inline(always)]
     #[must_use]
     pub fn received_eager(&mut self, length: u64) -> bool {
-        if length > EAGER_BYTES {
+        if length > IN_PLACE_BYTES {
             return false;
         }
         self.unconsumed += cost(length);

@@ -4,7 +4,7 @@ use crate::wires::{RANKS, Wires};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::format::{Packet, Whole, is_part, parse};
+use weft_tagged::format::{Packet, Whole, is_one_of_several, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Result, Sending, Sink,
@@ -18,7 +18,7 @@ pub fn packet(data: &[u8]) {
     let bytes = match parsed {
         Packet::Whole(Whole { bytes, .. })
         | Packet::First { bytes, .. }
-        | Packet::More { bytes }
+        | Packet::More { bytes, .. }
         | Packet::Part { bytes, .. } => bytes,
         _ => &[],
     };
@@ -91,6 +91,8 @@ struct Program {
     grants: Vec<u64>,
     /// Bytes that have come of messages that were granted.
     parted: BTreeMap<u64, u64>,
+    /// Bytes that have come of the message that each peer sends in several packets.
+    come: [u64; RANKS as usize],
 }
 
 impl Program {
@@ -120,17 +122,22 @@ impl Program {
 
     fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
         let Program { exchange, wires, receives, parted, .. } = self;
-        if let Some(Packet::Part { own, bytes, .. }) = parse(from, packet) {
-            exchange.arrive_part(wires, from, packet)?;
-            *parted.entry(own).or_default() += bytes.len() as u64;
-            return Ok(());
+        if !is_one_of_several(packet) {
+            return match exchange.arrive_expected(from, packet, receives) {
+                true => Ok(()),
+                false => exchange.arrive(from, packet),
+            };
         }
-        // What only looks like one.
-        match is_part(packet) {
-            true => exchange.arrive_part(wires, from, packet),
-            false if exchange.arrive_expected(from, packet, receives) => Ok(()),
-            false => exchange.arrive(from, packet),
+        exchange.arrive_one_of_several(wires, from, packet)?;
+        match parse(from, packet) {
+            Some(Packet::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
+            Some(Packet::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,
+            Some(Packet::Part { own, bytes, .. }) => {
+                *parted.entry(own).or_default() += bytes.len() as u64;
+            }
+            _ => {}
         }
+        Ok(())
     }
 
     /// Everything ends once, and what is stored is bounded.
@@ -170,8 +177,10 @@ pub fn messages(data: &[u8]) {
         requests: Vec::new(),
         grants: Vec::new(),
         parted: BTreeMap::new(),
+        come: [0; RANKS as usize],
     };
     program.exchange.set_single_copy(|_| true);
+    program.exchange.set_in_place(|rank| rank.0.is_multiple_of(2));
     for step in data.chunks_exact(8) {
         let &[what, peer, tag, ignore, low, high, which, odd] = step else { continue };
         let length = usize::from(low) | usize::from(high) << 8;
@@ -239,8 +248,17 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
             registered: NonZero::new(odd.into()).filter(|_| what > 200),
             bytes: &bytes,
         }),
-        1 => Packet::First { to: 0, envelope: envelope(length as u64), bytes: &bytes },
-        2 => Packet::More { bytes: &bytes },
+        // Of four numbers, so that most are the right ones.
+        1 => Packet::First {
+            to: 0,
+            envelope: envelope(length as u64),
+            number: u64::from(odd >> 6),
+            bytes: &bytes,
+        },
+        2 => {
+            let offset = program.come[from.index()] + u64::from(odd % 16 == 15);
+            Packet::More { number: u64::from(odd >> 6), offset, bytes: &bytes }
+        }
         3 => Packet::Request {
             to: 0,
             envelope: envelope(length as u64),

@@ -2,6 +2,7 @@
 //! looks at.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use weft_endpoint::{PostedHead, Rank};
 use weft_tagged::network::gather;
 use weft_tagged::{Broadcast, Network, Result, Sink, Source};
@@ -59,9 +60,9 @@ impl Network for Wires {
         from: Rank,
         head: &PostedHead,
         into: &mut D,
-        length: usize,
+        range: Range<usize>,
     ) -> bool {
-        assert!(length as u64 <= into.capacity(), "there is memory for what comes");
+        assert!(range.end as u64 <= into.capacity(), "there is memory for what comes");
         from.0.is_multiple_of(2) && self.posted.insert((from, *head))
     }
 

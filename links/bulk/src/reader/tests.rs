@@ -85,7 +85,7 @@ proptest! {
         let mut memory = vec![0; lengths.iter().sum::<usize>() + LEAST];
         let start = NonNull::from(&mut *memory).cast();
         let mut posted = PostedMemory::new(1);
-        posted.post(Rank(0), Posted { head: [7; 16], start, bytes: memory.len() });
+        posted.post(Rank(0), Posted { head: [7; 16], start, bytes: memory.len(), there: 0 });
         let (mut expected, mut written) = (Vec::new(), Vec::new());
         for ((byte, length), is_other) in (0..).zip(lengths).zip(others.into_iter().cycle()) {
             let length = length.max(POSTED_HEAD_BYTES);

@@ -25,7 +25,7 @@ impl Memory {
 
     fn posted(&mut self, head: PostedHead) -> Posted {
         let start = NonNull::from(&mut *self.0).cast();
-        Posted { head, start, bytes: self.0.len() }
+        Posted { head, start, bytes: self.0.len(), there: 0 }
     }
 }
 

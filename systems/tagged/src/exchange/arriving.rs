@@ -1,8 +1,7 @@
 //! Packets of other ranks.
 
 use super::{
-    Answer, Arriving, Asked, Event, Exchange, Gives, PartsPosted, Peer, Receive, Stored, Target,
-    Until,
+    Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Posted, Receive, Stored, Target, Until,
 };
 use super::{kind_index, receive_key, send_key};
 use crate::format::{Packet, Whole, parse, parse_whole};
@@ -10,13 +9,14 @@ use crate::matching::Envelope;
 use crate::network::{Network, Receiver, Sink, Source};
 use crate::peer::Flow;
 use crate::{Error, Result};
+use slotmap::Key;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use weft_endpoint::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Takes one packet of `from`, which is no [part](Self::arrive_part). Of what ended
-    /// [`Self::event`] tells.
+    /// Takes one packet of `from`, which is none of [several](Self::arrive_one_of_several). Of what
+    /// ended [`Self::event`] tells.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
@@ -28,23 +28,29 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// Takes one packet of `from` that is a part of a message ([`crate::format::is_part`]). Of what
-    /// ended [`Self::event`] tells. Where the network has read its bytes where they belong, the
-    /// packet need not have them.
+    /// Takes one packet of `from` that is one of several with the bytes of a message
+    /// ([`crate::format::is_one_of_several`]). Of what ended [`Self::event`] tells. Where the
+    /// network has read its bytes where they belong, the packet need not have them.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive_part<N: Network>(
+    pub fn arrive_one_of_several<N: Network>(
         &mut self,
         network: &mut N,
         from: Rank,
         packet: &[u8],
     ) -> Result<()> {
         let outcome = match parse(from, packet) {
-            Some(Packet::Part { own, offset, bytes }) => {
-                self.handle_part(network, from, own, offset, bytes)
+            Some(Packet::First { to, envelope, number, bytes }) => {
+                self.handle_first(network, to, envelope, number, bytes)
             }
-            _ => Err("a part that is none"),
+            Some(Packet::More { number, offset, bytes }) => {
+                self.handle_more(network, from, (number, offset), bytes)
+            }
+            Some(Packet::Part { own, offset, bytes }) => {
+                self.handle_part(network, from, (own, offset), bytes)
+            }
+            _ => Err("a packet of several that is none"),
         };
         outcome.map_err(|what| Error::Violation { from, what })
     }
@@ -88,8 +94,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     #[inline(never)]
     fn handle_other(&mut self, from: Rank, packet: &[u8]) -> Result<(), &'static str> {
         match parse(from, packet) {
-            Some(Packet::First { to, envelope, bytes }) => self.handle_first(to, envelope, bytes),
-            Some(Packet::More { bytes }) => self.handle_more(from, bytes),
             Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
                 self.handle_request(to, envelope, Asked { number, lies_at, wants_done })
             }
@@ -103,7 +107,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                     false => Err("that it consumed what was never sent"),
                 }
             }
-            Some(Packet::Whole(_) | Packet::Part { .. }) | None => Err("a packet that is none"),
+            _ => Err("a packet that is none"),
         }
     }
 
@@ -149,10 +153,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
-    fn handle_first(
+    fn handle_first<N: Network>(
         &mut self,
+        network: &mut N,
         to: u8,
         envelope: Envelope,
+        number: u64,
         bytes: &[u8],
     ) -> Result<(), &'static str> {
         let (source, received) = (envelope.source.rank, bytes.len() as u64);
@@ -170,10 +176,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(mut into) => {
                 into.place(0, bytes);
                 let (expected, asked, fetched_from) = (envelope.length, None, None);
-                let posted = PartsPosted::NEVER;
+                let posted = Posted::NEVER;
                 let receive =
                     Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-                Target::Receive(self.receives.insert(receive))
+                let key = self.receives.insert(receive);
+                self.post_begun(network, key, number);
+                Target::Receive(key)
             }
             None => {
                 let mut stored = Vec::with_capacity(envelope.length as usize);
@@ -182,18 +190,27 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 Target::Stored(self.store(to, envelope, stored))
             }
         };
-        let arriving = Arriving { to: target, length: envelope.length, received };
+        let arriving = Arriving { to: target, number, length: envelope.length, received };
         self.peers[source.index()].arriving = Some(arriving);
         Ok(())
     }
 
-    fn handle_more(&mut self, from: Rank, bytes: &[u8]) -> Result<(), &'static str> {
+    fn handle_more<N: Network>(
+        &mut self,
+        network: &mut N,
+        from: Rank,
+        (number, offset): (u64, u64),
+        bytes: &[u8],
+    ) -> Result<(), &'static str> {
         let peer = &mut self.peers[from.index()];
-        let Some(arriving) = &mut peer.arriving else {
+        let Some(arriving) = peer.arriving.as_mut().filter(|it| it.number == number) else {
             return Err("the rest of a message that did not begin");
         };
-        let (at, length, target) = (arriving.received, arriving.length, arriving.to);
-        let received = at + bytes.len() as u64;
+        let (length, target) = (arriving.length, arriving.to);
+        if offset != arriving.received {
+            return Err("what is not the next of a message");
+        }
+        let received = offset + bytes.len() as u64;
         if bytes.is_empty() || received > length {
             return Err("more of a message than there is");
         }
@@ -209,8 +226,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             }
             Target::Receive(key) => {
                 if let Some(receive) = self.receives.get_mut(key) {
-                    receive.into.place(at, bytes);
-                    receive.received = received;
+                    receive.take(network, bytes, received);
                 }
                 if received == length {
                     self.end_receive(key);
@@ -260,6 +276,42 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         Ok(())
     }
 
+    /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
+    pub(super) fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, mut into: D) {
+        let source = envelope.source.rank;
+        let expected = envelope.length.min(into.capacity());
+        if expected == 0 {
+            self.refuse(source, asked);
+            self.events.push_back(Event::Received { into, envelope });
+            return;
+        }
+        let peer = &self.peers[source.index()];
+        let fetched_from = asked
+            .lies_at
+            .filter(|_| !peer.is_unfetchable && into.room(0, expected as usize).is_some());
+        let (received, number, asked) = (0, asked.number, Some(asked));
+        let posted = Posted::NEVER;
+        let receive =
+            Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
+        let key = self.receives.insert(receive);
+        if fetched_from.is_some() {
+            self.fetching.push_back(key);
+        } else {
+            self.granting.push(key);
+            let own = key.data().as_ffi();
+            self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
+        }
+    }
+
+    /// Answers that no bytes are wanted.
+    pub(super) fn refuse(&mut self, source: Rank, asked: Asked) {
+        let grant = Packet::Grant { number: asked.number, own: 0, length: 0 };
+        self.answer(source, grant, Gives::Request);
+        if asked.wants_done {
+            self.answer(source, Packet::Done { number: asked.number }, Gives::Nothing);
+        }
+    }
+
     fn handle_grant(
         &mut self,
         from: Rank,
@@ -290,8 +342,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         &mut self,
         network: &mut N,
         from: Rank,
-        own: u64,
-        offset: u64,
+        (own, offset): (u64, u64),
         bytes: &[u8],
     ) -> Result<(), &'static str> {
         let key = receive_key(own);
@@ -304,19 +355,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Err("a part of a message that nobody wants");
         };
         if offset != receive.received {
-            return Err("a part of a message that is not the next one");
+            return Err("what is not the next of a message");
         }
         let received = offset + bytes.len() as u64;
         if bytes.is_empty() || received > receive.expected {
             return Err("more of a message than is wanted");
         }
-        if receive.bytes_there(network, own) < received {
-            receive.end_posting(network, own);
-            receive.into.place(offset, bytes);
-        }
-        receive.received = received;
+        receive.take(network, bytes, received);
         if received == receive.expected {
-            receive.end_posting(network, own);
             self.end_receive(key);
         }
         Ok(())

@@ -7,6 +7,7 @@ use super::{
 use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Parted, Sink, Source, lies_at};
+use crate::peer::EAGER_BYTES;
 use crate::{Address, Result};
 use slotmap::Key;
 use std::num::NonZero;
@@ -17,6 +18,9 @@ use weft_endpoint::Rank;
 /// one, the second is under way. Of shorter ones a second packet costs more than that; longer ones
 /// are several packets anyway.
 const HALVED: RangeInclusive<u64> = 48 * 1024..=96 * 1024;
+/// Bytes in the first packet of an eager message whose others are read where they belong, longer
+/// than those that leave in halves: its receiver has to know it before they come.
+const FIRST_OF_PLACED: usize = 2048;
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;
 
@@ -25,6 +29,16 @@ impl<S: Source> Peer<S> {
     #[inline]
     fn may_send<B: Source>(&self, source: &B) -> bool {
         self.flow.may_send(source.length()) && !(self.single_copy && lies_at(source).is_some())
+    }
+
+    /// True if a message of these bytes may be sent eagerly because it leaves from where they lie.
+    fn may_send_in_place<B: Source>(&self, source: &B, message: &Outgoing) -> bool {
+        let length = source.length();
+        self.in_place
+            && !message.wants_done
+            && length > EAGER_BYTES
+            && self.flow.may_send_in_place(length)
+            && source.lies_at().is_some()
     }
 }
 
@@ -57,6 +71,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.leaving.is_some() {
             return Ok(Sending::Again(source));
         }
+        if peer.may_send_in_place(&source, message) {
+            return self.send_first(network, message.to, envelope, source.keep(), true);
+        }
         let is_registered = message.wants_done && REGISTERED + length as usize <= network.payload();
         if message.wants_done != is_registered || !peer.may_send(&source) {
             return self.ask(network, message, envelope, source);
@@ -65,7 +82,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return self.register(network, message, envelope, source);
         }
         if is_parted(network, length) {
-            return self.send_first(network, message.to, envelope, source);
+            return self.send_first(network, message.to, envelope, source, false);
         }
         // There was no room for its packet.
         Ok(Sending::Again(source))
@@ -234,32 +251,53 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         sent.map(|_| Sending::Again(send.source))
     }
 
-    /// Sends what fits into the first packet, and as much of the rest as there is room for.
+    /// Sends the first packet of a message, and as much of the rest as there is room for.
     fn send_first<N: Network>(
         &mut self,
         network: &mut N,
         to: Address,
         envelope: Envelope,
         source: S,
+        in_place: bool,
     ) -> Result<Sending<S>> {
-        let length = envelope.length as usize;
-        let most = if HALVED.contains(&envelope.length) { length / 2 } else { length - 1 };
-        let room = (network.payload() - FIRST).min(most);
-        let head = Packet::First { to: to.endpoint, envelope, bytes: &[] }.head();
+        let (length, peer) = (envelope.length as usize, &mut self.peers[to.rank.index()]);
+        let most = match length as u64 {
+            halved if HALVED.contains(&halved) => length / 2,
+            longer if peer.in_place && longer > *HALVED.end() => FIRST_OF_PLACED,
+            _ => length - 1,
+        };
+        let (room, number) = ((network.payload() - FIRST).min(most), peer.next);
+        let head = Packet::First { to: to.endpoint, envelope, number, bytes: &[] }.head();
         if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
             return Ok(Sending::Again(source));
         }
-        let peer = &mut self.peers[to.rank.index()];
+        peer.next += 1;
         peer.flow.sent(envelope.length);
-        let from = envelope.source.endpoint;
-        let mut leaving = Leaving { from, source, sent: room as u64 };
+        let (from, sent) = (envelope.source.endpoint, room as u64);
+        let mut leaving = Leaving { from, number, source, sent, in_place, is_lent: false };
         if leaving.go_on(network, to.rank)? {
-            return Ok(Sending::Sent(leaving.source));
+            return Ok(match leaving.is_lent {
+                true => {
+                    self.wait_for_lent(to.rank, leaving);
+                    Sending::Kept
+                }
+                false => Sending::Sent(leaving.source),
+            });
         }
-        leaving.source = leaving.source.keep();
+        if !in_place {
+            leaving.source = leaving.source.keep();
+        }
         peer.leaving = Some(leaving);
         self.leaving.push_back(to.rank);
         Ok(Sending::Kept)
+    }
+
+    /// A message has left, but for packets that have bytes of it where they lie.
+    fn wait_for_lent(&mut self, to: Rank, leaving: Leaving<S>) {
+        let Leaving { from, source, .. } = leaving;
+        let (was_offered, wants_done, is_lent, waits) = (false, false, true, Until::Back);
+        let send = Send { source, from, to, was_offered, wants_done, is_lent, waits };
+        self.lent.push_back(self.sends.insert(send));
     }
 
     /// True if packets without bytes wait for room.
@@ -308,7 +346,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             if !ended {
                 self.leaving.push_back(to);
             } else if let Some(leaving) = peer.leaving.take() {
-                self.events.push_back(Event::Sent(leaving.source));
+                match leaving.is_lent {
+                    true => self.wait_for_lent(to, leaving),
+                    false => self.events.push_back(Event::Sent(leaving.source)),
+                }
             }
         }
         for _ in 0..PARTS_AT_ONCE {
@@ -370,9 +411,18 @@ impl<S: Source> Leaving<S> {
         let length = self.source.length();
         while self.sent < length {
             let room = ((network.payload() - MORE) as u64).min(length - self.sent) as usize;
-            let head = Packet::More { bytes: &[] }.head();
-            if !network.send(to, head.bytes(), Some((&self.source, self.sent, room)))? {
-                return Ok(false);
+            let head = Packet::More { number: self.number, offset: self.sent, bytes: &[] }.head();
+            let body = (&self.source, self.sent, room);
+            let is_last = self.sent + room as u64 == length;
+            let parted = match self.in_place {
+                true => network.send_part(to, head.bytes(), body, is_last)?,
+                false if network.send(to, head.bytes(), Some(body))? => Parted::Copied,
+                false => Parted::NoRoom,
+            };
+            match parted {
+                Parted::NoRoom => return Ok(false),
+                Parted::Copied => {}
+                Parted::Lent => self.is_lent = true,
             }
             self.sent += room as u64;
         }

@@ -6,10 +6,10 @@ mod posted;
 
 use super::*;
 use crate::Error;
-use crate::format::{Whole, is_part};
+use crate::format::{Whole, is_one_of_several};
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
-use crate::peer::{EAGER_BYTES, MOST_REQUESTS, cost, window_of};
+use crate::peer::{EAGER_BYTES, IN_PLACE_BYTES, MOST_REQUESTS, cost, window_of};
 use weft_model::random::Random;
 
 /// Memory to receive into: one message, or several in a row.
@@ -143,8 +143,8 @@ impl World {
     /// Gives `at` a packet of `from`.
     fn give(&mut self, at: usize, from: Rank, packet: &[u8]) -> crate::Result<()> {
         let World { ranks, received, net, .. } = self;
-        if is_part(packet) {
-            return ranks[at].arrive_part(&mut net.of(at), from, packet);
+        if is_one_of_several(packet) {
+            return ranks[at].arrive_one_of_several(&mut net.of(at), from, packet);
         }
         // All ways lead to the same end.
         let may_expect = packet.len().is_multiple_of(2);
@@ -527,14 +527,15 @@ fn what_no_peer_sends_changes_nothing() {
         data: None,
         length: EAGER_BYTES + 1,
     };
+    let longest = Envelope { length: IN_PLACE_BYTES + 1, ..envelope };
     let mut long = head(Packet::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
-    long.extend(vec![0; EAGER_BYTES as usize + 1]);
+    long.extend(vec![0; IN_PLACE_BYTES as usize + 1]);
     let hostile = [
         vec![],
         vec![1; 7],
         long,
-        head(Packet::More { bytes: &[] }),
-        head(Packet::First { to: 0, envelope, bytes: &[] }),
+        head(Packet::More { number: 0, offset: 0, bytes: &[] }),
+        head(Packet::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
         head(Packet::Grant { number: 1 << 32, own: 1, length: 1 }),
         head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX }),
         head(Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
@@ -547,7 +548,11 @@ fn what_no_peer_sends_changes_nothing() {
         // A send that waits for an answer, to rank 0 itself: nobody else answers it.
         assert!(world.send(0, &to(0, 5), 0, &pattern_of(200_000)));
         let outcome = world.give(0, Rank(1), &packet);
-        assert!(matches!(outcome, Err(Error::Violation { from: Rank(1), .. })), "{packet:?}");
+        assert!(
+            matches!(outcome, Err(Error::Violation { from: Rank(1), .. })),
+            "kind {:?}",
+            packet.first()
+        );
         world.tell(0);
         assert!(world.received.is_empty() && world.sent.is_empty());
     }
@@ -740,16 +745,17 @@ fn random_programs_receive_everything_once_and_in_order() {
         let room = 1 + random.below(4) as usize;
         let mut world = World::new(3, 200 + random.below(2000) as usize, room);
         world.ranks.iter_mut().for_each(|rank| {
-            let single_copy = random.happens(500);
+            let [single_copy, in_place] = [random.happens(500), random.happens(500)];
             rank.set_single_copy(|_| single_copy);
+            rank.set_in_place(|_| in_place);
         });
-        let fails = random.below(20) as usize;
-        world.net.fetchable.fails = fails..fails + random.below(2) as usize;
+        let (fails, count) = (random.below(20) as usize, random.below(2) as usize);
+        world.net.fetchable.fails = fails..fails + count;
         (world.net.lends, world.net.posts) = (random.happens(500), random.happens(500));
-        let mut messages: Vec<(usize, Outgoing, Vec<u8>)> = Vec::new();
+        let mut messages = Vec::new();
         let mut posted: Vec<Posted> = Vec::new();
         for _ in 0..3000 {
-            let (one, two) = (random.below(3) as usize, random.below(3) as usize);
+            let [one, two] = [random.below(3), random.below(3)].map(|rank| rank as usize);
             match random.below(10) {
                 0 | 1 if messages.len() < 200 => {
                     let wants_done = random.happens(100);
@@ -770,12 +776,8 @@ fn random_programs_receive_everything_once_and_in_order() {
                     posted.push(Posted { at: one, pattern, got: None });
                     world.receive(one, pattern, number, LONG as usize + 4);
                 }
-                4..8 => {
-                    world.arrive(one, two);
-                }
-                _ => {
-                    world.transmit(one);
-                }
+                4..8 => drop(world.arrive(one, two)),
+                _ => drop(world.transmit(one)),
             }
         }
         // Whatever is left is wanted by somebody now.

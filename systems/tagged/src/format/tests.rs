@@ -22,8 +22,8 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
     vec![
         whole(7, envelope(Kind::Tagged, Some(5), length), None, bytes),
         whole(0, envelope(Kind::Untagged, None, length), None, bytes),
-        Packet::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), bytes },
-        Packet::More { bytes },
+        Packet::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), number: 3, bytes },
+        Packet::More { number: 3, offset: 1 << 33, bytes },
         Packet::Request {
             to: 2,
             envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
@@ -51,7 +51,7 @@ fn packet(parsed: &Packet<'_>) -> Vec<u8> {
     let mut packet = parsed.head().bytes().to_vec();
     if let Packet::Whole(Whole { bytes, .. })
     | Packet::First { bytes, .. }
-    | Packet::More { bytes }
+    | Packet::More { bytes, .. }
     | Packet::Part { bytes, .. } = parsed
     {
         packet.extend_from_slice(bytes);
@@ -123,11 +123,14 @@ fn a_message_is_registered_by_a_number() {
 }
 
 #[test]
-fn parts_of_a_message_begin_alike_up_to_where_they_belong() {
-    let bytes = packet(&Packet::Part { own: 78, offset: 0x0102, bytes: b"some bytes" });
-    let [head, rest] = [part_head(78).to_vec(), bytes[part_head(78).len()..].to_vec()];
-    assert_eq!([&head[..], &[2, 1, 0, 0, 0, 0, 0, 0], b"some bytes"].concat(), bytes);
-    assert_eq!(rest.len(), 8 + 10);
-    assert!(is_part(&bytes) && !is_part(&packet(&Packet::More { bytes: &[] })) && !is_part(&[]));
-    assert_ne!(part_head(78), part_head(79));
+fn packets_of_a_message_begin_alike_up_to_where_they_belong() {
+    let end = [&[2, 1, 0, 0, 0, 0, 0, 0][..], b"some bytes"].concat();
+    let (offset, bytes) = (0x0102, &b"some bytes"[..]);
+    let part = packet(&Packet::Part { own: 78, offset, bytes });
+    let more = packet(&Packet::More { number: 78, offset, bytes });
+    assert_eq!(part, [&part_head(78)[..], &end].concat());
+    assert_eq!(more, [&more_head(78)[..], &end].concat());
+    assert!(part_head(78) != part_head(79) && part_head(78) != more_head(78));
+    assert!([part, more].iter().all(|packet| is_one_of_several(packet)));
+    assert!(!is_one_of_several(&packet(&Packet::Done { number: 1 })) && !is_one_of_several(&[]));
 }

@@ -244,11 +244,11 @@ impl Network for Wires<'_> {
         from: Rank,
         head: &PostedHead,
         into: &mut D,
-        length: usize,
+        range: Range<usize>,
     ) -> bool {
-        assert!(length as u64 <= into.capacity(), "there is memory for what comes");
+        assert!(range.end as u64 <= into.capacity(), "there is memory for what comes");
         if self.posts {
-            let before = self.posted.insert((self.own, from, *head), 0);
+            let before = self.posted.insert((self.own, from, *head), range.start as u64);
             assert_eq!(before, None, "a message is posted once");
         }
         self.posts

@@ -53,7 +53,7 @@ fn a_peer_that_exceeds_its_window_is_noticed() {
     assert!((0..most).all(|_| flow.received_eager(EAGER_BYTES)));
     assert!(!flow.received_eager(EAGER_BYTES));
     assert!(
-        !Flow::new(WINDOW).received_eager(EAGER_BYTES + 1),
+        !Flow::new(WINDOW).received_eager(IN_PLACE_BYTES + 1),
         "a long message may not come unasked"
     );
     assert!(!Flow::new(WINDOW).received_eager(u64::MAX));

@@ -1,5 +1,6 @@
 //! Messages whose parts the network reads where they belong.
 
+use super::super::posted::Posted;
 use super::*;
 use crate::format::parse;
 
@@ -14,13 +15,22 @@ impl World {
         let (source, target) = (Rank(from as u16), Rank(at as u16));
         let mut posted = std::mem::take(&mut net.posted);
         for packet in net.on_their_way(from, at) {
-            let Some(Packet::Part { own, offset, bytes }) = parse(source, packet) else { continue };
-            let there = posted.get_mut(&(target, source, crate::format::part_head(own)));
+            let parsed = parse(source, packet);
+            let Some(Packet::Part { offset, bytes, .. } | Packet::More { offset, bytes, .. }) =
+                parsed
+            else {
+                continue;
+            };
+            let head = *packet.first_chunk().unwrap();
+            let there = posted.get_mut(&(target, source, head));
             let Some(there) = there.filter(|there| **there == offset) else { continue };
-            let receive = ranks[at].receives.get_mut(receive_key(own));
-            let Some(receive) = receive else { continue };
+            let mut receives = ranks[at].receives.values_mut();
+            let receive = receives.find(|receive| {
+                receive.envelope.source.rank == source && receive.posted == Posted::Now(head)
+            });
+            let receive = receive.expect("what is posted is being received");
             // Not all, and not always the same ones.
-            if (offset + bytes.len() as u64 + own) % 11 < 2 {
+            if (offset + bytes.len() as u64) % 11 < 2 {
                 continue;
             }
             receive.into.place(offset, bytes);
@@ -36,6 +46,14 @@ impl World {
 fn posting() -> World {
     let mut world = World::pair();
     world.net.posts = true;
+    world
+}
+
+/// Ranks that send in a way that suits that.
+fn posting_in_place() -> World {
+    let mut world = posting();
+    world.net.lends = true;
+    world.ranks.iter_mut().for_each(|rank| rank.set_in_place(|_| true));
     world
 }
 
@@ -57,8 +75,60 @@ fn what_the_network_has_placed_is_not_taken_from_packets() {
             assert_eq!(world.received[0].1.bytes, bytes[..fits]);
             assert!(world.net.posted.is_empty(), "the program has its memory back");
             assert!(world.ranks.iter().all(Rankly::is_idle));
+            assert_eq!(world.sent, [0]);
         }
     }
+}
+
+#[test]
+fn what_leaves_from_where_it_lies_need_not_ask() {
+    for length in [100_000, EAGER_BYTES as usize + 1, 300_001, IN_PLACE_BYTES as usize] {
+        for late in [false, true] {
+            let mut world = posting_in_place();
+            let bytes = pattern_of(length);
+            if !late {
+                world.receive(1, from(0, 5), 1, length);
+            }
+            assert!(world.send(0, &to(1, 5), 0, &bytes));
+            assert_eq!(world.sent.is_empty(), length > EAGER_BYTES as usize, "{length}");
+            while world.transmit(0) {}
+            // The first packet, which posts the message, and then the others.
+            assert!(world.arrive(0, 1));
+            assert_eq!(world.net.posted.len(), usize::from(!late));
+            while world.arrive(0, 1) || world.transmit(0) {}
+            assert!(world.received.is_empty() == late && world.sent == [0]);
+            world.receive(1, from(0, 5), 1, length);
+            assert_eq!(world.received[0].1.bytes, bytes);
+            world.settle();
+            assert!(world.net.posted.is_empty() && world.net.is_empty(0));
+        }
+    }
+    let mut world = posting_in_place();
+    assert!(world.send(0, &to(1, 5), 0, &pattern_of(IN_PLACE_BYTES as usize + 1)));
+    world.settle();
+    assert_eq!(world.ranks[1].unexpected_bytes(), 0, "what is longer asks");
+}
+
+#[test]
+fn of_what_went_unasked_no_more_is_stored_than_the_window() {
+    let mut world = posting_in_place();
+    let mut number = 0;
+    while world.ranks[0].sends.iter().all(|(_, send)| send.waits != Until::Granted) {
+        assert!(world.send(0, &to(1, 5), number, &pattern_of(IN_PLACE_BYTES as usize)));
+        world.settle();
+        number += 1;
+    }
+    let stored = (number - 1) * IN_PLACE_BYTES as usize;
+    assert_eq!(world.ranks[1].unexpected_bytes(), stored);
+    assert!(
+        stored as u64 <= window()
+            && (stored + IN_PLACE_BYTES as usize) as u64 > window() - 64 * number as u64
+    );
+    for number in 0..number {
+        world.receive(1, from(0, 5), number, IN_PLACE_BYTES as usize);
+        world.settle();
+    }
+    assert_eq!((world.received.len(), world.sent.len()), (number, number));
 }
 
 #[test]
