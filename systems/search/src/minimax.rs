@@ -32,6 +32,7 @@ mod values;
 
 pub(crate) use drive::{Until, drive};
 pub(crate) use member::Member;
+pub(crate) use values::Values;
 
 /// Values that a search tells apart: those above `alpha` and below `beta`. One that is outside is
 /// known to be so, and no more.

@@ -9,7 +9,7 @@ impl<G: Game> Member<'_, G> {
         let depth = request.depth.min(position.longest());
         if depth <= self.grain || self.asked.is_high() || self.records.is_full() {
             let before = self.worked.nodes;
-            let (values, worked) = (&self.values, &mut self.worked);
+            let (values, worked) = (&*self.values, &mut self.worked);
             match self.alone.begin(&position, depth, window, values, worked) {
                 Some(found) => self.answers.push((asker, Some(found), 0)),
                 None => self.current = Some((asker, before)),
@@ -48,7 +48,7 @@ impl<G: Game> Member<'_, G> {
     /// Goes on with what is being searched alone.
     pub(super) fn advance(&mut self, nodes: u64) {
         let Some((asker, before)) = self.current else { return };
-        if let Some(found) = self.alone.advance(nodes, &mut self.values, &mut self.worked) {
+        if let Some(found) = self.alone.advance(nodes, self.values, &mut self.worked) {
             self.answers.push((asker, Some(found), self.worked.nodes - before));
             self.current = None;
         }
