@@ -54,6 +54,11 @@ impl Window {
         Window { alpha: -self.beta, beta: -self.alpha }
     }
 
+    /// True if the result of a search with this window is one of a search with the other.
+    pub fn covers(self, other: Self) -> bool {
+        self.alpha <= other.alpha && other.beta <= self.beta
+    }
+
     /// True if it has no value in it.
     #[inline]
     pub fn is_null(self) -> bool {
