@@ -43,7 +43,7 @@ fn a_value_beyond_the_window_is_enough() {
 fn a_place_that_is_used_again_is_another_record() {
     let mut records = Records::new(2);
     let first = records.insert(record(10, 1));
-    let second = records.insert(record(20, 1));
+    records.insert(record(20, 1));
     assert!(records.is_full() && records.get(first).is_some());
     assert!(records.remove(first).is_some() && records.remove(first).is_none());
     let third = records.insert(record(30, 1));
