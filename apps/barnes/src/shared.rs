@@ -135,10 +135,11 @@ impl<'a> SharedSky<'a> {
         if cells.len() <= serial {
             cells.resize_with(serial + 1, || None);
         }
-        // They come after the bodies that live there.
-        let (shared, bodies) = (self.shared, self.blocks.of(home).len());
-        let id = self.names.id(home, bodies + serial);
-        kept(&mut cells[serial], || shared.regions().map(id))
+        let (shared, blocks, names) = (self.shared, self.blocks, &self.names);
+        kept(&mut cells[serial], || {
+            // They come after the bodies that live there.
+            shared.regions().map(names.id(home, blocks.of(home).len() + serial))
+        })
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) fn bench<B: Board>(weft: &Weft, first: B, options: &BenchOptions) -> 
     let (mut nodes, mut time) = (0, Duration::ZERO);
     for number in 0..POSITIONS {
         let played = position(first, number);
+        // Each position counts for itself.
+        search.forget();
         let go_on = |_: &_| ControlFlow::Continue(());
         let judged = search.best_move(&played.position, plan, go_on)?;
         nodes += judged.work.nodes;

@@ -1,6 +1,7 @@
 //! Boards of the command line and of files.
 
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::board::{Board, NoBoard};
@@ -90,7 +91,7 @@ pub(crate) fn instances(options: &Options) -> Result<Vec<Instance>, InputError> 
 }
 
 /// Instances of a file, in its order; with `numbers`, only those.
-fn read(path: &Path, numbers: &[u32]) -> Result<Vec<Instance>, InputError> {
+fn read(path: &Path, numbers: &[RangeInclusive<u32>]) -> Result<Vec<Instance>, InputError> {
     let file = File::open(path).map_err(|error| InputError::Read { path: path.into(), error })?;
     let failed = |error| InputError::Csv { path: path.into(), error };
     let mut reader = csv::Reader::from_reader(file);
@@ -109,7 +110,7 @@ fn read(path: &Path, numbers: &[u32]) -> Result<Vec<Instance>, InputError> {
             text.parse().map_err(|_| wrong(format!("'{text}' is no number")))
         };
         let instance: u32 = number(instance)?;
-        if !numbers.is_empty() && !numbers.contains(&instance) {
+        if !numbers.is_empty() && !numbers.iter().any(|range| range.contains(&instance)) {
             continue;
         }
         let board = field(board).parse().map_err(|why: NoBoard| wrong(why.to_string()))?;
@@ -117,9 +118,9 @@ fn read(path: &Path, numbers: &[u32]) -> Result<Vec<Instance>, InputError> {
         let moves = moves.map(number).transpose()?.map(|moves| moves as u16);
         found.push((instance, Instance { name: format!("instance {instance}"), board, moves }));
     }
-    let absent = numbers.iter().find(|number| !found.iter().any(|(there, _)| there == *number));
-    match absent {
-        Some(number) => Err(InputError::Absent { path: path.into(), number: *number }),
+    let mut wanted = numbers.iter().cloned().flatten();
+    match wanted.find(|number| !found.iter().any(|(there, _)| there == number)) {
+        Some(number) => Err(InputError::Absent { path: path.into(), number }),
         None => Ok(found.into_iter().map(|(_, instance)| instance).collect()),
     }
 }

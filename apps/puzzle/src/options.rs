@@ -1,4 +1,5 @@
 use clap::{Parser, ValueEnum, value_parser};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 use weft_search::{MOST_JOBS_PER_MESSAGE, Replacement, Settings};
@@ -11,6 +12,8 @@ Examples:
   puzzle '4 1 2 3 5 0 6 7 8 9 10 11 12 13 14 15'
                                       a board, on one rank
   weft run -n 4 -- puzzle --korf 2    a published instance, on four ranks
+  weft run -n 4 -- puzzle --korf 1-10,42 --brief
+                                      eleven of them, one after the other
   weft run -n 4 -- puzzle --file korf100.csv --instances 79,12
                                       two boards of a file with the columns instance, board and,
                                       to be compared with, optimal_moves
@@ -38,14 +41,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE.csv")]
     pub file: Option<PathBuf>,
 
-    /// Only these instances of the file
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', requires = "file")]
-    pub instances: Vec<u32>,
+    /// Only these instances of the file, by numbers and ranges of them
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', requires = "file",
+        value_parser = numbers)]
+    pub instances: Vec<RangeInclusive<u32>>,
 
-    /// The first of Korf's hundred instances, by their numbers, 1 to 10
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',',
-        value_parser = value_parser!(u32).range(1..=KORF.len() as i64))]
-    pub korf: Vec<u32>,
+    /// Korf's instances, by numbers from 1 to 100 and ranges of them, such as 1-10,42
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = korf)]
+    pub korf: Vec<RangeInclusive<u32>>,
 
     /// Jobs that are combined in a message at most
     #[arg(long, value_name = "JOBS", default_value = "64",
@@ -117,8 +120,8 @@ impl Options {
     /// Boards of the command line, but for files.
     pub(crate) fn named(&self) -> Result<Vec<(String, Board, Option<u16>)>, crate::InputError> {
         let given = self.boards.iter().map(|text| (String::new(), text.as_str(), None));
-        let korf = self.korf.iter().map(|number| {
-            let (board, moves) = KORF[*number as usize - 1];
+        let korf = self.korf.iter().cloned().flatten().map(|number| {
+            let (board, moves) = KORF[number as usize - 1];
             (format!("Korf's instance {number}"), board, Some(moves))
         });
         let parse = |(name, text, moves): (String, &str, _)| {
@@ -128,4 +131,20 @@ impl Options {
         };
         given.chain(korf).map(parse).collect()
     }
+}
+
+/// Numbers from one to another, or one.
+fn numbers(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let range = number(first).zip(number(last)).filter(|(first, last)| first <= last);
+    let range = range.map(|(first, last)| first..=last);
+    range.ok_or_else(|| format!("'{text}' is neither a number nor a range such as 1-10"))
+}
+
+fn korf(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let all = 1..=KORF.len() as u32;
+    let range = numbers(text)?;
+    let is_there = all.contains(range.start()) && all.contains(range.end());
+    is_there.then_some(range).ok_or_else(|| format!("Korf's instances are 1 to {}", KORF.len()))
 }

@@ -42,6 +42,14 @@ pub enum Error {
         /// Length that is said.
         expected: u16,
     },
+    /// A solution that is there was not found.
+    #[error("no solution of {name} was found, which has one of {expected} moves")]
+    Missed {
+        /// Name of the instance.
+        name: String,
+        /// Length that is said.
+        expected: u16,
+    },
     /// The report could not be written.
     #[error(transparent)]
     Output(#[from] io::Error),
@@ -103,6 +111,9 @@ fn judge(
         _ if !is_first => Ok(()),
         (Answer::Moves(moves), Some(expected), _) if moves.len() != usize::from(expected) => {
             Err(Error::Wrong { name: instance.name.clone(), found: moves.len(), expected })
+        }
+        (Answer::Late { at_least }, Some(expected), _) if *at_least > expected => {
+            Err(Error::Missed { name: instance.name.clone(), expected })
         }
         (Answer::Late { at_least }, _, Some(limit)) => {
             Err(Error::Late { limit, at_least: *at_least })

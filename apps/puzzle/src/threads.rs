@@ -28,12 +28,14 @@ pub fn solve(options: &Options, threads: usize) -> Result<Duration, Error> {
     let mut time = Duration::ZERO;
     for Instance { name, board, moves } in instances(options)? {
         let start = Instant::now();
-        let solved = search(&board, threads);
+        let found = search(&board, options.most_moves.unwrap_or(u16::MAX), threads);
         time += start.elapsed();
-        let found = usize::from(solved.moves);
-        match moves {
-            Some(expected) if solved.moves != expected => {
-                return Err(Error::Wrong { name, found, expected });
+        match (found.moves, moves) {
+            (Some(found), Some(expected)) if found != expected => {
+                return Err(Error::Wrong { name, found: found.into(), expected });
+            }
+            (None, Some(expected)) if options.most_moves.is_some_and(|most| most >= expected) => {
+                return Err(Error::Missed { name, expected });
             }
             _ => {}
         }
@@ -41,27 +43,26 @@ pub fn solve(options: &Options, threads: usize) -> Result<Duration, Error> {
     Ok(time)
 }
 
-/// A shortest solution.
+/// Outcome of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// Number of its moves.
-    pub moves: u16,
-    /// Nodes of each iteration but the last, by its bound.
+    /// Number of moves of a shortest solution; `None` if it has more than were asked for.
+    pub moves: Option<u16>,
+    /// Nodes of each iteration without a solution, by its bound.
     pub nodes: Vec<(u16, u64)>,
 }
 
-/// Searches with one bound after the other. The board can be solved.
-pub fn search(board: &Board, threads: usize) -> Found {
+/// Searches with one bound after the other, up to `most`. The board can be solved.
+pub fn search(board: &Board, most: u16, threads: usize) -> Found {
     let mut nodes = Vec::new();
-    let mut bound = board.lower_bound();
-    loop {
+    // A move changes the parity of the distance.
+    for bound in (board.lower_bound()..=most).step_by(2) {
         match iterate(board, bound, threads) {
-            None => return Found { moves: bound, nodes },
+            None => return Found { moves: Some(bound), nodes },
             Some(count) => nodes.push((bound, count)),
         }
-        // A move changes the parity of the distance.
-        bound += 2;
     }
+    Found { moves: None, nodes }
 }
 
 /// A position: after which move, and how many moves below the root.

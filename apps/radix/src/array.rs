@@ -39,7 +39,12 @@ impl<'a> Array<'a> {
 
     /// The places of this rank's part.
     pub fn mine(&self) -> Range<usize> {
-        self.parts.of(self.shared.rank())
+        self.of(self.shared.rank())
+    }
+
+    /// The places of a rank's part.
+    pub fn of(&self, rank: usize) -> Range<usize> {
+        self.parts.of(rank)
     }
 
     fn region(&mut self, id: RegionId) -> Result<&Mapped<u32>> {
@@ -70,21 +75,48 @@ impl<'a> Array<'a> {
 
     /// Asks for what others have written into this rank's part.
     pub fn prefetch_mine(&self) -> Result<()> {
+        self.mapped_here().try_for_each(Mapped::prefetch)
+    }
+
+    /// Asks to be the only one who has this rank's part, to write it.
+    pub fn prefetch_to_write(&self) -> Result<()> {
+        self.mapped_here().try_for_each(Mapped::prefetch_to_write)
+    }
+
+    fn mapped_here(&self) -> impl Iterator<Item = &Mapped<u32>> {
         let me = self.shared.regions().rank();
-        let mine = self.mapped.iter().filter(|(id, _)| id.home == me);
-        mine.map(|(_, region)| region).try_for_each(Mapped::prefetch)
+        self.mapped.iter().filter(move |(id, _)| id.home == me).map(|(_, region)| region)
+    }
+
+    /// Asks for the keys at these places.
+    pub fn prefetch(&mut self, mut places: Range<usize>) -> Result<()> {
+        while !places.is_empty() {
+            let (id, from) = self.find(places.start);
+            let region = self.region(id)?;
+            region.prefetch()?;
+            places.start += region.len() - from;
+        }
+        Ok(())
     }
 
     /// Reads the keys at these places.
     pub fn read(&mut self, places: Range<usize>) -> Result<Vec<u32>> {
-        let mut keys = Vec::with_capacity(places.len());
-        while keys.len() < places.len() {
-            let (id, from) = self.find(places.start + keys.len());
-            let left = places.len() - keys.len();
-            let region = self.region(id)?;
-            keys.extend_from_slice(&region.read()?[from..region.len().min(from + left)]);
-        }
+        let mut keys = vec![0; places.len()];
+        self.read_into(places.start, &mut keys)?;
         Ok(keys)
+    }
+
+    /// Reads keys from `place` on, region after region.
+    pub fn read_into(&mut self, mut place: usize, mut keys: &mut [u32]) -> Result<()> {
+        while !keys.is_empty() {
+            let (id, from) = self.find(place);
+            let region = self.region(id)?;
+            let count = (region.len() - from).min(keys.len());
+            let (now, later) = keys.split_at_mut(count);
+            now.copy_from_slice(&region.read()?[from..from + count]);
+            (place, keys) = (place + count, later);
+        }
+        Ok(())
     }
 }
 

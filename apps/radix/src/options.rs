@@ -6,6 +6,8 @@ Examples:
   radix --verify                                     3,000,000 keys on one rank
   weft run -n 4 -- radix --speedup                   on four ranks, and how much faster they are
   weft run -n 4 -- radix --keys 100000 --bits 32 --radix 256 --verify
+  weft run -n 4 -- radix --pull --prefetch --data puts --region-bytes 262144 --speedup
+                                                     as fits today's machines
   weft sim radix -n 64                               on 64 simulated ranks of the thesis's cluster";
 
 /// Sorts integers by their digits (radix sort), on all ranks of a Weft job, in shared regions
@@ -31,6 +33,11 @@ pub struct Options {
     /// Bytes of a region: a multiple of 4
     #[arg(long, default_value = "1024", value_name = "BYTES", value_parser = region)]
     pub region_bytes: u32,
+
+    /// Take keys out of the parts of others, instead of writing them there: each crosses once, and
+    /// no region is written by two ranks
+    #[arg(long)]
+    pub pull: bool,
 
     /// Fixes the keys
     #[arg(long, value_name = "NUMBER", default_value = "1")]

@@ -6,9 +6,11 @@ use crate::sort::{COUNT, Digit, MOVE, key};
 /// Sorts, saying how many operations that takes.
 pub fn sequential(options: &Options, work: impl Fn(usize)) -> Vec<u32> {
     let mut keys = unsorted(options);
+    let mut sorted = vec![0; keys.len()];
     for digit in Digit::all(options.radix, options.passes()) {
         let counts = digit.counts(&keys);
-        keys = digit.sorted(&keys, &counts);
+        digit.sort(&keys, &counts, &mut sorted);
+        std::mem::swap(&mut keys, &mut sorted);
         work((COUNT + MOVE) * keys.len());
     }
     keys

@@ -45,8 +45,9 @@ impl Digit {
         counts
     }
 
-    /// The keys by this digit, in the order that they had where it is equal.
-    pub fn sorted(self, keys: &[u32], counts: &[u32]) -> Vec<u32> {
+    /// Moves keys to where they belong by this digit, into as many places, in the order that they
+    /// had where it is equal.
+    pub fn sort(self, keys: &[u32], counts: &[u32], sorted: &mut [u32]) {
         let mut next = 0;
         let places = counts.iter().map(|&count| {
             let first = next;
@@ -54,13 +55,11 @@ impl Digit {
             first
         });
         let mut places: Vec<usize> = places.collect();
-        let mut sorted = vec![0; keys.len()];
         for &key in keys {
             let place = &mut places[self.of(key)];
             sorted[*place] = key;
             *place += 1;
         }
-        sorted
     }
 }
 
@@ -76,6 +75,30 @@ pub fn places(counts: &[Vec<u32>], rank: usize) -> Vec<Range<usize>> {
         first..first + counts[rank][digit] as usize
     };
     (0..counts[rank].len()).map(place).collect()
+}
+
+/// Keys of a rank with one digit that belong into a part of the array.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Place of the first among all ranks' sorted keys.
+    pub from: usize,
+    /// Destination, counted from where the part begins.
+    pub to: Range<usize>,
+}
+
+/// Pieces that belong into `part`, of a rank whose sorted keys begin at `first` and belong to
+/// `places`. They lie one behind the other.
+pub fn pieces(places: Vec<Range<usize>>, mut first: usize, part: &Range<usize>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for run in places {
+        let (start, end) = (run.start.max(part.start), run.end.min(part.end));
+        if start < end {
+            let to = start - part.start..end - part.start;
+            pieces.push(Piece { from: first + start - run.start, to });
+        }
+        first += run.len();
+    }
+    pieces
 }
 
 #[cfg(test)]

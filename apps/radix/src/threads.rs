@@ -1,7 +1,7 @@
 //! A sort by bare threads: each sorts its part by a digit, and then takes from
 //! the parts of all what belongs into its own.
 
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use weft_app_common::{Blocks, Crewmate, crew};
@@ -9,7 +9,7 @@ use weft_app_common::{Blocks, Crewmate, crew};
 use crate::options::Options;
 use crate::run::{Error, check};
 use crate::sequential::unsorted;
-use crate::sort::{Digit, key, places};
+use crate::sort::{Digit, Piece, key, pieces, places};
 
 /// Sorts by so many threads, and checks the result as ranks do. Returns the time of the sort.
 ///
@@ -21,6 +21,8 @@ pub fn solve(options: &Options, threads: usize) -> Result<Duration, Error> {
     let all = crew(threads, |mate| {
         let mine = parts.of(mate.rank());
         let mut keys: Vec<u32> = mine.map(|place| key(options.seed, place, options.bits)).collect();
+        // Memory is made before time counts, as that of ranks is.
+        locked(&sorted[mate.rank()]).keys.clone_from(&keys);
         let ((), time) = mate.timed(|| {
             for digit in Digit::all(options.radix, options.passes()) {
                 pass(digit, &mut keys, parts, mate, &sorted);
@@ -43,25 +45,26 @@ struct Sorted {
 
 type Part = RwLock<Sorted>;
 
+fn locked(part: &Part) -> RwLockWriteGuard<'_, Sorted> {
+    part.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn pass(digit: Digit, keys: &mut [u32], parts: Blocks, mate: &Crewmate<'_>, sorted: &[Part]) {
     let counts = digit.counts(keys);
-    let mine = Sorted { keys: digit.sorted(keys, &counts), counts };
-    *sorted[mate.rank()].write().unwrap_or_else(PoisonError::into_inner) = mine;
+    {
+        let mut mine = locked(&sorted[mate.rank()]);
+        digit.sort(keys, &counts, &mut mine.keys);
+        mine.counts = counts;
+    }
     mate.barrier();
     let all: Vec<RwLockReadGuard<'_, Sorted>> =
         sorted.iter().map(|part| part.read().unwrap_or_else(PoisonError::into_inner)).collect();
     let counts: Vec<Vec<u32>> = all.iter().map(|part| part.counts.clone()).collect();
     let own = parts.of(mate.rank());
     for (thread, part) in all.iter().enumerate() {
-        let mut rest = &part.keys[..];
-        for run in places(&counts, thread) {
-            let values;
-            (values, rest) = rest.split_at(run.len());
-            let (from, to) = (run.start.max(own.start), run.end.min(own.end));
-            if from < to {
-                keys[from - own.start..to - own.start]
-                    .copy_from_slice(&values[from - run.start..to - run.start]);
-            }
+        for Piece { from, to } in pieces(places(&counts, thread), 0, &own) {
+            let count = to.len();
+            keys[to].copy_from_slice(&part.keys[from..from + count]);
         }
     }
     drop(all);

@@ -44,6 +44,10 @@ pub enum System {
 pub enum Size {
     /// The one of table 8.6.
     Thesis,
+    /// That one too, unless it is too small or too finely divided for the processors of one host
+    /// today: Puzzle has a longer instance, and Radix larger regions and keys that are taken
+    /// instead of written.
+    Host,
     /// One for tests: below a second on few ranks.
     Small,
 }
@@ -115,6 +119,10 @@ impl Application {
     /// Problem of this size, for people.
     pub fn problem(self, size: Size) -> &'static str {
         match (self, size) {
+            (Application::Puzzle4, Size::Host) => "Korf's 10 to 57 moves, 4 jobs a message",
+            (Application::Puzzle64, Size::Host) => "Korf's 10 to 57 moves, 64 jobs a message",
+            (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 256 KiB",
+            (_, Size::Host) => self.problem(Size::Thesis),
             (Application::Asp, Size::Thesis) => "1,024 nodes",
             (Application::Asp, Size::Small) => "90 nodes at most",
             (Application::Awari, Size::Thesis) => "13 stones",
@@ -141,6 +149,16 @@ impl Application {
     /// Problem of this size, as the words that state it to the application itself.
     pub fn words(self, size: Size) -> &'static [&'static str] {
         match (self, size) {
+            (Application::Puzzle4, Size::Host) => {
+                &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "4"]
+            }
+            (Application::Puzzle64, Size::Host) => {
+                &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "64"]
+            }
+            (Application::Radix, Size::Host) => {
+                &["--pull", "--prefetch", "--data", "puts", "--region-bytes", "262144"]
+            }
+            (_, Size::Host) => self.words(Size::Thesis),
             (Application::Asp, Size::Thesis) => &["--sample", "1024", "--to", "SYD"],
             (Application::Asp, Size::Small) => &["--sample", "90", "--to", "SYD"],
             (Application::Awari, Size::Thesis) => &["--stones", "13"],

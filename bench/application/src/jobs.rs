@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use weft_launch::{find_program, own_directory};
-use weft_suite::Application;
+use weft_suite::{Application, Size};
 
 use crate::measured::Measured;
-use crate::options::{Options, SizeName};
+use crate::options::Options;
 
 /// Maker of jobs.
 pub struct Jobs<'a> {
@@ -73,9 +73,10 @@ impl<'a> Jobs<'a> {
     }
 
     fn measure(&self, mut command: Command, application: Application) -> Result<Measured> {
-        let size = match self.options.size {
-            SizeName::Thesis => "thesis",
-            SizeName::Small => "small",
+        let size = match self.options.size() {
+            Size::Thesis => "thesis",
+            Size::Host => "host",
+            Size::Small => "small",
         };
         command
             .args([application.name(), "--json", "--size", size, "--"])

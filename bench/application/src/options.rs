@@ -32,9 +32,9 @@ pub struct Options {
     #[arg(long)]
     pub list: bool,
 
-    /// Size of the problem
-    #[arg(long, value_enum, default_value_t)]
-    pub size: SizeName,
+    /// Size of the problem [default: host, and thesis on simulated ranks]
+    #[arg(long, value_enum)]
+    pub size: Option<SizeName>,
 
     /// Start so many ranks, in turns with one
     #[arg(short = 'n', long, value_parser = value_parser!(u16).range(1..))]
@@ -83,11 +83,13 @@ pub struct Options {
 pub struct Names(pub Vec<Application>);
 
 /// Size of a problem by its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SizeName {
     /// The one of table 8.6
-    #[default]
     Thesis,
+    /// That one too, but for puzzle4, puzzle64 and radix, whose are too small or too finely divided
+    /// for today's processors
+    Host,
     /// One for tests, below a second
     Small,
 }
@@ -103,11 +105,19 @@ impl Options {
         self.applications.iter().flat_map(|names| names.0.iter().copied())
     }
 
+    /// These options with a size: if none is said, the one for ranks that are simulated or not.
+    #[must_use]
+    pub fn sized(&self, is_simulated: bool) -> Self {
+        let usual = if is_simulated { SizeName::Thesis } else { SizeName::Host };
+        Options { size: Some(self.size.unwrap_or(usual)), ..self.clone() }
+    }
+
     /// Size of their problems.
     pub fn size(&self) -> Size {
         match self.size {
-            SizeName::Thesis => Size::Thesis,
-            SizeName::Small => Size::Small,
+            Some(SizeName::Thesis) => Size::Thesis,
+            Some(SizeName::Host) | None => Size::Host,
+            Some(SizeName::Small) => Size::Small,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::options::Options;
 /// # Errors
 /// A wrong result, a lost rank, words that make no sense, or output that cannot be written.
 pub fn rank(weft: &Weft, options: &Options) -> Result<()> {
+    let options = &options.sized(!weft.packets().has_threads());
     for application in options.chosen() {
         let outcome = application.run_with(weft, &options.words_for(application))?;
         if let Some(outcome) = outcome {

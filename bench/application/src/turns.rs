@@ -15,6 +15,7 @@ use crate::options::Options;
 /// # Errors
 /// A job that cannot be started or fails, a wrong result, or output that cannot be written.
 pub fn run(options: &Options) -> Result<()> {
+    let options = &options.sized(options.simulated);
     match (options.list, options.bare, options.ranks) {
         (true, ..) => Ok(write_out(list())?),
         (_, Some(threads), _) => bare(options, threads),

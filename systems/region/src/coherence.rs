@@ -57,6 +57,8 @@ pub enum Call {
     EndWrite,
     /// Asks for a copy to read before it is needed. Never waits.
     Prefetch,
+    /// Asks for the only copy before it is needed to write. Never waits.
+    PrefetchWrite,
     /// `rgn_flush`: gives the copy up; what was written goes home. Never waits.
     Flush,
     /// `rgn_delete`: ends the region everywhere. Waits for accesses that others have begun.
@@ -166,6 +168,14 @@ impl Region {
     /// Directory of the home, at the home.
     pub fn directory(&self) -> Option<&Directory> {
         self.directory.as_deref()
+    }
+
+    /// The program does something that takes no message and does not wait, if this is such a call:
+    /// what [`Self::call`] would do, with [`Actions::grant`] at once. False if it is not, and
+    /// nothing has changed.
+    #[inline]
+    pub fn hit(&mut self, call: Call) -> bool {
+        self.replica.hit(call, &self.rules)
     }
 
     /// The program does something.

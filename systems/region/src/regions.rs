@@ -5,6 +5,7 @@
 //! handler sends while all packets are on their way stays in the outbox, for whoever calls or is
 //! called next.
 
+mod access;
 mod collectives;
 mod error;
 mod guard;
@@ -27,7 +28,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Awaited, Block, Packet, Packets, Progress, Protocol, Rank, Step, Whom};
+use weft_endpoint::{Awaited, Packet, Packets, Progress, Protocol, Rank, Step, Whom};
 
 /// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
 /// Clones are handles to the same one.
@@ -295,76 +296,6 @@ impl Regions {
         let what = || Awaited::of_unknown("what it says of regions to leave");
         self.node.wait(&what, |node| node.outbox.is_empty().then_some(()))?;
         Ok(self.node.packets.flush()?)
-    }
-
-    /// Calls, and waits until the call goes on; then `take` has what it is made for.
-    #[inline]
-    fn call<R>(
-        &self,
-        id: RegionId,
-        slot: &Biased<Slot>,
-        call: Call,
-        mut take: impl FnMut(&mut Slot) -> R,
-    ) -> Result<R> {
-        self.node.poll_now_and_then()?;
-        let mut post = Post::new(&self.node.outbox);
-        let mut here = slot.enter();
-        here.call(id, call, &mut post)?;
-        let waits = matches!(call, Call::StartRead | Call::StartWrite | Call::Delete);
-        let granted = here.outcome();
-        if granted == Some(true) || !waits {
-            let taken = take(&mut here);
-            drop(here);
-            post.send()?;
-            return Ok(taken);
-        }
-        drop(here);
-        post.send()?;
-        match granted {
-            Some(_) => Err(Error::Deleted(id)),
-            None => self.miss(id, slot, call, take),
-        }
-    }
-
-    /// Waits until a call goes on that has to, and takes what it is made for.
-    #[inline(never)]
-    fn miss<R>(
-        &self,
-        id: RegionId,
-        slot: &Biased<Slot>,
-        call: Call,
-        mut take: impl FnMut(&mut Slot) -> R,
-    ) -> Result<R> {
-        let _miss = self.node.packets.span_of(|| slot::miss(call, id));
-        let taken = self.node.wait(&|| slot.enter().awaited(id, call), |_| {
-            let mut here = slot.enter();
-            let granted = here.outcome()?;
-            Some(granted.then(|| take(&mut here)))
-        })?;
-        taken.ok_or(Error::Deleted(id))
-    }
-
-    /// The bytes of a region, for a writer that was let in.
-    #[inline]
-    fn writable(&self, slot: &mut Slot) -> Result<Block> {
-        slot.take(&self.node.outbox)
-    }
-
-    /// Ends an access, once `give_back` has given back what it was made for.
-    #[inline]
-    fn end(
-        &self,
-        id: RegionId,
-        slot: &Biased<Slot>,
-        call: Call,
-        give_back: impl FnOnce(&mut Slot),
-    ) -> Result<()> {
-        let mut post = Post::new(&self.node.outbox);
-        let mut here = slot.enter();
-        give_back(&mut here);
-        here.call(id, call, &mut post)?;
-        drop(here);
-        Ok(post.send()?)
     }
 
     /// A mapping of `id` is gone.

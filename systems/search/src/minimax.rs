@@ -32,6 +32,7 @@ mod values;
 
 pub(crate) use drive::{Until, drive};
 pub(crate) use member::Member;
+pub(crate) use values::Values;
 
 /// Values that a search tells apart: those above `alpha` and below `beta`. One that is outside is
 /// known to be so, and no more.
@@ -51,6 +52,11 @@ impl Window {
     #[inline]
     pub fn turned(self) -> Self {
         Window { alpha: -self.beta, beta: -self.alpha }
+    }
+
+    /// True if the result of a search with this window is one of a search with the other.
+    pub fn covers(self, other: Self) -> bool {
+        self.alpha <= other.alpha && other.beta <= self.beta
     }
 
     /// True if it has no value in it.

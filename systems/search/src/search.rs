@@ -6,7 +6,7 @@ use crate::game::Game;
 use crate::ida::Ida;
 use crate::job::Job;
 use crate::member::{Iterated, Member};
-use crate::minimax::{self, Until};
+use crate::minimax::{self, Until, Values};
 use crate::outgoing::Outgoing;
 use crate::perft::Perft;
 use crate::puzzle::Puzzle;
@@ -15,6 +15,7 @@ use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
 use crate::verdict::{Deepened, Judged, Plan};
 use crate::worker::Worker;
+use std::any::TypeId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,8 @@ pub struct Search {
     outgoing: Outgoing,
     iteration: u32,
     stop: Option<Arc<AtomicBool>>,
+    /// Table of values, and the game whose positions are in it.
+    values: Option<(TypeId, Values)>,
 }
 
 /// Word to a search of values that it is to end with what it knows. At rank 0; others do not look.
@@ -56,7 +59,16 @@ impl Search {
         let mailbox = Mailbox::new(engine, name)?;
         let outgoing = Outgoing::new(engine.packets().size(), settings.jobs_per_message);
         let (engine, team) = (Arc::clone(engine), team.clone());
-        Ok(Search { engine, team, mailbox, settings, outgoing, iteration: 0, stop: None })
+        Ok(Search {
+            engine,
+            team,
+            mailbox,
+            settings,
+            outgoing,
+            iteration: 0,
+            stop: None,
+            values: None,
+        })
     }
 
     /// Finds a shortest solution by IDA*. Rank 0 says what is to be solved, and calls `after` for
@@ -174,7 +186,8 @@ impl Search {
     /// the answer.
     ///
     /// The value is that of a sequential minimax to [`Judged::depth`], whatever the settings and
-    /// the number of ranks. Of several best moves it is any.
+    /// the number of ranks. Of several best moves it is any. The table keeps what was searched for
+    /// the next call, if that is about the same type of game: until [`Self::forget`].
     ///
     /// # Errors
     /// Those of [`Self::solve`].
@@ -189,8 +202,12 @@ impl Search {
         let _polls = packets.interrupts_off();
         let (mailbox, settings) = (&self.mailbox, &self.settings);
         self.iteration = self.iteration.wrapping_add(1);
-        let outgoing = &mut self.outgoing;
-        let mut member = minimax::Member::new(mailbox, packets, settings, outgoing, self.iteration);
+        let game = TypeId::of::<G>();
+        let known = self.values.take_if(|(of, _)| *of == game);
+        let new = || (game, Values::new(settings.table_bytes, settings.replacement));
+        let (_, values) = self.values.insert(known.unwrap_or_else(new));
+        let (outgoing, number) = (&mut self.outgoing, self.iteration);
+        let mut member = minimax::Member::new(mailbox, packets, settings, outgoing, values, number);
         let mut judged = Judged::default();
         if packets.rank() == 0 {
             let deadline = settings.deadline.map(|time| began.saturating_add(time));
@@ -208,6 +225,12 @@ impl Search {
         let judged = judged.spread(&self.team)?;
         self.part()?;
         Ok(judged)
+    }
+
+    /// Empties this rank's table of values. Where a type has positions of several games, whoever
+    /// goes on to another one of these has to call it: on all ranks.
+    pub fn forget(&mut self) {
+        self.values = None;
     }
 
     /// A handle by which another thread of rank 0, or a signal, ends [`Self::best_move`].

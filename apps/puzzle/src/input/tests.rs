@@ -31,6 +31,30 @@ fn instances_of_a_file_are_chosen_by_their_numbers() {
 }
 
 #[test]
+fn instances_are_numbers_and_ranges() {
+    let all = instances(&options(&["--korf", "9-11,42,100"])).unwrap();
+    let names: Vec<_> = all.iter().map(|it| it.name.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(names, ["9", "10", "11", "42", "100"]);
+    assert!(all.iter().all(|it| it.moves.is_some_and(|moves| moves >= it.board.lower_bound())));
+    for (words, why) in [
+        ("--korf=0-3", "Korf's instances are 1 to 100"),
+        ("--korf=5,99-101", "Korf's instances are 1 to 100"),
+        ("--korf=3-1", "'3-1' is neither a number nor a range such as 1-10"),
+        ("--korf=x", "'x' is neither a number"),
+    ] {
+        let error = Options::try_parse_from(["puzzle", words]).unwrap_err().to_string();
+        assert!(error.contains(why), "{words}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boards.csv");
+    let line = |number| format!("{number},1 0 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n");
+    std::fs::write(&path, format!("instance,board\n{}{}", line(3), line(4))).unwrap();
+    let path = path.to_str().unwrap();
+    assert_eq!(instances(&options(&["--file", path, "--instances", "3-4"])).unwrap().len(), 2);
+    assert!(said(&["--file", path, "--instances", "4-6"]).ends_with("there is no instance 5"));
+}
+
+#[test]
 fn mistakes_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boards.csv");

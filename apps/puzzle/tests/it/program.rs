@@ -58,7 +58,7 @@ fn mistakes_are_explained_with_a_status() {
     for (words, said) in [
         (vec!["1 2 3"], "a board has 16 numbers, 0 for the blank; these are 3"),
         (vec!["1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0"], "this board cannot be solved"),
-        (vec!["--korf", "11"], "11 is not in 1..=10"),
+        (vec!["--korf", "101"], "Korf's instances are 1 to 100"),
         (vec![], "no board is given"),
         (vec!["--korf", "1", "--deadline", "0s"], "no solution within 0s: the shortest has 41"),
     ] {

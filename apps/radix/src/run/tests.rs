@@ -21,15 +21,20 @@ fn sorts(ranks: u16, words: &str) {
 
 #[test]
 fn ranks_sort_as_the_standard_library_does() {
-    let small = "--keys 2000 --radix 16 --bits 10 --region-bytes 64";
+    let small = "--keys 2000 --radix 16 --bits 10";
     for (ranks, words) in [
         (1, ""),
         (2, "--two-party"),
         (3, "--prefetch"),
         (4, "--hint update"),
         (4, "--hint migratory --prefetch"),
+        (1, "--pull"),
+        (2, "--pull --two-party"),
+        (3, "--pull --prefetch"),
+        (4, "--pull --prefetch --data puts --region-bytes 1024"),
     ] {
-        sorts(ranks, &format!("{small} --seed {ranks} {words}"));
+        let regions = if words.contains("--region") { "" } else { "--region-bytes 64" };
+        sorts(ranks, &format!("{small} {regions} --seed {ranks} {words}"));
     }
 }
 
@@ -37,6 +42,7 @@ fn ranks_sort_as_the_standard_library_does() {
 fn odd_sizes_are_sorted() {
     // Fewer keys than ranks, one region for all, digits that do not divide the bits.
     sorts(4, "--keys 3 --bits 32");
+    sorts(4, "--keys 3 --bits 32 --pull --prefetch");
     sorts(3, "--keys 1000 --region-bytes 1048576");
     sorts(2, "--keys 777 --bits 11 --radix 32 --region-bytes 4 --seed 3");
 }

@@ -1,4 +1,4 @@
-use super::{COPY, COUNT, Digit, MOVE, key, places};
+use super::{COPY, COUNT, Digit, MOVE, Piece, key, pieces, places};
 
 #[test]
 fn a_pass_sorts_by_its_digit_and_keeps_order_else() {
@@ -6,7 +6,9 @@ fn a_pass_sorts_by_its_digit_and_keeps_order_else() {
     let keys = [0b1101, 0b0011, 0b0111, 0b1100, 0b0001, 0b1_0000];
     let counts = digit.counts(&keys);
     assert_eq!(counts, [3, 1, 0, 2]);
-    assert_eq!(digit.sorted(&keys, &counts), [0b0011, 0b0001, 0b1_0000, 0b0111, 0b1101, 0b1100]);
+    let mut sorted = [0; 6];
+    digit.sort(&keys, &counts, &mut sorted);
+    assert_eq!(sorted, [0b0011, 0b0001, 0b1_0000, 0b0111, 0b1101, 0b1100]);
 }
 
 #[test]
@@ -15,6 +17,16 @@ fn places_are_by_digit_and_then_by_rank() {
     assert_eq!(places(&counts, 0), [0..2, 3..4]);
     assert_eq!(places(&counts, 1), [2..2, 4..7]);
     assert_eq!(places(&counts, 2), [2..3, 7..8]);
+}
+
+#[test]
+fn pieces_are_what_of_each_run_belongs_into_a_part() {
+    let places = vec![0..2, 3..7, 9..10, 12..14];
+    assert_eq!(
+        pieces(places.clone(), 20, &(5..13)),
+        [Piece { from: 24, to: 0..2 }, Piece { from: 26, to: 4..5 }, Piece { from: 27, to: 7..8 },]
+    );
+    assert_eq!(pieces(places, 20, &(7..9)), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::{Options, SizeName};
 use clap::{CommandFactory, Parser};
-use weft_suite::Application;
+use weft_suite::{Application, Size};
 
 fn parse(words: &str) -> Result<Options, String> {
     let words = std::iter::once("weft application").chain(words.split_whitespace());
@@ -21,8 +21,22 @@ fn names_name_applications() {
     assert!(options.is_rank());
     let options = parse("qr puzzle4 -n 2 --size small").unwrap();
     assert_eq!(options.chosen().collect::<Vec<_>>(), [Application::Qr, Application::Puzzle4]);
-    assert_eq!((options.is_rank(), options.size), (false, SizeName::Small));
+    assert_eq!((options.is_rank(), options.size), (false, Some(SizeName::Small)));
     assert!(!parse("--list").unwrap().is_rank());
+}
+
+#[test]
+fn problems_are_the_thesis_s_on_simulated_ranks_and_fit_the_host_on_others() {
+    let options = parse("radix").unwrap();
+    let words = |simulated| options.sized(simulated).words_for(Application::Radix).join(" ");
+    assert_eq!(words(true), "--two-party");
+    assert!(words(false).contains("--region-bytes"), "{}", words(false));
+    let small = parse("radix --size small").unwrap();
+    assert_eq!(
+        small.sized(true).words_for(Application::Radix),
+        small.words_for(Application::Radix)
+    );
+    assert_eq!(small.size(), Size::Small);
 }
 
 #[test]

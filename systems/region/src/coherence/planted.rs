@@ -40,6 +40,17 @@ impl Rules {
         table::replica(state, event)
     }
 
+    /// State after a call, if its rule asks nothing of others and waits for nothing.
+    #[inline]
+    pub(super) fn hit(&self, state: ReplicaState, event: ReplicaEvent) -> Option<ReplicaState> {
+        #[cfg(feature = "planted")]
+        if self.planted.is_some() {
+            let rule = self.replica(state, event)?;
+            return matches!(rule.steps, [] | [ReplicaStep::Grant]).then_some(rule.next);
+        }
+        table::hit(state, event)
+    }
+
     pub(super) fn directory(
         &self,
         state: DirectoryState,

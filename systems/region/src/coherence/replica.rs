@@ -81,6 +81,23 @@ impl Replica {
         )
     }
 
+    /// Makes a call that is a hit, as [`Self::call`] would. False if it is none, or a demand waits
+    /// for its end; nothing has changed then.
+    #[inline]
+    pub(super) fn hit(&mut self, call: Call, rules: &Rules) -> bool {
+        if self.waiting.is_some() || self.deferred.is_some() {
+            return false;
+        }
+        let Some(next) = rules.hit(self.state, self.event_of(call)) else { return false };
+        self.state = next;
+        match call {
+            Call::StartRead => self.readers += 1,
+            Call::EndRead => self.readers -= 1,
+            _ => {}
+        }
+        true
+    }
+
     #[inline]
     pub(super) fn call(
         &mut self,
@@ -130,6 +147,7 @@ impl Replica {
             Call::StartWrite => Event::StartWrite,
             Call::EndWrite => Event::EndWrite,
             Call::Prefetch => Event::Prefetch,
+            Call::PrefetchWrite => Event::PrefetchWrite,
             Call::Flush => Event::Flush,
             Call::Delete => Event::Delete,
         }

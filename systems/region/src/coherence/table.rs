@@ -70,6 +70,8 @@ listed! {
         EndWrite,
         /// The program is going to read.
         Prefetch,
+        /// The program is going to write.
+        PrefetchWrite,
         /// The program will not need the copy for a while.
         Flush,
         /// The program ends the region.
@@ -143,9 +145,33 @@ pub fn replica(state: S, event: E) -> Option<Rule<S, A>> {
     if event <= E::Delete { call(state, event) } else { message(state, event) }
 }
 
+/// States after calls that are hits: their rules ask nothing of others, and wait for nothing.
+static HITS: [[Option<S>; E::Delete as usize + 1]; S::ALL.len()] = {
+    let mut hits = [[None; E::Delete as usize + 1]; S::ALL.len()];
+    let mut state = 0;
+    while state < hits.len() {
+        let mut event = 0;
+        while event < hits[state].len() {
+            if let Some(Rule { next, steps: [] | [A::Grant] }) = call(S::ALL[state], E::ALL[event])
+            {
+                hits[state][event] = Some(next);
+            }
+            event += 1;
+        }
+        state += 1;
+    }
+    hits
+};
+
+/// State after a call in `state`, if it is a hit.
+#[inline]
+pub fn hit(state: S, event: E) -> Option<S> {
+    *HITS[state as usize].get(event as usize)?
+}
+
 /// Rule for a call of the program.
 #[inline]
-fn call(state: S, event: E) -> Option<Rule<S, A>> {
+const fn call(state: S, event: E) -> Option<Rule<S, A>> {
     let (next, steps): (S, &'static [A]) = match (state, event) {
         // Hits.
         (S::Shared | S::Reading, E::StartRead) => (S::Reading, &[A::Grant]),
@@ -162,24 +188,32 @@ fn call(state: S, event: E) -> Option<Rule<S, A>> {
         (S::Invalid, E::Prefetch) => (S::AwaitingShared, &[A::AskRead]),
         (S::Invalid, E::StartWrite) => (S::AwaitingExclusive, &[A::Wait, A::AskWrite]),
         (S::Shared, E::StartWrite) => (S::AwaitingUpgrade, &[A::Wait, A::AskUpgrade]),
+        (S::Invalid, E::PrefetchWrite) => (S::AwaitingExclusive, &[A::AskWrite]),
+        (S::Shared, E::PrefetchWrite) => (S::AwaitingUpgrade, &[A::AskUpgrade]),
         // A copy is on its way that was asked for before it was needed.
-        (S::AwaitingShared, E::StartRead | E::StartWrite | E::Delete) => {
-            (S::AwaitingShared, &[A::Wait])
-        }
+        (
+            S::AwaitingShared | S::AwaitingExclusive | S::AwaitingUpgrade,
+            E::StartRead | E::StartWrite | E::Delete,
+        ) => (state, &[A::Wait]),
 
         // Copies that are not needed.
         (S::Shared, E::Flush) => (S::Invalid, &[]),
         (S::Exclusive, E::Flush) => (S::Invalid, &[A::Return]),
-        (S::Invalid | S::AwaitingShared | S::Deleted, E::Flush) => (state, &[]),
+        (
+            S::Invalid | S::AwaitingShared | S::AwaitingExclusive | S::AwaitingUpgrade | S::Deleted,
+            E::Flush,
+        ) => (state, &[]),
+        (S::Shared, E::Prefetch) => (state, &[]),
         (
             S::AwaitingShared
-            | S::Shared
+            | S::AwaitingExclusive
+            | S::AwaitingUpgrade
             | S::Reading
             | S::Exclusive
             | S::ExclusiveReading
             | S::Writing
             | S::Deleted,
-            E::Prefetch,
+            E::Prefetch | E::PrefetchWrite,
         ) => (state, &[]),
 
         // The end of the region.

@@ -80,6 +80,14 @@ impl<T: Pod> Mapped<T> {
         self.call(Call::Prefetch)
     }
 
+    /// Asks for the only copy before it is needed to write. Never waits.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn prefetch_to_write(&self) -> Result<()> {
+        self.call(Call::PrefetchWrite)
+    }
+
     /// `rgn_flush`: gives up what is here. Never waits.
     ///
     /// # Errors

@@ -158,7 +158,12 @@ impl Slot {
         self.mapped == 0 && self.machine.directory().is_none() && self.machine.replica().is_idle()
     }
 
+    /// Makes a call, if it takes no message and does not wait.
     #[inline]
+    pub(super) fn hit(&mut self, call: Call) -> bool {
+        self.machine.hit(call)
+    }
+
     pub(super) fn call(&mut self, id: RegionId, call: Call, post: &mut Post<'_>) -> Result<()> {
         let here = Some(&mut self.here);
         let mut hands = Hands { id, post, here, received: None };

@@ -165,6 +165,26 @@ fn flushed_copies_go_home() {
 }
 
 #[test]
+fn the_only_copy_may_be_asked_for_ahead() {
+    let mut job = Job::new(3, THREE);
+    // The home itself, whose copy others have, too.
+    job.access(1, Call::StartRead);
+    let told = job.call(0, Call::PrefetchWrite);
+    assert_eq!(told, [(0, 1, Kind::Invalidate), (1, 0, Kind::Acknowledge)]);
+    assert_eq!(job.access(0, Call::StartWrite), []);
+    // One that has nothing, and one that reads.
+    let told = job.call(2, Call::PrefetchWrite);
+    assert_eq!(told.first(), Some(&(2, 0, Kind::Write)));
+    assert_eq!(job.call(2, Call::PrefetchWrite), [], "it has it");
+    assert_eq!(job.access(2, Call::StartWrite), []);
+    job.access(1, Call::StartRead);
+    let told = job.call(1, Call::PrefetchWrite);
+    assert_eq!(told.first(), Some(&(1, 0, Kind::Upgrade)));
+    assert_eq!(job.access(1, Call::StartRead), []);
+    assert_eq!(job.access(1, Call::StartWrite), []);
+}
+
+#[test]
 fn migratory_regions_are_written_without_asking_again() {
     let policy = Policy { hint: Hint::Migratory, ..THREE };
     let mut job = Job::new(3, policy);

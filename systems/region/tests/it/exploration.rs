@@ -19,7 +19,8 @@ fn policies() -> impl Iterator<Item = Policy> {
 }
 
 fn all_calls() -> Vec<Call> {
-    vec![Call::StartRead, Call::StartWrite, Call::Prefetch, Call::Flush, Call::Delete]
+    let asking = [Call::StartRead, Call::StartWrite, Call::Prefetch, Call::PrefetchWrite];
+    asking.into_iter().chain([Call::Flush, Call::Delete]).collect()
 }
 
 /// One more call for each node: minutes, not seconds.
@@ -57,6 +58,19 @@ fn three_nodes_share_two_regions() {
     for policy in policies() {
         let options = Options { policy, homes: vec![0, 1], ..Options::new(3, 1 + MORE) };
         assert!(states(&options) > 4_000);
+    }
+}
+
+/// Copies are asked for ahead, to read and to write, while others want them.
+#[test]
+fn three_nodes_ask_ahead() {
+    let calls = vec![Call::StartRead, Call::StartWrite, Call::PrefetchWrite, Call::Flush];
+    for policy in policies() {
+        let options = Options { policy, calls: calls.clone(), ..Options::new(3, 1 + MORE) };
+        assert!(states(&options) > 1_000);
+        let options =
+            Options { policy, calls: calls.clone(), idle_home: true, ..Options::new(3, 2 + MORE) };
+        assert!(states(&options) > 1_000);
     }
 }
 

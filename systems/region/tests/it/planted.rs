@@ -12,7 +12,14 @@ type Found = Counterexample<Step, Stuck>;
 
 /// Small worlds, of which one shows any mistake. The smallest come first.
 fn worlds() -> Vec<Options> {
-    let all = vec![Call::StartRead, Call::StartWrite, Call::Prefetch, Call::Flush, Call::Delete];
+    let all = vec![
+        Call::StartRead,
+        Call::StartWrite,
+        Call::Prefetch,
+        Call::PrefetchWrite,
+        Call::Flush,
+        Call::Delete,
+    ];
     let flush = vec![Call::StartRead, Call::StartWrite, Call::Flush];
     let hinted = |hint| Policy { hint, three_party: true };
     let home = Policy { hint: Hint::Invalidate, three_party: false };

@@ -36,7 +36,7 @@ fn random_programs_see_one_memory() {
         let hint = *random.choose(&[Hint::Invalidate, Hint::Update, Hint::Migratory]);
         let policy = Policy { hint, three_party: random.happens(500) };
         let mut calls = vec![Call::StartRead, Call::StartWrite, Call::StartRead, Call::StartWrite];
-        calls.extend([Call::Prefetch, Call::Flush]);
+        calls.extend([Call::Prefetch, Call::PrefetchWrite, Call::Flush]);
         let nodes = 2 + random.below(5) as u16;
         let homes = (0..1 + random.below(3)).map(|_| random.below(nodes.into()) as u16).collect();
         let options = Options {
@@ -50,7 +50,7 @@ fn random_programs_see_one_memory() {
                 Multicast::Sometimes,
                 Multicast::Freely,
             ]),
-            ..Options::new(nodes, 60)
+            ..Options::new(nodes, 70)
         };
         written += run(&options, seed);
     }

@@ -184,10 +184,10 @@ impl World {
                 let regions = (0..options.homes.len()).filter(idle);
                 steps.extend(regions.map(|region| Step::Forget { node, region }));
             }
-            if let Doing::Reading(region, _) | Doing::Writing(region) = host.doing
-                && more(Call::Prefetch)
-            {
-                steps.push(may(region, Call::Prefetch));
+            if let Doing::Reading(region, _) | Doing::Writing(region) = host.doing {
+                let calls = [Call::Prefetch, Call::PrefetchWrite].into_iter();
+                let calls = calls.filter(|&call| more(call));
+                steps.extend(calls.map(|call| may(region, call)));
             }
             match host.doing {
                 Doing::Nothing if host.left > 0 => {
@@ -241,7 +241,7 @@ impl World {
                 self.judge.end_write(node, region).unwrap();
                 host.doing = Doing::Nothing;
             }
-            Call::Prefetch | Call::Flush => host.left -= 1,
+            Call::Prefetch | Call::PrefetchWrite | Call::Flush => host.left -= 1,
             Call::StartRead | Call::StartWrite => {
                 host.left -= 1;
                 if host.doing == Doing::Nothing {
@@ -253,8 +253,17 @@ impl World {
                 host.doing = Doing::Deleting(region);
             }
         }
+        let under_way = self.ways.clone();
         let (machine, mut hands) = self.hands(options, node, region, None);
+        let mut alike = machine.clone();
+        let is_hit = alike.hit(call);
         machine.call(call, &mut hands).unwrap();
+        // A hit is the same call in fewer steps, and asks nobody.
+        if is_hit {
+            assert!(*machine == alike, "{call:?}: a hit comes to {alike:?} and not {machine:?}");
+            let waits = self.hosts[node].doing == Doing::Waiting;
+            assert!(!waits && self.ways == under_way, "a hit waits for nothing and sends nothing");
+        }
         if let (Call::StartRead, Doing::Reading(_, before)) = (call, before) {
             let again = Doing::Reading(region, before + 1);
             assert_eq!(self.hosts[node].doing, again, "a reader waits inside its own read");

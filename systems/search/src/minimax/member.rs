@@ -38,7 +38,7 @@ pub(crate) struct Member<'a, G: Game> {
     settings: &'a Settings,
     outgoing: &'a mut Outgoing,
     grain: u16,
-    values: Values,
+    values: &'a mut Values,
     alone: Alone<G>,
     /// The asker of what is being searched alone, and nodes before it began.
     current: Option<(Asker, u64)>,
@@ -81,8 +81,10 @@ impl<'a, G: Game> Member<'a, G> {
         packets: &'a Packets,
         settings: &'a Settings,
         outgoing: &'a mut Outgoing,
+        values: &'a mut Values,
         search: u32,
     ) -> Self {
+        values.begin();
         let ranks = packets.size();
         Member {
             mailbox,
@@ -90,7 +92,7 @@ impl<'a, G: Game> Member<'a, G> {
             settings,
             outgoing,
             grain: settings.grain.unwrap_or(G::GRAIN),
-            values: Values::new(settings.table_bytes, settings.replacement),
+            values,
             alone: Alone::new(),
             current: None,
             records: Records::new(MOST_RECORDS),

@@ -7,6 +7,7 @@
 use super::Window;
 use super::alone::{Found, Move};
 use super::items::{Asker, RecordId};
+use std::collections::BTreeMap;
 use weft_endpoint::Rank;
 
 /// A position, and what is known of the positions below.
@@ -14,7 +15,8 @@ pub(crate) struct Record<G> {
     pub hash: u64,
     pub depth: u16,
     pub window: Window,
-    pub asker: Asker,
+    /// Askers, of whom the first has said what is searched. None if nobody waits any more.
+    pub askers: Vec<Asker>,
     pub moves: Vec<Move<G>>,
     /// Moves that were requested: the first ones.
     pub next: usize,
@@ -38,7 +40,7 @@ impl<G: Copy> Record<G> {
             hash,
             depth,
             window,
-            asker,
+            askers: vec![asker],
             moves,
             next: 0,
             is_wide: false,
@@ -104,12 +106,15 @@ pub(crate) struct Records<G> {
     slots: Vec<Slot<G>>,
     free: Vec<u16>,
     most: usize,
+    /// The latest record of each position and depth.
+    latest: BTreeMap<(u64, u16), RecordId>,
 }
 
 impl<G> Records<G> {
     /// No records; there may be `most`.
     pub fn new(most: usize) -> Self {
-        Records { slots: Vec::new(), free: Vec::new(), most: most.min(usize::from(u16::MAX)) }
+        let most = most.min(usize::from(u16::MAX));
+        Records { slots: Vec::new(), free: Vec::new(), most, latest: BTreeMap::new() }
     }
 
     /// True if there is no room for another.
@@ -129,8 +134,17 @@ impl<G> Records<G> {
         });
         let place = &mut self.slots[usize::from(slot)];
         place.turn = place.turn.wrapping_add(1);
+        let id = RecordId { slot, turn: place.turn };
+        self.latest.insert((record.hash, record.depth), id);
         place.record = Some(record);
-        RecordId { slot, turn: place.turn }
+        id
+    }
+
+    /// The record of a position that is being searched as deep, with a window whose result answers
+    /// a search with this one.
+    pub fn covering(&mut self, hash: u64, depth: u16, window: Window) -> Option<&mut Record<G>> {
+        let id = *self.latest.get(&(hash, depth))?;
+        self.get(id).filter(|record| record.window.covers(window))
     }
 
     /// A record, unless it is over.
@@ -144,6 +158,10 @@ impl<G> Records<G> {
         let slot = self.slots.get_mut(usize::from(id.slot)).filter(|slot| slot.turn == id.turn)?;
         let record = slot.record.take()?;
         self.free.push(id.slot);
+        let position = (record.hash, record.depth);
+        if self.latest.get(&position) == Some(&id) {
+            self.latest.remove(&position);
+        }
         Some(record)
     }
 
@@ -153,13 +171,18 @@ impl<G> Records<G> {
         slot.is_some_and(|slot| slot.turn.wrapping_sub(id.turn) <= u32::MAX / 2)
     }
 
-    /// Records whose askers are such.
-    pub fn asked_by(&self, is_such: impl Fn(&Asker) -> bool) -> Vec<RecordId> {
-        let of_slot = |(number, slot): (usize, &Slot<G>)| {
-            let is_it = slot.record.as_ref().is_some_and(|record| is_such(&record.asker));
-            is_it.then_some(RecordId { slot: number as u16, turn: slot.turn })
-        };
-        self.slots.iter().enumerate().filter_map(of_slot).collect()
+    /// Takes such askers from all records: them, and the records that nobody asks for any more.
+    pub fn drop_askers(&mut self, is_such: impl Fn(&Asker) -> bool) -> (Vec<Asker>, Vec<RecordId>) {
+        let (mut askers, mut unwanted) = (Vec::new(), Vec::new());
+        for (number, slot) in self.slots.iter_mut().enumerate() {
+            let Some(record) = &mut slot.record else { continue };
+            let before = askers.len();
+            askers.extend(record.askers.extract_if(.., |asker| is_such(asker)));
+            if askers.len() > before && record.askers.is_empty() {
+                unwanted.push(RecordId { slot: number as u16, turn: slot.turn });
+            }
+        }
+        (askers, unwanted)
     }
 }
 

@@ -15,7 +15,7 @@ struct Entry {
     lower: i16,
     upper: i16,
     best: u8,
-    /// Number of the search, with [`IS_THERE`] and [`HAS_BEST`].
+    /// [`IS_THERE`] and [`HAS_BEST`], and the number of the search that noted it last.
     mark: u8,
 }
 
@@ -29,6 +29,9 @@ const IS_THERE: u8 = 1;
 
 /// Mark of an entry with a best move.
 const HAS_BEST: u8 = 2;
+
+/// Unit of the number of a search in marks: it takes the other six bits.
+const SEARCH: u8 = 4;
 
 /// Knowledge about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,16 +57,24 @@ impl Known {
     }
 }
 
-/// Positions that were searched, one for each remainder of their hashes.
+/// Positions that were searched, one for each remainder of their hashes. What one search has noted
+/// the next ones find; but it gives way to what they note, however deep it is.
 pub(crate) struct Values {
     entries: Vec<Entry>,
     replacement: Replacement,
+    /// Number of the search, times [`SEARCH`].
+    search: u8,
 }
 
 impl Values {
     /// A table of so many bytes; if there is room for no entry, one that forgets everything.
     pub fn new(bytes: usize, replacement: Replacement) -> Self {
-        Values { entries: vec![Entry::default(); bytes / ENTRY_BYTES], replacement }
+        Values { entries: vec![Entry::default(); bytes / ENTRY_BYTES], replacement, search: 0 }
+    }
+
+    /// Another search begins.
+    pub fn begin(&mut self) {
+        self.search = self.search.wrapping_add(SEARCH);
     }
 
     /// Knowledge about the position with this hash.
@@ -84,19 +95,21 @@ impl Values {
         if !is_it {
             let stays = self.replacement == Replacement::DepthPreferred
                 && entry.mark & IS_THERE != 0
+                && entry.mark & !(SEARCH - 1) == self.search
                 && entry.depth > depth;
             if stays {
                 return;
             }
             *entry = Entry { signature: hash, mark: IS_THERE, ..Entry::default() };
         }
+        entry.mark = entry.mark & (SEARCH - 1) | self.search;
         if !is_it || entry.depth != depth {
             (entry.depth, entry.lower, entry.upper) = (depth, -i16::MAX, i16::MAX);
         }
         if value > window.alpha && value > entry.lower {
             entry.lower = value;
             if let Some(best) = best {
-                (entry.best, entry.mark) = (best, IS_THERE | HAS_BEST);
+                (entry.best, entry.mark) = (best, entry.mark | HAS_BEST);
             }
         }
         if value < window.beta {

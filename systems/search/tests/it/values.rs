@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use weft_search::{Game, Judged, Plan, Replacement, Settings, Strategy};
+use weft_search::{Game, Judged, Plan, Replacement, Search, Settings, Strategy};
 
 const GO_ON: fn(&weft_search::Deepened) -> ControlFlow<()> = |_| ControlFlow::Continue(());
 
@@ -70,6 +70,46 @@ fn values_are_those_of_minimax_whatever_the_ranks_and_settings() {
         }
         assert!(all.iter().all(|other| *other == all[0]), "all ranks get one answer");
     }
+}
+
+#[test]
+fn the_table_is_kept_for_the_next_search_of_the_game_until_it_is_forgotten() {
+    for replacement in [Replacement::Always, Replacement::DepthPreferred] {
+        let usual = Settings { grain: Some(2), table_bytes: 1 << 20, ..Settings::default() };
+        let settings = Settings { replacement, ..usual };
+        let all = on_threads(1, settings, |search, _| {
+            let judge = |search: &mut Search| {
+                let plan = Plan::to_depth(7);
+                let judged = search.best_move(&Noughts::FIRST, plan, GO_ON).unwrap();
+                check(&Noughts::FIRST, 7, &judged);
+                judged.work.nodes
+            };
+            let (first, again) = (judge(search), judge(search));
+            // Another game has another table.
+            let tree = Tree::random(5);
+            let judged = search.best_move(&tree, Plan::to_depth(5), GO_ON).unwrap();
+            check(&tree, 5, &judged);
+            let after_another = judge(search);
+            search.forget();
+            (first, again, after_another, judge(search))
+        });
+        let (first, again, after_another, after_all) = all[0];
+        assert!(again * 2 < first, "{first} nodes, then {again}");
+        assert_eq!((after_another, after_all), (first, first));
+    }
+}
+
+#[test]
+fn a_game_is_played_with_one_table_by_the_values_of_minimax() {
+    let settings = Settings { grain: Some(1), table_bytes: 1 << 12, ..Settings::default() };
+    on_threads(2, settings, |search, _| {
+        let mut position = Noughts::random(2, 2);
+        while position.moves().next().is_some() {
+            let judged = search.best_move(&position, Plan::to_depth(5), GO_ON).unwrap();
+            check(&position, 5, &judged);
+            position = position.play(judged.best().unwrap());
+        }
+    });
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Requests, answers and cuts: what a rank does with them, and what it sends.
 
 use super::*;
+use std::iter::repeat;
 
 impl<G: Game> Member<'_, G> {
     /// Takes up a request: it is answered, searched alone, or becomes a record.
@@ -9,7 +10,7 @@ impl<G: Game> Member<'_, G> {
         let depth = request.depth.min(position.longest());
         if depth <= self.grain || self.asked.is_high() || self.records.is_full() {
             let before = self.worked.nodes;
-            let (values, worked) = (&self.values, &mut self.worked);
+            let (values, worked) = (&*self.values, &mut self.worked);
             match self.alone.begin(&position, depth, window, values, worked) {
                 Some(found) => self.answers.push((asker, Some(found), 0)),
                 None => self.current = Some((asker, before)),
@@ -23,6 +24,14 @@ impl<G: Game> Member<'_, G> {
         {
             self.worked.hits += 1;
             self.answers.push((asker, Some(Found { value, best: known.best }), 0));
+            return Ok(());
+        }
+        // Rank 0 is told the best move as well, which is one beyond its own window.
+        if asker.record.slot != ROOT
+            && let Some(record) = self.records.covering(hash, depth, window)
+        {
+            self.worked.hits += 1;
+            record.askers.push(asker);
             return Ok(());
         }
         let mut moves = Vec::new();
@@ -48,7 +57,7 @@ impl<G: Game> Member<'_, G> {
     /// Goes on with what is being searched alone.
     pub(super) fn advance(&mut self, nodes: u64) {
         let Some((asker, before)) = self.current else { return };
-        if let Some(found) = self.alone.advance(nodes, &mut self.values, &mut self.worked) {
+        if let Some(found) = self.alone.advance(nodes, self.values, &mut self.worked) {
             self.answers.push((asker, Some(found), self.worked.nodes - before));
             self.current = None;
         }
@@ -136,7 +145,9 @@ impl<G: Game> Member<'_, G> {
         let Some(record) = self.records.remove(id) else { return Ok(()) };
         let Record { hash, depth, window, .. } = record;
         self.values.note(hash, depth, window, found.value, found.best);
-        self.answers.push((record.asker, Some(found), record.nodes));
+        // What was made counts for the first of them.
+        let askers = record.askers.iter().zip([record.nodes].into_iter().chain(repeat(0)));
+        self.answers.extend(askers.map(|(asker, nodes)| (*asker, Some(found), nodes)));
         self.cut_below(id, &record)
     }
 
@@ -159,9 +170,10 @@ impl<G: Game> Member<'_, G> {
             self.alone.stop();
             dropped.push(asker);
         }
-        for id in self.records.asked_by(&is_such) {
+        let (askers, unwanted) = self.records.drop_askers(&is_such);
+        dropped.extend(askers);
+        for id in unwanted {
             let Some(record) = self.records.remove(id) else { continue };
-            dropped.push(record.asker);
             if !self.is_closed {
                 self.cut_below(id, &record)?;
             }

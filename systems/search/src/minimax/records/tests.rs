@@ -43,9 +43,8 @@ fn a_value_beyond_the_window_is_enough() {
 fn a_place_that_is_used_again_is_another_record() {
     let mut records = Records::new(2);
     let first = records.insert(record(10, 1));
-    let second = records.insert(record(20, 1));
+    records.insert(record(20, 1));
     assert!(records.is_full() && records.get(first).is_some());
-    assert_eq!(records.asked_by(|asker| asker.rank == 2), [first, second]);
     assert!(records.remove(first).is_some() && records.remove(first).is_none());
     let third = records.insert(record(30, 1));
     assert_eq!((third.slot, third == first), (first.slot, false));
@@ -53,4 +52,24 @@ fn a_place_that_is_used_again_is_another_record() {
     assert_eq!(records.get(third).unwrap().window.beta, 30);
     let never = [RecordId { slot: 2, turn: 1 }, RecordId { turn: third.turn + 1, ..third }];
     assert!(never.into_iter().all(|id| !records.was_there(id)));
+}
+
+#[test]
+fn a_position_in_progress_is_searched_for_several_askers() {
+    let asker = |rank| Asker { rank: Rank(rank), ..record(10, 1).askers[0] };
+    let mut records = Records::new(4);
+    let first = records.insert(record(10, 1));
+    let inside = Window { alpha: -10, beta: 5 };
+    records.covering(1, 4, inside).expect("it answers that, too").askers.push(asker(3));
+    assert!(records.covering(1, 4, Window { alpha: -11, beta: 5 }).is_none());
+    assert!(records.covering(1, 4, Window { alpha: 0, beta: 11 }).is_none());
+    assert!(records.covering(1, 3, inside).is_none() && records.covering(2, 4, inside).is_none());
+    // Another window, another record, which is the one that is found from here on.
+    let second = records.insert(record(20, 1));
+    records.covering(1, 4, inside).expect("the latest").askers.push(asker(4));
+    // It stays for as long as somebody waits for it.
+    assert_eq!(records.drop_askers(|asker| asker.rank == 2), (vec![asker(2); 2], vec![]));
+    assert_eq!(records.drop_askers(|asker| asker.rank == 4), (vec![asker(4)], vec![second]));
+    assert!(records.remove(second).is_some() && records.covering(1, 4, inside).is_none());
+    assert_eq!(records.get(first).expect("rank 3 waits").askers, [asker(3)]);
 }

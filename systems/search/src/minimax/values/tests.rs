@@ -54,3 +54,26 @@ fn no_bytes_are_no_memory() {
     values.note(HASH, 3, Window::at_least(5), 7, None);
     assert_eq!(values.known(HASH), None);
 }
+
+#[test]
+fn what_an_earlier_search_has_noted_is_known_and_gives_way() {
+    let mut values = table(Replacement::DepthPreferred);
+    // As often as numbers take to come again.
+    for search in 1..=64 {
+        values.begin();
+        values.note(HASH, 9, Window::at_least(5), 7, Some(1));
+        values.begin();
+        let known = values.known(HASH).unwrap();
+        assert_eq!((known.depth, known.lower, known.best), (9, 7, Some(1)), "search {search}");
+        values.note(1, 2, Window::at_least(5), 7, None);
+        assert!(values.known(HASH).is_none() && values.known(1).is_some());
+        // It is of this search now.
+        values.note(2, 1, Window::at_least(5), 7, None);
+        assert!(values.known(1).is_some());
+        // What a search finds again is its own.
+        values.begin();
+        values.note(1, 2, Window::at_least(8), 7, None);
+        values.note(2, 1, Window::at_least(5), 7, None);
+        assert!(values.known(1).is_some() && values.known(2).is_none());
+    }
+}
