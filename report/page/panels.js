@@ -145,6 +145,33 @@ function drawSpans() {
   ]));
 }
 
+function drawHandlers() {
+  element("handlers-section").hidden = findings.handlers.length === 0;
+  const most = findings.handlers.reduce((longest, of) => Math.max(longest, of.ns), 1);
+  fillTable("handlers", [["Port"], ["Runs", "number"], ["In all", "number"], ["In threads of their own", "number"], ["Until their ends", "number"]],
+    findings.handlers.map((of) => [
+      of.port, thousands(of.runs), [time(of.ns), of.ns / most],
+      of.popups ? thousands(of.popups) : "", of.popups ? time(of.popup_ns) : "",
+    ]));
+}
+
+function drawOrders() {
+  element("orders-section").hidden = findings.orders.length === 0;
+  fillTable("orders", [["Order"], ["Broadcasts", "number"], ["Handed over", "number"], ["Mean to all ranks", "number"], ["Longest", "number"], ["Which is"]],
+    findings.orders.map((of) => [
+      of.order, thousands(of.submitted), thousands(of.delivered), time(of.mean_ns), time(of.longest_ns),
+      `number ${of.longest_number}, last at rank ${of.longest_rank}`,
+    ]));
+}
+
+function drawCopies() {
+  element("copies-section").hidden = findings.copies.length === 0;
+  fillTable("copies", [["Rank"], ["Memory of"], ["Puts", "number"], ["Bytes", "number"], ["Gets", "number"], ["Bytes", "number"]],
+    findings.copies.map((of) => [
+      "rank " + of.rank, "rank " + of.other, thousands(of.puts), bytes(of.put_bytes), thousands(of.gets), bytes(of.got_bytes),
+    ]));
+}
+
 function drawCriticalPath() {
   const path = findings.critical_path;
   element("advice").textContent = path.advice + ".";

@@ -101,6 +101,8 @@ pub struct Life {
     pub waits: Vec<Wait>,
     /// Its spans, by their names.
     pub spans: BTreeMap<u32, SpanTime>,
+    /// Number of handlers that ran where packets are taken, by the names of their ports.
+    pub handlers: BTreeMap<u32, u64>,
     /// Number of times that it was interrupted to take packets.
     pub interrupts: u64,
 }
@@ -242,6 +244,11 @@ impl Walk {
             }
             What::SpanEnds(number) => self.end_span(names.span(of, number)),
             What::HandlerBegins(number) => {
+                let name = names.port(of, number);
+                self.open.push(Open::Handler(number, name));
+                *self.life.handlers.entry(name).or_default() += 1;
+            }
+            What::HandlerGoesOn(number) => {
                 self.open.push(Open::Handler(number, names.port(of, number)));
             }
             What::HandlerEnds(number) => {
@@ -252,6 +259,12 @@ impl Walk {
             | What::Meets(_)
             | What::Unexpected(_)
             | What::Scheduled { .. }
+            | What::PopupBegins { .. }
+            | What::PopupEnds { .. }
+            | What::Submitted { .. }
+            | What::Delivered { .. }
+            | What::Put { .. }
+            | What::Got { .. }
             | What::Text { .. } => {}
         }
     }

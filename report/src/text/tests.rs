@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Analysis;
+use crate::analysis::beside::tests::busy_run;
 use weft_trace::{Builder, Named, What};
 
 #[test]
@@ -44,4 +45,20 @@ fn lost_events_are_said_before_the_tables() {
     let trace = Builder::new("x", 1).event(0, 0, What::Interrupted).loses(0, 1200).trace();
     let said = text(&Analysis::new(&trace).findings);
     assert!(said.contains("1 event\n1,200 events lost: what follows has holes\n\nTime"), "{said}");
+}
+
+#[test]
+fn handlers_orders_and_copies_are_said() {
+    let said = text(&Analysis::new(&busy_run()).findings);
+    let handlers = "
+Handlers
+  files                            2 x   1.25 us in threads of their own
+  rows                             1 x    100 ns
+";
+    assert!(said.contains(handlers), "{said}");
+    let beside = "
+  order 'moves': 2 broadcasts, handed over 4 times; 650 ns to all ranks, at most 1.00 us (number 1, rank 0)
+  rank 0 in memory of rank 1, without packets: 2 puts, 5.00 KiB; 1 get, 100 B
+";
+    assert!(said.contains(beside), "{said}");
 }
