@@ -90,16 +90,16 @@ function fillTable(id, heads, rows) {
 }
 
 function drawWaits() {
-  const heads = [["Rank"], ["Idle", "number"], ["At", "number"], ["Waits for"], ["In"], ["Ended by"], ["Which meanwhile"]];
+  const heads = [["Rank"], ["Idle", "number"], ["At", "number"], ["Waits for"], ["In"], ["Ended by"], ["Who was waited for meanwhile"]];
   const longest = findings.slowest_waits[0]?.idle_ns || 1;
   const body = fillTable("waits", heads, findings.slowest_waits.map((of) => [
     "rank\u00a0" + of.rank,
     [time(of.idle_ns), of.idle_ns / longest],
     moment(of.begin_ns, DURATION / 1e4),
     of.text ?? "—",
-    of.span ?? "—",
+    [of.handler && `handler of '${of.handler}'`, of.span].filter(Boolean).join(", ") || "—",
     of.is_open ? "nothing, until its end" : of.ended_by === null ? "no packet" : "rank " + of.ended_by,
-    of.meanwhile.map(meanwhile).join("; ") || "—",
+    (of.awaited !== null && of.awaited !== of.ended_by ? `rank ${of.awaited}: ` : "") + of.meanwhile.map((it) => it.words).join("; ") || "—",
   ]));
   [...body.rows].forEach((row, at) => {
     const of = findings.slowest_waits[at];
@@ -111,15 +111,6 @@ function drawWaits() {
     };
     row.onkeydown = (event) => event.key === "Enter" && row.onclick();
   });
-}
-
-function meanwhile(of) {
-  const done = {
-    computing: "computed",
-    handler: of.what ? `ran the handler of '${of.what}'` : "ran handlers",
-    lost: "did what was lost",
-  }[of.state] ?? (of.what ? `waited for ${of.what}` : "waited");
-  return `${done}${of.span ? ` in '${of.span}'` : ""} for ${time(of.ns)}`;
 }
 
 function drawKinds() {

@@ -2,7 +2,6 @@
 
 use crate::analysis::Findings;
 use crate::analysis::balance::RankTime;
-use crate::analysis::slowest::{Meanwhile, Slow};
 use crate::units;
 use std::fmt::Write;
 
@@ -212,28 +211,15 @@ fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
             wait.text.as_deref().map_or_else(String::new, |text| format!(" for {}", shorten(text)));
         writeln!(
             out,
-            "  {:>9}  rank {} at {}{text}, {}",
+            "  {:>9}  rank {}{} at {}{text},",
             units::time(wait.idle_ns),
             wait.rank,
-            units::time(wait.begin_ns),
-            end(wait)
+            wait.place(),
+            units::time(wait.begin_ns)
         )?;
+        writeln!(out, "{:13}{}", "", wait.end())?;
     }
     Ok(())
-}
-
-fn end(wait: &Slow) -> String {
-    match wait.ended_by {
-        _ if wait.is_open => "which nothing ended".into(),
-        None => "ended by no packet".into(),
-        Some(rank) => {
-            let done = wait
-                .meanwhile
-                .first()
-                .map_or_else(String::new, |first: &Meanwhile| format!(", which {}", first.words()));
-            format!("until rank {rank}{done}")
-        }
-    }
 }
 
 fn path(findings: &Findings, out: &mut String) -> std::fmt::Result {

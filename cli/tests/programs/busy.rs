@@ -4,12 +4,15 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use weft::Rights;
 use weft::prelude::*;
 
 /// Messages of each kind, and broadcasts of each rank.
 const EACH: u64 = 5;
+/// Time that a rank computes while another waits for it.
+const LATE: Duration = Duration::from_millis(20);
 /// Bytes of a put, which is long enough to be a copy into mapped memory.
 const PUT_BYTES: usize = 4096;
 /// Bytes of the buffer, which is long enough to be mapped.
@@ -21,6 +24,30 @@ pub fn run(weft: &Weft) -> weft::Result<()> {
     handlers(weft)?;
     order(weft)?;
     puts(weft)?;
+    weft.barrier()
+}
+
+/// Rank 1 waits for a row in a span, and rank 0 computes in another before it sends it. Several
+/// times: a rank that gets no core may come to its wait too late.
+pub fn be_late(weft: &Weft) -> weft::Result<()> {
+    let (rows, asked) = (weft.mailbox("rows")?, weft.mailbox("asked")?);
+    weft.barrier()?;
+    for _ in 0..EACH {
+        if weft.rank() == 1 {
+            let _span = weft.span("exchange");
+            asked.send(0, "a row")?;
+            rows.receive()?;
+            continue;
+        }
+        asked.receive()?;
+        let span = weft.span("solve");
+        let begin = Instant::now();
+        while begin.elapsed() < LATE {
+            std::hint::spin_loop();
+        }
+        drop(span);
+        rows.send(1, "the row")?;
+    }
     weft.barrier()
 }
 

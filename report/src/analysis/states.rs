@@ -77,6 +77,8 @@ pub struct Wait {
     pub text: u32,
     /// Number of the name of the span around it; 0 if there is none.
     pub span: u32,
+    /// Number of the name of the port of the handler that waits; 0 if the program does.
+    pub handler: u32,
 }
 
 /// Times of spans of one name at one rank.
@@ -270,6 +272,10 @@ impl Walk {
     }
 
     fn begin_wait(&mut self, text: u32) {
+        let handler = self.open.iter().rev().find_map(|open| match open {
+            Open::Handler(_, name) => Some(*name),
+            _ => None,
+        });
         self.open.push(Open::Wait(self.life.waits.len()));
         self.life.waits.push(Wait {
             rank: self.rank,
@@ -281,6 +287,7 @@ impl Walk {
             ended: None,
             text,
             span: self.span(),
+            handler: handler.unwrap_or(0),
         });
     }
 
