@@ -78,3 +78,36 @@ fn errors_say_what_to_do() {
     let same = refused(folder.path(), &["run.weft", "-o", "run.weft"]);
     assert!(same.contains("run.weft is the trace: say another name"), "{same}");
 }
+
+#[test]
+fn slow_waits_of_a_run_name_both_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        ["run", "-n", "2", "--trace=run.weft", "--", env!("CARGO_BIN_EXE_weft-testee"), "late"];
+    let mut weft = Command::new(env!("CARGO_BIN_EXE_weft"));
+    let output = weft.args(run).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let text = said(folder.path(), &["run.weft", "--text"]);
+    let lines: Vec<_> = text.lines().collect();
+    let is_wait = |line: &str| {
+        line.contains("  rank 1 in 'exchange' at ")
+            && line.ends_with(" for a message on port 'rows',")
+    };
+    let end = "             until rank 0, which computed in 'solve' for ";
+    let is_said = |two: &[&str]| is_wait(two[0]) && two[1].starts_with(end);
+    assert!(lines.windows(2).any(is_said), "{text}");
+
+    let json = said(folder.path(), &["run.weft", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let waits = json["slowest_waits"].as_array().unwrap();
+    let mut rows = waits.iter().filter(|wait| wait["text"] == "a message on port 'rows'");
+    let is_told = |wait: &serde_json::Value| {
+        let ends = (&wait["rank"], &wait["awaited"], &wait["ended_by"]);
+        let first = &wait["meanwhile"][0];
+        ends == (&1.into(), &0.into(), &0.into())
+            && (&wait["span"], &first["span"]) == (&"exchange".into(), &"solve".into())
+            && first["words"].as_str().unwrap().starts_with("computed in 'solve' for ")
+    };
+    assert!(rows.any(is_told), "{json}");
+}

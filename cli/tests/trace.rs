@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use weft::Rank;
 use weft_trace::{Named, PacketEvent, RankTrace, Trace, What};
 
 fn weft(words: &str, folder: &Path) -> Output {
@@ -135,6 +136,81 @@ fn handlers_of_ports_are_in_a_trace() {
         let begun = count(|what| matches!(what, What::HandlerBegins(_)));
         assert_eq!(begun, count(|what| matches!(what, What::HandlerEnds(_))));
     }
+}
+
+/// Events of a rank of one kind, with the names that they have at that rank.
+fn named<T>(
+    rank: &RankTrace,
+    named: Named,
+    of: impl Fn(&What) -> Option<(u32, T)>,
+) -> Vec<(&str, T)> {
+    let found = rank.events.iter().filter_map(|event| of(&event.what));
+    found.map(|(number, what)| (rank.names[&(named, number)].as_str(), what)).collect()
+}
+
+#[test]
+fn each_kind_of_handler_is_in_a_trace() {
+    let trace = trace("-n 2", &format!("{} busy", env!("CARGO_BIN_EXE_weft-testee")));
+    let count = |of: fn(&What) -> Option<u32>, port: &str| {
+        let of_rank = |rank| named(rank, Named::Port, |what| of(what).map(|port| (port, ())));
+        of_rank(&trace.ranks[1]).iter().filter(|(name, ())| *name == port).count()
+    };
+    let begins =
+        |what: &What| if let What::HandlerBegins(port) = what { Some(*port) } else { None };
+    let goes_on =
+        |what: &What| if let What::HandlerGoesOn(port) = what { Some(*port) } else { None };
+    let ends = |what: &What| if let What::HandlerEnds(port) = what { Some(*port) } else { None };
+    assert_eq!((count(begins, "plain"), count(ends, "plain")), (5, 5));
+    assert_eq!((count(begins, "waits"), count(goes_on, "waits")), (5, 5));
+    assert_eq!(count(ends, "waits"), 10);
+    let popups = |has_begun: bool| {
+        let of = named(&trace.ranks[1], Named::Port, |what| match *what {
+            What::PopupBegins { port, run } if has_begun => Some((port, run)),
+            What::PopupEnds { port, run } if !has_begun => Some((port, run)),
+            _ => None,
+        });
+        let mut runs: Vec<_> = of.into_iter().filter(|(name, _)| *name == "pops").collect();
+        runs.sort_unstable();
+        runs
+    };
+    let (begun, ended) = (popups(true), popups(false));
+    assert!(begun.iter().map(|(_, run)| *run).eq(0..5), "{begun:?}");
+    // Threads may be about to end when their rank does.
+    assert!(!ended.is_empty() && ended.iter().all(|run| begun.contains(run)), "{ended:?}");
+    assert_eq!(count(begins, "pops"), 0);
+}
+
+#[test]
+fn ordered_broadcasts_and_puts_without_packets_are_in_a_trace() {
+    let trace = trace("-n 2", &format!("{} busy", env!("CARGO_BIN_EXE_weft-testee")));
+    let delivered = |rank: &RankTrace| -> Vec<(u64, u16)> {
+        let of = named(rank, Named::Order, |what| match *what {
+            What::Delivered { order, number, from } => Some((order, (number, from.0))),
+            _ => None,
+        });
+        of.into_iter().filter(|(name, _)| *name == "moves").map(|(_, what)| what).collect()
+    };
+    let all = delivered(&trace.ranks[0]);
+    assert_eq!(all, delivered(&trace.ranks[1]), "one order");
+    assert!(all.iter().map(|(number, _)| *number).eq(0..10), "{all:?}");
+    for (from, rank) in (0..).zip(&trace.ranks) {
+        let submitted = named(rank, Named::Order, |what| match *what {
+            What::Submitted { order, number } => Some((order, number)),
+            _ => None,
+        });
+        let own = all.iter().filter(|(_, sender)| *sender == from);
+        assert!(submitted.iter().map(|(_, number)| number).eq(own.map(|(number, _)| number)));
+    }
+    let copied: Vec<_> = trace.ranks[0]
+        .events
+        .iter()
+        .filter(|event| matches!(event.what, What::Put { .. } | What::Got { .. }))
+        .map(|event| event.what)
+        .collect();
+    let mut expected = vec![What::Put { to: Rank(1), bytes: 4096 }; 5];
+    expected.push(What::Got { from: Rank(1), bytes: 100 });
+    expected.push(What::Put { to: Rank(1), bytes: 4096 });
+    assert_eq!(copied, expected);
 }
 
 #[test]

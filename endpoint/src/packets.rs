@@ -507,7 +507,12 @@ impl Packets {
     /// part. False if this process may not, or nothing lies there: then `into` may have been
     /// written in part. With no bytes it says if this process may.
     pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
-        self.node.cross_memory().is_some_and(|memory| memory.fetch(rank, address, into))
+        let memory = self.node.cross_memory();
+        let is_fetched = memory.is_some_and(|memory| memory.fetch(rank, address, into));
+        if is_fetched && !into.is_empty() {
+            self.record_got(rank, into.len());
+        }
+        is_fetched
     }
 
     /// True if `by` has [fetched](Self::fetch) from this process.

@@ -90,16 +90,16 @@ function fillTable(id, heads, rows) {
 }
 
 function drawWaits() {
-  const heads = [["Rank"], ["Idle", "number"], ["At", "number"], ["Waits for"], ["In"], ["Ended by"], ["Which meanwhile"]];
+  const heads = [["Rank"], ["Idle", "number"], ["At", "number"], ["Waits for"], ["In"], ["Ended by"], ["Who was waited for meanwhile"]];
   const longest = findings.slowest_waits[0]?.idle_ns || 1;
   const body = fillTable("waits", heads, findings.slowest_waits.map((of) => [
     "rank\u00a0" + of.rank,
     [time(of.idle_ns), of.idle_ns / longest],
     moment(of.begin_ns, DURATION / 1e4),
     of.text ?? "—",
-    of.span ?? "—",
+    [of.handler && `handler of '${of.handler}'`, of.span].filter(Boolean).join(", ") || "—",
     of.is_open ? "nothing, until its end" : of.ended_by === null ? "no packet" : "rank " + of.ended_by,
-    of.meanwhile.map(meanwhile).join("; ") || "—",
+    (of.awaited !== null && of.awaited !== of.ended_by ? `rank ${of.awaited}: ` : "") + of.meanwhile.map((it) => it.words).join("; ") || "—",
   ]));
   [...body.rows].forEach((row, at) => {
     const of = findings.slowest_waits[at];
@@ -111,15 +111,6 @@ function drawWaits() {
     };
     row.onkeydown = (event) => event.key === "Enter" && row.onclick();
   });
-}
-
-function meanwhile(of) {
-  const done = {
-    computing: "computed",
-    handler: of.what ? `ran the handler of '${of.what}'` : "ran handlers",
-    lost: "did what was lost",
-  }[of.state] ?? (of.what ? `waited for ${of.what}` : "waited");
-  return `${done}${of.span ? ` in '${of.span}'` : ""} for ${time(of.ns)}`;
 }
 
 function drawKinds() {
@@ -143,6 +134,33 @@ function drawSpans() {
     time(of.handler_ns),
     of.name === null ? "" : `${time(of.most_ns)}, rank ${of.most_rank}`,
   ]));
+}
+
+function drawHandlers() {
+  element("handlers-section").hidden = findings.handlers.length === 0;
+  const most = findings.handlers.reduce((longest, of) => Math.max(longest, of.ns), 1);
+  fillTable("handlers", [["Port"], ["Runs", "number"], ["In all", "number"], ["In threads of their own", "number"], ["Until their ends", "number"]],
+    findings.handlers.map((of) => [
+      of.port, thousands(of.runs), [time(of.ns), of.ns / most],
+      of.popups ? thousands(of.popups) : "", of.popups ? time(of.popup_ns) : "",
+    ]));
+}
+
+function drawOrders() {
+  element("orders-section").hidden = findings.orders.length === 0;
+  fillTable("orders", [["Order"], ["Broadcasts", "number"], ["Handed over", "number"], ["Mean to all ranks", "number"], ["Longest", "number"], ["Which is"]],
+    findings.orders.map((of) => [
+      of.order, thousands(of.submitted), thousands(of.delivered), time(of.mean_ns), time(of.longest_ns),
+      `number ${of.longest_number}, last at rank ${of.longest_rank}`,
+    ]));
+}
+
+function drawCopies() {
+  element("copies-section").hidden = findings.copies.length === 0;
+  fillTable("copies", [["Rank"], ["Memory of"], ["Puts", "number"], ["Bytes", "number"], ["Gets", "number"], ["Bytes", "number"]],
+    findings.copies.map((of) => [
+      "rank " + of.rank, "rank " + of.other, thousands(of.puts), bytes(of.put_bytes), thousands(of.gets), bytes(of.got_bytes),
+    ]));
 }
 
 function drawCriticalPath() {

@@ -6,6 +6,7 @@
 //! | [`matching`], [`mod@arrows`] | packets of which both ends are known |
 //! | [`states`], [`names`] | what each rank did at every moment |
 //! | [`balance`] | time of ranks and spans, balance, utilization |
+//! | [`beside`] | handlers by their ports, ordered broadcasts, copies without packets |
 //! | [`mod@blame`] | who is waited for, in the end |
 //! | [`traffic`] | who sent how much to whom |
 //! | [`slowest`] | waits, and what others did meanwhile |
@@ -15,6 +16,7 @@
 
 pub mod arrows;
 pub mod balance;
+pub mod beside;
 pub mod blame;
 pub mod causes;
 pub mod clocks;
@@ -30,6 +32,7 @@ pub mod verdict;
 
 use arrows::{Arrow, arrows};
 use balance::{Balance, RankTime, SpanRow, Utilization};
+use beside::{Beside, CopyRow, HandlerRow, OrderRow};
 use blame::{Blame, blame};
 use clocks::{Clock, Clocks};
 use matching::Ends;
@@ -102,6 +105,12 @@ pub struct Findings {
     pub blame: Vec<Blame>,
     /// Communication.
     pub traffic: Traffic,
+    /// Handlers by their ports.
+    pub handlers: Vec<HandlerRow>,
+    /// Ordered broadcasts.
+    pub orders: Vec<OrderRow>,
+    /// Copies between the memories of ranks, without packets.
+    pub copies: Vec<CopyRow>,
     /// Longest waits.
     pub slowest_waits: Vec<Slow>,
     /// Waits by their texts.
@@ -121,6 +130,8 @@ pub struct Analysis {
     pub lives: Vec<Life>,
     /// Packets of which both ends are known, by receiver and order.
     pub arrows: Vec<Arrow>,
+    /// Things that happened beside packets and states.
+    pub beside: Beside,
     /// Texts that [`Life`]s name by numbers.
     pub names: Names,
 }
@@ -147,11 +158,15 @@ impl Analysis {
         ways.extend(arrows.iter().cloned());
         ways.sort_by_key(|way| (way.to, way.received));
         let path = Path::new(&lives, &ways, &names);
+        let beside = Beside::new(trace, &times, &mut names);
         let mut findings = find(trace, &lives, &arrows, path, &names, times.end());
+        findings.handlers = beside.handlers(&lives, &names);
+        findings.orders = beside.orders(&names);
+        findings.copies = beside.copies();
         findings.matching.early = early;
         let named = hosts.into_iter().zip(clocks.hosts);
         findings.clocks = named.map(|(host, clock)| HostClock { host, clock }).collect();
-        Analysis { findings, lives, arrows, names }
+        Analysis { findings, lives, arrows, beside, names }
     }
 }
 
@@ -221,6 +236,9 @@ fn find(
         balance,
         blame,
         traffic,
+        handlers: Vec::new(),
+        orders: Vec::new(),
+        copies: Vec::new(),
         wait_kinds,
         critical_path,
     }

@@ -19,6 +19,7 @@ pub fn write(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
         out.life(analysis, rank, life)?;
     }
     out.arrows(analysis)?;
+    out.beside(analysis)?;
     out.to.write_all(b"\n]}\n")
 }
 
@@ -89,6 +90,37 @@ impl<W: Write> Events<'_, W> {
                     "ph": "i", "name": name, "cat": "packet", "ts": time, "s": "t", "args": about,
                 });
                 self.put(rank, instant)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Instants of ordered broadcasts and of copies, and slices of handlers with threads of their
+    /// own, which overlap.
+    fn beside(&mut self, analysis: &Analysis) -> io::Result<()> {
+        let instant = |name: String, time, about: Value| json!({"ph": "i", "name": name, "cat": "beside", "ts": micros(time), "s": "t", "args": about});
+        for of in &analysis.beside.broadcasts {
+            let order = analysis.names.text(of.order).unwrap_or_default();
+            let name = |what: &str| format!("'{order}' {} {what}", of.number);
+            if let Some((rank, time)) = of.submitted {
+                self.put(rank, instant(name("submitted"), time, json!({})))?;
+            }
+            for (rank, time) in &of.delivered {
+                self.put(*rank, instant(name("delivered"), *time, json!({})))?;
+            }
+        }
+        for of in &analysis.beside.copies {
+            let name = if of.is_put { "put without a packet" } else { "get without a packet" };
+            let about = json!({"other": of.other, "bytes": of.bytes});
+            self.put(of.rank, instant(name.into(), of.time, about))?;
+        }
+        for (id, of) in analysis.beside.popups.iter().enumerate() {
+            let name = format!("handler of {}", analysis.names.text(of.port).unwrap_or_default());
+            for (phase, time) in [("b", of.begin), ("e", of.end)] {
+                let slice = json!({
+                    "ph": phase, "name": name, "cat": "popup", "id": id, "ts": micros(time),
+                });
+                self.put(of.rank, slice)?;
             }
         }
         Ok(())

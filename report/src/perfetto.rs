@@ -1,10 +1,12 @@
 //! Traces in the protocol buffers of Perfetto's own programs: ranks are tracks within their hosts',
-//! their lives slices there, and packets flows between two instants.
+//! their lives slices there, and packets flows between two instants. So are ordered broadcasts.
+//! Handlers with threads of their own have tracks below those of their ranks.
 //!
 //! Only messages and fields that are written are declared (`protos/perfetto/trace/` of Perfetto,
 //! `trace_packet.proto` and `track_event/*.proto`); numbers there are never given anew.
 
 use crate::analysis::arrows::Arrow;
+use crate::analysis::beside::Copied;
 use crate::analysis::{Analysis, names};
 use crate::slices::{Slice, hosts, slices};
 use prost::Message;
@@ -105,12 +107,19 @@ pub fn write(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
     for (id, arrow) in (1..).zip(&analysis.arrows) {
         out.arrow(id, arrow)?;
     }
-    Ok(())
+    out.broadcasts(analysis, analysis.arrows.len() as u64 + 1)?;
+    analysis.beside.copies.iter().try_for_each(|copied| out.copied(copied))?;
+    out.popups(analysis)
 }
 
 /// Track of a rank.
 fn track_of(rank: u32) -> u64 {
     1 << 32 | u64::from(rank)
+}
+
+/// Track of handlers of a rank that have threads of their own, one at a time.
+fn popup_track_of(rank: u32, lane: usize) -> u64 {
+    track_of(rank) | (lane as u64 + 1) << 33
 }
 
 struct Packets<'a, W: Write> {
@@ -132,7 +141,11 @@ impl<W: Write> Packets<'_, W> {
     }
 
     fn event(&mut self, rank: u32, time: u64, event: TrackEvent) -> io::Result<()> {
-        let event = TrackEvent { track_uuid: Some(track_of(rank)), ..event };
+        self.event_at(track_of(rank), time, event)
+    }
+
+    fn event_at(&mut self, track: u64, time: u64, event: TrackEvent) -> io::Result<()> {
+        let event = TrackEvent { track_uuid: Some(track), ..event };
         let (timestamp, track_event) = (Some(time), Some(event));
         self.put(TracePacket { timestamp, track_event, ..TracePacket::default() })
     }
@@ -209,6 +222,79 @@ impl<W: Write> Packets<'_, W> {
         self.event(arrow.from, arrow.left, leaves)?;
         let is_taken = TrackEvent { terminating_flow_ids: vec![id], ..instant("is taken") };
         self.event(arrow.to, arrow.arrived, is_taken)
+    }
+
+    /// Ordered broadcasts: an instant where one is sent, and flows from there to those at which it
+    /// is handed over. The first flow has the number `first`.
+    fn broadcasts(&mut self, analysis: &Analysis, first: u64) -> io::Result<()> {
+        let mut next = first;
+        for of in &analysis.beside.broadcasts {
+            let order = analysis.names.text(of.order).unwrap_or_default();
+            let instant = |what: &str| TrackEvent {
+                debug_annotations: vec![said("order", order), counted("number", of.number)],
+                categories: vec!["order".into()],
+                name: Some(format!("'{order}' {} {what}", of.number)),
+                ..typed(EventType::Instant)
+            };
+            let flows = of.submitted.map(|_| next..next + of.delivered.len() as u64);
+            if let Some((rank, time)) = of.submitted {
+                let flow_ids = flows.clone().into_iter().flatten().collect();
+                self.event(rank, time, TrackEvent { flow_ids, ..instant("submitted") })?;
+            }
+            for (at, (rank, time)) in of.delivered.iter().enumerate() {
+                let flow = flows.as_ref().map(|flows| flows.start + at as u64);
+                let terminating_flow_ids = flow.into_iter().collect();
+                let delivered = TrackEvent { terminating_flow_ids, ..instant("delivered") };
+                self.event(*rank, *time, delivered)?;
+            }
+            next = flows.map_or(next, |flows| flows.end);
+        }
+        Ok(())
+    }
+
+    /// A copy between the memories of two ranks.
+    fn copied(&mut self, of: &Copied) -> io::Result<()> {
+        let (name, other) = if of.is_put { ("put", "to") } else { ("get", "from") };
+        let copied = TrackEvent {
+            debug_annotations: vec![counted(other, of.other.into()), counted("bytes", of.bytes)],
+            categories: vec!["copy".into()],
+            name: Some(format!("{name} without a packet")),
+            ..typed(EventType::Instant)
+        };
+        self.event(of.rank, of.time, copied)
+    }
+
+    /// Handlers with threads of their own, on as many tracks of their rank as ran at a time.
+    fn popups(&mut self, analysis: &Analysis) -> io::Result<()> {
+        let mut popups: Vec<_> = analysis.beside.popups.iter().collect();
+        popups.sort_by_key(|popup| (popup.rank, popup.begin));
+        for of_rank in popups.chunk_by(|one, other| one.rank == other.rank) {
+            let mut free_from: Vec<u64> = Vec::new();
+            for popup in of_rank {
+                let free = free_from.iter().position(|time| *time <= popup.begin);
+                let lane = free.unwrap_or(free_from.len());
+                let track = popup_track_of(popup.rank, lane);
+                if lane == free_from.len() {
+                    free_from.push(popup.end);
+                    self.track(TrackDescriptor {
+                        uuid: Some(track),
+                        name: Some("popup handlers".into()),
+                        parent_uuid: Some(track_of(popup.rank)),
+                        ..TrackDescriptor::default()
+                    })?;
+                }
+                free_from[lane] = popup.end;
+                let port = analysis.names.text(popup.port).unwrap_or_default();
+                let begins = TrackEvent {
+                    categories: vec!["in handlers".into()],
+                    name: Some(format!("handler of {port}")),
+                    ..typed(EventType::SliceBegin)
+                };
+                self.event_at(track, popup.begin, begins)?;
+                self.event_at(track, popup.end, typed(EventType::SliceEnd))?;
+            }
+        }
+        Ok(())
     }
 }
 

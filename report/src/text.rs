@@ -2,7 +2,6 @@
 
 use crate::analysis::Findings;
 use crate::analysis::balance::RankTime;
-use crate::analysis::slowest::{Meanwhile, Slow};
 use crate::units;
 use std::fmt::Write;
 
@@ -29,9 +28,11 @@ fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
     head(findings, out)?;
     time(findings, out)?;
     spans(findings, out)?;
+    handlers(findings, out)?;
     waits(findings, out)?;
     path(findings, out)?;
     traffic(findings, out)?;
+    beside_packets(findings, out)?;
     clocks(findings, out)
 }
 
@@ -151,6 +152,55 @@ fn spans(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
+fn handlers(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    if findings.handlers.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nHandlers")?;
+    for row in findings.handlers.iter().take(ROWS) {
+        let port = shorten(&row.port);
+        if row.runs > 0 || row.ns > 0 {
+            let (runs, took) = (units::thousands(row.runs), units::time(row.ns));
+            writeln!(out, "  {port:<24} {runs:>9} x {took:>9}")?;
+        }
+        if row.popups > 0 {
+            let (runs, took) = (units::thousands(row.popups), units::time(row.popup_ns));
+            writeln!(out, "  {port:<24} {runs:>9} x {took:>9} in threads of their own")?;
+        }
+    }
+    Ok(())
+}
+
+/// Ordered broadcasts, and copies that no packet tells of.
+fn beside_packets(findings: &Findings, out: &mut String) -> std::fmt::Result {
+    for row in findings.orders.iter().take(ROWS) {
+        writeln!(
+            out,
+            "  order '{}': {}, handed over {} times; {} to all ranks, at most {} (number {}, rank {})",
+            shorten(&row.order),
+            units::count(row.submitted, "broadcast"),
+            units::thousands(row.delivered),
+            units::time(row.mean_ns),
+            units::time(row.longest_ns),
+            row.longest_number,
+            row.longest_rank
+        )?;
+    }
+    for row in findings.copies.iter().take(ROWS) {
+        writeln!(
+            out,
+            "  rank {} in memory of rank {}, without packets: {}, {}; {}, {}",
+            row.rank,
+            row.other,
+            units::count(row.puts, "put"),
+            units::bytes(row.put_bytes),
+            units::count(row.gets, "get"),
+            units::bytes(row.got_bytes)
+        )?;
+    }
+    Ok(())
+}
+
 fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
     if findings.slowest_waits.is_empty() {
         return Ok(());
@@ -161,28 +211,15 @@ fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
             wait.text.as_deref().map_or_else(String::new, |text| format!(" for {}", shorten(text)));
         writeln!(
             out,
-            "  {:>9}  rank {} at {}{text}, {}",
+            "  {:>9}  rank {}{} at {}{text},",
             units::time(wait.idle_ns),
             wait.rank,
-            units::time(wait.begin_ns),
-            end(wait)
+            wait.place(),
+            units::time(wait.begin_ns)
         )?;
+        writeln!(out, "{:13}{}", "", wait.end())?;
     }
     Ok(())
-}
-
-fn end(wait: &Slow) -> String {
-    match wait.ended_by {
-        _ if wait.is_open => "which nothing ended".into(),
-        None => "ended by no packet".into(),
-        Some(rank) => {
-            let done = wait
-                .meanwhile
-                .first()
-                .map_or_else(String::new, |first: &Meanwhile| format!(", which {}", first.words()));
-            format!("until rank {rank}{done}")
-        }
-    }
 }
 
 fn path(findings: &Findings, out: &mut String) -> std::fmt::Result {

@@ -3,8 +3,8 @@
 //! ```text
 //! word 0   time in nanoseconds, by the clock of the rank's host
 //! word 1   kind (8) | tag (8) | protocol (8) | part (8) | peer (16) | size (16)
-//! word 2   packet: sequence (32) | tree (32)      text: number (64)
-//! word 3   packet: user bytes 0 to 7              text: bytes 0 to 7
+//! word 2   packet: sequence (32) | tree (32)      else: number (64)
+//! word 3   packet: user bytes 0 to 7              text: bytes 0 to 7      else: a count
 //! word 4   packet: user bytes 8 to 15             text: bytes 8 to 15
 //! ```
 
@@ -53,8 +53,54 @@ pub enum What {
     SpanEnds(u32),
     /// A handler of this port, or of this system if it has none, begins.
     HandlerBegins(u32),
-    /// It ends.
+    /// One of this port that has waited goes on.
+    HandlerGoesOn(u32),
+    /// It ends, or waits without a thread of its own.
     HandlerEnds(u32),
+    /// A handler begins that has a thread to itself, beside all else that the rank does.
+    PopupBegins {
+        /// Number of its port.
+        port: u32,
+        /// Number of the run, of which a rank has each once.
+        run: u64,
+    },
+    /// It ends.
+    PopupEnds {
+        /// Number of its port.
+        port: u32,
+        /// Number of the run.
+        run: u64,
+    },
+    /// The rank has sent an ordered broadcast.
+    Submitted {
+        /// Number of the order.
+        order: u32,
+        /// Sequence number of the message in it.
+        number: u64,
+    },
+    /// A message of an order was handed over to the rank's handler, or to its program.
+    Delivered {
+        /// Number of the order.
+        order: u32,
+        /// Sequence number of the message in it.
+        number: u64,
+        /// Rank that sent it, which may be this one.
+        from: Rank,
+    },
+    /// The rank has copied bytes into memory of another one, without a packet.
+    Put {
+        /// Rank that has the memory.
+        to: Rank,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// The rank has copied bytes out of memory of another one, without a packet.
+    Got {
+        /// Rank that has the memory.
+        from: Rank,
+        /// Number of bytes.
+        bytes: u64,
+    },
     /// The rank was interrupted to take packets while it computed.
     Interrupted,
     /// The rank has come to a meeting of this number, as all others of it do, through memory that
@@ -91,6 +137,8 @@ pub enum Named {
     Span,
     /// Name of a port.
     Port,
+    /// Name of an order.
+    Order,
     /// Object of the wait that is under way, for a person.
     Wait,
 }
@@ -140,6 +188,9 @@ impl Event {
     pub fn to_words(&self) -> Words {
         let kind = |kind: u8| u64::from(kind);
         let short = |code: u8, number: u32| [self.time, kind(code), number.into(), 0, 0];
+        let counted = |code: u8, peer: Rank, number: u32, count: u64| {
+            [self.time, kind(code) | u64::from(peer.0) << 32, number.into(), count, 0]
+        };
         match &self.what {
             What::Sent(packet) => packet.words(self.time, 1),
             What::Received(packet) => packet.words(self.time, 2),
@@ -157,6 +208,13 @@ impl Event {
             What::Scheduled { on_core_ns, run_delay_ns } => {
                 [self.time, 15, 0, *on_core_ns, *run_delay_ns]
             }
+            What::HandlerGoesOn(port) => short(16, *port),
+            What::PopupBegins { port, run } => counted(17, Rank(0), *port, *run),
+            What::PopupEnds { port, run } => counted(18, Rank(0), *port, *run),
+            What::Submitted { order, number } => counted(19, Rank(0), *order, *number),
+            What::Delivered { order, number, from } => counted(20, *from, *order, *number),
+            What::Put { to, bytes } => counted(21, *to, 0, *bytes),
+            What::Got { from, bytes } => counted(22, *from, 0, *bytes),
             What::Text { named, number, part, bytes } => {
                 let [low, high] = words_of(bytes);
                 let first = 12 | named.to_bits() << 8 | u64::from(*part) << 24;
@@ -169,6 +227,7 @@ impl Event {
     pub fn of_words(words: &Words) -> Option<Self> {
         let [time, first, number, low, high] = *words;
         let name = u32::try_from(number);
+        let peer = Rank((first >> 32) as u16);
         let what = match first as u8 {
             1 => What::Sent(PacketEvent::of_words(words)?),
             2 => What::Received(PacketEvent::of_words(words)?),
@@ -184,6 +243,13 @@ impl Event {
             13 => What::Meets(name.ok()?),
             14 => What::Unexpected(name.ok()?),
             15 => What::Scheduled { on_core_ns: low, run_delay_ns: high },
+            16 => What::HandlerGoesOn(name.ok()?),
+            17 => What::PopupBegins { port: name.ok()?, run: low },
+            18 => What::PopupEnds { port: name.ok()?, run: low },
+            19 => What::Submitted { order: name.ok()?, number: low },
+            20 => What::Delivered { order: name.ok()?, number: low, from: peer },
+            21 => What::Put { to: peer, bytes: low },
+            22 => What::Got { from: peer, bytes: low },
             12 => What::Text {
                 named: Named::from_bits((first >> 8) as u8)?,
                 number: name.ok()?,
@@ -202,11 +268,12 @@ impl Named {
             Named::Span => 0,
             Named::Port => 1,
             Named::Wait => 2,
+            Named::Order => 3,
         }
     }
 
     fn from_bits(bits: u8) -> Option<Self> {
-        [Named::Span, Named::Port, Named::Wait].get(usize::from(bits)).copied()
+        [Named::Span, Named::Port, Named::Wait, Named::Order].get(usize::from(bits)).copied()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Spans of time that a trace names.
 
+use crate::Rank;
 use crate::packets::Packets;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_trace::event::MANY_UNEXPECTED;
 use weft_trace::{Named, Recorder, What, record_text};
@@ -12,11 +14,13 @@ pub(super) struct Tracing {
     recorder: Arc<dyn Recorder>,
     /// Numbers of the names that are written down.
     named: Mutex<BTreeSet<u32>>,
+    /// Number of handlers that had threads of their own.
+    popups: AtomicU64,
 }
 
 impl Tracing {
     pub fn new(recorder: Arc<dyn Recorder>) -> Self {
-        Tracing { recorder, named: Mutex::default() }
+        Tracing { recorder, named: Mutex::default(), popups: AtomicU64::new(0) }
     }
 
     /// The number of a name, which is written down with its first span.
@@ -67,6 +71,64 @@ impl Packets {
         let tracing = self.tracing.as_ref()?;
         tracing.recorder.record(&What::HandlerBegins(port));
         Some(Span { tracing: Arc::clone(tracing), end: What::HandlerEnds(port) })
+    }
+
+    /// A handler of the port with this number goes on, which has waited; until it ends, or waits
+    /// again.
+    #[inline]
+    pub fn resumed_handler_span(&self, port: u32) -> Option<Span> {
+        let tracing = self.tracing.as_ref()?;
+        tracing.recorder.record(&What::HandlerGoesOn(port));
+        Some(Span { tracing: Arc::clone(tracing), end: What::HandlerEnds(port) })
+    }
+
+    /// Begins a handler of the port with this number, in a thread of its own.
+    pub fn popup_span(&self, port: u32) -> Option<Span> {
+        let tracing = self.tracing.as_ref()?;
+        let run = tracing.popups.fetch_add(1, Ordering::Relaxed);
+        tracing.recorder.record(&What::PopupBegins { port, run });
+        Some(Span { tracing: Arc::clone(tracing), end: What::PopupEnds { port, run } })
+    }
+
+    /// Names an order. Returns its number for [`Self::record_submitted`] and
+    /// [`Self::record_delivered`], the same on all ranks.
+    pub fn name_order(&self, name: &str) -> u32 {
+        let number = number_of(name);
+        if let Some(tracing) = &self.tracing {
+            record_text(&*tracing.recorder, Named::Order, number, name);
+        }
+        number
+    }
+
+    /// Notes that this rank has sent an ordered broadcast, with its number in the order.
+    #[inline]
+    pub fn record_submitted(&self, order: u32, number: u64) {
+        self.note(|| What::Submitted { order, number });
+    }
+
+    /// Notes that a message of an order, which `from` sent, was handed over.
+    #[inline]
+    pub fn record_delivered(&self, order: u32, number: u64, from: Rank) {
+        self.note(|| What::Delivered { order, number, from });
+    }
+
+    /// Notes a copy into memory of another rank, without a packet.
+    #[inline]
+    pub(crate) fn record_put(&self, to: Rank, bytes: usize) {
+        self.note(|| What::Put { to, bytes: bytes as u64 });
+    }
+
+    /// Notes a copy out of memory of another rank, without a packet.
+    #[inline]
+    pub(crate) fn record_got(&self, from: Rank, bytes: usize) {
+        self.note(|| What::Got { from, bytes: bytes as u64 });
+    }
+
+    #[inline]
+    fn note(&self, what: impl FnOnce() -> What) {
+        if let Some(tracing) = &self.tracing {
+            tracing.recorder.record(&what());
+        }
     }
 
     /// Names the port with this number.

@@ -40,7 +40,8 @@ impl Packets {
     pub fn remote_heap(&self, rank: Rank, name: &HeapName) -> Option<RemoteHeap> {
         let bytes = usize::try_from(name.bytes).ok()?;
         let memory = self.node.shared_memory()?.attach(rank, &name.name, bytes).ok()?;
-        Some(RemoteHeap(RemoteMemory::new(memory, bytes)))
+        let memory = RemoteMemory::new(memory, bytes);
+        Some(RemoteHeap { packets: self.clone(), rank, memory })
     }
 }
 
@@ -71,15 +72,20 @@ impl Heap {
 }
 
 /// Remote heap: the heap of another rank of this host, mapped.
-pub struct RemoteHeap(RemoteMemory);
+pub struct RemoteHeap {
+    packets: Packets,
+    rank: Rank,
+    memory: RemoteMemory,
+}
 
 impl RemoteHeap {
     /// Copies `bytes` to `offset`, which that rank has opened; false, and nothing happens, if it is
     /// not inside.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> bool {
-        let inside = self.0.holds(offset, bytes.len());
+        let inside = self.memory.holds(offset, bytes.len());
         if inside {
-            self.0.write(offset, bytes);
+            self.memory.write(offset, bytes);
+            self.packets.record_put(self.rank, bytes.len());
         }
         inside
     }

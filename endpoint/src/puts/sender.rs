@@ -138,6 +138,7 @@ impl Connection {
         let clear = self.is_clear(offset, into.len());
         if let Some(remote) = self.remote.as_mut().filter(|_| clear) {
             remote.read(offset, into);
+            self.packets.record_got(self.to, into.len());
             return Ok(());
         }
         self.ask(offset, into)?;
@@ -212,6 +213,7 @@ impl Connection {
         }
         let Some(remote) = &mut self.remote else { return Ok(false) };
         remote.write(offset, bytes);
+        self.packets.record_put(self.to, bytes.len());
         self.packets.copied(bytes.len());
         Ok(true)
     }

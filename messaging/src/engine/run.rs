@@ -81,7 +81,10 @@ impl Engine {
         let (port, from) = (handler.port, message.source());
         let outcome = match &mut handler.model {
             Model::Plain(_) => unreachable!("it does not wait"),
-            Model::Async(waiting) => guarded(|| waiting.run(message)),
+            Model::Async(waiting) => {
+                let _span = self.packets.handler_span(port.slot as u32);
+                guarded(|| waiting.run(message))
+            }
             Model::Popup(code) => {
                 let code = Arc::clone(code);
                 self.pop_up(port, from, move || code(message));
@@ -138,7 +141,9 @@ impl Engine {
             let me = state.here();
             state.popups.push(me);
             drop(state);
+            let span = engine.packets.popup_span(run.slot as u32);
             let outcome = guarded(code);
+            drop(span);
             let mut state = engine.state.enter();
             if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
                 state.popups.swap_remove(place);
@@ -175,7 +180,10 @@ impl Engine {
             self.state.enter().enter_task();
             let waker = Waker::from(Arc::clone(&task));
             let mut context = Context::from_waker(&waker);
+            let span =
+                task.port.and_then(|port| self.packets.resumed_handler_span(port.slot as u32));
             let polled = guarded(|| continuation.as_mut().resume(&mut context));
+            drop(span);
             self.state.enter().exit_task();
             any = true;
             match polled {

@@ -39,6 +39,11 @@ impl Names {
         self.named(of, Named::Port, number, "port")
     }
 
+    /// Number of the name of an order.
+    pub fn order(&mut self, of: &RankTrace, number: u32) -> u32 {
+        self.named(of, Named::Order, number, "order")
+    }
+
     fn named(&mut self, of: &RankTrace, named: Named, number: u32, kind: &str) -> u32 {
         match of.names.get(&(named, number)) {
             Some(text) if !text.is_empty() => self.number(text),

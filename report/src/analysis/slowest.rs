@@ -1,4 +1,5 @@
-//! Waits of a run: the longest, and what the rank that ended each did meanwhile.
+//! Waits of a run: the longest, where their ranks were, and what those that they waited for did
+//! meanwhile.
 
 use super::names::Names;
 use super::states::{Life, State, Wait};
@@ -31,12 +32,41 @@ pub struct Slow {
     pub text: Option<String>,
     /// Name of the span around it.
     pub span: Option<String>,
+    /// Name of the port of the handler that waited; none if the program did.
+    pub handler: Option<String>,
     /// Rank of which a packet ended it.
     pub ended_by: Option<u32>,
     /// True if nothing ended it as long as there were events.
     pub is_open: bool,
-    /// Things that the rank which ended it did meanwhile, the longest first.
+    /// Rank that was waited for: the one that ended it, or else the only one that its text names.
+    pub awaited: Option<u32>,
+    /// Things that this one did meanwhile, the longest first.
     pub meanwhile: Vec<Meanwhile>,
+}
+
+impl Slow {
+    /// Words for where the rank was when it waited: ` in the handler of 'rows' in 'solve'`; none
+    /// outside of both.
+    pub fn place(&self) -> String {
+        place(self.handler.as_deref(), self.span.as_deref())
+    }
+
+    /// Words for who ended the wait, and what the rank that was waited for did meanwhile:
+    /// `until rank 3, which computed in 'solve' for 1.20 ms`.
+    pub fn end(&self) -> String {
+        let did: Vec<_> = self.meanwhile.iter().map(|it| it.words.as_str()).collect();
+        let did = match did.split_last() {
+            None => String::new(),
+            Some((only, [])) => format!(", which {only}"),
+            Some((last, before)) => format!(", which {}, and {last}", before.join(", ")),
+        };
+        let named = self.awaited.map_or_else(String::new, |rank| format!("; rank {rank}{did}"));
+        match self.ended_by {
+            _ if self.is_open => format!("which nothing ended{named}"),
+            None => format!("ended by no packet{named}"),
+            Some(rank) => format!("until rank {rank}{did}"),
+        }
+    }
 }
 
 /// Thing that a rank did.
@@ -46,27 +76,45 @@ pub struct Meanwhile {
     pub state: State,
     /// Name of the span around it.
     pub span: Option<String>,
-    /// Name of the port of a handler, or the text of a wait.
-    pub what: Option<String>,
+    /// Name of the port of the handler that it ran, or in which it waited.
+    pub handler: Option<String>,
+    /// Text of the wait.
+    pub awaited: Option<String>,
     /// Time.
     pub ns: u64,
+    /// Words for all of it: `computed in 'solve' for 1.20 ms`.
+    pub words: String,
 }
 
 impl Meanwhile {
-    /// Words for it: `computed in 'solve' for 1.20 ms`.
-    pub fn words(&self) -> String {
-        let what = self.what.as_deref();
-        let done = match (self.state, what) {
-            (State::Computing, _) => "computed".into(),
-            (State::Handler, Some(port)) => format!("ran the handler of '{port}'"),
-            (State::Handler, None) => "ran handlers".into(),
-            (State::Lost, _) => "did what was lost".into(),
-            (_, Some(text)) => format!("waited for {text}"),
-            (_, None) => "waited".into(),
+    /// These things, with words.
+    fn new(
+        state: State,
+        span: Option<String>,
+        handler: Option<String>,
+        awaited: Option<String>,
+        ns: u64,
+    ) -> Self {
+        let at = |handler| place(handler, span.as_deref());
+        let done = match (state, &handler, &awaited) {
+            (State::Computing, ..) if span.is_none() => "computed, outside Weft,".into(),
+            (State::Computing, ..) => format!("computed{}", at(None)),
+            (State::Handler, Some(port), _) => format!("ran the handler of '{port}'{}", at(None)),
+            (State::Handler, None, _) => format!("ran handlers{}", at(None)),
+            (State::Lost, ..) => "did what was lost".into(),
+            (_, handler, Some(text)) => format!("waited for {text}{}", at(handler.as_deref())),
+            (_, handler, None) => format!("waited{}", at(handler.as_deref())),
         };
-        let span = self.span.as_ref().map_or_else(String::new, |span| format!(" in '{span}'"));
-        format!("{done}{span} for {}", crate::units::time(self.ns))
+        let words = format!("{done} for {}", crate::units::time(ns));
+        Meanwhile { state, span, handler, awaited, ns, words }
     }
+}
+
+/// Words for a handler and a span that something was in.
+fn place(handler: Option<&str>, span: Option<&str>) -> String {
+    let handler = handler.map_or_else(String::new, |port| format!(" in the handler of '{port}'"));
+    let span = span.map_or_else(String::new, |span| format!(" in '{span}'"));
+    handler + &span
 }
 
 /// Waits with the same text, but for the numbers in it.
@@ -98,7 +146,9 @@ pub fn slowest(lives: &[Life], names: &Names) -> Vec<Slow> {
 fn describe(wait: &Wait, lives: &[Life], names: &Names) -> Slow {
     let text = |number| names.text(number).map(Into::into);
     let ended_by = wait.ended_by.map(|(_, rank)| rank);
-    let other = ended_by.filter(|rank| *rank != wait.rank).and_then(|of| lives.get(of as usize));
+    let named = || named_rank(names.text(wait.text).unwrap_or_default());
+    let awaited = ended_by.or_else(named).filter(|rank| (*rank as usize) < lives.len());
+    let other = awaited.filter(|rank| *rank != wait.rank).map(|rank| &lives[rank as usize]);
     Slow {
         rank: wait.rank,
         begin_ns: wait.begin,
@@ -107,8 +157,10 @@ fn describe(wait: &Wait, lives: &[Life], names: &Names) -> Slow {
         asleep_ns: wait.asleep,
         text: text(wait.text),
         span: text(wait.span),
+        handler: text(wait.handler),
         ended_by,
         is_open: wait.ended.is_none(),
+        awaited,
         meanwhile: other.map_or_else(Vec::new, |life| meanwhile(life, wait, names)),
     }
 }
@@ -124,22 +176,32 @@ fn meanwhile(life: &Life, during: &Wait, names: &Names) -> Vec<Meanwhile> {
     let mut times: Vec<_> = times.into_iter().collect();
     times.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     times.truncate(MEANWHILE);
-    let waited_for = longest_within(life, during.begin, during.end);
-    let described = times.into_iter().map(|((state, span, port), ns)| Meanwhile {
-        state,
-        span: text(span),
-        what: if state.is_idle() { text(waited_for) } else { text(port) },
-        ns,
+    let waited = longest_within(life, during.begin, during.end);
+    let described = times.into_iter().map(|((state, span, port), ns)| match waited {
+        Some(wait) if state.is_idle() => {
+            Meanwhile::new(state, text(span), text(wait.handler), text(wait.text), ns)
+        }
+        _ => Meanwhile::new(state, text(span), text(port), None, ns),
     });
     described.collect()
 }
 
-/// Text of the wait that is under way longest between these times.
-fn longest_within(life: &Life, begin: u64, end: u64) -> u32 {
+/// Wait that is under way longest between these times.
+fn longest_within(life: &Life, begin: u64, end: u64) -> Option<&Wait> {
     let before = life.waits.partition_point(|wait| wait.begin < end);
     let candidates = life.waits[..before].iter().rev().take(LOOK_BACK);
     let overlap = |wait: &&Wait| wait.end.min(end).saturating_sub(wait.begin.max(begin));
-    candidates.max_by_key(overlap).map_or(0, |wait| wait.text)
+    candidates.max_by_key(overlap)
+}
+
+/// Rank that a text names, if it names one only.
+fn named_rank(text: &str) -> Option<u32> {
+    let mut ranks = text.split("rank ").skip(1).map(|rest| {
+        let digits = rest.find(|char: char| !char.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..digits].parse().ok()
+    });
+    let first = ranks.next()??;
+    ranks.all(|rank| rank == Some(first)).then_some(first)
 }
 
 /// Waits by their texts, those with the longest time first.

@@ -77,6 +77,8 @@ pub struct Wait {
     pub text: u32,
     /// Number of the name of the span around it; 0 if there is none.
     pub span: u32,
+    /// Number of the name of the port of the handler that waits; 0 if the program does.
+    pub handler: u32,
 }
 
 /// Times of spans of one name at one rank.
@@ -101,6 +103,8 @@ pub struct Life {
     pub waits: Vec<Wait>,
     /// Its spans, by their names.
     pub spans: BTreeMap<u32, SpanTime>,
+    /// Number of handlers that ran where packets are taken, by the names of their ports.
+    pub handlers: BTreeMap<u32, u64>,
     /// Number of times that it was interrupted to take packets.
     pub interrupts: u64,
 }
@@ -242,6 +246,11 @@ impl Walk {
             }
             What::SpanEnds(number) => self.end_span(names.span(of, number)),
             What::HandlerBegins(number) => {
+                let name = names.port(of, number);
+                self.open.push(Open::Handler(number, name));
+                *self.life.handlers.entry(name).or_default() += 1;
+            }
+            What::HandlerGoesOn(number) => {
                 self.open.push(Open::Handler(number, names.port(of, number)));
             }
             What::HandlerEnds(number) => {
@@ -252,11 +261,21 @@ impl Walk {
             | What::Meets(_)
             | What::Unexpected(_)
             | What::Scheduled { .. }
+            | What::PopupBegins { .. }
+            | What::PopupEnds { .. }
+            | What::Submitted { .. }
+            | What::Delivered { .. }
+            | What::Put { .. }
+            | What::Got { .. }
             | What::Text { .. } => {}
         }
     }
 
     fn begin_wait(&mut self, text: u32) {
+        let handler = self.open.iter().rev().find_map(|open| match open {
+            Open::Handler(_, name) => Some(*name),
+            _ => None,
+        });
         self.open.push(Open::Wait(self.life.waits.len()));
         self.life.waits.push(Wait {
             rank: self.rank,
@@ -268,6 +287,7 @@ impl Walk {
             ended: None,
             text,
             span: self.span(),
+            handler: handler.unwrap_or(0),
         });
     }
 

@@ -25,9 +25,9 @@ fn names_of_findings_stay() {
     let names: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         names.join(" "),
-        "balance blame clocks critical_path duration_ns events is_cut is_simulated lost_events \
-         matching options program ranks slowest_waits spans time traffic utilization verdict \
-         wait_kinds"
+        "balance blame clocks copies critical_path duration_ns events handlers is_cut is_simulated \
+         lost_events matching options orders program ranks slowest_waits spans time traffic \
+         utilization verdict wait_kinds"
     );
     assert_eq!(json["matching"]["matched"], 1);
     assert_eq!(json["traffic"]["matrix"][0]["data_bytes"], 8);

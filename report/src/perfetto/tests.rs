@@ -1,12 +1,17 @@
 //! Files for Perfetto, read again.
 
 use super::*;
+use crate::analysis::beside::tests::busy_run;
 use crate::slices::tests::short_run;
 
 /// Events of the file about the short run.
 fn packets() -> Vec<TracePacket> {
+    packets_of(&short_run())
+}
+
+fn packets_of(trace: &weft_trace::Trace) -> Vec<TracePacket> {
     let mut bytes = Vec::new();
-    write(&Analysis::new(&short_run()), &mut bytes).unwrap();
+    write(&Analysis::new(trace), &mut bytes).unwrap();
     Trace::decode(&bytes[..]).unwrap().packet
 }
 
@@ -66,4 +71,36 @@ fn flows_lead_from_where_packets_leave_to_where_they_are_taken() {
     assert_eq!((is_taken.name(), is_taken.track_uuid()), ("packet is taken", track_of(1)));
     assert_eq!((&leaves.flow_ids[..], &is_taken.terminating_flow_ids[..]), (&[1][..], &[1][..]));
     assert!(is_taken.debug_annotations.contains(&counted("bytes", 8)));
+}
+
+#[test]
+fn broadcasts_are_flows_to_all_ranks_and_copies_are_instants() {
+    let packets = packets_of(&busy_run());
+    let events: Vec<_> = packets.iter().filter_map(|of| of.track_event.as_ref()).collect();
+    let named = |name: &str| events.iter().filter(|event| event.name() == name).collect::<Vec<_>>();
+    let [first] = named("'moves' 0 submitted")[..] else { panic!("{events:?}") };
+    let [second] = named("'moves' 1 submitted")[..] else { panic!("{events:?}") };
+    assert_eq!((&first.flow_ids[..], &second.flow_ids[..]), (&[1, 2][..], &[3, 4][..]));
+    let delivered = named("'moves' 1 delivered");
+    let ends: Vec<_> = delivered.iter().map(|event| event.terminating_flow_ids[0]).collect();
+    assert_eq!((first.track_uuid(), &ends[..]), (track_of(0), &[3, 4][..]));
+    let puts = named("put without a packet");
+    assert_eq!(puts[0].debug_annotations, [counted("to", 1), counted("bytes", 4096)]);
+    assert_eq!((puts.len(), named("get without a packet").len()), (2, 1));
+}
+
+#[test]
+fn popups_at_one_time_have_tracks_of_their_own() {
+    let packets = packets_of(&busy_run());
+    let tracks = packets.iter().filter_map(|packet| packet.track_descriptor.as_ref());
+    let popups = tracks.filter(|track| track.parent_uuid == Some(track_of(1)));
+    let popups: Vec<_> = popups.map(|track| track.uuid()).collect();
+    assert_eq!(popups, [popup_track_of(1, 0), popup_track_of(1, 1)]);
+    let times = |track| {
+        let of = packets.iter().filter(move |packet| {
+            packet.track_event.as_ref().is_some_and(|event| event.track_uuid() == track)
+        });
+        of.map(|packet| packet.timestamp.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!((times(popups[0]), times(popups[1])), (vec![100, 400], vec![150, 1_100]));
 }

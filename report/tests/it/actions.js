@@ -38,6 +38,7 @@ async function look(told) {
   told.firstRow = document.querySelector("#time .row .says").textContent;
   told.waits = document.querySelectorAll("#waits tbody tr").length;
   told.systems = words("systems");
+  told.beside = ["handlers", "orders", "copies"].map((id) => document.querySelectorAll(`#${id} tbody tr`).length);
   told.matching = words("matching");
   told.whole = dataset("view");
 }

@@ -98,6 +98,8 @@ fn compare_head(reader: &Reader) {
     assert_eq!(told["verdict"], json!(findings.verdict));
     assert_eq!(told["rows"], findings.ranks);
     assert_eq!(told["waits"], findings.slowest_waits.len());
+    let beside = [findings.handlers.len(), findings.orders.len(), findings.copies.len()];
+    assert_eq!(told["beside"], json!(beside));
     assert!(reader.text("facts").contains(&units::time(findings.duration_ns)));
     assert!(reader.text("facts").contains(&units::count(findings.events, "event")));
     assert_eq!(told["isLostShown"], findings.lost_events > 0);

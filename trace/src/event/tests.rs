@@ -20,7 +20,22 @@ fn packet() -> impl Strategy<Value = PacketEvent> {
 }
 
 fn named() -> impl Strategy<Value = Named> {
-    prop_oneof![Just(Named::Span), Just(Named::Port), Just(Named::Wait)]
+    prop_oneof![Just(Named::Span), Just(Named::Port), Just(Named::Wait), Just(Named::Order)]
+}
+
+/// Events of a number, a count, or a peer.
+fn numbered() -> impl Strategy<Value = What> {
+    (0..7u8, any::<u32>(), any::<u64>(), any::<u16>()).prop_map(|(kind, number, count, peer)| {
+        match kind {
+            0 => What::HandlerGoesOn(number),
+            1 => What::PopupBegins { port: number, run: count },
+            2 => What::PopupEnds { port: number, run: count },
+            3 => What::Submitted { order: number, number: count },
+            4 => What::Delivered { order: number, number: count, from: Rank(peer) },
+            5 => What::Put { to: Rank(peer), bytes: count },
+            _ => What::Got { from: Rank(peer), bytes: count },
+        }
+    })
 }
 
 fn what() -> impl Strategy<Value = What> {
@@ -43,6 +58,7 @@ fn what() -> impl Strategy<Value = What> {
         (any::<u64>(), any::<u64>())
             .prop_map(|(on_core_ns, run_delay_ns)| What::Scheduled { on_core_ns, run_delay_ns }),
         text,
+        numbered(),
     ]
 }
 

@@ -20,13 +20,13 @@ fn a_slow_wait_says_what_the_other_did_meanwhile() {
     let findings = Analysis::new(&trace).findings;
     let slow = &findings.slowest_waits[0];
     assert_eq!((slow.rank, slow.idle_ns, slow.ended_by), (1, 710, Some(0)));
-    let meanwhile: Vec<_> = slow.meanwhile.iter().map(Meanwhile::words).collect();
+    let meanwhile: Vec<_> = slow.meanwhile.iter().map(|it| it.words.as_str()).collect();
     assert_eq!(
         meanwhile,
         [
             "computed in 'solve' for 600 ns",
             "waited for a message on port 'go' for 80 ns",
-            "computed for 15 ns"
+            "computed, outside Weft, for 15 ns"
         ]
     );
     let rest: Vec<_> = findings.slowest_waits[1..].iter().map(|wait| wait.ended_by).collect();
@@ -45,4 +45,13 @@ fn waits_are_of_a_kind_if_only_numbers_differ() {
         kinds.iter().map(|kind| (kind.text.as_deref(), kind.count, kind.idle_ns, kind.longest_ns));
     let expected = [(Some("operation # of team #"), 2, 40, 30), (None, 1, 1, 1)];
     assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_text_names_a_rank_if_it_names_no_other() {
+    assert_eq!(named_rank("rank 12 to receive"), Some(12));
+    assert_eq!(named_rank("a message of rank 3 on 'a', or of rank 3 on 'b'"), Some(3));
+    assert_eq!(named_rank("rank 3 and rank 4"), None);
+    assert_eq!(named_rank("barrier 17 of team all"), None);
+    assert_eq!(named_rank("the rank that is next"), None);
 }

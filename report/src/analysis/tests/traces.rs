@@ -59,6 +59,18 @@ fn any_time() -> impl Strategy<Value = u64> {
     prop_oneof![20 => 0..2_000_000u64, 1 => any::<u64>(), 1 => Just(u64::MAX)]
 }
 
+fn beside_packets() -> impl Strategy<Value = What> {
+    (0..7u8, 0..3u32, 0..3u64, 0..4u16).prop_map(|(kind, number, count, peer)| match kind {
+        0 => What::HandlerGoesOn(number),
+        1 => What::PopupBegins { port: number, run: count },
+        2 => What::PopupEnds { port: number, run: count },
+        3 => What::Submitted { order: number, number: count },
+        4 => What::Delivered { order: number, number: count, from: Rank(peer) },
+        5 => What::Put { to: Rank(peer), bytes: count },
+        _ => What::Got { from: Rank(peer), bytes: u64::MAX - count },
+    })
+}
+
 fn any_event() -> impl Strategy<Value = What> {
     let packet =
         (0..4u16, 1..=12u8, 0..16u8, 0..3u32, prop::option::of(0..2u16), 0..3u8, any::<u16>());
@@ -86,6 +98,7 @@ fn any_event() -> impl Strategy<Value = What> {
         1 => (0..3u32).prop_map(What::HandlerEnds),
         1 => Just(What::Interrupted),
         1 => any::<u32>().prop_map(What::Unexpected),
+        1 => beside_packets(),
         1 => (any::<u64>(), any::<u64>())
             .prop_map(|(on_core_ns, run_delay_ns)| What::Scheduled { on_core_ns, run_delay_ns }),
     ]
