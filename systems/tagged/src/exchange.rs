@@ -31,7 +31,7 @@ use crate::network::{Sink, Source};
 use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
 use posted::Posted;
-use slotmap::{Key, KeyData, SlotMap, new_key_type};
+use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
 use weft_endpoint::Rank;

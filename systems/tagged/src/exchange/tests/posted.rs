@@ -3,6 +3,7 @@
 use super::super::posted::Posted;
 use super::*;
 use crate::format::parse;
+use slotmap::Key;
 
 /// Bytes that the network leaves in packets in place of those that it has placed.
 const LEFT: u8 = 0xee;
