@@ -106,7 +106,7 @@ impl Rows<'_> {
         let measured = format!("Radix {:.2}, ASP {:.2}", of(Radix), of(Asp));
         self.add("S8.5.1-speed", worst && best && of(Asp) > 1.0, measured);
 
-        let mut fastest = (0.0, String::new());
+        let mut fastest = (f64::INFINITY, String::new());
         let mut slow = 0;
         for one in self.study.applications() {
             for preset in &PRESETS[1..5] {
