@@ -5,23 +5,31 @@
 //! - `run`: one application, once;
 //! - `study`: all runs, and what is read off them;
 //! - `judge`: rows of the thesis, and whether they came out;
-//! - `page`: the page.
+//! - `parts`: where the time of a run goes;
+//! - `page`: the page;
+//! - `beyond`: more ranks than the thesis had, and protocols that came after it.
 //!
 //! Results are computed and checked, each time; virtual time knows only what
 //! is declared. So a run is a function of its application, preset, size and seed.
 
+mod beyond;
 mod judge;
 mod model;
 mod observe;
 mod page;
+mod parts;
 mod run;
 mod study;
 
+pub use beyond::Beyond;
 pub use model::{Model, PRESETS, Problem, Variation};
 pub use observe::{Kind, Rates};
 pub use page::{PAGES, pages};
 pub use run::{Cell, Seen};
 pub use study::{Extent, Study};
+
+/// Headings of sections that are measured apart.
+pub const KEPT: [&str; 2] = [beyond::HEADING, crate::today::applications::HEADING];
 
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,7 @@ pub mod regions;
 pub mod rendezvous;
 pub mod report;
 pub mod results;
+pub mod sections;
 pub mod suite;
 pub mod targets;
 pub mod today;

@@ -7,13 +7,13 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use weft_paper::applications::{self, Extent, Study};
+use weft_paper::applications::{self, Beyond, Extent, Study};
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
 use weft_paper::today::{self, steps::Between};
 use weft_paper::{
-    Experiment, Report, Targets, adaptive, experiments, objects, regions, rendezvous, suite,
-    zero_copy,
+    Experiment, Report, Targets, adaptive, experiments, objects, regions, rendezvous, sections,
+    suite, zero_copy,
 };
 use weft_suite::Application;
 
@@ -44,6 +44,17 @@ struct Arguments {
     /// Measure the applications of chapter 8 only; with names, just print what these take
     #[arg(long, value_name = "APPLICATION", num_args = 0.., value_delimiter = ',')]
     applications: Option<Vec<Application>>,
+    /// Run the applications of chapter 8 on more ranks only, all or these, and replace their part
+    /// of the page
+    #[arg(long, value_name = "APPLICATION", num_args = 0.., value_delimiter = ',')]
+    beyond: Option<Vec<Application>>,
+    /// Run them on so many ranks only
+    #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "beyond")]
+    ranks: Vec<u16>,
+    /// Run the applications of chapter 8 on two and four network namespaces only, all or these, and
+    /// replace their part of the page
+    #[arg(long, value_name = "APPLICATION", num_args = 0.., value_delimiter = ',')]
+    on_hosts: Option<Vec<Application>>,
     /// Measure operations on objects only
     #[arg(long)]
     objects: bool,
@@ -102,6 +113,14 @@ fn measure(arguments: &Arguments) -> Result<()> {
     }
     if let Some(applications) = &arguments.applications {
         return study(applications, &arguments.out);
+    }
+    if let Some(applications) = &arguments.beyond {
+        return beyond(applications, &arguments.ranks, &arguments.out);
+    }
+    if let Some(chosen) = &arguments.on_hosts {
+        let chosen = if chosen.is_empty() { &Application::ALL[..] } else { chosen };
+        let section = today::applications::measure(&arguments.out, chosen)?;
+        return replace_section(&arguments.out.join(applications::PAGES[0]), &section);
     }
     if arguments.zero_copy {
         let write = if arguments.links { write_zero_copy_today } else { write_zero_copy };
@@ -174,7 +193,9 @@ fn write_regions(folder: &Path) -> Result<()> {
 fn study(chosen: &[Application], folder: &Path) -> Result<()> {
     let progress = |line: &str| eprintln!("weft-paper: {line}");
     if chosen.is_empty() {
-        let pages = applications::pages(progress).context("applications")?;
+        let mut pages = applications::pages(progress).context("applications")?;
+        let old = std::fs::read_to_string(folder.join(&pages[0].0)).unwrap_or_default();
+        pages[0].1 = sections::keep(&pages[0].1, &old, &applications::KEPT);
         weft_app_common::say!("{}", pages[0].1);
         return write(&pages, folder);
     }
@@ -184,6 +205,17 @@ fn study(chosen: &[Application], folder: &Path) -> Result<()> {
         weft_app_common::say!("{cell:?} {:.3} s {slower:+.1} % {:?}", seen.seconds, seen);
     }
     Ok(())
+}
+
+/// Runs applications on more ranks than the thesis had, and replaces that part of the page.
+fn beyond(chosen: &[Application], ranks: &[u16], folder: &Path) -> Result<()> {
+    let progress = |line: &str| eprintln!("weft-paper: {line}");
+    let chosen = if chosen.is_empty() { &Application::ALL } else { chosen };
+    let seen = Beyond::run(folder, chosen, ranks, progress).context("more ranks")?;
+    let plot = seen.plot();
+    let picture = (format!("{}.svg", plot.name), plot.svg());
+    write(&[picture], folder)?;
+    replace_section(&folder.join(applications::PAGES[0]), &seen.section())
 }
 
 /// Writes the page about operations on objects.
@@ -291,6 +323,14 @@ fn replace_end(path: &Path, section: &str) -> Result<()> {
     let front = page.split(today::HEADING).next().unwrap_or_default();
     std::fs::write(path, format!("{front}{section}"))
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Replaces a section of a page, which is known by its heading.
+fn replace_section(path: &Path, section: &str) -> Result<()> {
+    let context = || format!("no page with sections: {}", path.display());
+    let page = std::fs::read_to_string(path).with_context(context)?;
+    let page = sections::put(&page, section);
+    std::fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn write(pages: &[PageFile], folder: &Path) -> Result<()> {

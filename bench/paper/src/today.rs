@@ -4,6 +4,7 @@
 //! no row of the targets counts as measured by it; what may count is an experiment that runs alone.
 //! What the machine does not permit is said there instead.
 
+pub mod applications;
 mod bench;
 mod careful;
 mod pupa;

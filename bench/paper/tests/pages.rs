@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use weft_paper::applications::Beyond;
 use weft_paper::targets::Role;
+use weft_paper::today;
 use weft_paper::{Targets, experiments};
 
 fn folder() -> PathBuf {
@@ -74,5 +76,15 @@ fn reasons_are_about_targets_that_nobody_measures() {
             target.role == Role::Predict && about(&target.id) && !claimed.contains(&*target.id)
         });
         assert!(explained, "'{}' explains nothing", reason.prefix);
+    }
+}
+
+#[test]
+fn sections_say_what_their_files_hold() {
+    let text = page("applications.md");
+    let beyond = Beyond::read(&folder()).unwrap().section();
+    let hosts = today::applications::read_section(&folder()).unwrap();
+    for section in [beyond, hosts] {
+        assert!(text.contains(section.trim_end()), "not in applications.md:\n{section}");
     }
 }

@@ -26,6 +26,9 @@ const COPY_TRANSFERS: f64 = 3.0;
 pub enum Problem {
     /// The one of table 8.6, or a part of it whose rest is more of the same.
     Thesis,
+    /// The one of table 8.6, less of it where the rest is more of the same, so that it can be run
+    /// on 1,024 simulated ranks.
+    Beyond,
     /// A small one, for tests.
     Small,
 }
@@ -43,6 +46,8 @@ pub enum Variation {
     Pairs,
     /// Acknowledgements wait ten times as long.
     LateAcknowledgements,
+    /// Windows that follow demand, of as many buffers as the thesis's NIs have for 64 ranks.
+    Adaptive,
 }
 
 /// Time of computing, and problem, of an application.
@@ -77,7 +82,7 @@ impl Model {
         let part = match (application, problem) {
             // 690 of 6,906 iterations.
             (Application::Leq, Problem::Thesis) => 690.0 / 6906.0,
-            (_, Problem::Thesis) => 1.0,
+            (_, Problem::Thesis | Problem::Beyond) => 1.0,
             // So that as much is computed for a packet as in the thesis, or near that.
             (_, Problem::Small) => 1e-3,
         };
@@ -87,7 +92,7 @@ impl Model {
     /// Words that state the problem to the application.
     pub fn words(&self, preset: Preset, variation: Variation) -> Vec<&'static str> {
         let size = match self.problem {
-            Problem::Thesis => Size::Thesis,
+            Problem::Thesis | Problem::Beyond => Size::Thesis,
             Problem::Small => Size::Small,
         };
         let own = self.application.words(size).to_vec();
@@ -111,7 +116,9 @@ impl Model {
             _ => &[],
         };
         let whole: Vec<&str> = match (self.application, self.problem) {
-            (Application::Asp, Problem::Thesis) => vec!["--sample", "1026", "--to", "SYD"],
+            (Application::Asp, Problem::Thesis | Problem::Beyond) => {
+                vec!["--sample", "1026", "--to", "SYD"]
+            }
             (Application::Leq, Problem::Thesis) => {
                 vec!["--unknowns", "1000", "--iterations", "690", "--tolerance", "0"]
             }
@@ -121,6 +128,7 @@ impl Model {
             (Application::Puzzle64, Problem::Thesis) => {
                 vec!["--korf", "4", "--most-moves", "54", "--jobs-per-message", "64"]
             }
+            (_, Problem::Beyond) => beyond(self.application).unwrap_or(own),
             _ => own,
         };
         [&whole, more].concat()
@@ -173,6 +181,20 @@ impl Model {
         };
         Some(Memory { data_bytes, bytes_per_operation })
     }
+}
+
+/// Problem that 1,024 ranks are given, if it is not that of table 8.6.
+fn beyond(application: Application) -> Option<Vec<&'static str>> {
+    let words: &[&str] = match application {
+        Application::Awari => &["--stones", "11"],
+        Application::Barnes => &["--two-party", "--steps", "1"],
+        Application::Leq => &["--unknowns", "1024", "--iterations", "6", "--tolerance", "0"],
+        Application::Puzzle4 => &["--korf", "4", "--most-moves", "52", "--jobs-per-message", "4"],
+        Application::Puzzle64 => &["--korf", "4", "--most-moves", "52", "--jobs-per-message", "64"],
+        Application::Sor => &["--iterations", "10"],
+        _ => return None,
+    };
+    Some(words.to_vec())
 }
 
 /// Nanoseconds that a system adds to each packet that a host receives, beside those that the

@@ -3,7 +3,8 @@
 use super::judge::{CLASSES, Row, number, rows, sign, slowdown, speedup};
 use super::model::{Model, PRESETS, Variation};
 use super::observe::Kind;
-use super::run::Seen;
+use super::parts::Parts;
+use super::run::Cell;
 use super::study::{Extent, Study};
 use crate::Targets;
 use crate::plot::{Plot, Scale};
@@ -36,7 +37,7 @@ pub(crate) fn of(study: &Study) -> Result<Vec<PageFile>> {
     let targets = Targets::read()?;
     let rows = rows(study, &targets)?;
     let text = format!(
-        "# Applications\n\n{INTRODUCTION}\n\n## In one page\n\n{}\n\n## What is assumed\n\n{ASSUMED}\n\n{}\n\n\
+        "# Applications\n\n{INTRODUCTION}\n\n## In one page\n\n{}\n\n## Three classes then, and today\n\n{TODAY}\n\n## What is assumed\n\n{ASSUMED}\n\n{}\n\n\
          ## Speed-ups (table 8.6)\n\n{SPEEDUPS}\n\n{}\n\n\
          ## Times under all presets (figure 8.9)\n\n{TIMES}\n\n{}\n\n![]({})\n\n\
          ## Classes (table 8.7)\n\n{SIGNS}\n\n{}\n\n\
@@ -206,55 +207,6 @@ fn packets_plot(study: &Study) -> Result<Plot> {
     Ok(plot)
 }
 
-/// Parts of a run's time, in percent, from what was counted and what the machine takes for it.
-struct Parts {
-    computing: f64,
-    host: f64,
-    ni: f64,
-    bus: f64,
-}
-
-impl Parts {
-    fn of(
-        study: &Study,
-        application: Application,
-        preset: Preset,
-        seen: &Seen,
-        targets: &Targets,
-    ) -> Result<Self> {
-        let model = Model::new(application, study.extent.problem, targets)?;
-        let operation_ns = study.operation_ns.get(&application).copied().unwrap_or_default();
-        let cached = model.cached_ns(operation_ns, study.extent.ranks)? / operation_ns;
-        let ranks = f64::from(study.extent.ranks);
-        let machine = weft_simulator::Options::with_preset(
-            model.machine(operation_ns)?,
-            study.extent.ranks,
-            preset,
-        )
-        .machine;
-        let whole = seen.seconds * model.part * ranks * 1e9;
-        let percent = |ns: f64| 100.0 * ns / whole;
-        let (host, ni, bus) = (machine.host, machine.ni, machine.bus);
-        let traffic = seen.traffic;
-        let (sent, received) = (traffic.packets_sent as f64, traffic.packets_received as f64);
-        let [_, _, acknowledgements, others] = seen.rates.packets.map(|count| count as f64);
-        let host_ns = sent * (host.allocate_ns + host.launch_ns) as f64
-            + traffic.bytes_sent as f64 * host.launch_ns_per_byte
-            + received
-                * (host.poll_ns + host.process_ns + host.release_ns + host.deferred_ns) as f64
-            + traffic.bytes_received as f64 * host.copy_ns_per_byte
-            + traffic.interrupts as f64 * host.interrupt_ns as f64;
-        let control = (acknowledgements + others) * (ni.send_ns + ni.receive_ns) as f64;
-        let ni_ns = sent * (ni.send_ns + ni.send_after_ns) as f64
-            + received * (ni.receive_ns + ni.receive_after_ns + ni.copied_ns) as f64
-            + control;
-        let bus_ns = received * bus.setup_ns as f64
-            + (traffic.bytes_received + traffic.bytes_sent) as f64 * bus.ns_per_byte;
-        let computing = 100.0 * model.one * cached / ranks / seen.seconds;
-        Ok(Parts { computing, host: percent(host_ns), ni: percent(ni_ns), bus: percent(bus_ns) })
-    }
-}
-
 fn breakdown(study: &Study, targets: &Targets) -> Result<Table> {
     let mut table = table([
         "application",
@@ -270,7 +222,10 @@ fn breakdown(study: &Study, targets: &Targets) -> Result<Table> {
     for application in study.applications() {
         for preset in PRESETS {
             let seen = study.seen(application, preset, Variation::Usual)?;
-            let parts = Parts::of(study, application, preset, seen, targets)?;
+            let operation_ns = study.operation_ns.get(&application).copied().unwrap_or_default();
+            let model = Model::new(application, study.extent.problem, targets)?;
+            let cell = Cell::new(application, study.extent.ranks, preset);
+            let parts = Parts::of(&cell, &model, seen, model.one, operation_ns)?;
             table.add_row([
                 application.title().to_owned(),
                 preset.to_string(),
@@ -370,6 +325,14 @@ Awari a board looked at (6) or an update made (2), Barnes, FFT and Radix steps o
 **Programs.** ASP takes pivots one by one, and polls after each row where hosts forward (8.5.2). Awari has one call under way, as the thesis's has one thread that sends. LEQ does 690 of the 6,906 iterations, \
 which are alike, and times are ten times that. Puzzle pushes each position to its owner; the thesis does not say which board it solved: Korf's instance 4 up to 54 moves, some 41 million positions of 7 us, all iterations of which no one finds \
 a solution, so that work does not depend on luck. SOR exchanges whole rows of 12 KB in one direction at a time. Messages and collectives poll only; regions and objects take interrupts.";
+const TODAY: &str = "\
+**Then.** Table 8.7 has three classes, and which of them a program is in decides where reliability and multicast should live: for roundtrips nowhere or in the host, but not in a slow NI; for multicasts forwarding in the NI; for one-way programs anywhere but in the host. FFT, LEQ and SOR are in none.\n\n\
+**Our runs give the same three**, but for one thing. `nrx-imc` is best for all but a part of a percent. Forwarding by hosts costs the multicast class, and hardly the others; retransmission by hosts costs all three. What did not come out is that NI-level retransmission is the worst for roundtrips: here it is the host's, for Radix and Awari.\n\n\
+**With more ranks classes move** ([measured](#on-256-and-1024-ranks)). At four times the ranks each has a quarter to compute between packets, and a class is what is left: on 256 ranks it is how many peers a rank has, and whether all send at once, that decides, more than who waits for whom. LEQ, in no class then, is the first to stop. \
+A new cost has come: state for each peer. Careful windows take 8 buffers a peer, which the thesis's NI has for 64 ranks and no more; windows that follow demand take one, and an answer for each packet; `pupa` and `hrx-hmc` take none, and drop or ask where many send at once.\n\n\
+**Today, on Ethernet** ([measured](#on-two-and-on-four-hosts-today)) the network loses packets, and no NI is programmed: reliability lives in the host, and so does forwarding. That is the corner of the table with the most minuses, and hosts are fast enough for it where a packet carries enough work. \
+What holds of the classes is what was the host's: a program that pushes work and waits for nobody (Puzzle-4), that runs ahead (ASP) or sends large messages (FFT, QR) gains from a second host; one whose messages are small and waited for (Barnes, Radix) does not. One rank now computes 90 (SOR) to 1,300 (ASP) times as fast as in table 8.6, so that a packet weighs more than it did.\n\n\
+For a person who writes a program: on one host take what is natural. Between hosts send few and large messages, run ahead of the receiver where it can be done (ASP alone is nearly as fast as its ranks are many on 256), and look at whether all send at once before looking at protocols.";
 const SPEEDUPS: &str = "Under `nrx-imc`.";
 const TIMES: &str = "Times divided by those under `nrx-imc`.";
 const SIGNS: &str = "\

@@ -6,11 +6,14 @@ use crate::Targets;
 use anyhow::{Context, Result, anyhow};
 use std::time::Duration;
 use weft_app_common::Traffic;
+use weft_protocol::Adaptive;
 use weft_simulator::{Options, Preset, Simulation};
 use weft_suite::{Application, Outcome, System};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
 const WINDOW_PACKETS: u16 = 8;
+/// Senders for whom an NI has whole windows, where windows follow demand.
+const ACTIVE: u16 = 64;
 /// Granularity of the timers of hosts that do not look at their clocks (thesis 8.5.1).
 const TICK_NS: u64 = 5_000_000;
 /// Ticks that a packet may stay unacknowledged: nothing is lost in these runs, and a host that
@@ -49,10 +52,14 @@ pub struct Seen {
     pub rates: Rates,
     /// Sum of all ranks' traffic meanwhile.
     pub traffic: Traffic,
+    /// Traffic of the rank that had most packets.
+    pub busiest: Traffic,
     /// Acknowledgements in packets of their own because a timer ran out, of the whole run.
     pub late_acknowledgements: u64,
     /// Data packets sent again, of the whole run.
     pub retransmissions: u64,
+    /// Packets for which a receiver had no buffer, of the whole run.
+    pub no_buffer: u64,
     /// Number that stands for everything that happened.
     pub trace: u64,
 }
@@ -105,8 +112,10 @@ impl Cell {
             part: model.part,
             rates,
             traffic: Traffic::total(&outcome.traffic),
+            busiest: busiest(&outcome.traffic),
             late_acknowledgements: sum(|counters| counters.acknowledgements_late),
             retransmissions: sum(|counters| counters.retransmissions),
+            no_buffer: sum(|counters| counters.no_buffer),
             trace,
         })
     }
@@ -121,6 +130,9 @@ impl Cell {
         let mut options =
             Options::with_preset(model.machine(operation_ns)?, self.ranks, self.preset);
         options.settings.window_packets = WINDOW_PACKETS;
+        if self.variation == Variation::Adaptive {
+            options.settings.adaptive = Some(Adaptive::new(WINDOW_PACKETS, ACTIVE));
+        }
         let late = self.variation == Variation::LateAcknowledgements;
         options.settings.acknowledge_after *= if late { LATE_TIMES } else { 1 };
         options.settings.retransmit_after = RETRANSMIT_TICKS * TICK_NS;
@@ -146,4 +158,10 @@ impl Cell {
         let rates = counts.between(outcome.began, outcome.began + outcome.time);
         Ok((outcome, rates, statistics, trace))
     }
+}
+
+/// Traffic of the rank that had most packets.
+fn busiest(all: &[Traffic]) -> Traffic {
+    let most = all.iter().max_by_key(|one| one.packets_sent + one.packets_received);
+    most.copied().unwrap_or_default()
 }

@@ -1,0 +1,222 @@
+//! The ten applications on more ranks than the thesis had, and under protocols that came after it.
+//!
+//! What was seen is kept in a file beside the page, so that some of the runs can be done again and
+//! the page has them all.
+
+mod section;
+
+pub use section::HEADING;
+
+use super::model::{Model, Problem, Variation};
+use super::observe::Kind;
+use super::parts::Parts;
+use super::run::{Cell, Seen};
+use crate::Targets;
+use crate::suite::{on_threads, threads};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+use weft_simulator::Preset;
+use weft_suite::Application;
+
+/// File that holds what was seen.
+const FILE: &str = "applications-beyond.csv";
+
+/// Protocols that are compared: a name, a preset, and how receive buffers are divided.
+const WAYS: [(&str, Preset, Variation); 4] = [
+    ("nrx-imc", Preset::NrxImc, Variation::Usual),
+    ("adaptive", Preset::NrxImc, Variation::Adaptive),
+    ("hrx-hmc", Preset::HrxHmc, Variation::Usual),
+    ("pupa", Preset::Pupa, Variation::Usual),
+];
+
+/// Numbers of ranks.
+const RANKS: [u16; 3] = [64, 256, 1024];
+
+/// Fixes everything that is random.
+const SEED: u64 = 1;
+
+/// Result of a run.
+#[derive(Serialize, Deserialize, Clone, PartialEq, Debug)]
+struct Line {
+    application: String,
+    ranks: u16,
+    /// Name in [`WAYS`].
+    protocol: String,
+    /// Seconds of the parallel phase, and of one rank.
+    seconds: f64,
+    one: f64,
+    /// Parts of the time, in percent, as in [`Parts`].
+    computing: f64,
+    host: f64,
+    ni: f64,
+    busiest_host: f64,
+    busiest_ni: f64,
+    /// Packets of all ranks: with data, acknowledgements and credits, others.
+    data: u64,
+    acknowledgements: u64,
+    others: u64,
+    interrupts: u64,
+    /// Sends that waited for a credit or the window.
+    blocked: u64,
+    retransmissions: u64,
+    no_buffer: u64,
+    /// Seconds that the simulation took.
+    took: f64,
+}
+
+/// Results of all runs.
+#[derive(Default, Debug)]
+pub struct Beyond {
+    lines: Vec<Line>,
+}
+
+impl Beyond {
+    /// Results that a folder has.
+    ///
+    /// # Errors
+    /// Its file is wrong.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(Beyond::default());
+        }
+        let context = || format!("cannot read {}", path.display());
+        let mut reader = csv::Reader::from_path(&path).with_context(context)?;
+        let lines = reader.deserialize().collect::<Result<Vec<Line>, _>>();
+        Ok(Beyond { lines: lines.with_context(context)? })
+    }
+
+    /// Runs applications on these numbers of ranks, or on all that are worth their time if there
+    /// are none, and keeps the results in a folder in place of those that it has of the same.
+    /// `progress` hears of each run.
+    ///
+    /// # Errors
+    /// Those of a rank or the simulator, or the file cannot be written.
+    pub fn run(
+        folder: &Path,
+        applications: &[Application],
+        ranks: &[u16],
+        progress: impl Fn(&str) + Sync,
+    ) -> Result<Self> {
+        let alone = on_threads(threads(), applications, |&application| {
+            let alone = Cell::new(application, 1, Preset::NrxImc);
+            let seen = alone.run(Problem::Beyond, operation_ns(application), SEED)?;
+            Ok((application, seen.seconds))
+        });
+        let alone = alone.into_iter().collect::<Result<BTreeMap<_, _>>>()?;
+        let kept = Mutex::new(Beyond::read(folder)?);
+        let cells = cells(applications, ranks);
+        let done = on_threads(threads(), &cells, |(name, cell)| -> Result<()> {
+            let start = Instant::now();
+            let seen = cell.run(Problem::Beyond, operation_ns(cell.application), SEED)?;
+            let took = start.elapsed().as_secs_f64();
+            let line = Line::new(name, cell, &seen, alone[&cell.application], took)?;
+            progress(&format!(
+                "{} {} {name}: {:.4} s of {:.2}, in {took:.0} s",
+                cell.application, cell.ranks, line.seconds, line.one
+            ));
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.keep(line);
+            kept.write(folder)
+        });
+        done.into_iter().collect::<Result<()>>()?;
+        Ok(kept.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn keep(&mut self, line: Line) {
+        self.lines.retain(|other| other.key() != line.key());
+        self.lines.push(line);
+        self.lines.sort_by_key(Line::key);
+    }
+
+    fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE);
+        let context = || format!("cannot write {}", path.display());
+        let mut writer = csv::Writer::from_path(&path).with_context(context)?;
+        for line in &self.lines {
+            writer.serialize(line).with_context(context)?;
+        }
+        writer.flush().with_context(context)
+    }
+}
+
+impl Line {
+    fn new(name: &str, cell: &Cell, seen: &Seen, one: f64, took: f64) -> Result<Self> {
+        let model = Model::new(cell.application, Problem::Beyond, &Targets::read()?)?;
+        let parts = Parts::of(cell, &model, seen, one, operation_ns(cell.application))?;
+        let of = |kind: Kind| seen.rates.packets[kind as usize];
+        let tenth = |percent: f64| (percent * 10.0).round() / 10.0;
+        Ok(Line {
+            application: cell.application.name().to_owned(),
+            ranks: cell.ranks,
+            protocol: name.to_owned(),
+            seconds: seen.seconds,
+            one,
+            computing: tenth(parts.computing),
+            host: tenth(parts.host),
+            ni: tenth(parts.ni),
+            busiest_host: tenth(parts.busiest_host),
+            busiest_ni: tenth(parts.busiest_ni),
+            data: of(Kind::Unicast) + of(Kind::Multicast),
+            acknowledgements: of(Kind::Acknowledgement),
+            others: of(Kind::Synchronization),
+            interrupts: seen.traffic.interrupts,
+            blocked: seen.traffic.blocked_sends,
+            retransmissions: seen.retransmissions,
+            no_buffer: seen.no_buffer,
+            took: took.round(),
+        })
+    }
+
+    /// Place among all.
+    fn key(&self) -> (usize, u16, usize) {
+        let application = Application::ALL.iter().position(|one| one.name() == self.application);
+        let way = WAYS.iter().position(|(name, ..)| *name == self.protocol);
+        (application.unwrap_or(usize::MAX), self.ranks, way.unwrap_or(usize::MAX))
+    }
+}
+
+/// Runs of applications on these numbers of ranks, or on those that are worth their time.
+fn cells(applications: &[Application], ranks: &[u16]) -> Vec<(&'static str, Cell)> {
+    let mut cells = Vec::new();
+    for &application in applications {
+        let ranks = if ranks.is_empty() { worth(application) } else { ranks };
+        for &ranks in ranks {
+            for (name, preset, variation) in WAYS {
+                cells.push((name, Cell { variation, ..Cell::new(application, ranks, preset) }));
+            }
+        }
+    }
+    cells
+}
+
+/// Numbers of ranks on which four runs of an application take minutes, not more.
+fn worth(application: Application) -> &'static [u16] {
+    match application {
+        Application::Sor => &RANKS,
+        Application::Awari => &RANKS[..1],
+        _ => &RANKS[..2],
+    }
+}
+
+/// Nanoseconds of an operation, as the study found them for table 8.6's times of one processor.
+fn operation_ns(application: Application) -> f64 {
+    match application {
+        Application::Asp => 45.9,
+        Application::Awari => 8111.9,
+        Application::Barnes => 20.0,
+        Application::Fft => 19.9,
+        Application::Leq => 88.5,
+        Application::Puzzle4 | Application::Puzzle64 => 6980.2,
+        Application::Qr => 75.6,
+        Application::Radix => 19.8,
+        Application::Sor => 311.9,
+    }
+}
+
+#[cfg(test)]
+mod tests;
