@@ -223,7 +223,7 @@ fn rows_that_ranks_exchange_arrive_after_they_left() {
 fn of_a_rank_that_was_killed_the_trace_remains() {
     let folder = tempfile::tempdir().unwrap();
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
-        .args(["run", "-n", "2", "--trace", "--", env!("CARGO_BIN_EXE_weft-testee")])
+        .args(["run", "-n", "2", "--trace", "--", env!("CARGO_BIN_EXE_weft-testee"), "met"])
         .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -232,7 +232,11 @@ fn of_a_rank_that_was_killed_the_trace_remains() {
         .unwrap();
     let mut line = String::new();
     let mut out = BufReader::new(launcher.stdout.take().unwrap());
-    out.read_line(&mut line).unwrap();
+    // Who has met the other has something in its trace.
+    while !line.contains("has met all") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "it ended");
+    }
     let victim = line.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
     kill_process(Pid::from_raw(victim).unwrap(), Signal::KILL).unwrap();
     std::io::copy(&mut out, &mut std::io::sink()).unwrap();

@@ -5,7 +5,7 @@
 //! `checked` all send messages and check what they get, given `collect` they have collective
 //! operations for ever, given `put` they put and get; given `greedy` rank 1 asks for more memory
 //! than there is, given `grow` for much; given `stopped`, rank 1 of two stops itself, and rank 0
-//! leaves; given `busy` two ranks do each kind of thing that a trace tells of, a known number of
+//! leaves; given `met` they say so once all have met; given `busy` two ranks do each kind of thing that a trace tells of, a known number of
 //! times; given `late` rank 1 waits for rank 0, which computes, some times.
 
 #![forbid(unsafe_code)]
@@ -45,6 +45,10 @@ fn main() -> ExitCode {
         println!("rank {} is process {}", weft.rank(), std::process::id());
         match std::env::args().nth(1).as_deref() {
             Some("end") => return weft.barrier(),
+            Some("met") => {
+                weft.barrier()?;
+                println!("rank {} has met all: process {}", weft.rank(), std::process::id());
+            }
             Some("busy") => return busy::run(&weft),
             Some("late") => return busy::be_late(&weft),
             Some("checked") => return checked::run(&weft),
