@@ -5,8 +5,9 @@
 //! `checked` all send messages and check what they get, given `collect` they have collective
 //! operations for ever, given `put` they put and get; given `greedy` rank 1 asks for more memory
 //! than there is, given `grow` for much; given `stopped`, rank 1 of two stops itself, and rank 0
-//! leaves; given `met` they say so once all have met; given `busy` two ranks do each kind of thing that a trace tells of, a known number of
-//! times; given `late` rank 1 waits for rank 0, which computes, some times.
+//! leaves; given `met` they say so once all have met; given `busy` two ranks do each kind of thing
+//! that a trace tells of, a known number of times; given `late` rank 1 waits for rank 0, which
+//! computes, some times.
 
 #![forbid(unsafe_code)]
 
