@@ -13,6 +13,7 @@ use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_e
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
+use weft_tagged::format::is_one_of_several;
 use weft_tagged::peer::EAGER_BYTES;
 use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, Outgoing, Sending};
 
@@ -226,6 +227,8 @@ impl State {
         let mut exchange = Exchange::new(rank, ranks);
         // Where ranks can read each other's memory, half of them lend it.
         exchange.set_single_copy(|_| rank.0.is_multiple_of(2));
+        // And half of them, others, send as suits a network that reads long messages in place.
+        exchange.set_in_place(|_| rank.0 / 2 % 2 == 0);
         let keeps = packets.in_flight() / 8;
         let mut teams = Collectives::new(rank, collectives::TUNING, keeps);
         let members: Vec<Rank> = (0..ranks as u16).map(Rank).collect();
@@ -271,7 +274,7 @@ impl State {
     /// Puts a message where it belongs, inside of the network's lock. False if the packet is no
     /// message's.
     fn place(&mut self, from: Rank, packet: &[u8]) -> bool {
-        if collectives::is_collective(packet) {
+        if collectives::is_collective(packet) || is_one_of_several(packet) {
             return false;
         }
         if !self.exchange.arrive_expected(from, packet, &mut self.received) {
@@ -281,12 +284,16 @@ impl State {
     }
 
     /// Does what a packet says that was not placed at once.
-    fn take(&mut self, packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
-        let from = held.source().unwrap_or(Rank(0));
-        let sorting = packets.sorting();
-        let outcome = match collectives::is_collective(packets.read(held)) {
-            true => collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held)),
-            false => self.exchange.arrive(from, packets.read(held)),
+    fn take(&mut self, mut packets: &Packets, held: &mut HeldPacket) -> weft_tagged::Result<()> {
+        let (from, taken_from) = (held.source().unwrap_or(Rank(0)), packets);
+        let sorting = taken_from.sorting();
+        let packet = packets.read(held);
+        let outcome = if collectives::is_collective(packet) {
+            collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held))
+        } else if is_one_of_several(packet) {
+            self.exchange.arrive_one_of_several(&mut packets, from, packet)
+        } else {
+            self.exchange.arrive(from, packet)
         };
         drop(sorting);
         packets.release(held);
