@@ -25,7 +25,7 @@ mod fetching;
 mod leaving;
 mod posted;
 
-use crate::format::{Head, Packet};
+use crate::format::{Head, Packet, more_head};
 use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
 use crate::peer::{Flow, window_of};
@@ -34,7 +34,7 @@ use posted::Posted;
 use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
-use weft_endpoint::Rank;
+use weft_endpoint::{PostedHead, Rank};
 
 new_key_type! {
     struct SendKey;
@@ -101,8 +101,8 @@ pub struct Exchange<S, D> {
     sends: SlotMap<SendKey, Send<S>>,
     /// Messages that were claimed, by what their claimers call them.
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
-    /// Receives that the network may be asked to place, before their answers leave.
-    granting: Vec<ReceiveKey>,
+    /// Receives that are to be posted, before anything leaves, and what their packets begin with.
+    posting: Vec<(ReceiveKey, PostedHead)>,
     /// Packets without bytes that wait for room.
     answers: VecDeque<Answer>,
     /// Peers with a message that left in part.
@@ -269,7 +269,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             receives: SlotMap::with_key(),
             sends: SlotMap::with_key(),
             claimed: BTreeMap::new(),
-            granting: Vec::new(),
+            posting: Vec::new(),
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
@@ -487,7 +487,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 let receive =
                     Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
                 let key = self.receives.insert(receive);
-                self.redirect(source, Target::Receive(key));
+                if let Some(arriving) = &mut self.peers[source.index()].arriving {
+                    arriving.to = Target::Receive(key);
+                    self.posting.push((key, more_head(arriving.number)));
+                }
             }
             Some(Stored::Asking(asked)) => self.grant(to, envelope, asked, into),
             Some(Stored::Own(send)) => {

@@ -4,7 +4,7 @@ use super::{
     Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Posted, Receive, Stored, Target, Until,
 };
 use super::{kind_index, receive_key, send_key};
-use crate::format::{Packet, Whole, parse, parse_whole};
+use crate::format::{Packet, Whole, parse, parse_whole, part_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Receiver, Sink, Source};
 use crate::peer::Flow;
@@ -297,8 +297,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if fetched_from.is_some() {
             self.fetching.push_back(key);
         } else {
-            self.granting.push(key);
             let own = key.data().as_ffi();
+            self.posting.push((key, part_head(own)));
             self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
         }
     }

@@ -6,7 +6,7 @@
 //! nothing is fetched from that peer again.
 
 use super::{Exchange, Gives, ReceiveKey};
-use crate::format::Packet;
+use crate::format::{Packet, part_head};
 use crate::network::{Network, Sink, Source};
 use slotmap::Key;
 
@@ -56,7 +56,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if let Some(asked) = receive.asked {
             let own = key.data().as_ffi();
             let grant = Packet::Grant { number: asked.number, own, length };
-            self.granting.push(key);
+            self.posting.push((key, part_head(own)));
             self.answer(from, grant, Gives::Request);
         }
     }

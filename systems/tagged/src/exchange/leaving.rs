@@ -309,8 +309,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// True if something waits for room.
     #[inline]
     pub fn has_to_transmit(&self) -> bool {
-        // Five loads, and one branch: this is asked at each look.
+        // Six loads, and one branch: this is asked at each look.
         let waiting = self.answers.len() | self.leaving.len() | self.granted.len();
+        let waiting = waiting | self.posting.len();
         (waiting | self.fetching.len() | self.lent.len()) > 0
     }
 
@@ -322,7 +323,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
         let mut any = self.fetch(network);
-        self.post_granted(network);
+        self.post_waiting(network);
         while let Some(&Answer { to, ref head, gives }) = self.answers.front() {
             if !network.send::<S>(to, head.bytes(), None)? {
                 return Ok(any);

@@ -1,9 +1,8 @@
 //! Receives of which the network reads the bytes where they belong.
 
 use super::{Exchange, Receive, ReceiveKey};
-use crate::format::{more_head, part_head};
+use crate::format::more_head;
 use crate::network::{Network, Sink, Source};
-use slotmap::Key;
 use weft_endpoint::PostedHead;
 
 /// Bytes that are to come from which on they are posted: fewer are copied as fast.
@@ -23,11 +22,11 @@ impl Posted {
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Posts messages whose answers leave now.
-    pub(super) fn post_granted<N: Network>(&mut self, network: &mut N) {
-        for key in self.granting.drain(..) {
+    /// Posts messages whose answers leave now, and those that were received while they came.
+    pub(super) fn post_waiting<N: Network>(&mut self, network: &mut N) {
+        for (key, head) in self.posting.drain(..) {
             if let Some(receive) = self.receives.get_mut(key) {
-                receive.post(network, part_head(key.data().as_ffi()));
+                receive.post(network, head);
             }
         }
     }

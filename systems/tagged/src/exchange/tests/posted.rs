@@ -111,6 +111,26 @@ fn what_leaves_from_where_it_lies_need_not_ask() {
 }
 
 #[test]
+fn what_is_received_while_it_comes_is_posted_from_there_on() {
+    let mut world = posting_in_place();
+    let bytes = pattern_of(IN_PLACE_BYTES as usize);
+    assert!(world.send(0, &to(1, 5), 0, &bytes));
+    while world.transmit(0) {}
+    // The first packet and two more.
+    assert!((0..3).all(|_| world.arrive(0, 1)));
+    let stored = world.ranks[1].unexpected_bytes() as u64;
+    world.receive(1, from(0, 5), 1, bytes.len());
+    assert!(world.ranks[1].has_to_transmit() && world.net.posted.is_empty());
+    world.transmit(1);
+    assert!(world.net.posted.values().eq(&[stored]), "those that have come are there");
+    world.place_posted(0, 1);
+    assert!(world.net.posted.values().all(|there| *there > stored));
+    world.settle();
+    assert_eq!((&world.received[0].1.bytes, &world.sent[..]), (&bytes, &[0][..]));
+    assert!(world.net.posted.is_empty() && world.ranks.iter().all(Rankly::is_idle));
+}
+
+#[test]
 fn of_what_went_unasked_no_more_is_stored_than_the_window() {
     let mut world = posting_in_place();
     let mut number = 0;
