@@ -150,8 +150,9 @@ fn sockets_here() -> Vec<String> {
         .into_iter()
         .flat_map(|name| table(name).lines().skip(1).map(str::to_owned).collect::<Vec<_>>())
         .collect();
-    // Connections that ended wait for stragglers (state 06), which is the kernel's affair.
-    let lives = |line: &&str| line.split_whitespace().nth(3) != Some("06");
+    // Connections that no process has (without an inode) wait for stragglers, or for the last
+    // segment of the other end, which is the kernel's affair.
+    let lives = |line: &&str| line.split_whitespace().nth(9) != Some("0");
     for name in ["tcp", "tcp6"] {
         sockets.extend(table(name).lines().skip(1).filter(lives).map(str::to_owned));
     }
