@@ -47,7 +47,7 @@ MPICC := mpicc
 # What counts instructions.
 COUNT := target/measured/weft-count
 
-.PHONY: help setup build demo mpi-apps bench-collectives test test-loom test-lints test-mpi bench count count-keep count-build compare paper study study-hosts soak miri tsan fuzz fuzz-keep clean install install-files uninstall
+.PHONY: help setup build demo mpi-apps bench-collectives test test-loom test-lints test-mpi bench count count-keep count-build compare paper study study-ranks study-hosts soak miri tsan fuzz fuzz-keep clean install install-files uninstall
 
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
@@ -60,7 +60,8 @@ help:
 	@echo 'make count   instructions of each step of a packet, a message, a call ..., counted by callgrind, beside those of bench/instructions.toml; count-keep writes them there'
 	@echo 'make compare   the same beside Open MPI, MPICH, UCX, libfabric and TCP, in memory and on Ethernet; draws compare.svg'
 	@echo 'make paper   measure the tables and figures of the papers again, in the simulator and some here; writes docs/paper'
-	@echo 'make study   ten applications under six protocols on 64 simulated ranks, checked (chapter 8 of the thesis), then under four on up to 1,024; writes docs/paper/applications.md'
+	@echo 'make study   ten applications under six protocols on 64 simulated ranks, checked (chapter 8 of the thesis); writes docs/paper/applications.md'
+	@echo 'make study-ranks   the ten under four protocols on up to 1,024 simulated ranks; its part of that page'
 	@echo 'make study-hosts   the ten on two and four network namespaces over udp and xdp, as root; its part of that page'
 	@echo 'make soak    the long tests, some hours: a billion packets on bad simulated networks, ranks killed 200 times and any process of a job 10,000 times, jobs on two hosts ended in seven ways, 1,024 ranks started and ended on 256 hosts, 100 million frames past a man in the middle, all states of larger worlds, 7,000 programs on simulated regions, ten million messages over bad UDP, races run a hundred times, storms of all systems of a rank by a thousand seeds in the simulator and on real links, histories of shared objects of a thousand random programs, tuple spaces of a thousand whose ranks are killed, databases of Awari of up to 13 stones, published instances of the 15-puzzle'
 	@echo 'make miri    modules with unsafe code under Miri, which finds undefined behaviour; make tsan: tests with threads under the thread sanitizer (both take the nightly compiler, and soak runs them)'
@@ -189,6 +190,10 @@ paper:
 study:
 	@./setup paper
 	@$(CARGO) run --locked --release --quiet --package weft-paper -- --applications
+
+# The same on more ranks, and under other protocols.
+study-ranks:
+	@./setup paper
 	@$(CARGO) run --locked --release --quiet --package weft-paper -- --beyond
 
 # The same on two and four network namespaces over UDP and AF_XDP, which takes root.

@@ -117,7 +117,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 const WHAT: &str = "\
-By `make study` (`weft-paper --beyond`): the machine and settings of above, with four protocols. Each run checks its result. Problems are those of table 8.6, so that a rank has less and less to do, \
+By `make study-ranks` (`weft-paper --beyond`): the machine and settings of above, with four protocols. Each run checks its result. Problems are those of table 8.6, so that a rank has less and less to do, \
 less of them where the rest is more of the same: Awari 11 stones, Barnes one step, LEQ 6 iterations of 1,024 equations, Puzzle up to 52 moves, SOR 10 iterations. T1 is one rank's time of that problem, with the same time of an operation as above.\n\n\
 Receive buffers of an NI: `nrx-imc` has 8 for each peer, 504, 2,040 and 8,184 for 64, 256 and 1,024 ranks; `adaptive` is `nrx-imc` whose windows follow demand, one buffer for each peer and 448 for who needs more: 511, 703 and 1,471. \
 `hrx-hmc` and `pupa` have 384 in common, whatever the ranks, and `pupa` one to four more for each peer.\n\n\
