@@ -20,7 +20,6 @@ use weft_collective::arena::{Areas, Arena};
 use weft_collective::{TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
-use weft_tagged::format::is_one_of_several;
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
 
@@ -166,21 +165,20 @@ impl State {
         Ok(any)
     }
 
-    /// Puts a message where it belongs, for which nothing is sent. False if the packet is none of
-    /// messages.
+    /// Puts a message where it belongs, for which nothing is sent. False if it takes the
+    /// network, or the packet is none of messages.
     #[inline(never)]
     pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> bool {
-        // Of long messages the network may know more.
-        if collectives::is_collective(packet)
-            || remote::is_access(packet)
-            || is_one_of_several(packet)
-        {
+        if collectives::is_collective(packet) || remote::is_access(packet) {
             return false;
         }
-        if let Err(error) = self.exchange.arrive(from, packet) {
-            self.failure = Some(error);
+        match self.exchange.arrive_inside(from, packet) {
+            Ok(is_done) => is_done,
+            Err(error) => {
+                self.failure = Some(error);
+                true
+            }
         }
-        true
     }
 
     /// Does what a packet says.
@@ -194,10 +192,8 @@ impl State {
             collectives::arrive(&mut self.collectives, from, Looked(packets, &mut *held))
         } else if remote::is_access(packet) {
             self.remote.arrive(&mut packets, from, packet)
-        } else if is_one_of_several(packet) {
-            self.exchange.arrive_one_of_several(&mut packets, from, packet)
         } else {
-            self.exchange.arrive(from, packet)
+            self.exchange.arrive(&mut packets, from, packet)
         };
         drop(sorting);
         packets.release(held);

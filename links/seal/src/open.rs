@@ -93,13 +93,7 @@ impl Opener {
         if envelope.kind == Kind::PACKETS && !holds_packets(&frame[contents.clone()], self.source) {
             return Err(Refused::Layout);
         }
-        self.window.mark(envelope.sequence);
-        Ok(Opened {
-            kind: envelope.kind,
-            source: envelope.source,
-            destination: envelope.destination,
-            contents,
-        })
+        Ok(self.opened(envelope, contents))
     }
 
     /// Checks a frame with this envelope that holds one packet, of whose body the bytes from
@@ -131,13 +125,15 @@ impl Opener {
         if envelope.kind != Kind::PACKETS || !is_one {
             return Err(Refused::Layout);
         }
+        Ok(self.opened(envelope, envelope::SIZE..frame.len()))
+    }
+
+    /// Notes that the frame with this envelope has come.
+    #[inline]
+    fn opened(&mut self, envelope: &Envelope, contents: Range<usize>) -> Opened {
         self.window.mark(envelope.sequence);
-        Ok(Opened {
-            kind: envelope.kind,
-            source: envelope.source,
-            destination: envelope.destination,
-            contents: envelope::SIZE..frame.len(),
-        })
+        let &Envelope { kind, source, destination, .. } = envelope;
+        Opened { kind, source, destination, contents }
     }
 
     /// Opens a frame for several ranks, of which `own` is one: behind the envelope there is then

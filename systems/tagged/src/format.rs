@@ -185,7 +185,7 @@ fn start_of(packet: Packet<'_>) -> PostedHead {
 
 /// True if the packet is one of several of a message that bring its bytes.
 #[inline]
-pub fn is_one_of_several(packet: &[u8]) -> bool {
+pub(crate) fn is_one_of_several(packet: &[u8]) -> bool {
     matches!(packet.first(), Some(&(FIRST_KIND | MORE_KIND | PART_KIND)))
 }
 

@@ -4,7 +4,7 @@ use crate::wires::{RANKS, Wires};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::format::{Packet, Whole, is_one_of_several, parse};
+use weft_tagged::format::{Packet, Whole, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
     Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Result, Sending, Sink,
@@ -122,13 +122,13 @@ impl Program {
 
     fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
         let Program { exchange, wires, receives, parted, .. } = self;
-        if !is_one_of_several(packet) {
-            return match exchange.arrive_expected(from, packet, receives) {
-                true => Ok(()),
-                false => exchange.arrive(from, packet),
-            };
+        if exchange.arrive_expected(from, packet, receives) {
+            return Ok(());
         }
-        exchange.arrive_one_of_several(wires, from, packet)?;
+        // Both ways lead to the same end.
+        if packet.len().is_multiple_of(2) || !exchange.arrive_inside(from, packet)? {
+            exchange.arrive(wires, from, packet)?;
+        }
         match parse(from, packet) {
             Some(Packet::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
             Some(Packet::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,

@@ -13,7 +13,6 @@ use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_e
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
-use weft_tagged::format::is_one_of_several;
 use weft_tagged::peer::EAGER_BYTES;
 use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, Outgoing, Sending};
 
@@ -274,13 +273,19 @@ impl State {
     /// Puts a message where it belongs, inside of the network's lock. False if the packet is no
     /// message's.
     fn place(&mut self, from: Rank, packet: &[u8]) -> bool {
-        if collectives::is_collective(packet) || is_one_of_several(packet) {
+        if collectives::is_collective(packet) {
             return false;
         }
-        if !self.exchange.arrive_expected(from, packet, &mut self.received) {
-            self.failure = self.exchange.arrive(from, packet).err();
+        if self.exchange.arrive_expected(from, packet, &mut self.received) {
+            return true;
         }
-        true
+        match self.exchange.arrive_inside(from, packet) {
+            Ok(is_done) => is_done,
+            Err(error) => {
+                self.failure = Some(error);
+                true
+            }
+        }
     }
 
     /// Does what a packet says that was not placed at once.
@@ -288,12 +293,9 @@ impl State {
         let (from, taken_from) = (held.source().unwrap_or(Rank(0)), packets);
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
-        let outcome = if collectives::is_collective(packet) {
-            collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held))
-        } else if is_one_of_several(packet) {
-            self.exchange.arrive_one_of_several(&mut packets, from, packet)
-        } else {
-            self.exchange.arrive(from, packet)
+        let outcome = match collectives::is_collective(packet) {
+            true => collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held)),
+            false => self.exchange.arrive(&mut packets, from, packet),
         };
         drop(sorting);
         packets.release(held);

@@ -98,8 +98,10 @@ fn step(exchange: &mut Numbers, mut packets: &Packets) -> weft_tagged::Result<bo
     let taken = packets.take_unless(|_, _: &[u8]| false, &mut held)?;
     if let Taken::Held = taken {
         let from = held.source().unwrap_or(Rank(0));
-        let sorting = packets.sorting();
-        let arrived = exchange.arrive(from, packets.read(&held));
+        let taken_from = packets;
+        let sorting = taken_from.sorting();
+        let packet = packets.read(&held);
+        let arrived = exchange.arrive(&mut packets, from, packet);
         drop(sorting);
         packets.release(&mut held);
         arrived?;

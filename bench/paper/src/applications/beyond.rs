@@ -1,6 +1,6 @@
 //! The ten applications on more ranks than the thesis had, and under protocols that came after it.
 //!
-//! What was seen is kept in a file beside the page, so that some of the runs can be done again and
+//! A file beside the page keeps what was seen, so that some of the runs can be done again and
 //! the page has them all.
 
 mod section;
@@ -68,6 +68,14 @@ struct Line {
     took: f64,
 }
 
+/// Times of an application on one rank.
+struct Alone {
+    /// Nanoseconds of an operation, by which the thesis's problem takes as long as in table 8.6.
+    operation_ns: f64,
+    /// Seconds of the problem that is run here.
+    seconds: f64,
+}
+
 /// Results of all runs.
 #[derive(Default, Debug)]
 pub struct Beyond {
@@ -103,18 +111,20 @@ impl Beyond {
         progress: impl Fn(&str) + Sync,
     ) -> Result<Self> {
         let alone = on_threads(threads(), applications, |&application| {
+            let operation_ns = Cell::operation_ns(application, Problem::Thesis, SEED)?;
             let alone = Cell::new(application, 1, Preset::NrxImc);
-            let seen = alone.run(Problem::Beyond, operation_ns(application), SEED)?;
-            Ok((application, seen.seconds))
+            let seen = alone.run(Problem::Beyond, operation_ns, SEED)?;
+            Ok((application, Alone { operation_ns, seconds: seen.seconds }))
         });
         let alone = alone.into_iter().collect::<Result<BTreeMap<_, _>>>()?;
         let kept = Mutex::new(Beyond::read(folder)?);
         let cells = cells(applications, ranks);
         let done = on_threads(threads(), &cells, |(name, cell)| -> Result<()> {
             let start = Instant::now();
-            let seen = cell.run(Problem::Beyond, operation_ns(cell.application), SEED)?;
+            let alone = &alone[&cell.application];
+            let seen = cell.run(Problem::Beyond, alone.operation_ns, SEED)?;
             let took = start.elapsed().as_secs_f64();
-            let line = Line::new(name, cell, &seen, alone[&cell.application], took)?;
+            let line = Line::new(name, cell, &seen, alone, took)?;
             progress(&format!(
                 "{} {} {name}: {:.4} s of {:.2}, in {took:.0} s",
                 cell.application, cell.ranks, line.seconds, line.one
@@ -145,9 +155,10 @@ impl Beyond {
 }
 
 impl Line {
-    fn new(name: &str, cell: &Cell, seen: &Seen, one: f64, took: f64) -> Result<Self> {
+    fn new(name: &str, cell: &Cell, seen: &Seen, alone: &Alone, took: f64) -> Result<Self> {
+        let Alone { operation_ns, seconds: one } = *alone;
         let model = Model::new(cell.application, Problem::Beyond, &Targets::read()?)?;
-        let parts = Parts::of(cell, &model, seen, one, operation_ns(cell.application))?;
+        let parts = Parts::of(cell, &model, seen, one, operation_ns)?;
         let of = |kind: Kind| seen.rates.packets[kind as usize];
         let tenth = |percent: f64| (percent * 10.0).round() / 10.0;
         Ok(Line {
@@ -200,21 +211,6 @@ fn worth(application: Application) -> &'static [u16] {
         Application::Sor => &RANKS,
         Application::Awari => &RANKS[..1],
         _ => &RANKS[..2],
-    }
-}
-
-/// Nanoseconds of an operation, as the study found them for table 8.6's times of one processor.
-fn operation_ns(application: Application) -> f64 {
-    match application {
-        Application::Asp => 45.9,
-        Application::Awari => 8111.9,
-        Application::Barnes => 20.0,
-        Application::Fft => 19.9,
-        Application::Leq => 88.5,
-        Application::Puzzle4 | Application::Puzzle64 => 6980.2,
-        Application::Qr => 75.6,
-        Application::Radix => 19.8,
-        Application::Sor => 311.9,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The applications of chapter 8 on real ranks: of one host, and of network namespaces between
 //! which packets are Ethernet's.
 //!
-//! What was seen is kept in a file beside the page, so that some can be measured again.
+//! A file beside the page keeps what was seen, so that some can be measured again.
 
 use super::markdown;
 use anyhow::{Context, Result, bail};

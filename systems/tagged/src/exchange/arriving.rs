@@ -4,7 +4,7 @@ use super::{
     Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Posted, Receive, Stored, Target, Until,
 };
 use super::{kind_index, receive_key, send_key};
-use crate::format::{Packet, Whole, parse, parse_whole, part_head};
+use crate::format::{Packet, Whole, is_one_of_several, parse, parse_whole, part_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Receiver, Sink, Source};
 use crate::peer::Flow;
@@ -15,31 +15,12 @@ use std::num::NonZero;
 use weft_endpoint::Rank;
 
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Takes one packet of `from`, which is none of [several](Self::arrive_one_of_several). Of what
-    /// ended [`Self::event`] tells.
+    /// Takes one packet of `from`. Of what ended [`Self::event`] tells. Where the network has read
+    /// bytes where they belong, the packet need not have them.
     ///
     /// # Errors
     /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
-        let outcome = match parse_whole(from, packet) {
-            Some(whole) => self.handle_whole(whole),
-            None => self.handle_other(from, packet),
-        };
-        outcome.map_err(|what| Error::Violation { from, what })
-    }
-
-    /// Takes one packet of `from` that is one of several with the bytes of a message
-    /// ([`crate::format::is_one_of_several`]). Of what ended [`Self::event`] tells. Where the
-    /// network has read its bytes where they belong, the packet need not have them.
-    ///
-    /// # Errors
-    /// [`Error::Violation`] if no peer sends that; nothing has changed then.
-    pub fn arrive_one_of_several<N: Network>(
-        &mut self,
-        network: &mut N,
-        from: Rank,
-        packet: &[u8],
-    ) -> Result<()> {
+    pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
         let outcome = match parse(from, packet) {
             Some(Packet::First { to, envelope, number, bytes }) => {
                 self.handle_first(network, to, envelope, number, bytes)
@@ -50,9 +31,25 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(Packet::Part { own, offset, bytes }) => {
                 self.handle_part(network, from, (own, offset), bytes)
             }
-            _ => Err("a packet of several that is none"),
+            _ => return self.arrive_inside(from, packet).map(drop),
         };
         outcome.map_err(|what| Error::Violation { from, what })
+    }
+
+    /// Does what [`Self::arrive`] does, for who holds the network's lock. False if that takes the
+    /// network, as the bytes of long messages do: nothing has happened then.
+    ///
+    /// # Errors
+    /// Those of [`Self::arrive`].
+    pub fn arrive_inside(&mut self, from: Rank, packet: &[u8]) -> Result<bool> {
+        if is_one_of_several(packet) && parse(from, packet).is_some() {
+            return Ok(false);
+        }
+        let outcome = match parse_whole(from, packet) {
+            Some(whole) => self.handle_whole(whole),
+            None => self.handle_other(from, packet),
+        };
+        outcome.map(|()| true).map_err(|what| Error::Violation { from, what })
     }
 
     /// Takes one packet of `from` if it goes the way of most: a message that the first posted

@@ -6,7 +6,7 @@ mod posted;
 
 use super::*;
 use crate::Error;
-use crate::format::{Whole, is_one_of_several};
+use crate::format::Whole;
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, IN_PLACE_BYTES, MOST_REQUESTS, cost, window_of};
@@ -143,15 +143,15 @@ impl World {
     /// Gives `at` a packet of `from`.
     fn give(&mut self, at: usize, from: Rank, packet: &[u8]) -> crate::Result<()> {
         let World { ranks, received, net, .. } = self;
-        if is_one_of_several(packet) {
-            return ranks[at].arrive_one_of_several(&mut net.of(at), from, packet);
-        }
         // All ways lead to the same end.
         let may_expect = packet.len().is_multiple_of(2);
         if may_expect && ranks[at].arrive_expected(from, packet, &mut At(at, received)) {
             return Ok(());
         }
-        ranks[at].arrive(from, packet)
+        if may_expect && ranks[at].arrive_inside(from, packet)? {
+            return Ok(());
+        }
+        ranks[at].arrive(&mut net.of(at), from, packet)
     }
 
     fn transmit(&mut self, at: usize) -> bool {
