@@ -109,6 +109,46 @@ fn a_changed_bit_anywhere_is_noticed() {
     }
 }
 
+/// Bytes of the body that are in the frame, where the others are elsewhere.
+const HERE: usize = 24;
+
+#[test]
+fn a_frame_in_two_parts_is_the_one_that_it_is_in_one() {
+    let (header, body) = packet(0, &(0..=255).cycle().take(1000).collect::<Vec<u8>>());
+    let whole = sealed(&mut seals(0, Protection::Tagged), Rank(1), &[(header, body)]);
+    let cut = envelope::SIZE + network::SIZE + HERE;
+    let mut head = whole[..cut].to_vec();
+    head[..envelope::SIZE].fill(0);
+    seals(0, Protection::Tagged).sealer(Rank(1)).seal_parts(&mut head, &whole[cut..]);
+    assert_eq!(head, whole[..cut]);
+    let mut bob = seals(1, Protection::Tagged);
+    for bit in 0..whole.len() * 8 {
+        let mut changed = whole.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        let (head, tail) = changed.split_at_mut(cut);
+        let refused = bob.open_parts(head, tail).unwrap_err();
+        assert!(bob.refusals().of(refused) > 0, "bit {bit}");
+    }
+    let opened = bob.open_parts(&mut head, &whole[cut..]).unwrap();
+    assert_eq!((opened.source, opened.contents), (Rank(0), envelope::SIZE..cut));
+    assert_eq!(bob.open_parts(&mut head, &whole[cut..]), Err(Refused::Replayed));
+    assert_eq!(open(&mut bob, &whole), Err(Refused::Replayed), "nor in one part");
+}
+
+#[test]
+fn what_is_no_single_packet_is_not_opened_in_parts() {
+    let mut bob = seals(1, Protection::Tagged);
+    let two = [packet(0, &[1; 400]), packet(0, &[2; 400])];
+    let frame = sealed(&mut seals(0, Protection::Tagged), Rank(1), &two);
+    let (head, tail) = frame.split_at(envelope::SIZE + network::SIZE + HERE);
+    assert_eq!(bob.open_parts(&mut head.to_vec(), tail), Err(Refused::Layout));
+    // What is encrypted is in one part.
+    let frame = sealed(&mut seals(0, Protection::Encrypted), Rank(1), &[packet(0, &[1; 800])]);
+    let (head, tail) = frame.split_at(envelope::SIZE + network::SIZE + HERE);
+    let refused = seals(1, Protection::Encrypted).open_parts(&mut head.to_vec(), tail);
+    assert_eq!(refused, Err(Refused::Length));
+}
+
 /// Difference of two messages that have the same CRC-32C: the polynomial itself.
 const SAME_CRC: [u8; 5] = [0xf1, 0x76, 0xec, 0x05, 0x01];
 
