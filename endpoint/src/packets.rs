@@ -274,10 +274,11 @@ impl Packets {
         self.multicast_payload
     }
 
-    /// Largest payload of a [short](Self::send_short) packet, in bytes; 0 where there are none.
-    #[inline]
-    pub fn short_payload(&self) -> usize {
-        self.short_payload
+    /// Largest payload of a [short](Self::send_short) packet to `to`, in bytes; 0 where there are
+    /// none, as to other hosts.
+    #[inline(always)]
+    pub fn short_payload(&self, to: Rank) -> usize {
+        if self.node.takes_short(to) { self.short_payload } else { 0 }
     }
 
     /// Packets that this rank can have in flight to one other rank: as many as it has credits, or

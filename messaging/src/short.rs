@@ -23,7 +23,7 @@ pub(crate) fn send_short(
 ) -> std::result::Result<(), Option<u32>> {
     let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
     let size = format::SIZE + headers.len() + bytes;
-    if size > engine.packets().short_payload() || port.asks_first(bytes as u64) {
+    if size > engine.packets().short_payload(to) || port.asks_first(bytes as u64) {
         return Err(None);
     }
     let claimed = engine.state.enter().claim_short(port.slot, to);
@@ -84,7 +84,7 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 #[cold]
 #[inline(never)]
 fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
-    // To another host no packet is short, and there is nothing to wait for.
+    // Where no packet may be short now for another reason, there is nothing to wait for.
     if !engine.packets().awaits_credit(to) {
         return false;
     }

@@ -46,23 +46,19 @@ pub(crate) enum Why {
 }
 
 impl<B: Copy> Ni<B> {
-    /// Counts a packet for `to` that has got its number. True if it asks for an acknowledgement.
-    pub(crate) fn asks(
-        &mut self,
-        to: Rank,
-        departure: &Departure<B>,
-        out: &mut impl Actions<B>,
-    ) -> bool {
+    /// Counts a packet for `to` that has got its number, and takes so many send buffers. True if it
+    /// asks for an acknowledgement.
+    pub(crate) fn asks(&mut self, to: Rank, taken: usize, out: &mut impl Actions<B>) -> bool {
         self.retransmission.unacknowledged += 1;
-        let taken = self.taken_by(departure);
         self.retransmission.taken += taken;
-        if !self.settings.preset.is_optimistic() {
+        let Ni { settings, peers, retransmission, .. } = self;
+        let Some(flow) = peers[to].flow.as_deref_mut() else { return false };
+        if !settings.preset.is_optimistic() {
             return false;
         }
-        let settings = self.settings;
-        let short = self.retransmission.taken >= settings.pupa.pool_marks().0;
-        let sending = &mut self.flow(to).sending;
-        let Asking { from, every, .. } = Asking::of(sending.window(&settings), &settings);
+        let short = retransmission.taken >= settings.pupa.pool_marks().0;
+        let sending = &mut flow.sending;
+        let Asking { from, every, .. } = Asking::of(sending.window(settings), settings);
         sending.asking |= short || sending.len() >= from;
         let asks = sending.asks(taken, every);
         if short && !std::mem::replace(&mut self.retransmission.short, true) {
@@ -81,12 +77,15 @@ impl<B: Copy> Ni<B> {
 
     /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
-        let settings = self.settings;
-        self.retransmission.short &= self.retransmission.taken > settings.pupa.pool_marks().1;
-        let short = self.retransmission.short;
-        let sending = &mut self.flow(from).sending;
-        let until = Asking::of(sending.window(&settings), &settings).until;
-        sending.asking &= short || sending.len() > until;
+        let Ni { settings, peers, retransmission, .. } = self;
+        let Some(flow) = peers[from].flow.as_deref_mut() else { return };
+        let sending = &mut flow.sending;
+        if !retransmission.short && !sending.asking {
+            return;
+        }
+        retransmission.short &= retransmission.taken > settings.pupa.pool_marks().1;
+        let until = Asking::of(sending.window(settings), settings).until;
+        sending.asking &= retransmission.short || sending.len() > until;
     }
 
     /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for

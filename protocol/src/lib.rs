@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acknowledge;
 mod actions;
 mod asking;
 mod checks;
@@ -35,6 +36,7 @@ pub mod credit;
 mod digest;
 mod early;
 mod fetch_add;
+mod in_order;
 pub mod invariants;
 mod multicast;
 mod ni;

@@ -12,9 +12,9 @@ use crate::pool::Pool;
 use crate::preset::{Forwarding, Reliability};
 use crate::recovery::Recoveries;
 use crate::retransmit::{BufferOf, Retransmission};
-use crate::settings::{Recovery, Settings};
+use crate::settings::Settings;
 use crate::slab::{Key, Slab};
-use crate::timer::{Nanoseconds, Timer};
+use crate::timer::Nanoseconds;
 use crate::tree::Group;
 use crate::{Actions, Body, Counters, Delivery, Violation};
 use weft_wire::{Channel, Header, Rank, Tag, TreeId};
@@ -136,12 +136,15 @@ impl<B: Copy> Ni<B> {
                 self.handle_credits(header, out);
                 Ok(())
             }
+            (Tag::Ucast, Body::Buffer(buffer)) if self.received_in_order(header, buffer, out) => {
+                Ok(())
+            }
             _ => self.received_other(header, body, out),
         }
     }
 
     #[inline(never)]
-    fn received_other(
+    pub(crate) fn received_other(
         &mut self,
         header: &Header,
         body: Body<B>,
@@ -257,42 +260,6 @@ impl<B: Copy> Ni<B> {
             _ => self.released(delivery, out),
         }
         Delivery { buffer: copy, size, tree, parent, sharing }
-    }
-
-    /// True if this NI runs timers, and must be told the time with [`Self::advance`] before it is
-    /// told of events.
-    #[inline]
-    pub fn keeps_time(&self) -> bool {
-        self.settings.preset.retransmits() || matches!(self.settings.recovery, Recovery::After(_))
-    }
-
-    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point
-    /// before the last one counts as that.
-    pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
-        self.tell_time(now);
-        self.run_out(out);
-        if self.suspicion_deadline().is_some_and(|deadline| deadline <= now) {
-            self.try_recovery(out);
-        }
-    }
-
-    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an
-    /// NI whose timers its host runs.
-    pub fn tell_time(&mut self, now: Nanoseconds) {
-        self.notice_deafness(now);
-        self.now = now.max(self.now);
-    }
-
-    /// The time, as it was told last.
-    pub fn now(&self) -> Nanoseconds {
-        self.now
-    }
-
-    /// The latest time at which [`Self::advance`] is to be called, and the reason; `None` while no
-    /// timer runs. It may be too early, which costs a look, but is never too late.
-    pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
-        let suspicion = self.suspicion_deadline().map(|deadline| (deadline, Timer::Suspect));
-        [self.earliest_timer(), suspicion].into_iter().flatten().min()
     }
 
     /// Counts of what this NI has done so far.

@@ -23,7 +23,7 @@ use crate::sequence::{EARLY, Flow, SequenceVerdict, Unsent};
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{Header, Rank, Tag};
 
 /// State of retransmission beside the flows of all peers.
 #[derive(Debug, Clone, Default, Hash)]
@@ -230,23 +230,28 @@ impl<B: Copy> Ni<B> {
         departure: Departure<B>,
         out: &mut impl Actions<B>,
     ) {
-        let (now, settings) = (self.now, self.settings);
+        let now = self.now;
         self.count_sent(to, &departure);
         let off = u32::from(self.strikes(Bug::NumberOffByOne));
         let tells = self.flow(to).receiving.unacknowledged() > 0;
         self.counters.acknowledgements_piggybacked += u64::from(tells);
         self.piggyback(to, &mut header);
+        let (tag, body, holders) = (departure.tag, departure.body, departure.holders);
+        let taken = self.taken_by(&departure);
         let sending = &mut self.flow(to).sending;
-        let number = sending.number(departure.clone());
+        let number = sending.number(departure);
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
         // Who says farewell waits for nothing else.
-        header.asks = self.asks(to, &departure, out) || departure.tag == Tag::Farewell;
-        let sending = &mut self.flow(to).sending;
-        let deadline = *sending.deadline.get_or_insert(now + sending.timeout(&settings));
+        header.asks = self.asks(to, taken, out) || tag == Tag::Farewell;
+        let settings = &self.settings;
+        let Some(flow) = &mut self.peers[to].flow else { return };
+        let sending = &mut flow.sending;
+        let deadline = sending.deadline.unwrap_or_else(|| now + sending.timeout(settings));
+        sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
-        out.transmit(to, &header, &departure.body);
-        if let Some(key) = departure.holders {
+        out.transmit(to, &header, &body);
+        if let Some(key) = holders {
             self.forwarded(key, out);
         }
     }
@@ -371,14 +376,14 @@ impl<B: Copy> Ni<B> {
         news: u16,
         out: &mut impl Actions<B>,
     ) {
-        let (now, settings) = (self.now, self.settings);
+        let now = self.now;
         self.retransmission.unacknowledged -= usize::from(news);
-        let sending = &mut self.flow(from).sending;
-        sending.round_trip.acknowledged(next, now);
-        sending.note_acknowledged(news, &settings);
+        let Ni { peers, settings, .. } = self;
+        let Some(flow) = &mut peers[from].flow else { return };
+        flow.sending.round_trip.acknowledged(next, now);
+        flow.sending.note_acknowledged(news, settings);
         for _ in 0..news {
-            let departure = self.flow(from).sending.pop();
-            let Some(departure) = departure else { break };
+            let Some(departure) = self.flow(from).sending.pop() else { break };
             self.retransmission.taken -= self.taken_by(&departure);
             let Departure { holders, body, .. } = departure;
             match (holders, body) {
@@ -387,12 +392,14 @@ impl<B: Copy> Ni<B> {
                 _ => {}
             }
         }
+        self.flow(from).sending.note_popped();
         self.ask_less(from);
-        let sending = &mut self.flow(from).sending;
+        let Ni { peers, settings, .. } = self;
+        let Some(flow) = &mut peers[from].flow else { return };
+        let sending = &mut flow.sending;
         sending.hurry();
-        let deadline = now + sending.timeout(&settings);
-        sending.deadline = (sending.len() > 0).then_some(deadline);
-        if sending.deadline.is_some() {
+        sending.deadline = (sending.len() > 0).then(|| now + sending.timeout(settings));
+        if let Some(deadline) = sending.deadline {
             self.wake_by(deadline, Timer::Retransmit);
         }
     }
@@ -423,67 +430,6 @@ impl<B: Copy> Ni<B> {
             self.piggyback(peer, &mut header);
             out.transmit(peer, &header, &departure.body);
         }
-    }
-
-    /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else
-    /// by the next packet there, or after a while.
-    pub(crate) fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
-        let half = self.settings.window_packets.div_ceil(2);
-        let optimistic = self.settings.preset.is_optimistic();
-        let receiving = &self.flow(from).receiving;
-        match receiving.unacknowledged() {
-            0 => {}
-            _ if receiving.asked => self.acknowledge(from, Tag::Acknowledge, Why::Asked, out),
-            unacknowledged if !optimistic && unacknowledged >= half => {
-                self.acknowledge(from, Tag::Acknowledge, Why::HalfWindow, out);
-            }
-            _ => self.acknowledge_later(from),
-        }
-    }
-
-    fn acknowledge_later(&mut self, from: Rank) {
-        let deadline = self.now + self.settings.acknowledge_after;
-        let deadline = *self.flow(from).receiving.deadline.get_or_insert(deadline);
-        self.wake_by(deadline, Timer::Acknowledge);
-    }
-
-    /// An acknowledgement in a packet of its own, positive or negative.
-    pub(crate) fn acknowledge(&mut self, to: Rank, tag: Tag, why: Why, out: &mut impl Actions<B>) {
-        let counters = &mut self.counters;
-        counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
-        match why {
-            Why::HalfWindow => {}
-            Why::Asked => counters.acknowledgements_asked += 1,
-            Why::Late => counters.acknowledgements_late += 1,
-            Why::Again => counters.acknowledgements_again += 1,
-            Why::Dropped => counters.nacks += 1,
-            Why::Room => counters.room_updates += 1,
-            Why::Heartbeat => counters.heartbeats += 1,
-        }
-        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        self.piggyback(to, &mut header);
-        if tag == Tag::Nack || self.settings.preset.is_optimistic() {
-            header.sequence = self.flow(to).receiving.expected();
-        }
-        out.transmit(to, &header, &Body::Empty);
-    }
-
-    /// Piggybacks on a packet that goes to `peer` now: an acknowledgement of packets from there,
-    /// and the room that there is for more.
-    pub(crate) fn piggyback(&mut self, peer: Rank, header: &mut Header) {
-        header.acknowledgement = self.acknowledgement(peer);
-        header.credits = self.room_to_tell(peer);
-        self.speak(peer);
-    }
-
-    /// The acknowledgement that goes out to `peer` now.
-    fn acknowledgement(&mut self, peer: Rank) -> u32 {
-        let receiving = &mut self.flow(peer).receiving;
-        let (acknowledged, waiting) = (receiving.acknowledge(), receiving.waiting());
-        if waiting > 0 && self.strikes(Bug::AcknowledgeUnforwarded) {
-            return acknowledged.wrapping_add(u32::from(waiting));
-        }
-        acknowledged.wrapping_add(u32::from(self.strikes(Bug::AcknowledgeEarly)))
     }
 
     /// One of the things that packet `number` of `from` had to wait for has happened.

@@ -158,10 +158,13 @@ impl<B: Copy> Ni<B> {
 
     /// Tells a limited sender of room, if that is worth a packet.
     fn tell_room(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+        if !self.flow(peer).receiving.limited {
+            return;
+        }
         let (room, mark) = (self.room(peer), self.room_mark());
         let receiving = &mut self.flow(peer).receiving;
         let news = receiving.starved && room > 0 || room >= mark;
-        if !receiving.limited || !news {
+        if !news {
             return;
         }
         match std::mem::take(&mut receiving.refused) {

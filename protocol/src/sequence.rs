@@ -179,13 +179,30 @@ impl<B: Copy> Sending<B> {
         }
     }
 
-    /// The oldest packet is acknowledged.
+    /// Does what [`Self::acknowledged`] does; `None` if more is to be done than to let the packets
+    /// go: the peer has no room, some are to be sent again, or nobody can have said so.
+    #[inline]
+    pub fn acknowledged_in_order(&self, next: u32) -> Option<u16> {
+        let nothing_again = self.again == self.next && self.probe.is_none();
+        if self.limit.is_some() || !nothing_again {
+            return None;
+        }
+        self.acknowledged(next).ok()
+    }
+
+    /// The oldest packet is acknowledged. After the last of these, [`Self::note_popped`].
+    #[inline]
     pub fn pop(&mut self) -> Option<Departure<B>> {
-        let oldest = self.unacknowledged.pop_front();
-        self.again = later(self.again, self.oldest());
-        self.accepted = later(self.accepted, self.oldest());
-        self.resent = later(self.resent, self.oldest().wrapping_sub(1));
-        oldest
+        self.unacknowledged.pop_front()
+    }
+
+    /// Packets were acknowledged: whatever else was known of these is over.
+    #[inline]
+    pub fn note_popped(&mut self) {
+        let oldest = self.oldest();
+        self.again = later(self.again, oldest);
+        self.accepted = later(self.accepted, oldest);
+        self.resent = later(self.resent, oldest.wrapping_sub(1));
     }
 
     /// The unacknowledged packets, with their numbers, from `expected` on if that is among them.
@@ -288,8 +305,8 @@ impl<B: Copy> Sending<B> {
         self.again = begin.wrapping_add(due as u32);
         if due > 0 {
             self.round_trip.void();
+            self.resent = later(self.resent, self.again);
         }
-        self.resent = later(self.resent, self.again);
         self.again_from(begin).take(due).collect()
     }
 
@@ -432,6 +449,27 @@ impl Receiving {
             behind if behind < 0 => SequenceVerdict::Duplicate,
             _ => SequenceVerdict::Gap,
         }
+    }
+
+    /// True if `number` is the next one of a sender with a window of `window` packets, and nothing
+    /// else is to be done than to accept it: it finds one of the `primary` buffers that are its
+    /// sender's, nothing was asked, and nothing waits to be acknowledged.
+    #[inline]
+    pub fn is_next_alone(&self, number: u32, window: u16, primary: usize) -> bool {
+        number == self.expected
+            && self.expected.wrapping_sub(self.acknowledged) < u32::from(window)
+            && self.outstanding.is_empty()
+            && self.buffered < primary
+            && !self.asked
+            && !self.limited
+            && !self.refused
+    }
+
+    /// Accepts such a packet, which may be acknowledged.
+    #[inline]
+    pub fn accept_alone(&mut self) {
+        self.expected = self.expected.wrapping_add(1);
+        self.buffered += 1;
     }
 
     /// The number that is accepted next.

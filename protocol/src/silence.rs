@@ -62,10 +62,32 @@ impl Hearing {
         self.is_expected().then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
     }
 
+    /// True if something was sent to the peer, or came from it.
+    #[inline]
+    pub fn has_met(&self) -> bool {
+        self.met
+    }
+
+    /// A packet has come from the peer, which has met this rank.
+    #[inline]
+    pub fn hear(&mut self, now: Nanoseconds) {
+        self.heard = now;
+    }
+
+    /// A packet goes to the peer. True if it is the first between the two.
+    #[inline]
+    pub fn speak(&mut self, now: Nanoseconds) -> bool {
+        let is_first = self.meet(now);
+        self.spoke = now;
+        is_first
+    }
+
+    #[inline]
     fn is_expected(&self) -> bool {
         self.met && !self.lost && !self.gone
     }
 
+    #[inline]
     fn meet(&mut self, now: Nanoseconds) -> bool {
         if !std::mem::replace(&mut self.met, true) {
             (self.heard, self.spoke) = (now, now);
@@ -174,11 +196,12 @@ impl<B: Copy> Ni<B> {
 
     /// A packet has come from `peer`.
     pub(crate) fn hear(&mut self, peer: Rank) {
-        if self.settings.silence.is_some() {
-            let now = self.now;
-            self.meet(peer);
-            self.flow(peer).hearing.heard = now;
-        }
+        let Some(silence) = self.settings.silence else { return };
+        let now = self.now;
+        let hearing = &mut self.flow(peer).hearing;
+        let is_first = hearing.meet(now);
+        hearing.hear(now);
+        self.expect(is_first, silence);
     }
 
     /// Sends what `peer` may have missed. That may be in vain again, where short packets are not;
@@ -189,21 +212,11 @@ impl<B: Copy> Ni<B> {
         self.flow(peer).hearing.spoke = spoke;
     }
 
-    /// A packet goes to `peer`.
-    pub(crate) fn speak(&mut self, peer: Rank) {
-        if self.settings.silence.is_some() {
-            let now = self.now;
-            self.meet(peer);
-            self.flow(peer).hearing.spoke = now;
-        }
-    }
-
-    fn meet(&mut self, peer: Rank) {
-        let now = self.now;
-        if self.flow(peer).hearing.meet(now)
-            && let Some(silence) = self.settings.silence
-        {
-            self.wake_by(now + silence.heartbeat_after, Timer::Silence);
+    /// After the first packet between two ranks heartbeats are expected.
+    #[inline]
+    pub(crate) fn expect(&mut self, is_first: bool, silence: Silence) {
+        if is_first {
+            self.wake_by(self.now + silence.heartbeat_after, Timer::Silence);
         }
     }
 

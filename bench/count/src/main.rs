@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 29] = [
+const FIGURES: [&str; 32] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -39,6 +39,9 @@ const FIGURES: [&str; 29] = [
     "message_handler",
     "message_mailbox",
     "message_into",
+    "message_udp",
+    "message_udp_out",
+    "poll_empty_udp",
     "call",
     "put",
     "region_hit_read",

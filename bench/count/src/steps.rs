@@ -3,6 +3,7 @@
 
 mod memory;
 mod messages;
+mod network;
 mod objects;
 mod packets;
 
@@ -24,6 +25,7 @@ pub fn play(counter: &Counter) -> Result<()> {
     counter.figure("empty", |_, turn| turn.step(|| Ok(())))?;
     packets::play(counter)?;
     messages::play(counter)?;
+    network::play(counter)?;
     memory::play(counter)?;
     objects::play(counter)
 }

@@ -166,6 +166,8 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Largest payload of [`Self::launch_short`], in bytes; 0 on links on which frames cost
     /// nothing.
     fn short_payload(&self) -> usize;
+    /// True if packets to `to` may be short. Never blocks, and enters nothing.
+    fn takes_short(&self, to: Rank) -> bool;
     /// Sends these bytes to `protocol` at `to`, with no frame, if they may leave at once. False if
     /// not: then nothing has happened, and a frame that is launched waits. Never blocks.
     ///

@@ -9,7 +9,7 @@ use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
-use weft_link::Gather;
+use weft_link::{Gather, ShortWords};
 use weft_link_shm::Shm;
 use weft_wire::{Protocol, Rank};
 
@@ -42,6 +42,15 @@ impl Endpoint {
         match self {
             Endpoint::Shm(node) => Arc::as_ptr(node).addr(),
             Endpoint::Other(node) => Arc::as_ptr(node).addr(),
+        }
+    }
+
+    /// See [`AnyNode::takes_short`].
+    #[inline(always)]
+    pub fn takes_short(&self, to: Rank) -> bool {
+        match self {
+            Endpoint::Shm(_) => true,
+            Endpoint::Other(node) => node.takes_short(to),
         }
     }
 
@@ -110,9 +119,10 @@ fn take_unless(
 
 #[inline(never)]
 fn launch_short(node: &dyn AnyNode, to: Rank, protocol: Protocol, bytes: impl Gather) -> bool {
-    let mut gathered = vec![0; bytes.size()];
-    bytes.gather(&mut gathered);
-    node.launch_short(to, protocol, &gathered)
+    let mut gathered = [0; size_of::<ShortWords>()];
+    let gathered = &mut gathered[..bytes.size()];
+    bytes.gather(gathered);
+    node.launch_short(to, protocol, gathered)
 }
 
 impl Deref for Endpoint {

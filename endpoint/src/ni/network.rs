@@ -1,7 +1,9 @@
-//! Settings for networks that lose packets.
+//! Settings for networks that lose packets, and what else a node is told of one.
 
-use weft_link::Capabilities;
+use crate::ni::node::Node;
+use weft_link::{Capabilities, Link};
 use weft_protocol::{Congestion, Nanoseconds, Preset, Pupa, SendBuffers, Settings, Silence};
+use weft_wire::Rank;
 
 /// Most packets that do not ask for an acknowledgement once they should: as many as the kernel
 /// hands over at once.
@@ -59,6 +61,23 @@ fn send_buffers(frames: usize, max_payload: usize) -> Option<SendBuffers> {
     let bytes = MOST_WAITING / frames.max(1);
     let bytes = u16::try_from(bytes).ok().filter(|bytes| usize::from(*bytes) < max_payload)?;
     Some(SendBuffers { primary_bytes: 0, bytes: bytes.max(1) })
+}
+
+impl<L: Link> Node<L> {
+    /// Declares that no packet between this rank and these is ever lost, whatever the preset
+    /// ([`Ni::set_lossless`]). Before the first packet, and at both ends.
+    pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
+        let mut inner = self.inner.enter();
+        if inner.ni.settings().preset.retransmits() {
+            peers.into_iter().for_each(|peer| inner.ni.set_lossless(peer));
+        }
+    }
+
+    /// Declares that ranks with equal numbers in `host_of`, which is by rank, share a host
+    /// ([`Ni::set_hosts`]). Before the first group and the first packet, and the same at all ranks.
+    pub fn set_hosts(&self, host_of: &[u16]) {
+        self.inner.enter().ni.set_hosts(host_of);
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub struct Node<L: Link> {
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
     pub(super) is_said: AtomicBool,
     pub(super) capabilities: Capabilities,
+    /// By rank: packets there may be short.
+    short_to: Box<[bool]>,
     pub(crate) waits: Waits,
     local: Rank,
     ranks: usize,
@@ -92,6 +94,8 @@ impl<L: Link> Node<L> {
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
         let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
         let (notice, recorder) = (link.notice(), link.recorder());
+        let ranks = (0..settings.ranks).map(Rank);
+        let short_to = ranks.map(|rank| L::SHORT && link.takes_short(rank)).collect();
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -106,6 +110,7 @@ impl<L: Link> Node<L> {
             threads,
             notice,
             recorder,
+            short_to,
             is_said: AtomicBool::new(false),
             capabilities,
             waits: Waits::new(policy, L::LOSSY),
@@ -151,21 +156,6 @@ impl<L: Link> Node<L> {
             sleeps: self.sleeps.load(Ordering::Relaxed),
             drains: inner.drained_polls,
         }
-    }
-
-    /// Declares that no packet between this rank and these is ever lost, whatever the preset
-    /// ([`Ni::set_lossless`]). Before the first packet, and at both ends.
-    pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
-        let mut inner = self.inner.enter();
-        if inner.ni.settings().preset.retransmits() {
-            peers.into_iter().for_each(|peer| inner.ni.set_lossless(peer));
-        }
-    }
-
-    /// Declares that ranks with equal numbers in `host_of`, which is by rank, share a host
-    /// ([`Ni::set_hosts`]). Before the first group and the first packet, and the same at all ranks.
-    pub fn set_hosts(&self, host_of: &[u16]) {
-        self.inner.enter().ni.set_hosts(host_of);
     }
 
     pub(crate) fn check_loss(&self) -> Result<()> {
@@ -341,6 +331,10 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn short_payload(&self) -> usize {
         if L::SHORT { size_of::<ShortWords>() } else { 0 }
+    }
+
+    fn takes_short(&self, to: Rank) -> bool {
+        self.short_to.get(to.index()).is_some_and(|takes| *takes)
     }
 
     fn awaits_credit(&self, to: Rank) -> bool {

@@ -97,6 +97,7 @@ fn a_credit_is_awaited_on_the_own_host_only() {
     job.packets(|packets| {
         if packets.rank() == Rank(0) {
             assert!(!packets.send_short(FAR, &[&b"to another host"[..]]), "none goes short there");
+            assert_eq!(packets.short_payload(FAR), 0);
             assert!(!packets.awaits_credit(FAR));
             while packets.send_short(NEAR, &[&b"to the own host"[..]]) {}
             assert!(packets.awaits_credit(NEAR));

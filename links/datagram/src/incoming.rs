@@ -233,20 +233,39 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         source.look(&mut self.spare, &mut self.arrived)
     }
 
-    /// Opens all datagrams that landed in `place`, before anybody reads in it.
+    /// Opens what landed in `place`, before anybody reads in it.
     #[inline]
     fn open(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
+        let Landed { start, end, datagram_bytes } = landed;
+        if end - start > datagram_bytes {
+            return self.open_joined(place, landed, seals);
+        }
+        self.counters.datagrams += 1;
+        let Ok(opened) = seals.open(&mut place[start..end]) else {
+            return self.spare.push(place);
+        };
+        let contents = start + opened.contents.start..start + opened.contents.end;
+        if opened.kind == Kind::PROBE || opened.destination != EVERYBODY {
+            self.came(opened.source, end - start);
+        }
+        if opened.kind == Kind::PACKETS {
+            return self.enter(Place::Link(place), contents);
+        }
+        self.take_other(&opened, &place[contents]);
+        self.spare.push(place);
+    }
+
+    /// Opens all datagrams that landed in `place`.
+    #[inline(never)]
+    fn open_joined(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
         let mut start = landed.start;
-        let alone = landed.end - landed.start <= landed.datagram_bytes;
-        // An empty datagram is one too.
-        while start < landed.end.max(landed.start + 1) {
+        while start < landed.end {
             let end = landed.end.min(start + landed.datagram_bytes.max(1));
             self.counters.datagrams += 1;
             if let Ok(opened) = seals.open(&mut place[start..end]) {
-                let Range { start: from, end: to } = opened.contents;
-                let contents = start + from..start + to;
+                let contents = start + opened.contents.start..start + opened.contents.end;
                 // Where systems hand on what is joined, interfaces let pass what is too long alone.
-                if opened.kind == Kind::PROBE || alone && opened.destination != EVERYBODY {
+                if opened.kind == Kind::PROBE {
                     self.came(opened.source, end - start);
                 }
                 match opened.kind {
@@ -254,7 +273,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
                     _ => self.take_other(&opened, &place[contents]),
                 }
             }
-            start = end.max(start + 1);
+            start = end;
         }
         match self.more.pop_front() {
             Some(packets) => self.enter(Place::Link(place), packets),
@@ -354,6 +373,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     }
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
+    #[inline]
     fn enter(&mut self, place: Place<P>, packets: Range<usize>) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");

@@ -129,15 +129,14 @@ impl Outgoing {
 
     /// Hands as much to the kernel as one call takes; returns how many datagrams that were.
     fn send_some(&self, socket: BorrowedFd<'_>, peers: &[SocketAddr]) -> std::io::Result<usize> {
-        if let [only] = self.queue.waiting().as_slices().0
-            && self.queue.waiting().len() == 1
-        {
-            let to = self.address(only, peers);
+        let waiting = self.queue.waiting();
+        if waiting.len() == 1 {
+            let only = &waiting[0];
             let bytes = &only.place[..only.end()];
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;
             match self.connected {
                 true => rustix::net::send(socket, bytes, flags)?,
-                false => rustix::net::sendto(socket, bytes, flags, &to)?,
+                false => rustix::net::sendto(socket, bytes, flags, &self.address(only, peers))?,
             };
             return Ok(1);
         }
@@ -197,8 +196,10 @@ impl Outgoing {
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;
         self.refused = false;
-        let left = std::iter::from_fn(|| self.queue.pop()).take(datagrams);
-        self.spare.extend(left.map(|datagram| datagram.place));
+        for _ in 0..datagrams {
+            let Some(Datagram { place, .. }) = self.queue.pop() else { return };
+            self.spare.push(place);
+        }
     }
 }
 

@@ -373,7 +373,7 @@ impl Engine {
 
     pub(super) fn try_tell(&self, to: To, header: PacketHeader) -> bool {
         if let To::Rank(rank) = to
-            && self.packets.short_payload() >= format::SIZE
+            && self.packets.short_payload(rank) >= format::SIZE
             && self.packets.send_short(rank, &[&header.emit()[..]])
         {
             return true;

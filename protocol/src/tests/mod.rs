@@ -5,6 +5,7 @@ mod credits;
 mod early;
 mod fetch_add;
 mod groups;
+mod in_order;
 mod multicast;
 mod names;
 mod pupa;

@@ -138,6 +138,26 @@ impl Bench {
         Ok(self.did())
     }
 
+    /// Does what [`Self::try_receive`] does, and leaves no packet to the short way.
+    pub fn try_receive_the_long_way(
+        &mut self,
+        header: Header,
+        body: Body<u64>,
+    ) -> Result<Vec<Did>, Violation> {
+        self.ni.received_other(&header, body, &mut self.out)?;
+        Ok(self.did())
+    }
+
+    /// True if this packet goes the short way: then it was received.
+    pub fn goes_short(&mut self, header: Header, buffer: u64) -> bool {
+        self.ni.received_in_order(&header, buffer, &mut self.out)
+    }
+
+    /// Packets that were delivered, and are not released.
+    pub fn delivered(&self) -> usize {
+        self.out.delivered.len()
+    }
+
     pub fn receive(&mut self, header: Header, body: Body<u64>) -> Vec<Did> {
         self.try_receive(header, body).expect("a correct peer sends this")
     }

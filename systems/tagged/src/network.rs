@@ -221,7 +221,7 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        if is_short(self, head, body) && send_short(self, to, head, body) {
+        if is_short(self, to, head, body) && send_short(self, to, head, body) {
             return Ok(true);
         }
         let Some(packet) = filled(self, head, body)? else { return Ok(false) };
@@ -279,7 +279,7 @@ impl Network for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        if is_short(self, head, body) {
+        if is_short(self, to, head, body) {
             if send_short(self, to, head, body) {
                 return Ok(true);
             }
@@ -293,7 +293,7 @@ impl Network for &Packets {
     #[inline(always)]
     fn send_short(&mut self, to: Rank, head: [u64; 3], bytes: &[u8]) -> bool {
         let head = head.map(u64::to_le_bytes);
-        size_of_val(&head) + bytes.len() <= self.short_payload()
+        size_of_val(&head) + bytes.len() <= self.short_payload(to)
             && Packets::send_short(self, to, &[head.as_flattened(), bytes])
     }
 
@@ -370,8 +370,8 @@ impl<S: Source> Gather for Short<'_, S> {
 
 /// True if a packet of these bytes is one of the short ones.
 #[inline]
-fn is_short<S>(packets: &Packets, head: &[u8], body: Option<(&S, u64, usize)>) -> bool {
-    head.len() + body.map_or(0, |(_, _, length)| length) <= packets.short_payload()
+fn is_short<S>(packets: &Packets, to: Rank, head: &[u8], body: Option<(&S, u64, usize)>) -> bool {
+    head.len() + body.map_or(0, |(_, _, length)| length) <= packets.short_payload(to)
 }
 
 /// Sends these few bytes, if they may leave at once.

@@ -1,0 +1,81 @@
+//! Acknowledgements on their way out: with whatever goes to their sender anyway, at once, or after
+//! a while.
+
+use crate::asking::Why;
+use crate::planted::Bug;
+use crate::sequence::Flow;
+use crate::timer::Timer;
+use crate::{Actions, Body, Ni};
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+impl<B: Copy> Ni<B> {
+    /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else
+    /// by the next packet there, or after a while.
+    pub(crate) fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
+        let half = self.settings.window_packets.div_ceil(2);
+        let optimistic = self.settings.preset.is_optimistic();
+        let receiving = &self.flow(from).receiving;
+        match receiving.unacknowledged() {
+            0 => {}
+            _ if receiving.asked => self.acknowledge(from, Tag::Acknowledge, Why::Asked, out),
+            unacknowledged if !optimistic && unacknowledged >= half => {
+                self.acknowledge(from, Tag::Acknowledge, Why::HalfWindow, out);
+            }
+            _ => self.acknowledge_later(from),
+        }
+    }
+
+    pub(crate) fn acknowledge_later(&mut self, from: Rank) {
+        let deadline = self.now + self.settings.acknowledge_after;
+        let deadline = *self.flow(from).receiving.deadline.get_or_insert(deadline);
+        self.wake_by(deadline, Timer::Acknowledge);
+    }
+
+    /// An acknowledgement in a packet of its own, positive or negative.
+    pub(crate) fn acknowledge(&mut self, to: Rank, tag: Tag, why: Why, out: &mut impl Actions<B>) {
+        let counters = &mut self.counters;
+        counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
+        match why {
+            Why::HalfWindow => {}
+            Why::Asked => counters.acknowledgements_asked += 1,
+            Why::Late => counters.acknowledgements_late += 1,
+            Why::Again => counters.acknowledgements_again += 1,
+            Why::Dropped => counters.nacks += 1,
+            Why::Room => counters.room_updates += 1,
+            Why::Heartbeat => counters.heartbeats += 1,
+        }
+        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
+        self.piggyback(to, &mut header);
+        if tag == Tag::Nack || self.settings.preset.is_optimistic() {
+            header.sequence = self.flow(to).receiving.expected();
+        }
+        out.transmit(to, &header, &Body::Empty);
+    }
+
+    /// Piggybacks on a packet that goes to `peer` now: an acknowledgement of packets from there,
+    /// and the room that there is for more.
+    pub(crate) fn piggyback(&mut self, peer: Rank, header: &mut Header) {
+        let mistake = self.mistake_in_acknowledgement(peer);
+        let (now, silence) = (self.now, self.settings.silence);
+        let Flow { receiving, hearing, .. } = self.flow(peer);
+        header.acknowledgement = receiving.acknowledge().wrapping_add(mistake);
+        let (limited, is_first) = (receiving.limited, silence.is_some() && hearing.speak(now));
+        header.credits = if limited { self.room_to_tell(peer) } else { 0 };
+        if let Some(silence) = silence {
+            self.expect(is_first, silence);
+        }
+    }
+
+    /// Number that a planted bug adds to an acknowledgement that goes to `peer`.
+    #[inline]
+    fn mistake_in_acknowledgement(&mut self, peer: Rank) -> u32 {
+        if !cfg!(feature = "planted") {
+            return 0;
+        }
+        let waiting = self.flow(peer).receiving.waiting();
+        if waiting > 0 && self.strikes(Bug::AcknowledgeUnforwarded) {
+            return waiting.into();
+        }
+        u32::from(self.strikes(Bug::AcknowledgeEarly))
+    }
+}
