@@ -182,7 +182,9 @@ pub fn put_around(place: &mut [u8], header: &Header) -> usize {
     let body = body_bytes(header);
     let (end, bytes) = (network::SIZE + body, packet_bytes(body));
     place[..network::SIZE].copy_from_slice(&network::emit(header));
-    place[end..bytes].fill(0);
+    if end < bytes {
+        place[end..bytes].fill(0);
+    }
     bytes
 }
 

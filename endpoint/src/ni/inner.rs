@@ -300,7 +300,7 @@ impl<L: Link> Inner<L> {
     }
 
     /// The next packet for the host: one that waits, or else one from the network.
-    #[inline]
+    #[inline(always)]
     pub fn next_delivery(&mut self) -> Result<Option<Delivery<Buffer>>> {
         for _ in 0..BUDGET {
             if let Some(delivery) = self.pending.pop_front() {

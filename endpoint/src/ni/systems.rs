@@ -91,6 +91,7 @@ fn decode_notice(size: u16) -> Option<(Protocol, bool)> {
 
 impl<L: Link> Inner<L> {
     /// The next packet that a poll can give to its system.
+    #[inline(always)]
     pub fn next_served(&mut self) -> Result<Option<Delivery<Buffer>>> {
         match self.systems.waiting & self.systems.served {
             0 => self.next_delivery(),
@@ -99,7 +100,16 @@ impl<L: Link> Inner<L> {
     }
 
     /// The packet that has waited longest for the system numbered `index`.
+    #[inline(always)]
     pub fn next_waiting(&mut self, index: usize) -> Option<Delivery<Buffer>> {
+        match self.systems.waiting & (1 << index) {
+            0 => None,
+            _ => self.take_waiting(index),
+        }
+    }
+
+    #[inline(never)]
+    fn take_waiting(&mut self, index: usize) -> Option<Delivery<Buffer>> {
         let system = self.systems.table.get_mut(index)?;
         let delivery = system.waiting.pop_front();
         if system.waiting.is_empty() {

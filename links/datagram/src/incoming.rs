@@ -161,8 +161,17 @@ struct Sender {
 struct Current {
     frame: u32,
     packets: Range<usize>,
-    /// The end of its only packet is elsewhere.
-    is_cut: bool,
+    first: First,
+}
+
+/// The first packet of a place.
+enum First {
+    /// One of several, or of as many as there are.
+    Unread,
+    /// The only one, with this header.
+    Alone(Header),
+    /// The only one, of which the end is elsewhere.
+    Cut,
 }
 
 /// Places that [`Source::look`] finds at once, as a rule.
@@ -205,7 +214,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         while self.current.is_none() {
             if let Some(packet) = self.whole.pop_front() {
                 let packets = 0..packet.len();
-                self.enter(Place::Whole(packet), packets);
+                self.enter(Place::Whole(packet), packets, First::Unread);
                 break;
             }
             match self.arrived.pop_front() {
@@ -249,7 +258,8 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             self.came(opened.source, end - start);
         }
         if opened.kind == Kind::PACKETS {
-            return self.enter(Place::Link(place), contents);
+            let first = opened.alone.map_or(First::Unread, First::Alone);
+            return self.enter(Place::Link(place), contents, first);
         }
         self.take_other(&opened, &place[contents]);
         self.spare.push(place);
@@ -276,7 +286,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             start = end;
         }
         match self.more.pop_front() {
-            Some(packets) => self.enter(Place::Link(place), packets),
+            Some(packets) => self.enter(Place::Link(place), packets, First::Unread),
             None => self.spare.push(place),
         }
     }
@@ -297,10 +307,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         let Ok(opened) = opened else { return self.spare.push(place) };
         self.came(opened.source, bytes);
         let Range { start: from, end: to } = opened.contents;
-        self.enter(Place::Link(place), start + from..start + to);
-        if let Some(current) = &mut self.current {
-            current.is_cut = true;
-        }
+        self.enter(Place::Link(place), start + from..start + to, First::Cut);
     }
 
     /// A frame of so many bytes has come from `source`, and nobody else got it.
@@ -374,34 +381,41 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
     #[inline]
-    fn enter(&mut self, place: Place<P>, packets: Range<usize>) {
+    fn enter(&mut self, place: Place<P>, packets: Range<usize>, first: First) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");
         };
         self.open[frame as usize] = Open { place: Some(place), readers: 1 };
-        self.current = Some(Current { frame, packets, is_cut: false });
+        self.current = Some(Current { frame, packets, first });
     }
 
     /// The next packet of the current frame; `None` if it had to be dropped.
     #[inline]
     fn take(&mut self) -> Option<Received> {
-        let Current { frame, packets, is_cut } = self.current.as_mut()?;
+        let Current { frame, packets, first } = self.current.as_mut()?;
         let frame = *frame;
+        if let First::Alone(header) = first
+            && matches!(header.tag, Tag::Ucast | Tag::Mcast)
+        {
+            let (header, at) = (*header, packets.start + network::SIZE);
+            self.current = None;
+            return self.lend_alone(frame, header, at);
+        }
         let Some(place) = &self.open[frame as usize].place else {
             unreachable!("the current place is open");
         };
         let bytes = &place.bytes()[packets.clone()];
-        let first = match *is_cut {
-            false => envelope::first(bytes),
-            true => network::split(bytes).map(|(header, body)| (header, body, bytes.len())),
+        let read = match first {
+            First::Cut => network::split(bytes).map(|(header, body)| (header, body, bytes.len())),
+            _ => envelope::first(bytes),
         };
-        let Ok((header, body, length)) = first else {
+        let Ok((header, body, length)) = read else {
             unreachable!("an opened frame holds packets to its end");
         };
         let payload = match header.tag {
             Tag::Ucast | Tag::Mcast => {
                 let at = packets.start + network::SIZE;
-                Payload::Buffer(Buffer(RECEIVED | u64::from(frame) << 32 | at as u64))
+                Payload::Buffer(buffer(frame, at))
             }
             _ => words(&header, body),
         };
@@ -422,6 +436,19 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             self.release(frame);
         }
         (!dropped).then_some(Received { header, payload })
+    }
+
+    /// The only packet of a frame, which its reader has from here on; `None` if the place must not
+    /// be lent.
+    #[inline]
+    fn lend_alone(&mut self, frame: u32, header: Header, at: usize) -> Option<Received> {
+        if self.closed.is_empty() {
+            self.counters.without_frame += 1;
+            self.release(frame);
+            return None;
+        }
+        let payload = Payload::Buffer(buffer(frame, at));
+        Some(Received { header, payload })
     }
 
     #[inline]
@@ -454,6 +481,12 @@ fn words(header: &Header, body: &[u8]) -> Payload {
         Tag::FaRequest | Tag::FaReply => Payload::Words([word(0), word(8)]),
         _ => Payload::Empty,
     }
+}
+
+/// The received buffer that is there in a frame.
+#[inline]
+fn buffer(frame: u32, at: usize) -> Buffer {
+    Buffer(RECEIVED | u64::from(frame) << 32 | at as u64)
 }
 
 /// The frame that a received buffer is in, and where.

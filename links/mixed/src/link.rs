@@ -238,6 +238,9 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
 
     /// The next packet, and which link is to have its turn first.
     fn receive_either(&mut self) -> Result<Option<Received>, LinkViolation> {
+        if !self.turns.has_near() {
+            return self.receive_far();
+        }
         self.waiting.retry(&mut self.near);
         if self.turns.is_far(self.far.has_buffered())
             && let Some(received) = self.receive_far()?

@@ -28,6 +28,12 @@ impl Turns {
         Turns { near: near as i32, far: far as i32, due: 0, looks: 0, found: false }
     }
 
+    /// True if anybody sends over the near link.
+    #[inline]
+    pub fn has_near(&self) -> bool {
+        self.near > 0
+    }
+
     /// True if the far link comes first. `at_hand` says that its next packet takes no look.
     #[inline]
     pub fn is_far(&mut self, at_hand: bool) -> bool {

@@ -27,6 +27,8 @@ pub struct Opened {
     pub destination: Rank,
     /// Range of its contents in the frame.
     pub contents: Range<usize>,
+    /// Header of the packet, if it holds one and nothing else, all of it in the frame.
+    pub alone: Option<Header>,
 }
 
 impl Opened {
@@ -90,10 +92,23 @@ impl Opener {
             return Err(Refused::Tag);
         }
         let contents = envelope::SIZE..frame.len() - self.trailer_bytes;
-        if envelope.kind == Kind::PACKETS && !holds_packets(&frame[contents.clone()], self.source) {
-            return Err(Refused::Layout);
+        let alone = match envelope.kind {
+            Kind::PACKETS => self.look_at(&frame[contents.clone()])?,
+            _ => None,
+        };
+        Ok(self.opened(envelope, contents, alone))
+    }
+
+    /// Checks that contents are packets of the sender; returns the header if there is one only.
+    #[inline]
+    fn look_at(&self, contents: &[u8]) -> Result<Option<Header>, Refused> {
+        match envelope::first(contents) {
+            Ok((header, _, bytes)) if header.source == self.source && bytes == contents.len() => {
+                Ok(Some(header))
+            }
+            _ if holds_packets(contents, self.source) => Ok(None),
+            _ => Err(Refused::Layout),
         }
-        Ok(self.opened(envelope, contents))
     }
 
     /// Checks a frame with this envelope that holds one packet, of whose body the bytes from
@@ -125,15 +140,20 @@ impl Opener {
         if envelope.kind != Kind::PACKETS || !is_one {
             return Err(Refused::Layout);
         }
-        Ok(self.opened(envelope, envelope::SIZE..frame.len()))
+        Ok(self.opened(envelope, envelope::SIZE..frame.len(), None))
     }
 
     /// Notes that the frame with this envelope has come.
     #[inline]
-    fn opened(&mut self, envelope: &Envelope, contents: Range<usize>) -> Opened {
+    fn opened(
+        &mut self,
+        envelope: &Envelope,
+        contents: Range<usize>,
+        alone: Option<Header>,
+    ) -> Opened {
         self.window.mark(envelope.sequence);
         let &Envelope { kind, source, destination, .. } = envelope;
-        Opened { kind, source, destination, contents }
+        Opened { kind, source, destination, contents, alone }
     }
 
     /// Opens a frame for several ranks, of which `own` is one: behind the envelope there is then
@@ -173,6 +193,7 @@ impl Opener {
             source: envelope.source,
             destination: EVERYBODY,
             contents: envelope::SIZE..end,
+            alone: None,
         })
     }
 }

@@ -289,7 +289,7 @@ impl Link for Udp {
         self.send_waiting();
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         Ok(self.incoming.next(&mut self.landing, &mut self.seals))
     }

@@ -334,7 +334,7 @@ impl Link for Xdp {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         Ok(self.incoming.next(&mut self.rings, &mut self.seals))
     }
