@@ -23,6 +23,10 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// waits for the acknowledgement then, which takes as long as some copies.
 const LEND_FROM: usize = 256 << 10;
 
+/// Bytes at the end of such a message that are copied all the same: while they are on their way,
+/// what was lent before them is acknowledged, and nobody waits for that.
+const COPIED_TAIL: usize = 128 << 10;
+
 /// Destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum To {
@@ -349,14 +353,16 @@ impl<'a> Sending<'a> {
         }
         let filled = left.min(packet.room());
         let start = self.sent as usize;
+        let lend_to = self.total as usize - COPIED_TAIL.min(self.total as usize);
+        let lent = lent.filter(|_| start < lend_to);
         match (lent, parts.whole()) {
             (Some(lent), _) => drop(packet.put_lent(lent, start..start + filled)?),
             (None, Some(bytes)) => drop(packet.put(&bytes[start..start + filled])?),
             (None, None) => gather(&mut packet, start, parts)?,
         }
         let is_last = filled == left;
-        if is_last
-            && lent.is_some()
+        if lent.is_some()
+            && start + filled >= lend_to
             && let To::Rank(rank) = self.to
         {
             packet.ask(rank);
