@@ -2,6 +2,7 @@
 
 use crate::frames::Frames;
 use crate::record::HELLO_CONTENTS;
+use crate::unsent::unsent;
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, bind, connect, sendmsg,
@@ -18,6 +19,9 @@ use weft_wire::{Header, envelope};
 const AT_ONCE: usize = 16;
 /// Bytes of a record of several short packets at most.
 const PACKED_BYTES: usize = 8 << 10;
+/// Records that have left of which it is known where they end, at most: those of the last megabytes
+/// of long packets.
+const LEFT: usize = 256;
 /// Records that wait at most, beside those in frames.
 const WAITING: usize = 1024;
 
@@ -27,6 +31,10 @@ pub(crate) struct Connection {
     queue: VecDeque<Record>,
     /// Bytes of the first record that the kernel has.
     written: usize,
+    /// Bytes of the records before it, all of which it has taken.
+    taken: u64,
+    /// Of the latest of these, the number of the last packet and where in the stream they end.
+    left: VecDeque<(u32, u64)>,
     /// The kernel takes no more, or has not connected yet.
     blocked: bool,
     /// The kernel may keep the end of what it has until more comes.
@@ -65,7 +73,15 @@ impl Connection {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(Connection { socket, queue: VecDeque::new(), written: 0, blocked: false, corked: false })
+        Ok(Connection {
+            socket,
+            queue: VecDeque::new(),
+            written: 0,
+            taken: 0,
+            left: VecDeque::new(),
+            blocked: false,
+            corked: false,
+        })
     }
 
     /// True if the kernel takes no more for now.
@@ -85,9 +101,20 @@ impl Connection {
         self.blocked = false;
     }
 
-    /// True if the packet with this number waits.
-    pub fn holds(&self, number: u32) -> bool {
-        self.queue.iter().any(|record| record.number == Some(number))
+    /// True if the packet with this number waits, here or in the kernel: it is under way, however
+    /// long that takes.
+    pub fn holds(&mut self, number: u32) -> bool {
+        self.queue.iter().any(|record| record.number == Some(number)) || self.is_under_way(number)
+    }
+
+    /// True if the other end's kernel has not acknowledged all of the record with this packet.
+    fn is_under_way(&mut self, number: u32) -> bool {
+        let written = self.taken + self.written as u64;
+        let arrived = written.saturating_sub(unsent(&self.socket));
+        while self.left.front().is_some_and(|(_, end)| *end <= arrived) {
+            let _ = self.left.pop_front();
+        }
+        self.left.iter().any(|(left, _)| *left == number)
     }
 
     /// Adds the record that says whose this connection is.
@@ -223,6 +250,13 @@ impl Connection {
             && self.written >= first.bytes
         {
             self.written -= first.bytes;
+            self.taken += first.bytes as u64;
+            if let Some(number) = first.number {
+                if self.left.len() == LEFT {
+                    let _ = self.left.pop_front();
+                }
+                self.left.push_back((number, self.taken));
+            }
             if let Some(frame) = self.queue.pop_front().and_then(|record| record.frame()) {
                 frames.left(frame);
             }

@@ -14,6 +14,7 @@
 //! | `reader` | one of them, and the record that is being read |
 //! | `posted` | memory of the program that bodies are read into (`unsafe`) |
 //! | `record` | what a record must say before it is read |
+//! | `unsent` | what the kernel still has of a connection (`unsafe`) |
 //! | `frames`, `memory` | frames to send from (`unsafe`) |
 //!
 //! **Connections** go one way: whoever has a long packet for a rank connects to it. So two never
@@ -46,6 +47,7 @@ mod memory;
 mod posted;
 mod reader;
 mod record;
+mod unsent;
 mod ways;
 
 pub use link::{Bulk, BulkSettings, Counters, keys};

@@ -3,8 +3,9 @@
 use crate::common::*;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
-use weft_link::Link;
+use weft_link::{Link, Payload};
 use weft_seal::Protection;
+use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Sends packets up to `count` as a protocol would: again from the first that is missing, until all
 /// have come; `break_at` is called once after so many.
@@ -95,16 +96,21 @@ fn a_packet_that_waits_is_not_queued_twice() {
     let before = from.counters();
     assert_eq!(before.spared, 0);
     // The frames that all packets wait in are taken; one that waits is found before that.
-    let header = weft_wire::Header {
-        sequence: number - 1,
-        ..weft_wire::Header::new(
-            weft_wire::Tag::Ucast,
-            weft_wire::Rank(0),
-            weft_wire::TreeId::unicast(weft_wire::Rank(0)),
-            0,
-        )
+    let mut repeat = |number: u32| {
+        let tree = TreeId::unicast(Rank(0));
+        let header = Header { sequence: number, ..Header::new(Tag::Ucast, Rank(0), tree, 0) };
+        from.transmit(Rank(1), &header, Payload::Empty);
+        let counters = from.counters();
+        (counters.spared, counters.packets - before.packets)
     };
-    from.transmit(weft_wire::Rank(1), &header, weft_link::Payload::Empty);
-    let after = from.counters();
-    assert_eq!((after.spared, after.packets), (1, before.packets));
+    assert_eq!(repeat(number - 1), (1, 0), "it waits in its frame");
+    // Of 64 frames all wait, so the kernel has those before.
+    assert_eq!(repeat(number - 66), (2, 0), "it waits in the kernel");
+    // The other end's kernel acknowledges what it has, at once or a little later.
+    let mut passed = repeat(0);
+    while passed.1 == 0 {
+        std::thread::yield_now();
+        passed = repeat(0);
+    }
+    assert_eq!(passed.1, 1, "this end cannot know whether the other one dropped it");
 }
