@@ -46,7 +46,7 @@ pub enum Size {
     Thesis,
     /// That one too, unless it is too small or too finely divided for the processors of one host
     /// today: Puzzle has a longer instance, and Radix larger regions and keys that are taken
-    /// instead of written.
+    /// instead of written. FFT's ranks ask for blocks ahead, which are put into their place.
     Host,
     /// One for tests: below a second on few ranks.
     Small,
@@ -157,6 +157,9 @@ impl Application {
             }
             (Application::Radix, Size::Host) => {
                 &["--pull", "--prefetch", "--data", "puts", "--region-bytes", "262144"]
+            }
+            (Application::Fft, Size::Host) => {
+                &["--prefetch", "--hint", "migratory", "--data", "puts"]
             }
             (_, Size::Host) => self.words(Size::Thesis),
             (Application::Asp, Size::Thesis) => &["--sample", "1024", "--to", "SYD"],
