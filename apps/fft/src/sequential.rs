@@ -13,7 +13,7 @@ pub fn sequential(plan: &Plan, work: impl Fn(usize)) -> Vec<Complex> {
 }
 
 /// Transforms `matrix`, row after row, in place.
-pub fn transform(plan: &Plan, matrix: &mut Vec<Complex>, work: impl Fn(usize)) {
+pub fn transform(plan: &Plan, matrix: &mut [Complex], work: impl Fn(usize)) {
     for first in [true, false] {
         transpose(plan, matrix, &work);
         for (number, row) in matrix.chunks_exact_mut(plan.side).enumerate() {
@@ -24,19 +24,36 @@ pub fn transform(plan: &Plan, matrix: &mut Vec<Complex>, work: impl Fn(usize)) {
     transpose(plan, matrix, &work);
 }
 
-fn transpose(plan: &Plan, matrix: &mut Vec<Complex>, work: impl Fn(usize)) {
-    *matrix = transposed(matrix, plan.side);
+fn transpose(plan: &Plan, matrix: &mut [Complex], work: impl Fn(usize)) {
+    turn(matrix, plan.side, &mut []);
     work(MOVE * matrix.len());
 }
 
-/// A matrix of rows of `width`, its columns as rows.
-pub fn transposed(matrix: &[Complex], width: usize) -> Vec<Complex> {
+/// Transposes a matrix of rows of `width`. A square one takes no other memory, all others as much
+/// `room` as they have values.
+pub fn turn(matrix: &mut [Complex], width: usize, room: &mut [Complex]) {
     let height = matrix.len() / width;
-    let mut turned = vec![Complex::default(); matrix.len()];
+    if height == width {
+        return turn_square(matrix, width);
+    }
+    let room = &mut room[..matrix.len()];
     by_tiles(height, width, |row, column| {
-        turned[column * height + row] = matrix[row * width + column];
+        room[column * height + row] = matrix[row * width + column];
     });
-    turned
+    matrix.copy_from_slice(room);
+}
+
+/// Exchanges the tiles below the diagonal for those above it.
+fn turn_square(matrix: &mut [Complex], side: usize) {
+    for top in (0..side).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for row in top..side.min(top + TILE) {
+                for column in left..row.min(left + TILE) {
+                    matrix.swap(row * side + column, column * side + row);
+                }
+            }
+        }
+    }
 }
 
 /// Rows and columns of a tile: a cache line of points. Rows of a matrix whose side is a power of
@@ -55,3 +72,6 @@ pub fn by_tiles(height: usize, width: usize, mut visit: impl FnMut(usize, usize)
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

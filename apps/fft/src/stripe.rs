@@ -8,7 +8,7 @@
 
 use crate::complex::Complex;
 use crate::plan::{MOVE, Plan};
-use crate::sequential::transposed;
+use crate::sequential::turn;
 use weft_app_common::{Blocks, Coherence, Family, Shared};
 use weft_region::{Mapped, Result, Write};
 
@@ -26,6 +26,8 @@ pub struct Stripe<'a> {
     theirs: Vec<Mapped<Complex>>,
     /// True if each block is in the hands of the rank whose columns it was.
     turned: bool,
+    /// Room to turn a block in that is not square.
+    room: Vec<Complex>,
 }
 
 impl<'a> Stripe<'a> {
@@ -39,6 +41,9 @@ impl<'a> Stripe<'a> {
         let map = |home, number| shared.regions().map::<Complex>(family.id(home, number));
         let own = (0..ranks).map(|other| map(me, other)).collect::<Result<Vec<_>>>()?;
         let theirs = (0..ranks).map(|other| map(other, me)).collect::<Result<Vec<_>>>()?;
+        if coherence.prefetch {
+            visit(shared, &theirs)?;
+        }
         for (other, block) in own.iter().enumerate() {
             let columns = parts.of(other);
             let places =
@@ -48,7 +53,10 @@ impl<'a> Stripe<'a> {
                 *value = plan.input(row, column);
             });
         }
-        Ok(Stripe { shared, plan, coherence, parts, family, own, theirs, turned: false })
+        let is_square = |other| parts.of(other).len() == mine.len();
+        let largest = own.iter().map(Mapped::len).max().filter(|_| !(0..ranks).all(is_square));
+        let room = vec![Complex::default(); largest.unwrap_or(0)];
+        Ok(Stripe { shared, plan, coherence, parts, family, own, theirs, turned: false, room })
     }
 
     /// Transforms the matrix. Collective.
@@ -78,10 +86,11 @@ impl<'a> Stripe<'a> {
             others.clone().try_for_each(|other| self.block(other).prefetch())?;
         }
         for other in others {
-            let mut block = self.block(other).write()?;
-            let turned = transposed(&block, width);
-            block.copy_from_slice(&turned);
-            self.shared.work(MOVE * turned.len());
+            // Not by `block`: room is taken meanwhile.
+            let blocks = if self.turned { &self.theirs } else { &self.own };
+            let mut block = blocks[other].write()?;
+            turn(&mut block, width, &mut self.room);
+            self.shared.work(MOVE * block.len());
         }
         Ok(())
     }
@@ -123,4 +132,13 @@ impl<'a> Stripe<'a> {
         }
         Ok(matrix)
     }
+}
+
+/// Has each of these blocks here for once, before time counts: memory in which it is received, and
+/// by which it is sent and sent back, is made when it is first touched. Collective.
+fn visit(shared: &Shared, blocks: &[Mapped<Complex>]) -> Result<()> {
+    for block in blocks {
+        block.write()?.fill(Complex::default());
+    }
+    shared.barrier()
 }

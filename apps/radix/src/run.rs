@@ -93,7 +93,7 @@ struct Sort<'a> {
     /// Keys of this rank before a pass, and by the digit of the pass.
     keys: Vec<u32>,
     sorted: Vec<u32>,
-    /// Counts of each rank.
+    /// Counts of each rank, unless they are summed up by all.
     counts: Vec<Mapped<u32>>,
 }
 
@@ -109,9 +109,13 @@ impl<'a> Sort<'a> {
         let keys: Vec<u32> =
             mine.clone().map(|place| key(options.seed, place, options.bits)).collect();
         from.write(mine.start, &keys)?;
-        let family = shared.create(policy, |_| 1, |_| options.radix as usize * size_of::<u32>())?;
-        let counts = (0..shared.size()).map(|rank| shared.regions().map(family.id(rank, 0)));
-        let counts = counts.collect::<Shares<_>>()?;
+        let mut counts = Vec::new();
+        if !options.pull {
+            let bytes = options.radix as usize * size_of::<u32>();
+            let family = shared.create(policy, |_| 1, |_| bytes)?;
+            let map = |rank| shared.regions().map(family.id(rank, 0));
+            counts = (0..shared.size()).map(map).collect::<Shares<_>>()?;
+        }
         let sorted = vec![0; keys.len()];
         let mut sort = Sort { shared, options, from, to, keys, sorted, counts };
         if options.pull {
@@ -120,12 +124,16 @@ impl<'a> Sort<'a> {
         Ok(sort)
     }
 
-    /// Maps what this rank will take from others, if keys are spread evenly, and has memory for it.
+    /// Maps what this rank will take from others, if keys are spread evenly, with a region more at
+    /// either end, and has memory for it.
     fn map_slices(&mut self) -> Shares<()> {
         let (me, ranks) = (self.shared.rank(), self.shared.size());
+        let more = self.options.region_bytes as usize / size_of::<u32>();
         for rank in (0..ranks).filter(|&rank| rank != me) {
             let part = self.to.of(rank);
             let [start, end] = [me, me + 1].map(|rank| part.start + part.len() * rank / ranks);
+            let start = start.saturating_sub(more).max(part.start);
+            let end = (end + more).min(part.end);
             self.to.read_into(start, &mut vec![0; end - start])?;
         }
         Ok(())
@@ -186,7 +194,7 @@ impl<'a> Sort<'a> {
         }
         let counts = self.arrange(digit)?;
         self.to.write(own.start, &self.sorted)?;
-        let counts = self.exchange(&counts)?;
+        let counts = self.gather(&counts)?;
         let (me, ranks) = (self.shared.rank(), self.shared.size());
         let order = (0..ranks).map(|step| (me + step) % ranks);
         let pieces: Vec<Vec<Piece>> =
@@ -229,15 +237,23 @@ impl<'a> Sort<'a> {
         let (me, ranks) = (self.shared.rank(), self.shared.size());
         self.counts[me].write()?.copy_from_slice(counts);
         self.shared.barrier()?;
-        if self.options.pull && self.options.coherence.prefetch {
-            self.counts.iter().try_for_each(Mapped::prefetch)?;
-        }
         let mut all = vec![counts.to_vec(); ranks];
         for other in (1..ranks).map(|step| (me + step) % ranks) {
             all[other] = self.counts[other].read()?.to_vec();
         }
         self.shared.work(ADD * ranks * self.options.radix as usize);
         Ok(all)
+    }
+
+    /// Does what [`Self::exchange`] does by one reduction, which nobody leaves before all have
+    /// come. Collective.
+    fn gather(&self, counts: &[u32]) -> Shares<Vec<Vec<u32>>> {
+        let (me, ranks) = (self.shared.rank(), self.shared.size());
+        let mut all = vec![0; ranks * counts.len()];
+        all[me * counts.len()..][..counts.len()].copy_from_slice(counts);
+        self.shared.regions().reduce(&mut all, |a: u32, b| a + b)?;
+        self.shared.work(ADD * all.len());
+        Ok(all.chunks_exact(counts.len()).map(<[u32]>::to_vec).collect())
     }
 }
 

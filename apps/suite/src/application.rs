@@ -46,7 +46,7 @@ pub enum Size {
     Thesis,
     /// That one too, unless it is too small or too finely divided for the processors of one host
     /// today: Puzzle has a longer instance, and Radix larger regions and keys that are taken
-    /// instead of written.
+    /// instead of written. FFT's ranks ask for blocks ahead, which are put into their place.
     Host,
     /// One for tests: below a second on few ranks.
     Small,
@@ -121,7 +121,7 @@ impl Application {
         match (self, size) {
             (Application::Puzzle4, Size::Host) => "Korf's 10 to 57 moves, 4 jobs a message",
             (Application::Puzzle64, Size::Host) => "Korf's 10 to 57 moves, 64 jobs a message",
-            (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 256 KiB",
+            (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 32 KiB",
             (_, Size::Host) => self.problem(Size::Thesis),
             (Application::Asp, Size::Thesis) => "1,024 nodes",
             (Application::Asp, Size::Small) => "90 nodes at most",
@@ -156,7 +156,10 @@ impl Application {
                 &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "64"]
             }
             (Application::Radix, Size::Host) => {
-                &["--pull", "--prefetch", "--data", "puts", "--region-bytes", "262144"]
+                &["--pull", "--prefetch", "--data", "puts", "--region-bytes", "32768"]
+            }
+            (Application::Fft, Size::Host) => {
+                &["--prefetch", "--hint", "migratory", "--data", "puts"]
             }
             (_, Size::Host) => self.words(Size::Thesis),
             (Application::Asp, Size::Thesis) => &["--sample", "1024", "--to", "SYD"],

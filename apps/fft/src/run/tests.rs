@@ -18,6 +18,8 @@ fn ranks_transform_as_one_does() {
         (3, "--hint update"),
         (4, "--hint migratory --prefetch"),
         (4, "--prefetch"),
+        (3, "--prefetch --hint migratory --data puts"),
+        (4, "--prefetch --hint migratory --data puts"),
     ];
     for (ranks, words) in jobs {
         let options = options(&format!("--points 1024 --seed {ranks} --verify {words}"));
