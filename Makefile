@@ -52,7 +52,7 @@ COUNT := target/measured/weft-count
 help:
 	@echo 'make demo    build what it takes, and run the main example on 4 ranks; needs a C compiler and cargo'
 	@echo 'make build   build all commands and programs in $(RELEASE)'
-	@echo 'make mpi-apps   build six MPI programs (asp, cg, is, qr, sor, wave) in target/mpi, and what they need to run on Weft'
+	@echo 'make mpi-apps   build ten MPI programs (asp, cg, is, mg, qr, sor, transpose, wave, and in Fortran sparse, sweep) in target/mpi, and what they need to run on Weft'
 	@echo 'make test    set up what is missing, and run every test'
 	@echo 'make test-mpi  MPI programs on Weft, with the MPICH and the Open MPI of PyPI, and tests of libfabric, MPICH and mpi4py that others publish; installs all of it below target/mpi'
 	@echo 'make bench   measure this machine: each figure beside its floor (leave it alone meanwhile); builds in $(MEASURED), as all that measures'

@@ -141,6 +141,8 @@ fn mpi_programs_are_verified_on_the_fabric() {
     for (name, options, checked) in [
         ("cg", "--rows 16 --columns 16", "checked: no point is further than"),
         ("is", "--keys 16384 --bits 14 --rounds 3", "checked: 0 rounds are out of order"),
+        ("mg", "--levels 4 --repeat 1", "checked: no point is further than"),
+        ("transpose", "--rows 64 --rounds 5", "checked: 0 entries are not"),
     ] {
         let program = folder.path().join(name);
         let source = sources.join(name).with_extension("c");

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use weft_netns::{Cluster, Options, available, write_script};
 use weft_trace::{Named, Trace, What};
 
-use common::mpi::{between, compile, mpirun, open_mpis, weft};
+use common::mpi::{between, compile, compile_fortran, mpirun, open_mpis, weft};
 
 /// Problems that take a moment.
 const APPLICATIONS: [(&str, &str); 3] = [
@@ -27,10 +27,18 @@ const APPLICATIONS: [(&str, &str); 3] = [
 ];
 
 /// Problems of which ranks mostly wait for one another.
-const WAITERS: [(&str, &str); 3] = [
+const WAITERS: [(&str, &str); 5] = [
     ("cg", "--rows 40 --columns 31"),
     ("is", "--keys 3000 --bits 10 --rounds 4"),
+    ("mg", "--levels 4 --repeat 2"),
+    ("transpose", "--rows 33 --rounds 7"),
     ("wave", "--length 500 --texts 2 --rows 3"),
+];
+
+/// The same in Fortran.
+const FORTRAN: [(&str, &str); 2] = [
+    ("sparse", "--rows 203 --entries 3 --repeat 2"),
+    ("sweep", "--rows 31 --columns 40 --strip 3 --sweeps 20"),
 ];
 
 fn source(path: &str) -> PathBuf {
@@ -108,6 +116,37 @@ fn more_ranks_than_cores_that_wait_for_one_another_find_what_is_right() {
         let said = both(&output);
         assert!(output.status.success(), "{name}: {said}");
         assert!(said.contains("\nchecked: "), "{name}: {said}");
+    }
+}
+
+#[test]
+fn programs_in_fortran_find_what_is_right_and_explain_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, problem) in FORTRAN {
+        let program = folder.path().join(name);
+        let source = source(&format!("../apps/mpi/{name}.f90"));
+        compile_fortran(&open_mpis("mpif90"), &source, &program);
+        let run = |ranks: &str, options: &str| {
+            let mut command = mpirun(&format!("-n {ranks}"), &folder);
+            command.arg(&program).args(options.split(' ')).output().unwrap()
+        };
+        for ranks in ["1", "5"] {
+            let output = run(ranks, problem);
+            let said = both(&output);
+            assert!(output.status.success(), "{name} on {ranks}: {said}");
+            assert!(said.contains("\nchecked: ") && said.contains("time: 0."), "{name}: {said}");
+        }
+        let said = text(&run("2", &format!("{problem} --speedup")).stdout);
+        assert!(said.contains(" s on 2 ranks\nspeed-up: "), "{name}: {said}");
+        assert!(text(&run("2", "--help").stdout).contains(&format!("-n 4 ./{name} ")), "{name}");
+        for (wrong, expected) in
+            [("--rows 0", "--rows is a number from "), ("--row 7", "there is no option --row (")]
+        {
+            let output = run("2", wrong);
+            let said = both(&output);
+            assert!(said.contains(&format!("{name}: {expected}")), "{wrong}: {said}");
+            assert_eq!(output.status.code(), Some(2), "{wrong}");
+        }
     }
 }
 

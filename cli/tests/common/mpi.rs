@@ -61,6 +61,16 @@ pub fn mpirun(words: &str, folder: &TempDir) -> Command {
 pub fn compile(compiler: &str, sources: &[PathBuf], flags: &[&str], out: &Path) {
     let mut command = Command::new(compiler);
     command.args(OPTIMIZED).args(sources).args(flags).arg("-o").arg(out);
+    finish(compiler, command);
+}
+
+pub fn compile_fortran(compiler: &str, source: &Path, out: &Path) {
+    let mut command = Command::new(compiler);
+    command.args(["-Wall", "-Wextra", "-Werror", "-O2"]).arg(source).arg("-o").arg(out);
+    finish(compiler, command);
+}
+
+fn finish(compiler: &str, mut command: Command) {
     let output = command.output().unwrap_or_else(|error| {
         panic!("{compiler}: {error}; ./setup installs what is missing");
     });
