@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::mpi::{between as mpi_between, compile, mpirun, open_mpis};
 use common::{Running, assert_one_line, parent_of};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use weft_netns::{Cluster, Options, available};
 
 /// Providers that any host has; `tcp` has reliable datagrams of its own from libfabric 2.0 on.
@@ -190,4 +190,36 @@ fn a_host_that_is_cut_off_the_fabric_alone_is_missed() {
     // Either may be the first to miss the other.
     assert_one_line(&errors, &["weft: rank ", " could not be reached for 1.0 s"]);
     assert_ne!(status, Some(0));
+}
+
+/// The provider's files have names in `/dev/shm`, and the launcher removes them.
+#[test]
+fn nothing_is_left_of_ranks_that_are_killed_over_shm() {
+    let files_of = |pid: Pid| {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+        let paths = maps.lines().filter_map(|line| Some(line.split_once("/dev/shm/weft-")?.1));
+        let mut files: Vec<_> = paths.map(|name| format!("/dev/shm/weft-{name}")).collect();
+        files.dedup();
+        files
+    };
+    for (victim, signal) in [(0, Signal::KILL), (1, Signal::ABORT)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command("-n 2", "shm", common::built("weft-testee").to_str().unwrap());
+        command.current_dir(&folder);
+        let mut job = Running::start_this(command, 2);
+        job.chats();
+        let files = files_of(job.ranks[victim].1);
+        assert_eq!(files.len(), 2, "its own and the other's: {files:?}");
+        assert!(files.iter().all(|file| Path::new(file).exists()), "{files:?}");
+        kill_process(job.ranks[victim].1, signal).unwrap();
+        let (errors, _) = job.finish();
+        assert_one_line(
+            &errors,
+            &[&format!("weft: rank {victim} of 2 (pid "), "was killed by signal"],
+        );
+        assert!(!files.iter().any(|file| Path::new(file).exists()), "{files:?}");
+        // Nor of what the providers psm and psm2 write about crashes.
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
 }

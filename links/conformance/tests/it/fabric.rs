@@ -18,7 +18,10 @@ use weft_wire::{Header, Rank, Tag, TreeId};
 /// Endpoints of all ranks over one provider, which know each other's addresses.
 fn endpoints(ranks: u16, provider: &str) -> Vec<Chosen> {
     let at = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let open = |_| Chosen::open(Some(provider), at, ranks, 1024).unwrap();
+    let open = |own| {
+        let name = format!("weft-conformance-{own}");
+        Chosen::open(Some(provider), at, ranks, 1024, &name).unwrap()
+    };
     let mut all: Vec<Chosen> = (0..ranks).map(open).collect();
     let addresses: Vec<Vec<u8>> =
         all.iter().map(|chosen| chosen.endpoint.address().to_vec()).collect();
