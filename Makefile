@@ -110,12 +110,18 @@ test-lints:
 	    $(CARGO) clippy --locked --workspace --all-targets -- --deny warnings; \
 	else echo 'lints not checked: cargo has no clippy here (rustup component add clippy)'; fi
 
+# The libfabric 2.x that is inside PyPI's MPICH.
+WITH_TODAYS_LIBFABRIC := WEFT_LIBFABRIC=$(CURDIR)/target/mpi/mpich/lib/mpich/libfabric.so.1
+
 # Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
 	bindings/libfabric/tests/install-suites
 	$(CARGO) build --locked --package weft-cli --package weft-libfabric
 	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
 	    -- pypi:: suites:: --test-threads 1 --nocapture
+	$(CARGO) build --locked --workspace --bins
+	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-link-conformance --features pypi --test it -- fabric::
+	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-cli --features pypi --test fabric -- --test-threads 1
 
 bench:
 	@./setup bench

@@ -40,6 +40,10 @@ pub struct Arguments {
     /// weft doctor lists all]
     #[arg(long, value_name = "NAME", env = "WEFT_PROVIDER")]
     provider: Option<String>,
+    /// File of the libfabric to load on each host, for --link fabric [default: libfabric.so.1,
+    /// where the system finds it]
+    #[arg(long, value_name = "FILE", env = "WEFT_LIBFABRIC")]
+    libfabric: Option<String>,
     /// The protocol: who retransmits, who forwards multicasts [default: nrx-imc within a host, pupa
     /// between hosts]
     #[arg(long, value_name = "NAME", value_parser = preset)]
@@ -346,6 +350,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
         ("all-far", spec.sockets.then(|| "true".to_owned())),
         ("link", (arguments.link == Link::Fabric).then(|| "fabric".to_owned())),
         ("provider", arguments.provider),
+        ("libfabric", arguments.libfabric),
         ("lossless", arguments.lossless.then(|| "true".to_owned())),
         ("check", arguments.check.then(|| "true".to_owned())),
         ("statistics", arguments.statistics.then(|| "true".to_owned())),

@@ -21,6 +21,7 @@ use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
 use crate::recording::Source;
 use crate::roll::{Doing, Standing};
+use crate::shared_files::remove_files_of;
 use crate::snapshot::RankNow;
 use crate::spawn::{Process, Seat, Spawned, spawn};
 use crate::spec::{JobSpec, LaunchError};
@@ -326,7 +327,16 @@ impl<'a> Crew<'a> {
             let left = orphans.end_all();
             stuck.extend(left.iter().map(|pid| pid.as_raw_pid().cast_unsigned()));
         }
+        self.remove_files();
         stuck
+    }
+
+    /// Removes what ranks have left of libfabric's provider `shm`.
+    fn remove_files(&self) {
+        let is_fabric = self.spec.options.get("link").is_some_and(|link| link == "fabric");
+        if let Some((network, _)) = self.part.network.as_ref().filter(|_| is_fabric) {
+            remove_files_of(network.job);
+        }
     }
 
     fn ranks(&self) -> impl Iterator<Item = (Rank, &Process)> {
@@ -341,6 +351,7 @@ impl<'a> Crew<'a> {
 impl Drop for Crew<'_> {
     fn drop(&mut self) {
         self.kill();
+        self.remove_files();
     }
 }
 

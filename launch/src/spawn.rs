@@ -68,10 +68,14 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     command.arg(START_RANK).arg(program).args(&spec.arguments);
     command.env("WEFT_RANK", seat.rank.to_string());
     command.env("WEFT_SIZE", seat.size.to_string());
-    if let Some((name, value)) = fabric_environment(&spec.options)
-        && std::env::var_os(name).is_none()
-    {
-        command.env(name, value);
+    for (name, value) in fabric_environment(&spec.options) {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
+    // The command has read the variable where it was given no other file.
+    if let Some(file) = spec.options.get("libfabric") {
+        command.env("WEFT_LIBFABRIC", file);
     }
     if spec.terminal {
         command.env("WEFT_TERMINAL", "1");
@@ -90,12 +94,21 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     Ok(Spawned { process, out: out.into(), err: err.into() })
 }
 
-/// Settings of libfabric, which reads them from the environment alone: over TCP its layer of
-/// reliable datagrams sends the link's longest ones in one go, instead of in copied segments. Over
-/// other providers that length is tied to the layer's own buffers.
-fn fabric_environment(options: &Options) -> Option<(&'static str, &'static str)> {
-    let is_tcp = options.get("provider").is_some_and(|name| name == "tcp;ofi_rxm");
-    is_tcp.then_some(("FI_OFI_RXM_EAGER_LIMIT", "65536"))
+/// Settings of libfabric and of what it loads, which are read from the environment alone.
+fn fabric_environment(options: &Options) -> Vec<(&'static str, &'static str)> {
+    let given = |name| options.get(name).map(String::as_str);
+    if given("link") != Some("fabric") {
+        return Vec::new();
+    }
+    // The libraries of the providers psm and psm2 catch signals once loaded, and a rank that
+    // crashes would leave a file of theirs in its directory.
+    let mut all = vec![("HFI_NO_BACKTRACE", "1"), ("IPATH_NO_BACKTRACE", "1")];
+    // Over TCP the layer of reliable datagrams sends the link's longest ones in one go, instead of
+    // in copied segments. Over other providers that length is tied to the layer's own buffers.
+    if given("provider") == Some("tcp;ofi_rxm") {
+        all.push(("FI_OFI_RXM_EAGER_LIMIT", "65536"));
+    }
+    all
 }
 
 /// Standard input for rank 0: the launcher's own.

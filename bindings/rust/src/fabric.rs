@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_endpoint::Rank;
 use weft_fabric::{Card, Chosen, Fabric, FabricError, FabricSettings, Heartbeats, meet};
-use weft_launch::Network;
+use weft_launch::{Network, endpoint_name};
 use weft_link::bell::Bells;
 use weft_mixed::Near;
 use weft_seal::Keys;
@@ -43,7 +43,7 @@ pub(crate) fn attach(
     let places = frames + 2 * receive_frames + PLACES_BESIDE;
     let at = socket.local_addr()?.ip();
     let Chosen { provider, mut endpoint, datagram_bytes, posted } =
-        Chosen::open(provider, at, ranks, places)?;
+        Chosen::open(provider, at, ranks, places, &endpoint_name(network.job, rank))?;
     let own = Card { provider: provider.clone(), address: endpoint.address().to_vec() };
     let keys = Keys::new(network.secret.derive(CARDS), network.job, rank, network.protection);
     let (cards, meeting) = meet(socket, network.addresses.clone(), keys, own, MEETING_LIMIT)?;

@@ -208,6 +208,11 @@ const UNDER_WAY: usize = 4;
 /// I15: of senders that always have something under way, none is passed over for another.
 pub fn busy_senders_take_turns<L: Link>(links: &mut [L]) {
     let ranks = links.len();
+    // Connections are made by the first frames.
+    for from in 1..ranks {
+        send(links, from as u16, 0, b"known");
+        receive_bytes(links, 0);
+    }
     for from in (1..ranks).cycle().take(UNDER_WAY * (ranks - 1)) {
         send(links, from as u16, 0, b"first");
     }

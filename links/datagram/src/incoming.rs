@@ -352,8 +352,15 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
                     note(&mut self.asking.answers, source, answer);
                 }
             }
-            Kind::GOODBYE if !self.gone.contains(&source) => self.gone.push(source),
+            Kind::GOODBYE => self.note_gone(source),
             _ => {}
+        }
+    }
+
+    /// Notes that a rank has said goodbye, here or elsewhere.
+    pub fn note_gone(&mut self, rank: Rank) {
+        if !self.gone.contains(&rank) {
+            self.gone.push(rank);
         }
     }
 

@@ -79,15 +79,16 @@ struct UnderWay {
 }
 
 impl Endpoint {
-    /// Opens the endpoint of an offer.
+    /// Opens the endpoint of an offer, under a name if it takes one.
     pub(crate) fn open(
         library: &'static Library,
         offer: &Offer<'_>,
         sizes: Sizes,
+        name: Option<&str>,
     ) -> Result<Self, FabricError> {
         let places = sizes.places.next_multiple_of(SLAB_PLACES);
         let depths = Depths { completions: places, ranks: sizes.ranks };
-        let (mut objects, arrivals) = Objects::open(library, offer, depths)?;
+        let (mut objects, arrivals) = Objects::open(library, offer, depths, name)?;
         // What sends again by itself has timers, of which its descriptor knows nothing.
         let arrivals = arrivals.filter(|_| !offer.provider().contains(SENDS_AGAIN));
         let own = objects.address()?;

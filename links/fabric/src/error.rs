@@ -7,7 +7,7 @@ use std::io;
 pub enum FabricError {
     /// The library cannot be loaded.
     #[error(
-        "libfabric cannot be loaded: {0} (install libfabric1, or add its directory to LD_LIBRARY_PATH)"
+        "libfabric cannot be loaded: {0} (install libfabric1, or name its file in WEFT_LIBFABRIC)"
     )]
     NoLibrary(String),
     /// No provider has this name, or may be taken under it.

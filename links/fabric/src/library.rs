@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::error::{FabricError, Refusal};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::net::IpAddr;
 use std::ptr;
@@ -21,6 +21,8 @@ use weft_fabric_abi::{
 
 /// File name of the library, of both major versions.
 const NAME: &str = "libfabric.so.1";
+/// Environment variable that names the file of another one.
+const CHOSEN: &str = "WEFT_LIBFABRIC";
 /// Version of the interface that is asked for: 1.9, the oldest in use and the layouts' own.
 const VERSION: u32 = 1 << 16 | 9;
 /// Ways of registering memory that this link follows.
@@ -59,9 +61,17 @@ impl Library {
     }
 
     fn load() -> Result<Self, String> {
+        let chosen = std::env::var_os(CHOSEN).filter(|path| !path.is_empty());
+        match chosen {
+            None => Library::open(OsStr::new(NAME)),
+            Some(path) => Library::open(&path).map_err(|error| format!("{CHOSEN}: {error}")),
+        }
+    }
+
+    fn open(file: &OsStr) -> Result<Self, String> {
         // SAFETY: what runs when libfabric is loaded are its initializers, which ask nothing of
         // who loads it.
-        let library = unsafe { libloading::Library::new(NAME) };
+        let library = unsafe { libloading::Library::new(file) };
         // Its providers have threads, which must not find it gone: it is never unloaded.
         let library = ManuallyDrop::new(library.map_err(|error| error.to_string())?);
         // SAFETY: these are the types of these functions in all versions.
@@ -138,7 +148,7 @@ impl Library {
 unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &CStr) -> Result<T, String> {
     // SAFETY: the caller's.
     let found = unsafe { library.get::<T>(name.to_bytes_with_nul()) };
-    found.map(|symbol| *symbol).map_err(|error| format!("{NAME}: {error}"))
+    found.map(|symbol| *symbol).map_err(|error| error.to_string())
 }
 
 /// List that `fi_getinfo` returned.

@@ -1,5 +1,7 @@
 //! One rank's attachment.
 
+mod ending;
+
 use crate::carrier::{Carried, Carrier};
 use crate::endpoint::Endpoint;
 use crate::hearing::{Hearing, Heartbeats};
@@ -11,7 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
@@ -30,9 +32,6 @@ const LOOK_EVERY: Duration = Duration::from_micros(100);
 const RETRY_EVERY: Duration = Duration::from_millis(1);
 /// Time that the news of a clean end may be behind an error that follows from it.
 const NEWS_TAKE: Nanoseconds = 600_000_000;
-/// Time that the last datagrams have to leave when the link is dropped.
-const LAST_WORDS: Duration = Duration::from_millis(300);
-
 /// Settings with which a rank attaches.
 pub struct FabricSettings<T = Endpoint> {
     /// The endpoint, which knows the addresses of all others.
@@ -87,6 +86,8 @@ pub struct Fabric<T: Transport = Endpoint> {
     hearing: Hearing,
     /// Ranks to which a datagram was lost, each with the time at which that was seen.
     suspects: Vec<(Rank, Nanoseconds)>,
+    /// Goodbyes that were answered, of those in the order in which they came.
+    answered: usize,
     own: Rank,
     ranks: u16,
     in_place: u64,
@@ -142,6 +143,7 @@ impl<T: Transport> Fabric<T> {
             incoming: Incoming::new(receive_frames, Vec::new()),
             hearing: Hearing::new(count, settings.heartbeats),
             suspects: Vec::new(),
+            answered: 0,
             own,
             ranks,
             in_place: 0,
@@ -178,15 +180,12 @@ impl<T: Transport> Fabric<T> {
     /// Hands all datagrams to the carrier.
     #[inline]
     fn send_waiting(&mut self) {
+        if self.answered < self.incoming.gone.len() {
+            self.answer_goodbyes();
+        }
         let sends = !self.outgoing.is_empty();
         if sends {
-            self.outgoing.seal(&mut self.seals);
-            while let Some(datagram) = self.outgoing.pop() {
-                self.outgoing.sent.datagrams += 1;
-                let end = datagram.end();
-                self.hearing.sends(datagram.to);
-                self.carrier.send(datagram.to, datagram.place, end);
-            }
+            self.hand_over();
         }
         // What has just left is looked after next time. What sends again by itself has no
         // descriptor, and work that nobody knows of.
@@ -195,6 +194,18 @@ impl<T: Transport> Fabric<T> {
             self.progress();
         }
         self.reclaim();
+    }
+
+    /// Hands what was put together to the carrier.
+    #[inline]
+    fn hand_over(&mut self) {
+        self.outgoing.seal(&mut self.seals);
+        while let Some(datagram) = self.outgoing.pop() {
+            self.outgoing.sent.datagrams += 1;
+            let end = datagram.end();
+            self.hearing.sends(datagram.to);
+            self.carrier.send(datagram.to, datagram.place, end);
+        }
     }
 
     /// Has the provider work. What arrives meanwhile does not make the descriptor readable any
@@ -493,6 +504,7 @@ impl<T: Transport> Link for Fabric<T> {
         self.progress();
         if let Some(meeting) = &mut self.meeting {
             meeting.take_in();
+            meeting.gone().for_each(|rank| self.incoming.note_gone(rank));
         }
         if !self.carrier.broken.is_empty() {
             self.look_after_broken(now);
@@ -516,35 +528,5 @@ impl<T: Transport> Part for Fabric<T> {
 
     fn may_sleep(&mut self) -> bool {
         self.prepare_sleep()
-    }
-}
-
-impl<T: Transport> Drop for Fabric<T> {
-    /// Says goodbye to all that were met, and has the last datagrams leave: what a provider has not
-    /// sent is lost with its endpoint.
-    fn drop(&mut self) {
-        // Whoever has said goodbye is not there any more. Nobody reads what else has come.
-        while let Some(received) = self.incoming.next(&mut self.carrier, &mut self.seals) {
-            if let Payload::Buffer(buffer) = received.payload {
-                self.free(buffer);
-            }
-        }
-        for to in (0..self.ranks).map(Rank) {
-            let is_there = self.hearing.has_met(to) && !self.incoming.gone.contains(&to);
-            if to == self.own || !is_there {
-                continue;
-            }
-            if self.outgoing.is_full() {
-                self.send_waiting();
-            }
-            if let Some(place) = self.carrier.place() {
-                self.outgoing.put_goodbye(to, place);
-            }
-        }
-        self.send_waiting();
-        let until = Instant::now() + LAST_WORDS;
-        while !self.carrier.is_flushed() && Instant::now() < until {
-            self.carrier.progress();
-        }
     }
 }

@@ -4,6 +4,9 @@
 //! Each sends every other its *card*, sealed with keys of the job that are for nothing else, and
 //! says whether it has the other's, until all have both. The last word may be lost, and who said it
 //! be gone on with its work: so it goes on answering from there, as long as it has its link.
+//!
+//! Ranks that end say so here, too: providers may throw away what has arrived over a connection, if
+//! something was sent there after the other end was closed.
 
 use crate::error::FabricError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -58,6 +61,8 @@ pub struct Meeting {
     cards: Vec<Option<Card>>,
     /// By rank: it has this one's card.
     has_own: Vec<bool>,
+    /// Ranks that have said goodbye.
+    gone: Vec<Rank>,
 }
 
 /// Meets all other ranks. `peers` says where their sockets are; `keys` are for this use only.
@@ -79,7 +84,7 @@ pub fn meet(
     cards[own.index()] = Some(card.clone());
     has_own[own.index()] = true;
     let seals = Seals::new(keys, ranks as u16);
-    let mut meeting = Meeting { socket, peers, seals, own, card, cards, has_own };
+    let mut meeting = Meeting { socket, peers, seals, own, card, cards, has_own, gone: Vec::new() };
     meeting.run(limit)?;
     let cards = meeting.cards.iter().flatten().cloned().collect();
     Ok((cards, meeting))
@@ -129,12 +134,26 @@ impl Meeting {
 
     fn tell(&mut self, to: Rank) {
         let contents = self.card.emit(self.cards[to.index()].is_some());
+        // What is not sent is sent again.
+        self.send(to, Kind::CARD, &contents);
+    }
+
+    /// Tells a rank that this one ends in good order.
+    pub(crate) fn say_goodbye(&mut self, to: Rank) {
+        self.send(to, Kind::GOODBYE, &[]);
+    }
+
+    fn send(&mut self, to: Rank, kind: Kind, contents: &[u8]) {
         let trailer = self.seals.protection().trailer_bytes();
         let mut frame = vec![0; envelope::SIZE + contents.len() + trailer];
-        frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(&contents);
-        self.seals.sealer(to).seal(Kind::CARD, &mut frame);
-        // What is not sent is sent again.
+        frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(contents);
+        self.seals.sealer(to).seal(kind, &mut frame);
         let _ = self.socket.send_to(&frame, self.peers[to.index()]);
+    }
+
+    /// Ranks that have said goodbye since the last time.
+    pub(crate) fn gone(&mut self) -> std::vec::Drain<'_, Rank> {
+        self.gone.drain(..)
     }
 
     /// Takes in what others have said, and answers those who lack something.
@@ -148,11 +167,14 @@ impl Meeting {
                 Err(_) => continue,
             };
             let Ok(opened) = self.seals.open(&mut bytes[..count]) else { continue };
+            let from = opened.source;
+            if opened.kind == Kind::GOODBYE {
+                self.gone.push(from);
+            }
             let card = Card::parse(&bytes[opened.contents.clone()]);
             let Some((card, has_own)) = card.filter(|_| opened.kind == Kind::CARD) else {
                 continue;
             };
-            let from = opened.source;
             // The first word counts: an address does not change.
             self.cards[from.index()].get_or_insert(card);
             self.has_own[from.index()] |= has_own;

@@ -9,7 +9,8 @@
 
 use crate::error::FabricError;
 use crate::library::{Library, Offer};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
+use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr;
 use weft_fabric_abi::client::{
@@ -51,6 +52,7 @@ impl Objects {
         library: &'static Library,
         offer: &Offer<'_>,
         depths: Depths,
+        name: Option<&str>,
     ) -> Result<(Self, Option<OwnedFd>), FabricError> {
         let fabric = library.open_fabric(offer)?;
         let mut objects = Objects {
@@ -87,6 +89,9 @@ impl Objects {
             let endpoint = &raw mut objects.endpoint;
             let code = ((*domain).endpoint)(objects.domain, offer.info, endpoint, nothing);
             library.check("fi_endpoint", code as isize)?;
+            if let Some(name) = name {
+                objects.set_name(name)?;
+            }
             objects.bind_endpoint()?;
             Ok((objects, descriptor))
         }
@@ -124,6 +129,19 @@ impl Objects {
             self.library.check("fi_cq_open", code as isize)?;
         }
         Ok(None)
+    }
+
+    /// Gives the endpoint, which is not enabled yet, a name.
+    fn set_name(&mut self, name: &str) -> Result<(), FabricError> {
+        let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let length = name.as_bytes_with_nul().len();
+        // SAFETY: see above; the provider copies the text, which ends with a zero.
+        let code = unsafe {
+            let set = (*(*self.endpoint).cm).setname;
+            set(self.endpoint.cast(), name.as_ptr().cast_mut().cast(), length)
+        };
+        self.library.check("fi_setname", code as isize)?;
+        Ok(())
     }
 
     fn bind_endpoint(&mut self) -> Result<(), FabricError> {

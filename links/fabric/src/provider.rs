@@ -11,6 +11,9 @@ use weft_wire::{envelope, network};
 const ORDINARY: [&str; 4] = ["tcp", "udp", "sockets", "net"];
 /// Providers within one host.
 const ONE_HOST: [&str; 2] = ["shm", "sm2"];
+/// Provider whose endpoints take names, and how these begin.
+const NAMED: &str = "shm";
+const NAMED_PREFIX: &str = "fi_shm://";
 /// Weft's own provider.
 const OWN: &str = "weft";
 /// Bytes of a datagram: nearly as many as a packet can have (`Header::size`), because each costs
@@ -118,8 +121,8 @@ pub struct Chosen {
 
 impl Chosen {
     /// Opens an endpoint of the provider with this name, or else of the best one for hardware of
-    /// its own: at this address of the host, if its network is IP. Its places suffice for as many
-    /// datagrams.
+    /// its own: at this address of the host, if its network is IP, and under this name, if it takes
+    /// names. Its places suffice for as many datagrams.
     ///
     /// # Errors
     /// There is none, or it fails.
@@ -128,6 +131,7 @@ impl Chosen {
         at: IpAddr,
         ranks: u16,
         places: usize,
+        name: &str,
     ) -> Result<Self, FabricError> {
         let library = Library::get()?;
         // What is on IP has an address of its own for each network.
@@ -135,12 +139,12 @@ impl Chosen {
             && let Some(offer) =
                 offers.iter().find(|offer| offer.is_on_ip() && takes(offer, provider))
         {
-            return Chosen::of(library, &offer, ranks, places);
+            return Chosen::of(library, &offer, ranks, places, name);
         }
         let offers = library.offers(provider, None);
         let offers = offers.map_err(|_| none(provider))?;
         let offer = offers.iter().find(|offer| takes(offer, provider));
-        Chosen::of(library, &offer.ok_or_else(|| none(provider))?, ranks, places)
+        Chosen::of(library, &offer.ok_or_else(|| none(provider))?, ranks, places, name)
     }
 
     fn of(
@@ -148,6 +152,7 @@ impl Chosen {
         offer: &Offer<'_>,
         ranks: u16,
         places: usize,
+        name: &str,
     ) -> Result<Self, FabricError> {
         let (provider, bytes) = (offer.provider(), offer.message_bytes());
         let datagram_bytes = DATAGRAM_BYTES.min(bytes);
@@ -157,7 +162,9 @@ impl Chosen {
         let posted = POSTED.min(offer.rx.size).max(1);
         let sizes =
             Sizes { place_bytes: PLACE_BYTES, places: places + posted, ranks: ranks.into() };
-        let endpoint = Endpoint::open(library, offer, sizes)?;
+        // Those have files in /dev/shm, which are known by it.
+        let name = (provider == NAMED).then(|| format!("{NAMED_PREFIX}{name}"));
+        let endpoint = Endpoint::open(library, offer, sizes, name.as_deref())?;
         Ok(Chosen { provider, endpoint, datagram_bytes, posted })
     }
 }

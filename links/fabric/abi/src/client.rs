@@ -226,7 +226,7 @@ pub struct Endpoint {
 #[repr(C)]
 pub struct NameOps {
     pub size: usize,
-    pub setname: Unused,
+    pub setname: unsafe extern "C" fn(*mut Fid, *mut c_void, usize) -> c_int,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
     pub getpeer: Unused,
     pub connect: Unused,
