@@ -1,4 +1,4 @@
-//! Bytes of a connection that the kernel still has. `unsafe`, because the kernel is asked by a number.
+//! Bytes of a connection that the kernel still has. `unsafe`: the kernel is asked by a number.
 #![allow(unsafe_code)]
 
 use rustix::ioctl::{Getter, Opcode, ioctl};
