@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use weft_wire::Rank;
 
-/// Where the provider has its files.
+/// Folder of the provider's files.
 const FOLDER: &str = "/dev/shm";
 
 /// Name of a rank's endpoint. It begins the names of all files that its provider makes for it.
