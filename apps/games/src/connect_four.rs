@@ -95,6 +95,7 @@ impl<const COLUMNS: u32, const ROWS: u32> Game for Discs<COLUMNS, ROWS> {
 
     const BYTES: usize = bits::PAIR_BYTES;
     const GRAIN: u16 = 6;
+    const VALUE_GRAIN: u16 = 10;
     const MOST: i16 = WIN;
 
     fn moves(&self) -> Moves<ROWS> {

@@ -50,6 +50,7 @@ impl<G: Game> Game for Ruled<G> {
 
     const BYTES: usize = G::BYTES;
     const GRAIN: u16 = G::GRAIN;
+    const VALUE_GRAIN: u16 = G::VALUE_GRAIN;
     const MOST: i16 = G::MOST;
 
     #[inline]

@@ -11,6 +11,10 @@ pub trait Game: Copy + Send + 'static {
     /// The grain that is taken where [`crate::Settings::grain`] says none.
     const GRAIN: u16;
 
+    /// That of a search for a value, which makes a small part of the positions that there are, and
+    /// needs the table of those that it has seen.
+    const VALUE_GRAIN: u16 = Self::GRAIN;
+
     /// Largest value that a position has, for either player; less than 32,767.
     const MOST: i16;
 

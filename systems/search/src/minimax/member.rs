@@ -91,7 +91,7 @@ impl<'a, G: Game> Member<'a, G> {
             packets,
             settings,
             outgoing,
-            grain: settings.grain.unwrap_or(G::GRAIN),
+            grain: settings.grain.unwrap_or(G::VALUE_GRAIN),
             values,
             alone: Alone::new(),
             current: None,
