@@ -1,6 +1,7 @@
 //! `weft top`: the ranks of a job, live.
 
 mod rates;
+mod recording;
 mod view;
 
 use crate::jobs::{ask_job, only_job, says_something_else};
@@ -8,12 +9,14 @@ use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 use weft_launch::{Question, Snapshot};
 
 use rates::{Order, Rates};
+use recording::{Recording, duration};
 use view::View;
 
 const EXAMPLES: &str = "\
@@ -21,9 +24,12 @@ Examples:
   weft top               the only job of yours on this host
   weft top 4711          the job of that launcher, as `weft ps` lists it
   weft top --once        one table, as text, of the next second
+  weft top --record run.weft --for 5s
+                         look at what each rank does 1,000 times a second for 5 s, and write it to
+                         run.weft, of which `weft report run.weft` makes a page
 
-Keys: q ends it, s sorts by the next column, r turns the order round, up and down choose a rank,
-enter shows all of it. Looking costs a job nothing that can be measured: its ranks show their counts
+Keys: q ends it, s sorts by the next column, o turns the order round, up and down choose a rank,
+enter shows all of it, r records 2 s into a new file here, weft-JOB.trace. Looking costs a job nothing that can be measured: its ranks show their counts
 twice a second while somebody looks, and at no other time.";
 
 /// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
@@ -36,10 +42,20 @@ pub(crate) struct Top {
     /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
     #[arg(long)]
     once: bool,
+    /// Record what the ranks do into this file, by looking at them again and again, and end:
+    /// `weft report FILE` shows it
+    #[arg(long, value_name = "FILE", conflicts_with = "once")]
+    record: Option<PathBuf>,
+    /// Time to record, such as 500ms or 2s, up to 60s
+    #[arg(long = "for", value_name = "TIME", default_value = "2s", value_parser = duration)]
+    record_for: Duration,
     /// Seconds between two looks
     #[arg(long, value_name = "S", default_value = "0.5", value_parser = interval)]
     interval: Duration,
 }
+
+/// Time between two looks while a recording says how far it is.
+const RECORDING_LOOK: Duration = Duration::from_millis(200);
 
 fn interval(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.1..=60.0).contains(seconds));
@@ -53,6 +69,9 @@ pub(crate) fn show(arguments: &Top) -> Result<ExitCode> {
         None => only_job()?,
     };
     let first = look(job)?;
+    if let Some(file) = &arguments.record {
+        return recording::print(job, &first, file, arguments.record_for);
+    }
     if arguments.once || !io::stdout().is_terminal() {
         return print_once(job, first);
     }
@@ -95,7 +114,15 @@ fn watch(
 ) -> Result<Option<String>> {
     let mut view = View::new(job, Order::default());
     let mut before = first;
+    let mut recording: Option<Recording> = None;
     loop {
+        if let Some(line) = recording.as_mut().and_then(Recording::line) {
+            view.say(line);
+        }
+        if recording.as_ref().is_some_and(Recording::is_over) {
+            recording = None;
+        }
+        let interval = if recording.is_some() { interval.min(RECORDING_LOOK) } else { interval };
         let next = Instant::now() + interval;
         loop {
             terminal.draw(|frame| view.draw(frame))?;
@@ -109,6 +136,14 @@ fn watch(
                 match key.code {
                     KeyCode::Char('c') if is_interrupt => return Ok(None),
                     KeyCode::Char('q') | KeyCode::Esc => return Ok(None),
+                    KeyCode::Char('r') if recording.is_none() => {
+                        match Recording::begin(job, &before) {
+                            Ok(begun) => recording = Some(begun),
+                            Err(error) => view.say(format!("no recording: {error:#}")),
+                        }
+                        break;
+                    }
+                    KeyCode::Char('r') => {}
                     other => view.press(other),
                 }
             }

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Pid, Signal};
-use weft_link_shm::{Supervisor, create_segments};
+use weft_link_shm::{Settings, Supervisor, create_segments};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::job::Event;
 use crate::limits::killed_for_memory;
-use crate::messages::{Ethernet, Network, ToLauncher, ToRank, Welcome};
+use crate::messages::{Ethernet, Network, Options, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
 use crate::recording::Source;
@@ -236,10 +236,7 @@ impl<'a> Crew<'a> {
     /// Gives a rank its place. Only now are its segments sent: descriptors under way are limited.
     pub fn welcome(&mut self, rank: Rank) {
         let Some(channel) = &self.processes[self.index(rank)].channel else { return };
-        let mut options = self.spec.options.clone();
-        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
+        let options = self.options();
         let mut descriptors: Vec<_> = self.segments.iter().map(OwnedFd::as_fd).collect();
         let network = self.part.network.as_ref().map(|(network, all)| {
             let access = &all[self.index(rank)];
@@ -253,6 +250,15 @@ impl<'a> Crew<'a> {
         if let Err(Errno::TOOMANYREFS | Errno::AGAIN) = sent {
             self.unwelcomed.insert(rank);
         }
+    }
+
+    /// Options of the ranks.
+    fn options(&self) -> Options {
+        let mut options = self.spec.options.clone();
+        // A rank that is bound to a core sees one; how long it may spin follows from all of them.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
+        options
     }
 
     /// Welcomes those again whose welcome the system refused.
@@ -291,6 +297,12 @@ impl<'a> Crew<'a> {
             RankNow::of(rank, joined, self.supervisor.status_of(number), counts)
         };
         numbers.filter_map(now).collect()
+    }
+
+    /// The memory of the ranks here, for whoever looks at them himself: a message with its sizes
+    /// and the options, and the segments.
+    pub fn memory(&self) -> (Vec<u8>, &[OwnedFd]) {
+        (memory_message(self.spec.settings, self.options(), self.part.size), &self.segments)
     }
 
     /// Traces of the ranks here, if the job is traced.
@@ -346,6 +358,15 @@ impl<'a> Crew<'a> {
     fn index(&self, rank: Rank) -> usize {
         rank.index().wrapping_sub(self.part.first.into())
     }
+}
+
+/// Option with the number of ranks of the job, of those who ask for memory.
+pub(crate) const RANKS: &str = "ranks";
+
+/// The message that memory comes with which somebody has asked for, of a job of so many ranks.
+pub(crate) fn memory_message(settings: Settings, mut options: Options, ranks: u16) -> Vec<u8> {
+    options.insert(RANKS.into(), ranks.to_string());
+    ToRank::Welcome(Welcome { rank: Rank(0), settings, options, network: None }).emit()
 }
 
 impl Drop for Crew<'_> {

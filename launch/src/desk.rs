@@ -3,14 +3,16 @@
 //! known by the credentials that the kernel gives, and gets an answer if it is the same user, or
 //! root. So is who answers: names of such sockets are anybody's.
 
+use crate::channel::{self, ReceiveError};
 use crate::job_roll::JobRoll;
-use crate::messages::BadMessage;
+use crate::messages::{BadMessage, ToRank, Welcome};
 use crate::snapshot::Snapshot;
 use rustix::net::sockopt::{set_socket_send_buffer_size, socket_peercred};
+use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::getuid;
 use std::fs;
 use std::io::{self, Read, Write as _};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
@@ -29,6 +31,14 @@ pub enum Question {
     Why,
     /// A [`Snapshot`].
     Snapshot,
+    /// The memory that the ranks share, for whoever looks there himself
+    /// ([`Sampling`](crate::Sampling)).
+    Memory,
+}
+
+impl Question {
+    /// All questions.
+    pub(crate) const ALL: [Self; 3] = [Question::Why, Question::Snapshot, Question::Memory];
 }
 
 /// The place of one job, for one question.
@@ -63,9 +73,10 @@ impl Desk {
 pub(crate) struct Desks(Vec<(Question, Desk)>);
 
 impl Desks {
-    /// Opens the places of this process's job. Without one nobody can ask, and that is all.
-    pub fn open() -> Self {
-        let all = [Question::Why, Question::Snapshot].into_iter();
+    /// Opens the places of this process's job, for these questions, if it answers any. Without one
+    /// nobody can ask, and that is all.
+    pub fn open(answers: bool, questions: &[Question]) -> Self {
+        let all = questions.iter().copied().filter(|_| answers);
         Desks(all.filter_map(|question| Some((question, Desk::open(question).ok()?))).collect())
     }
 
@@ -78,6 +89,15 @@ impl Desks {
     pub fn askers(&self, question: Question) -> Vec<Asker> {
         let desk = self.0.iter().find(|(answered, _)| *answered == question);
         desk.map(|(_, desk)| desk.askers()).unwrap_or_default()
+    }
+
+    /// Answers those that ask for the memory with this message and these segments.
+    pub fn hand_out(&self, message: &[u8], segments: &[OwnedFd]) {
+        let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
+        for Asker(asker) in self.askers(Question::Memory) {
+            // Who cannot take it is told nothing, and hears that from the system.
+            let _ = channel::send(&asker, message, &segments, SendFlags::DONTWAIT);
+        }
     }
 
     /// Answers those that ask this with these bytes.
@@ -151,13 +171,8 @@ pub fn jobs() -> io::Result<Vec<u32>> {
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer.
 pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
-    let mut desk = UnixStream::connect_addr(&address(question, launcher)?)?;
-    let answers = socket_peercred(&desk)?;
-    if answers.uid != getuid() {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
-    let is_here = answers.pid.as_raw_pid().cast_unsigned() == launcher;
-    desk.set_read_timeout(Some(PATIENCE))?;
+    let (mut desk, answers) = connect(launcher, question)?;
+    let is_here = answers == launcher;
     let mut bytes = Vec::new();
     Read::by_ref(&mut desk).take(ANSWER_BYTES_MAX as u64).read_to_end(&mut bytes)?;
     match bytes.is_empty() {
@@ -166,10 +181,40 @@ pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
     }
 }
 
+/// The memory of a job's ranks on this host, and its sizes and options. Blocks for 2 s at most.
+///
+/// # Errors
+/// There is no such job, it is another user's, or its launcher does not answer, or has no memory.
+pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, Vec<OwnedFd>)> {
+    let (desk, _) = connect(launcher, Question::Memory)?;
+    let received = match channel::receive(&desk, RecvFlags::empty()) {
+        Ok(received) => received,
+        Err(ReceiveError::Closed) => return Err(io::ErrorKind::PermissionDenied.into()),
+        Err(ReceiveError::System(error)) => return Err(error.into()),
+        Err(ReceiveError::Bad(bad)) => return Err(io::Error::other(bad)),
+    };
+    match ToRank::parse(&received.bytes).map_err(io::Error::other)? {
+        ToRank::Welcome(welcome) => Ok((welcome, received.descriptors)),
+        ToRank::Start(_) => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// A connection to the place of a job of this user, and the process at its other end.
+fn connect(launcher: u32, question: Question) -> io::Result<(UnixStream, u32)> {
+    let desk = UnixStream::connect_addr(&address(question, launcher)?)?;
+    let answers = socket_peercred(&desk)?;
+    if answers.uid != getuid() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    desk.set_read_timeout(Some(PATIENCE))?;
+    Ok((desk, answers.pid.as_raw_pid().cast_unsigned()))
+}
+
 fn prefix(question: Question) -> String {
     let name = match question {
         Question::Why => "job",
         Question::Snapshot => "snapshot",
+        Question::Memory => "memory",
     };
     format!("weft-{name}-{}-", getuid().as_raw())
 }

@@ -34,6 +34,7 @@ use weft_wire::Rank;
 use weft_xdp::XdpPort;
 
 use crate::channel;
+use crate::crew::memory_message;
 use crate::hosts::FarLink;
 use crate::member::{JoinError, mark_taken};
 use crate::messages::{Network, Options, RANKS_MAX, Welcome};
@@ -207,10 +208,23 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let exchange = Mutex::new(exchange);
     let shared = Shared { exchange, peers, speaks, own, left, noticed, on_notice, trace };
     let shared = Arc::new(shared);
-    watch::start(Arc::clone(&shared), ranks.0, supervisor, limit, on_deadlock)?;
+    let memory = memory(speaks.then_some(&segments), settings, &options, ranks.0)?;
+    watch::start(Arc::clone(&shared), ranks.0, supervisor, memory, limit, on_deadlock)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
+}
+
+/// Message and segments for those who look at the ranks of this host themselves, where they are
+/// answered. The segments become the link's, which maps them and closes their files.
+fn memory(
+    segments: Option<&Vec<OwnedFd>>,
+    settings: Settings,
+    options: &Options,
+    ranks: u16,
+) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let kept = segments.into_iter().flatten().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
+    Ok((memory_message(settings, options.clone(), ranks), kept))
 }
 
 /// Begins this rank's part of a trace, if that is wanted.

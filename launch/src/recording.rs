@@ -2,10 +2,11 @@
 
 mod scheduling;
 
+pub(crate) use scheduling::Scheduling;
+
 use crate::crew::CORES;
 use crate::messages::Options;
 use crate::spec::JobSpec;
-use scheduling::Scheduling;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -163,7 +164,7 @@ pub(crate) fn describe<'a>(
     if let Ok(cores) = available_parallelism() {
         options.entry(CORES.into()).or_insert_with(|| cores.to_string());
     }
-    Run { program: words.join(" "), hosts, parts, is_simulated: false, options }
+    Run { program: words.join(" "), hosts, parts, options, ..Run::default() }
 }
 
 /// Description of the run of a job whose ranks are on these hosts.

@@ -11,6 +11,7 @@ mod graph;
 mod stacks;
 mod verdict;
 
+pub(crate) use graph::Meetings;
 pub use stacks::{Naming, StacksOf};
 pub(crate) use stacks::{STACKS, TakenStacks, add_stacks};
 pub(crate) use verdict::deadlocked_for;
@@ -27,7 +28,7 @@ use weft_wire::Rank;
 const SETTLED: Duration = Duration::from_millis(500);
 
 /// Age of the last look of a rank from which on it does something else, unless it sleeps.
-const AWAY: Duration = Duration::from_millis(200);
+pub(crate) const AWAY: Duration = Duration::from_millis(200);
 
 /// Age of a wait from which on a rank that polls, or wants a core to do so, has seen what came.
 const SEEN: Duration = Duration::from_secs(2);

@@ -92,7 +92,7 @@ impl<'a> Supervision<'a> {
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
-        let desks = spec.dedicated.then(Desks::open).unwrap_or_default();
+        let desks = Desks::open(spec.dedicated, &Question::ALL);
         let part = Part::whole(ranks, network(spec)?);
         let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
@@ -228,6 +228,10 @@ impl<'a> Supervision<'a> {
         let bytes = match question {
             Question::Why => self.job_roll().emit(),
             Question::Snapshot => self.snapshot().to_json(),
+            Question::Memory => {
+                let (message, segments) = self.crew.memory();
+                return self.desks.hand_out(&message, segments);
+            }
         };
         self.desks.answer(question, &bytes);
     }

@@ -53,6 +53,8 @@ arrow.left = timesOf(arrow.step, [0, arrow.step.length], [0]);
 step.begin = timesOf(step.step, [0, step.step.length], [0]);
 step.end = step.begin.map((begin, at) => begin + step.length[at]);
 
+// Words for who ended a wait of which no rank is known that did.
+const NOBODY = findings.sampled ? "a rank not known" : "no packet";
 const RANKS = findings.ranks;
 const DURATION = Math.max(findings.duration_ns, 1);
 

@@ -58,7 +58,8 @@ function pieceLines(rank, at, when) {
 }
 
 function waitLines(at) {
-  const by = wait.by[at] ? `ended by a packet from rank ${wait.by[at] - 1}` : "ended by no packet";
+  const known = findings.sampled ? "for rank " : "ended by a packet from rank ";
+  const by = wait.by[at] ? known + (wait.by[at] - 1) : "ended by " + NOBODY;
   return [
     wait.text[at] ? `waits for ${text(wait.text[at])}` : "",
     `wait of ${time(wait.end[at] - wait.begin[at])}, ${by}`,

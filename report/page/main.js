@@ -144,6 +144,7 @@ drawSpans();
 drawHandlers();
 drawOrders();
 drawCopies();
+drawCounters();
 drawSizes();
 drawClocks();
 listen();

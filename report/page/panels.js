@@ -19,7 +19,7 @@ function drawLegend() {
   const items = spans
     ? [...spanOrder.slice(0, 10).map((number) => [spanColour(number), text(number)]), ...stateItems().slice(1)]
     : stateItems();
-  legend("legend", [...items, [colours.path, "critical path"]]);
+  legend("legend", findings.sampled ? items : [...items, [colours.path, "critical path"]]);
 }
 
 // Bar of parts: colour, size, words.
@@ -65,7 +65,7 @@ function waitsFor(of) {
   const busy = `computes ${percent(of.computing_ns, total)}`;
   const [most] = of.waits_for;
   if (!most || most.ns * 50 < total) return busy;
-  const whom = most.rank === null ? "no packet" : "rank " + most.rank;
+  const whom = most.rank === null ? NOBODY : "rank " + most.rank;
   return `${busy}, waits for ${whom} ${percent(most.ns, total)}`;
 }
 
@@ -98,7 +98,7 @@ function drawWaits() {
     moment(of.begin_ns, DURATION / 1e4),
     of.text ?? "—",
     [of.handler && `handler of '${of.handler}'`, of.span].filter(Boolean).join(", ") || "—",
-    of.is_open ? "nothing, until its end" : of.ended_by === null ? "no packet" : "rank " + of.ended_by,
+    of.is_open ? "nothing, until its end" : of.ended_by === null ? NOBODY : "rank " + of.ended_by,
     (of.awaited !== null && of.awaited !== of.ended_by ? `rank ${of.awaited}: ` : "") + of.meanwhile.map((it) => it.words).join("; ") || "—",
   ]));
   [...body.rows].forEach((row, at) => {
@@ -163,6 +163,31 @@ function drawCopies() {
     ]));
 }
 
+// Line of numbers over time, as high as the largest of all ranks.
+function lineOf(numbers, most) {
+  const points = numbers.map((number, at) => `${at * 3},${(17 - (16 * number) / most).toFixed(1)}`);
+  const line = document.createElement("span");
+  line.innerHTML = `<svg viewBox="0 0 ${3 * numbers.length} 18" width="${3 * numbers.length}"><polyline points="${points.join(" ")}" fill="none" stroke="currentColor"/></svg>`;
+  return line;
+}
+
+function drawCounters() {
+  const of = findings.sampled;
+  element("counters-section").hidden = of === null;
+  for (const traced of document.querySelectorAll(".traced")) traced.hidden = of !== null;
+  if (of === null) return;
+  element("sampled").hidden = false;
+  element("sampled").textContent = `Sampled, not traced: ${count(of.looks_per_second, "look")} a second asked for, ${thousands(of.looks)} at each rank made, at most ${time(of.longest_gap_ns)} apart. `
+    + "There are no single messages, arrows, spans, handlers or critical path; what a rank does until it sleeps in a wait counts as computing.";
+  const over = of.over_time, most = Math.max(1e-9, ...over.bytes_sent.flat());
+  const heads = ["Packets sent", "received", "Bytes sent", "received", "Waited for credits", "Sent again", "Interrupts", "Sleeps"];
+  fillTable("counters", [["Rank"], ...heads.map((name) => [name, "number"]), [`Bytes sent over time, up to ${bytes(Math.round(most / (over.bin_ns / 1e9)))} a second`]],
+    of.counters.map((row) => [
+      "rank " + row.rank, thousands(row.packets_sent), thousands(row.packets_received), bytes(row.bytes_sent), bytes(row.bytes_received),
+      thousands(row.blocked_sends), thousands(row.retransmissions), thousands(row.interrupts), thousands(row.sleeps), lineOf(over.bytes_sent[row.rank], most),
+    ]));
+}
+
 function drawCriticalPath() {
   const path = findings.critical_path;
   element("advice").textContent = path.advice + ".";
@@ -184,7 +209,7 @@ function drawBlame() {
   const most = findings.blame[0]?.in_the_end_ns || 1;
   const of = findings.blame.slice(0, 12);
   fillTable("blame", [["Waited for"], ["Directly", "number"], ["In the end", "number"]],
-    of.map((of) => [of.rank === null ? "no packet" : "rank " + of.rank, time(of.direct_ns), [time(of.in_the_end_ns), of.in_the_end_ns / most]]));
+    of.map((of) => [of.rank === null ? NOBODY : "rank " + of.rank, time(of.direct_ns), [time(of.in_the_end_ns), of.in_the_end_ns / most]]));
 }
 
 function drawSizes() {

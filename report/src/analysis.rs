@@ -11,6 +11,7 @@
 //! | [`traffic`] | who sent how much to whom |
 //! | [`slowest`] | waits, and what others did meanwhile |
 //! | [`path`] | the critical path |
+//! | [`sampled`] | recordings by samples: looks, and counters |
 //! | [`causes`] | known reasons for which programs crawl |
 //! | [`verdict`] | what a reader should change |
 
@@ -24,6 +25,7 @@ pub mod matching;
 mod meetings;
 pub mod names;
 pub mod path;
+pub mod sampled;
 pub mod slowest;
 pub mod states;
 pub mod times;
@@ -39,6 +41,7 @@ use matching::Ends;
 use meetings::meetings;
 use names::Names;
 use path::Path;
+use sampled::Sampled;
 use serde::Serialize;
 use slowest::{Kind, Slow};
 use states::Life;
@@ -89,6 +92,8 @@ pub struct Findings {
     pub lost_events: u64,
     /// True if the file ends before its time.
     pub is_cut: bool,
+    /// Facts about a recording by samples; none of a trace.
+    pub sampled: Option<Sampled>,
     /// Sentences on what a reader should change.
     pub verdict: Vec<String>,
     /// Clocks of the hosts.
@@ -157,16 +162,27 @@ impl Analysis {
         let mut ways = meetings(trace, &times, &mut lives);
         ways.extend(arrows.iter().cloned());
         ways.sort_by_key(|way| (way.to, way.received));
-        let path = Path::new(&lives, &ways, &names);
+        let path = match trace.run.looks_per_second {
+            None => Path::new(&lives, &ways, &names),
+            Some(_) => Path::unknown(),
+        };
         let beside = Beside::new(trace, &times, &mut names);
         let mut findings = find(trace, &lives, &arrows, path, &names, times.end());
         findings.handlers = beside.handlers(&lives, &names);
         findings.orders = beside.orders(&names);
         findings.copies = beside.copies();
         findings.matching.early = early;
+        findings.sampled = Sampled::new(trace, |rank| times.of(rank), times.end());
         let named = hosts.into_iter().zip(clocks.hosts);
         findings.clocks = named.map(|(host, clock)| HostClock { host, clock }).collect();
         Analysis { findings, lives, arrows, beside, names }
+    }
+}
+
+impl Findings {
+    /// Words for who ended a wait of which no rank is known that did.
+    pub fn nobody(&self) -> &'static str {
+        if self.sampled.is_some() { "a rank not known" } else { "no packet" }
     }
 }
 
@@ -209,6 +225,7 @@ fn find(
         balance: &balance,
         path: &critical_path,
         kinds: &wait_kinds,
+        is_sampled: trace.run.looks_per_second.is_some(),
     };
     let matched = arrows.len() as u64;
     let sent = traffic.data().0 + traffic.control_packets();
@@ -221,6 +238,7 @@ fn find(
         events: trace.ranks.iter().map(|of| of.events.len() as u64).sum(),
         lost_events: trace.ranks.iter().fold(0, |sum: u64, of| sum.saturating_add(of.lost)),
         is_cut: trace.is_cut,
+        sampled: None,
         verdict: evidence.verdict(),
         clocks: Vec::new(),
         matching: Matching {

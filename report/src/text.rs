@@ -2,8 +2,10 @@
 
 use crate::analysis::Findings;
 use crate::analysis::balance::RankTime;
+use crate::analysis::sampled::Sampled;
 use crate::units;
 use std::fmt::Write;
+use weft_trace::event::COUNTERS;
 
 /// Ranks that are listed; of more, the first, and those that compute longest.
 const RANKS: usize = 12;
@@ -30,8 +32,13 @@ fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
     spans(findings, out)?;
     handlers(findings, out)?;
     waits(findings, out)?;
-    path(findings, out)?;
-    traffic(findings, out)?;
+    match &findings.sampled {
+        Some(sampled) => counters(sampled, out)?,
+        None => {
+            path(findings, out)?;
+            traffic(findings, out)?;
+        }
+    }
     beside_packets(findings, out)?;
     clocks(findings, out)
 }
@@ -49,6 +56,17 @@ fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
         units::time(*duration_ns),
         units::count(*events, "event")
     )?;
+    if let Some(sampled) = &findings.sampled {
+        writeln!(
+            out,
+            "sampled, not traced: {} a second asked for, {} at each rank made, at most {} apart\n\
+             no single messages, arrows, spans, handlers or critical path; what a rank does until it \
+             sleeps in a wait counts as computing",
+            units::count(sampled.looks_per_second.into(), "look"),
+            units::thousands(sampled.looks),
+            units::time(sampled.longest_gap_ns)
+        )?;
+    }
     if findings.lost_events > 0 {
         let lost = units::count(findings.lost_events, "event");
         writeln!(out, "{lost} lost: what follows has holes")?;
@@ -75,7 +93,7 @@ fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {
             bar(of),
             units::percent(of.computing_ns, of.total()),
             units::percent(of.idle(), of.total()),
-            whom(of)
+            whom(of, findings.nobody())
         )?;
     }
     if findings.time.len() > listed.len() {
@@ -93,7 +111,7 @@ fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {
 fn blame(findings: &Findings, out: &mut String) -> std::fmt::Result {
     let total = findings.blame.iter().map(|of| of.in_the_end_ns).sum();
     let most = findings.blame.iter().take(3).map(|of| {
-        let whom = of.rank.map_or("no packet".into(), |rank| format!("rank {rank}"));
+        let whom = of.rank.map_or_else(|| findings.nobody().into(), |rank| format!("rank {rank}"));
         format!("{whom} ({})", units::percent(of.in_the_end_ns, total))
     });
     let most: Vec<_> = most.collect();
@@ -121,10 +139,10 @@ fn bar(of: &RankTime) -> String {
     format!("{bar:width$}", width = BAR as usize)
 }
 
-fn whom(of: &RankTime) -> String {
+fn whom(of: &RankTime, nobody: &str) -> String {
     match of.waits_for.first() {
         Some(most) if most.ns * 50 >= of.total() => {
-            let whom = most.rank.map_or("no packet".into(), |rank| format!("rank {rank}"));
+            let whom = most.rank.map_or_else(|| nobody.into(), |rank| format!("rank {rank}"));
             format!(", most for {whom} ({})", units::percent(most.ns, of.total()))
         }
         _ => String::new(),
@@ -217,7 +235,7 @@ fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
             wait.place(),
             units::time(wait.begin_ns)
         )?;
-        writeln!(out, "{:13}{}", "", wait.end())?;
+        writeln!(out, "{:13}{}", "", wait.end(findings.nobody()))?;
     }
     Ok(())
 }
@@ -259,6 +277,37 @@ fn traffic(findings: &Findings, out: &mut String) -> std::fmt::Result {
         )?;
     }
     if findings.ranks <= MATRIX { matrix(findings, out) } else { pairs(findings, out) }
+}
+
+/// Counters of the ranks that sent most.
+fn counters(sampled: &Sampled, out: &mut String) -> std::fmt::Result {
+    writeln!(
+        out,
+        "\nCounters  {}, {}; to whom, they do not say",
+        units::count(sampled.sum("packets_sent"), "data packet"),
+        units::bytes(sampled.sum("bytes_sent"))
+    )?;
+    writeln!(
+        out,
+        "   rank      sent  received bytes out  bytes in   blocked     again     intr.    sleeps"
+    )?;
+    let mut listed: Vec<_> = sampled.counters.iter().collect();
+    listed.sort_by_key(|row| std::cmp::Reverse(row.counters["packets_sent"]));
+    listed.truncate(RANKS);
+    listed.sort_by_key(|row| row.rank);
+    for row in listed {
+        write!(out, "  {:>5}", row.rank)?;
+        for name in COUNTERS {
+            let count = row.counters[name];
+            let said = match name.starts_with("bytes") {
+                true => units::bytes(count),
+                false => units::thousands(count),
+            };
+            write!(out, "{said:>10}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 fn matrix(findings: &Findings, out: &mut String) -> std::fmt::Result {

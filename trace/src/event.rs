@@ -20,6 +20,19 @@ pub const LONGEST_TEXT: usize = TEXT_BYTES * 255;
 /// Number of unexpected messages from which on they are written down.
 pub const MANY_UNEXPECTED: u32 = 64;
 
+/// Counters of a rank that recordings by samples have, by their places: those of whole data packets
+/// and their user bytes, and of what threads of the rank did.
+pub const COUNTERS: [&str; 8] = [
+    "packets_sent",
+    "packets_received",
+    "bytes_sent",
+    "bytes_received",
+    "blocked_sends",
+    "retransmissions",
+    "interrupts",
+    "sleeps",
+];
+
 /// Words of an event, as a ring has them.
 pub type Words = [u64; WORDS];
 
@@ -117,6 +130,22 @@ pub enum What {
         /// Time in the queue of one, in nanoseconds: its run delay.
         run_delay_ns: u64,
     },
+    /// The wait under way is for this rank, as far as a recording by samples knows.
+    WaitsFor(Rank),
+    /// A counter of the rank has grown, in a recording by samples, since its last such event.
+    Counted {
+        /// Place of the counter among those of a rank.
+        counter: u8,
+        /// Number by which it has grown.
+        more: u64,
+    },
+    /// The rank was looked at so often since the last of these events, in a recording by samples.
+    Looked {
+        /// Number of looks.
+        times: u64,
+        /// Longest time from one look to the next, in nanoseconds.
+        longest_ns: u64,
+    },
     /// A part of a text.
     Text {
         /// Thing that the text names.
@@ -175,11 +204,16 @@ pub trait Recorder: Send + Sync {
 
 /// Writes down a text. Of one that is longer than [`LONGEST_TEXT`] the beginning is kept.
 pub fn record_text(recorder: &dyn Recorder, named: Named, number: u32, text: &str) {
-    for (part, chunk) in (0..u8::MAX).zip(text.as_bytes().chunks(TEXT_BYTES)) {
+    text_parts(named, number, text).for_each(|part| recorder.record(&part));
+}
+
+/// The parts of a text. Of one that is longer than [`LONGEST_TEXT`] the beginning is kept.
+pub fn text_parts(named: Named, number: u32, text: &str) -> impl Iterator<Item = What> {
+    (0..u8::MAX).zip(text.as_bytes().chunks(TEXT_BYTES)).map(move |(part, chunk)| {
         let mut bytes = [0; TEXT_BYTES];
         bytes[..chunk.len()].copy_from_slice(chunk);
-        recorder.record(&What::Text { named, number, part, bytes });
-    }
+        What::Text { named, number, part, bytes }
+    })
 }
 
 impl Event {
@@ -215,6 +249,9 @@ impl Event {
             What::Delivered { order, number, from } => counted(20, *from, *order, *number),
             What::Put { to, bytes } => counted(21, *to, 0, *bytes),
             What::Got { from, bytes } => counted(22, *from, 0, *bytes),
+            What::WaitsFor(rank) => counted(23, *rank, 0, 0),
+            What::Counted { counter, more } => counted(24, Rank(0), (*counter).into(), *more),
+            What::Looked { times, longest_ns } => [self.time, 25, 0, *times, *longest_ns],
             What::Text { named, number, part, bytes } => {
                 let [low, high] = words_of(bytes);
                 let first = 12 | named.to_bits() << 8 | u64::from(*part) << 24;
@@ -250,6 +287,9 @@ impl Event {
             20 => What::Delivered { order: name.ok()?, number: low, from: peer },
             21 => What::Put { to: peer, bytes: low },
             22 => What::Got { from: peer, bytes: low },
+            23 => What::WaitsFor(peer),
+            24 => What::Counted { counter: u8::try_from(number).ok()?, more: low },
+            25 => What::Looked { times: low, longest_ns: high },
             12 => What::Text {
                 named: Named::from_bits((first >> 8) as u8)?,
                 number: name.ok()?,

@@ -38,6 +38,10 @@ pub struct Run {
     pub parts: u16,
     /// True if it was simulated: its time is virtual.
     pub is_simulated: bool,
+    /// Looks a second, as they were meant to be, of a recording by samples: somebody has looked at
+    /// the ranks, which have written nothing down themselves. None in a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_per_second: Option<u32>,
     /// Options of the run that somebody set, its link, and `cores` that the ranks of a host share.
     pub options: BTreeMap<String, String>,
 }

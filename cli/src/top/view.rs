@@ -8,7 +8,8 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, TableState};
 
-const KEYS: &str = "q end   s sort by the next column   r turn round   ↑↓ choose   enter details";
+const KEYS: &str =
+    "q end   s sort by the next column   o turn round   ↑↓ choose   enter details   r record 2 s";
 
 /// State of the screen.
 pub(crate) struct View {
@@ -17,6 +18,8 @@ pub(crate) struct View {
     rates: Rates,
     chosen: TableState,
     has_details: bool,
+    /// Line about a recording, instead of the keys.
+    says: Option<String>,
 }
 
 impl View {
@@ -28,6 +31,7 @@ impl View {
             rates: Rates::default(),
             chosen: TableState::default(),
             has_details: false,
+            says: None,
         }
     }
 
@@ -37,8 +41,14 @@ impl View {
         self.rates.sort(self.order);
     }
 
+    /// Says this below the table, until a key is pressed.
+    pub fn say(&mut self, line: String) {
+        self.says = Some(line);
+    }
+
     /// A key was pressed.
     pub fn press(&mut self, key: KeyCode) {
+        self.says = None;
         match key {
             KeyCode::Char('s') => {
                 let at = COLUMNS.iter().position(|(column, _)| *column == self.order.by);
@@ -46,7 +56,7 @@ impl View {
                 // Of all but the rank the largest is what one looks for.
                 self.order.descends = self.order.by != COLUMNS[0].0;
             }
-            KeyCode::Char('r') => self.order.descends = !self.order.descends,
+            KeyCode::Char('o') => self.order.descends = !self.order.descends,
             KeyCode::Down => self.chosen.select_next(),
             KeyCode::Up => self.chosen.select_previous(),
             KeyCode::Enter => self.has_details = !self.has_details,
@@ -74,7 +84,11 @@ impl View {
             let text = self.rates.ranks.get(chosen).map(details_of).unwrap_or_default();
             frame.render_widget(Paragraph::new(text).block(Block::bordered()), below);
         }
-        frame.render_widget(Line::styled(KEYS, Style::new().fg(Color::DarkGray)), keys);
+        let last = match &self.says {
+            Some(says) => Line::styled(says.as_str(), bold),
+            None => Line::styled(KEYS, Style::new().fg(Color::DarkGray)),
+        };
+        frame.render_widget(last, keys);
     }
 }
 

@@ -7,7 +7,7 @@
 //! than there is, given `grow` for much; given `stopped`, rank 1 of two stops itself, and rank 0
 //! leaves; given `met` they say so once all have met; given `busy` two ranks do each kind of thing
 //! that a trace tells of, a known number of times; given `late` rank 1 waits for rank 0, which
-//! computes, some times.
+//! computes, some times; given `steps` it does so for ever.
 
 #![forbid(unsafe_code)]
 
@@ -51,6 +51,7 @@ fn main() -> ExitCode {
                 println!("rank {} has met all: process {}", weft.rank(), std::process::id());
             }
             Some("busy") => return busy::run(&weft),
+            Some("steps") => return tell(&weft, take_steps(&weft)),
             Some("late") => return busy::be_late(&weft),
             Some("checked") => return checked::run(&weft),
             Some("misspelt") => return send_to_a_misspelt_port(&weft),
@@ -83,6 +84,25 @@ fn tell(weft: &Weft, ended: weft::Result<()>) -> weft::Result<()> {
         println!("rank {} heard: {error}, at {} ns", weft.rank(), now.as_nanos());
     }
     ended
+}
+
+/// Again and again rank 0 computes for a while, and sends rank 1 a message, which waits for it.
+fn take_steps(weft: &Weft) -> weft::Result<()> {
+    const STEP: Duration = Duration::from_millis(20);
+    let mailbox = weft.mailbox("steps")?;
+    weft.barrier()?;
+    println!("rank {} has met all", weft.rank());
+    loop {
+        if weft.rank() == 1 {
+            mailbox.receive()?;
+            continue;
+        }
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < STEP {
+            std::hint::spin_loop();
+        }
+        mailbox.send(1, "a step")?;
+    }
 }
 
 /// Each rank spells the name of the port in its own way, and the first sends one message.

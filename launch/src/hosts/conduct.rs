@@ -137,7 +137,7 @@ impl<'a> Conductor<'a> {
             members,
             output,
             signals,
-            desks: spec.dedicated.then(Desks::open).unwrap_or_default(),
+            desks: Desks::open(spec.dedicated, &[Question::Why, Question::Snapshot]),
             askers: Vec::new(),
             lookers: Vec::new(),
             looks: Looks::default(),
@@ -181,6 +181,8 @@ impl<'a> Conductor<'a> {
                 Source::Desk(Question::Snapshot) => {
                     self.lookers.extend(self.desks.askers(Question::Snapshot));
                 }
+                // Of agents, each has the memory of its own ranks.
+                Source::Desk(Question::Memory) => {}
                 Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {

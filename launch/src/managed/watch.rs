@@ -43,12 +43,14 @@ const VICTIM: Cause = Cause::Exited(PEER_LOST);
 /// Reason for the end of a job whose ranks wait for themselves.
 const DEADLOCK: &str = "its ranks waited for one another";
 
-/// Starts it. `supervisor` has the segments of all ranks; after `limit` of waiting for one another
+/// Starts it. `supervisor` has the segments of all ranks, `memory` what those get who ask for them,
+/// with a message; after `limit` of waiting for one another
 /// they are in a deadlock.
 pub(super) fn start(
     shared: Arc<Shared>,
     ranks: u16,
     supervisor: Arc<Supervisor>,
+    memory: (Vec<u8>, Vec<OwnedFd>),
     limit: Duration,
     on_deadlock: OnDeadlock,
 ) -> io::Result<()> {
@@ -59,7 +61,7 @@ pub(super) fn start(
         None => (None, parent()),
     };
     let peers = vec![State::Here; shared.peers.len()];
-    let desks = shared.speaks.then(Desks::open).unwrap_or_default();
+    let desks = Desks::open(shared.speaks, &Question::ALL);
     let (since, loss) = (Instant::now(), None);
     // Of ranks on other hosts nobody here knows what they do.
     let sees_all = shared.speaks && shared.peers.len() + 1 == usize::from(ranks);
@@ -68,6 +70,7 @@ pub(super) fn start(
         shared,
         ranks,
         supervisor,
+        memory,
         launcher,
         parent,
         desks,
@@ -104,6 +107,8 @@ struct Watch {
     shared: Arc<Shared>,
     ranks: u16,
     supervisor: Arc<Supervisor>,
+    /// Message and segments for those who look at the ranks themselves.
+    memory: (Vec<u8>, Vec<OwnedFd>),
     /// Hangs up when the process manager is gone.
     launcher: Option<OwnedFd>,
     /// Becomes readable when the parent is gone, where the process manager has no connection.
@@ -205,6 +210,10 @@ impl Watch {
             Question::Snapshot => {
                 let (seconds, ranks) = (time.as_secs_f64(), self.snapshot());
                 Snapshot { program, seconds, ranks }.to_json()
+            }
+            Question::Memory => {
+                let (message, segments) = &self.memory;
+                return self.desks.hand_out(message, segments);
             }
         };
         self.desks.answer(question, &bytes);

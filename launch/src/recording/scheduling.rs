@@ -14,7 +14,7 @@ struct Times {
 
 /// Scheduling of one rank.
 #[derive(Debug)]
-pub(super) struct Scheduling {
+pub(crate) struct Scheduling {
     /// `None` where the system does not say.
     file: Option<File>,
     last: Option<Times>,

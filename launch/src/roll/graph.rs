@@ -7,7 +7,7 @@
 
 use super::{Doing, Standing};
 use std::collections::{BTreeMap, BTreeSet};
-use weft_link::status::{Meeting, Whom};
+use weft_link::status::{Awaited, Meeting, Whom};
 use weft_wire::Rank;
 
 /// Most ranks among which the fewest are looked for: the launcher has other things to do.
@@ -38,7 +38,7 @@ impl Graph {
     /// The waits of these, in a job of so many ranks. Those that do not count, and those of which
     /// nobody knows who ends them, are none.
     pub fn of(all: &[Standing], ranks: u16, counts: fn(&Standing) -> bool) -> Self {
-        let meetings = Meetings::of(all);
+        let meetings = Meetings::among(all);
         let mut missing: BTreeMap<(u64, u32), Vec<Rank>> = BTreeMap::new();
         let mut missing = |it: &Meeting| {
             let known = missing.entry((it.team, it.number));
@@ -122,23 +122,31 @@ impl Graph {
 }
 
 /// Operations in which members of teams wait.
-pub(super) struct Meetings<'a>(BTreeMap<u64, BTreeMap<Rank, &'a Meeting>>);
+pub(crate) struct Meetings<'a>(BTreeMap<u64, BTreeMap<Rank, &'a Meeting>>);
 
 impl<'a> Meetings<'a> {
-    pub fn of(all: &'a [Standing]) -> Self {
+    /// Those of these ranks.
+    pub(super) fn among(all: &'a [Standing]) -> Self {
+        let waits = all.iter().filter_map(|standing| match &standing.doing {
+            Doing::Waits(awaited) => Some((standing.rank, awaited)),
+            _ => None,
+        });
+        Meetings::of(waits)
+    }
+
+    /// Those that ranks wait in, of which each waits for this.
+    pub fn of(waits: impl IntoIterator<Item = (Rank, &'a Awaited)>) -> Self {
         let mut teams: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        for standing in all {
-            if let Doing::Waits(awaited) = &standing.doing
-                && let Whom::Meeting(meeting) = &awaited.whom
-            {
-                teams.entry(meeting.team).or_default().insert(standing.rank, meeting);
+        for (rank, awaited) in waits {
+            if let Whom::Meeting(meeting) = &awaited.whom {
+                teams.entry(meeting.team).or_default().insert(rank, meeting);
             }
         }
         Meetings(teams)
     }
 
     /// Members that have not come to a meeting, nor to a later one.
-    fn missing(&self, meeting: &Meeting) -> Vec<Rank> {
+    pub fn missing(&self, meeting: &Meeting) -> Vec<Rank> {
         let team = self.0.get(&meeting.team);
         let has_come = |rank: &&Rank| {
             let at = team.and_then(|team| team.get(rank));
@@ -148,7 +156,7 @@ impl<'a> Meetings<'a> {
     }
 
     /// Members of a team that wait at one place of its operations, and have called different ones.
-    pub fn disagreements(&self) -> Vec<Ranks> {
+    pub(super) fn disagreements(&self) -> Vec<Ranks> {
         let mut found = Vec::new();
         for team in self.0.values() {
             let mut places: BTreeMap<u32, (BTreeSet<u32>, Ranks)> = BTreeMap::new();

@@ -73,6 +73,7 @@ fn who_looks_no_more_waits_no_more() {
     let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
     let of = |polls, looked| {
         let status = Status {
+            begun: 0,
             since: Duration::from_secs(5),
             thread,
             looked: Duration::from_millis(looked),

@@ -17,7 +17,7 @@ const MOST_ODD: usize = 32;
 pub(super) fn lines(all: &[Standing], ranks: u16) -> Vec<String> {
     let certain = Graph::of(all, ranks, Standing::is_certain);
     let mut lines: Vec<_> = deadlock(all, &certain).into_iter().collect();
-    let meetings = Meetings::of(all);
+    let meetings = Meetings::among(all);
     lines.extend(meetings.disagreements().iter().map(|ranks| disagreement(&some(all, ranks))));
     lines.extend(culprits(all, &Graph::of(all, ranks, Standing::is_settled)));
     lines

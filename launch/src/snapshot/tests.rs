@@ -17,6 +17,7 @@ fn a_snapshot_is_read_as_it_was_written() {
     let own = std::process::id();
     let awaited = Some(Awaited::of_unknown("a reply"));
     let status = Status {
+        begun: 0,
         since: std::time::Duration::from_millis(1500),
         thread: own,
         looked: std::time::Duration::ZERO,

@@ -30,6 +30,8 @@ pub trait Notice: Send + Sync {
 pub struct Status {
     /// Time since it is so.
     pub since: Duration,
+    /// Time at which it became so, in nanoseconds by the clock of the rank's host.
+    pub begun: u64,
     /// Thread that has said it, by the number that the system gives it.
     pub thread: u32,
     /// Time since it has looked for what it waits for.

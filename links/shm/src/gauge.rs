@@ -33,15 +33,16 @@ impl GaugePage {
         ring(&self.control.bells, Waiter::Upcall);
     }
 
-    /// Counts that it has shown last; `None` if it never has.
-    pub fn read(&self) -> Option<Counts> {
+    /// Counts that it has shown last, and a number that changes whenever it shows some; `None` if
+    /// it never has.
+    pub fn read(&self) -> Option<(u64, Counts)> {
         (0..READS).find_map(|_| {
             let number = self.words[0].load(Ordering::Acquire);
             let words = std::array::from_fn(|word| self.words[1 + word].load(Ordering::Relaxed));
             fence(Ordering::Acquire);
             let is_same = self.words[0].load(Ordering::Relaxed) == number;
             let is_whole = number.is_multiple_of(2) && is_same && number > 0;
-            is_whole.then(|| Counts::of_words(words))
+            is_whole.then(|| (number, Counts::of_words(words)))
         })
     }
 }

@@ -105,7 +105,8 @@ fn status_of(head: &[u64], awaited: &[u64]) -> Option<Status> {
     let now = SystemClock.now();
     let age = |time: u64| Duration::from_nanos(now.saturating_sub(time));
     let thread = u32::try_from(thread).unwrap_or_default();
-    Some(Status { since: age(since), thread, looked: age(look), polls: polls != 0, awaited })
+    let (begun, polls) = (since, polls != 0);
+    Some(Status { since: age(since), begun, thread, looked: age(look), polls, awaited })
 }
 
 #[cfg(test)]

@@ -48,9 +48,20 @@ impl Supervisor {
 
     /// Asks that rank for its counts, and returns those that it has shown last.
     pub fn counts_of(&self, number: usize) -> Option<Counts> {
-        let gauge = self.segments.get(number)?.gauge();
-        gauge.ask();
-        gauge.read()
+        self.ask_counts(number);
+        self.shown_counts(number).map(|(_, counts)| counts)
+    }
+
+    /// Asks that rank for its counts, which it shows soon, unless it is stopped.
+    pub fn ask_counts(&self, number: usize) {
+        if let Some(segment) = self.segments.get(number) {
+            segment.gauge().ask();
+        }
+    }
+
+    /// Counts that that rank has shown last, and a number that changes whenever it shows some.
+    pub fn shown_counts(&self, number: usize) -> Option<(u64, Counts)> {
+        self.segments.get(number)?.gauge().read()
     }
 
     /// The trace of that rank, if there is one.

@@ -227,7 +227,7 @@ impl Utilization {
         for life in lives {
             for (piece, time) in life.within(life.begin, life.end) {
                 let of = &mut bins[piece.state as usize];
-                spread(of, piece.start as f64 / bin, (piece.start + time) as f64 / bin);
+                spread(of, piece.start as f64 / bin, (piece.start + time) as f64 / bin, 1.0);
             }
         }
         let mut of = |state: State| std::mem::take(&mut bins[state as usize]);
@@ -242,12 +242,12 @@ impl Utilization {
     }
 }
 
-/// Adds one rank from one place in these bins to another.
-fn spread(bins: &mut [f64], from: f64, to: f64) {
+/// Adds so much for each bin from one place in these bins to another.
+pub(super) fn spread(bins: &mut [f64], from: f64, to: f64, more: f64) {
     let mut bin = from as usize;
     while bin < bins.len() && (bin as f64) < to {
         let part = to.min(bin as f64 + 1.0) - from.max(bin as f64);
-        bins[bin] += part.max(0.0);
+        bins[bin] += more * part.max(0.0);
         bin += 1;
     }
 }

@@ -87,6 +87,13 @@ impl Path {
         path
     }
 
+    /// The path of a recording by samples, in which no packets are.
+    pub fn unknown() -> Self {
+        let advice =
+            "Samples know no packets, and so no critical path: `weft run --trace` finds it";
+        Path { advice: advice.into(), ..Path::default() }
+    }
+
     fn add_up(&mut self, lives: &[Life], names: &Names) {
         let mut ranks: BTreeMap<u32, u64> = BTreeMap::new();
         let mut spans: BTreeMap<u32, u64> = BTreeMap::new();

@@ -53,7 +53,7 @@ impl Slow {
 
     /// Words for who ended the wait, and what the rank that was waited for did meanwhile:
     /// `until rank 3, which computed in 'solve' for 1.20 ms`.
-    pub fn end(&self) -> String {
+    pub fn end(&self, nobody: &str) -> String {
         let did: Vec<_> = self.meanwhile.iter().map(|it| it.words.as_str()).collect();
         let did = match did.split_last() {
             None => String::new(),
@@ -63,7 +63,7 @@ impl Slow {
         let named = self.awaited.map_or_else(String::new, |rank| format!("; rank {rank}{did}"));
         match self.ended_by {
             _ if self.is_open => format!("which nothing ended{named}"),
-            None => format!("ended by no packet{named}"),
+            None => format!("ended by {nobody}{named}"),
             Some(rank) => format!("until rank {rank}{did}"),
         }
     }

@@ -167,6 +167,8 @@ struct Walk {
     open: Vec<Open>,
     /// Names of the spans under way, and when they began.
     spans: Vec<(u32, u64)>,
+    /// True if events say for whom waits are, as those of recordings by samples do.
+    is_told: bool,
     life: Life,
 }
 
@@ -232,6 +234,12 @@ impl Walk {
                     }
                 }
             }
+            What::WaitsFor(rank) => {
+                self.is_told = true;
+                if let Some(wait) = self.innermost_wait() {
+                    wait.ended_by = Some((at as u32, rank.0.into()));
+                }
+            }
             What::WaitBegins => {
                 let text = of.waits.get(&at).map_or(0, |text| names.number(text));
                 self.begin_wait(text);
@@ -267,6 +275,8 @@ impl Walk {
             | What::Delivered { .. }
             | What::Put { .. }
             | What::Got { .. }
+            | What::Counted { .. }
+            | What::Looked { .. }
             | What::Text { .. } => {}
         }
     }
@@ -309,7 +319,11 @@ impl Walk {
         for open in &self.open[from..] {
             if let Open::Wait(wait) = open {
                 self.life.waits[*wait].end = self.now;
-                self.life.waits[*wait].ended_by = None;
+                // The packet that came last has not ended it. Who is said to be waited for still
+                // is.
+                if !self.is_told {
+                    self.life.waits[*wait].ended_by = None;
+                }
             }
         }
     }

@@ -26,7 +26,7 @@ fn names_of_findings_stay() {
     assert_eq!(
         names.join(" "),
         "balance blame clocks copies critical_path duration_ns events handlers is_cut is_simulated \
-         lost_events matching options orders program ranks slowest_waits spans time traffic \
+         lost_events matching options orders program ranks sampled slowest_waits spans time traffic \
          utilization verdict wait_kinds"
     );
     assert_eq!(json["matching"]["matched"], 1);

@@ -37,6 +37,8 @@ pub struct Evidence<'a> {
     pub path: &'a Path,
     /// Kinds of waits.
     pub kinds: &'a [Kind],
+    /// True of a recording by samples, which has no packets.
+    pub is_sampled: bool,
 }
 
 impl Evidence<'_> {
@@ -204,7 +206,14 @@ impl Evidence<'_> {
     fn no_packets(&self, ns: u64, idle: u64) -> String {
         let text = self.kinds.first().and_then(|kind| kind.text.as_ref());
         let most = text.map_or_else(String::new, |text| format!(", most of all for {text}"));
-        format!("No packet ended {} of that{most}. {}", units::percent(ns, idle), self.of_balance())
+        let share = units::percent(ns, idle);
+        match self.is_sampled {
+            true => format!(
+                "Of {share} of that samples do not show for whom{most}. {}",
+                self.of_balance()
+            ),
+            false => format!("No packet ended {share} of that{most}. {}", self.of_balance()),
+        }
     }
 
     fn of_balance(&self) -> String {

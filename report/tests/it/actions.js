@@ -171,9 +171,16 @@ async function lookAtUtilization(told) {
   told.utilization = words("hover");
 }
 
+async function lookAtSampled(told) {
+  told.sampled = words("sampled");
+  told.shown = [...document.querySelectorAll(".traced")].filter((of) => of.offsetParent !== null).map((of) => of.textContent);
+  told.counters = [...document.querySelectorAll("#counters tbody tr")].map((of) => of.textContent);
+}
+
 const ACTS = {
   all: [look, addUp, clickWait, zoomAndDrag, findText, lookAtPacket, lookAtStates, lookAtPackets, lookAtMatrix, lookAtUtilization],
   sums: [look, addUp, lookAtPackets],
+  sampled: [look, lookAtSampled],
 };
 
 (async () => {

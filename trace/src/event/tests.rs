@@ -25,7 +25,7 @@ fn named() -> impl Strategy<Value = Named> {
 
 /// Events of a number, a count, or a peer.
 fn numbered() -> impl Strategy<Value = What> {
-    (0..7u8, any::<u32>(), any::<u64>(), any::<u16>()).prop_map(|(kind, number, count, peer)| {
+    (0..10u8, any::<u32>(), any::<u64>(), any::<u16>()).prop_map(|(kind, number, count, peer)| {
         match kind {
             0 => What::HandlerGoesOn(number),
             1 => What::PopupBegins { port: number, run: count },
@@ -33,6 +33,9 @@ fn numbered() -> impl Strategy<Value = What> {
             3 => What::Submitted { order: number, number: count },
             4 => What::Delivered { order: number, number: count, from: Rank(peer) },
             5 => What::Put { to: Rank(peer), bytes: count },
+            6 => What::WaitsFor(Rank(peer)),
+            7 => What::Counted { counter: number as u8, more: count },
+            8 => What::Looked { times: count, longest_ns: number.into() },
             _ => What::Got { from: Rank(peer), bytes: count },
         }
     })

@@ -52,11 +52,20 @@ fn keys_sort_and_show_details() {
     let lines = screen(&mut view);
     assert!(lines[1].contains("▼out/s"), "{}", lines[1]);
     assert!(lines[2].trim_start().starts_with('2'), "{}", lines[2]);
-    view.press(KeyCode::Char('r'));
+    view.press(KeyCode::Char('o'));
     assert!(screen(&mut view)[2].trim_start().starts_with('0'));
     view.press(KeyCode::Down);
     view.press(KeyCode::Down);
     view.press(KeyCode::Enter);
     let lines = screen(&mut view);
     assert!(lines.iter().any(|line| line.contains("rank 1, process 101: computes")), "{lines:?}");
+}
+
+#[test]
+fn what_is_said_of_a_recording_stands_there_until_the_next_key() {
+    let mut view = view();
+    view.say("recording into weft-4711.trace: 1.2 of 2.0 s".into());
+    assert_eq!(screen(&mut view)[19], "recording into weft-4711.trace: 1.2 of 2.0 s");
+    view.press(KeyCode::Down);
+    assert!(screen(&mut view)[19].ends_with("r record 2 s"), "{:?}", screen(&mut view)[19]);
 }

@@ -60,7 +60,7 @@ fn a_wait_that_nobody_knows_or_that_has_just_begun_is_no_deadlock() {
 fn a_meeting_is_missed_by_who_is_before_it() {
     let at = |rank, number| waits(rank, "barrier", meeting(number, 5), 9);
     let missing = |all: &[Standing]| {
-        Meetings::of(all).missing(&match meeting(3, 5) {
+        Meetings::among(all).missing(&match meeting(3, 5) {
             Whom::Meeting(meeting) => meeting,
             _ => unreachable!(),
         })
@@ -76,7 +76,7 @@ fn a_meeting_is_missed_by_who_is_before_it() {
 #[test]
 fn members_that_call_different_operations_disagree() {
     let at = |rank, number, call| waits(rank, "it", meeting(number, call), 9);
-    let disagreements = |all: &[Standing]| Meetings::of(all).disagreements();
+    let disagreements = |all: &[Standing]| Meetings::among(all).disagreements();
     assert_eq!(disagreements(&[at(0, 3, 5), at(1, 3, 5), at(2, 4, 6)]), [] as [Ranks; 0]);
     assert_eq!(disagreements(&[at(0, 3, 5), at(1, 3, 6), at(2, 4, 6)]), [ranks(&[0, 1])]);
 }

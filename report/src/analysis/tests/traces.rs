@@ -60,13 +60,16 @@ fn any_time() -> impl Strategy<Value = u64> {
 }
 
 fn beside_packets() -> impl Strategy<Value = What> {
-    (0..7u8, 0..3u32, 0..3u64, 0..4u16).prop_map(|(kind, number, count, peer)| match kind {
+    (0..10u8, 0..3u32, 0..3u64, 0..4u16).prop_map(|(kind, number, count, peer)| match kind {
         0 => What::HandlerGoesOn(number),
         1 => What::PopupBegins { port: number, run: count },
         2 => What::PopupEnds { port: number, run: count },
         3 => What::Submitted { order: number, number: count },
         4 => What::Delivered { order: number, number: count, from: Rank(peer) },
         5 => What::Put { to: Rank(peer), bytes: count },
+        6 => What::WaitsFor(Rank(peer)),
+        7 => What::Counted { counter: number as u8, more: u64::MAX - count },
+        8 => What::Looked { times: count, longest_ns: number.into() },
         _ => What::Got { from: Rank(peer), bytes: u64::MAX - count },
     })
 }
