@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
-use weft_netns::{Cluster, Options, available};
+use weft_netns::{Cluster, Options, available, write_script};
 
 fn weft(words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
@@ -79,10 +79,12 @@ fn hosts_that_exist_are_reached_by_the_remote_shell() {
     }
 }
 
-/// Compares all that are installed at one place. Those of two places at once would fight for the
-/// cores, and some libraries' ranks never give one away.
+/// Held by who compares: those of two places at once would fight for the cores, and some libraries'
+/// ranks never give one away.
+static CORES: Mutex<()> = Mutex::new(());
+
+/// Compares all that are installed at one place.
 fn assert_compared(place: &str, wefts: &[&str]) {
-    static CORES: Mutex<()> = Mutex::new(());
     let _alone = CORES.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let plot = folder.path().join("plot.svg");
@@ -128,6 +130,40 @@ fn peers_are_compared_on_ethernet() {
 }
 
 #[test]
+fn whole_programs_are_compared_and_who_fails_is_named() {
+    if !available() {
+        return;
+    }
+    let _alone = CORES.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let (own, silent) = (folder.path().join("own"), folder.path().join("silent"));
+    write_script(&own, "#!/bin/sh\necho time: 0.25 s\n").unwrap();
+    write_script(&silent, "#!/bin/sh\ntrue\n").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+    command.args(["compare", "--json", "--on", "programs", "--turns", "1"]).stdin(Stdio::null());
+    let programs = ["cg --rows 40 --columns 40", "sweep --sweeps 50"];
+    let output = command.args(programs).args([&own, &silent]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4 * 2 * 3, "each program, on 2 and 4 ranks, by three ways: {said}");
+    for line in &lines {
+        match line["program"].as_str().unwrap() {
+            "silent" => assert_eq!(line["missing"], "it printed no line like `time: 0.25 s`"),
+            "own" => assert_eq!((&line["p50"], &line["tcp_ratio"]), (&0.25.into(), &1.0.into())),
+            name => {
+                assert!(programs.contains(&name), "{line}");
+                ["p50", "mean", "tcp_ratio"]
+                    .iter()
+                    .for_each(|field| assert_is_figure(&line[field]));
+            }
+        }
+    }
+    let ranks = |count: u32| lines.iter().filter(|line| line["ranks"] == count).count();
+    assert_eq!((ranks(2), ranks(4)), (12, 12));
+}
+
+#[test]
 fn without_json_there_is_a_table_and_its_progress_beside() {
     let output = weft("compare --on host --only tcp --turns 1 --rounds 1");
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -144,6 +180,13 @@ fn mistakes_are_one_line_each() {
         ("compare --turns 0", "0 is not in 1..=1000"),
         ("compare --only gasnet", "gasnet"),
         ("compare --on mars", "mars"),
+        ("compare cg", "cg: programs are run with --on programs"),
+        (
+            "compare --on programs lu",
+            "lu is no file, and none of the programs that come along: cg, ",
+        ),
+        ("compare --on programs --only ucx", "whole programs are run by open-mpi, weft-udp,"),
+        ("compare --on programs --plot x.svg", "--on programs goes without --plot and --preset"),
         ("bench barrier --link udp", "between hosts there are latency, message, rate,"),
         ("bench latency --link udp -n 3", "between hosts, benchmarks have two ranks"),
         ("bench latency --hosts a", "--hosts a,b"),

@@ -35,7 +35,7 @@ const WAITERS: [(&str, &str); 5] = [
     ("wave", "--length 500 --texts 2 --rows 3"),
 ];
 
-/// Programs in Fortran, likewise.
+/// Problems for programs in Fortran.
 const FORTRAN: [(&str, &str); 2] = [
     ("sparse", "--rows 203 --entries 3 --repeat 2"),
     ("sweep", "--rows 31 --columns 40 --strip 3 --sweeps 20"),

@@ -6,7 +6,7 @@
 //! counts of a peer is the median of its turns, each of which is a median of its own. All have the
 //! same three figures; where a peer's own tool has no such figure there is none. Peers that are
 //! missing are named with what to install, and peers that fail with what they said: neither stops
-//! the others.
+//! the others. Whole MPI programs ([`programs`]) are compared by the time that they take.
 //!
 //! It starts programs and reads what they print. Nothing of it stays: the hosts are those of
 //! `weft-netns`, and what is compiled goes to a temporary folder.
@@ -16,12 +16,13 @@
 mod figures;
 mod peers;
 mod plot;
+mod programs;
 mod report;
 mod testbed;
 mod tool;
 mod turns;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use testbed::Testbed;
@@ -38,6 +39,8 @@ enum On {
     Ethernet,
     /// On both
     Both,
+    /// On Ethernet as whole MPI programs, each on Weft and over Open MPI's own TCP
+    Programs,
 }
 
 /// Options of a comparison.
@@ -46,10 +49,10 @@ pub struct Spec {
     /// Place of the comparison
     #[arg(long, value_enum, default_value_t = On::Both)]
     on: On,
-    /// Number of turns of each
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    turns: u16,
-    /// Samples of each figure in a turn
+    /// Number of turns of each [default: 5; of whole programs 3]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    turns: Option<u16>,
+    /// Samples of each figure in a turn, except of whole programs
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
     /// Only these, beside Weft [weft-udp, weft-xdp, open-mpi-on-weft, tcp, open-mpi, mpich, ucx,
@@ -65,7 +68,15 @@ pub struct Spec {
     /// Draw the figures, too
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// With --on programs: one of cg, mg, is, transpose, wave, sparse, sweep, asp, qr and sor, or
+    /// the path of an MPI program that prints a line like `time: 0.25 s`; each in one word with its
+    /// options, if it has any [default: those ten]
+    #[arg(value_name = "PROGRAM")]
+    programs: Vec<String>,
 }
+
+/// Number of turns of each, unless a user says another.
+const TURNS: u16 = 5;
 
 /// Compares, and prints.
 ///
@@ -74,6 +85,15 @@ pub struct Spec {
 /// part of the result.
 pub fn run(spec: &Spec) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    if spec.on == On::Programs {
+        if spec.plot.is_some() || spec.preset.is_some() {
+            bail!("--on programs goes without --plot and --preset");
+        }
+        return programs::run(&spec.programs, &spec.only, spec.turns, spec.json, folder.path());
+    }
+    if let Some(program) = spec.programs.first() {
+        bail!("{program}: programs are run with --on programs");
+    }
     let mut testbeds = Vec::new();
     if spec.on != On::Ethernet {
         testbeds.push(Testbed::Host);
@@ -82,12 +102,12 @@ pub fn run(spec: &Spec) -> Result<()> {
         (On::Host, _) => {}
         (_, Ok(ethernet)) => testbeds.push(ethernet),
         (On::Both, Err(error)) => eprintln!("weft: not on Ethernet: {error:#}"),
-        (On::Ethernet, Err(error)) => return Err(error),
+        (_, Err(error)) => return Err(error),
     }
     let mut compared = Vec::new();
     for testbed in &testbeds {
         let peers = peers::all(testbed, folder.path(), &spec.only, spec.preset.as_deref());
-        let outcomes = turns::take(testbed, peers, spec.turns, spec.rounds.into());
+        let outcomes = turns::take(testbed, peers, spec.turns.unwrap_or(TURNS), spec.rounds.into());
         match spec.json {
             true => report::print_json(testbed.name(), &outcomes)?,
             false => report::print_table(testbed, &outcomes)?,

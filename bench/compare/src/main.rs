@@ -30,6 +30,8 @@ Examples:
   weft compare                          in memory and on Ethernet, everybody who is installed
   weft compare --on ethernet --only tcp,mpich --turns 9
   weft compare --json --plot figures.svg
+  weft compare --on programs            ten MPI programs on Weft, and over Open MPI's own TCP; some minutes
+  weft compare --on programs --only weft-udp --turns 9 cg 'is --keys 1000000' './mine --size 100'
 
 Everybody has turns, each of a few tenths of a second, with the same message sizes. A figure is the median
 of the turns' medians. Two network namespaces make the Ethernet, which takes root. For figures that mean

@@ -72,7 +72,7 @@ pub fn all(
 ///
 /// # Errors
 /// It is not; `package` is Debian's that has it.
-fn installed(command: &str, package: &str) -> Result<()> {
+pub fn installed(command: &str, package: &str) -> Result<()> {
     if tool::find(command).is_none() {
         bail!("no {command} here (Debian has it in {package})");
     }
@@ -81,7 +81,7 @@ fn installed(command: &str, package: &str) -> Result<()> {
 
 /// A command for the first process (0) or the second (1) that is ended when it takes too long, with
 /// these words, of which those like `A=B` before the program are its environment.
-fn limited(testbed: &Testbed, number: usize, words: &[&str]) -> Command {
+pub fn limited(testbed: &Testbed, number: usize, words: &[&str]) -> Command {
     let mut command = testbed.command(number, tool::LIMITED[0]);
     command.args(&tool::LIMITED[1..]).args(words);
     command

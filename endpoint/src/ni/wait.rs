@@ -117,6 +117,9 @@ const PROBE_EVERY: Duration = Duration::from_micros(100);
 const LONGEST_POLL: Duration = Duration::from_micros(8);
 /// Polls between two pauses of a program that polls, while nobody else wants its core.
 const POLLS_PER_PAUSE: u32 = 256;
+/// Polls between them while others want it that give it back soon. A message that comes in this
+/// time, some microseconds, costs no yield there and back, and meanwhile more come for the others.
+const POLLS_PER_PAUSE_ON_SHARED_CORE: u32 = 4;
 /// Longest sleep of a program that polls, and may wait for something besides packets.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Longest time between two yields, a look at the network included, that nobody else had the core.
@@ -293,7 +296,7 @@ impl Waits {
         };
         let gap = if pace == Pace::Yield { after - now } else { Duration::ZERO };
         self.observe(after, gap);
-        let polls = if self.core() == Core::Own { POLLS_PER_PAUSE } else { 1 };
+        let polls = polls_per_pause(self.core());
         self.polls.paused(after, polls);
         Ok(polls)
     }
@@ -377,6 +380,14 @@ impl Polls {
     fn paused(&self, now: Duration, count: u32) {
         self.paused.store(now.as_nanos() as u64, Ordering::Relaxed);
         self.count.store(count, Ordering::Relaxed);
+    }
+}
+
+fn polls_per_pause(core: Core) -> u32 {
+    match core {
+        Core::Own => POLLS_PER_PAUSE,
+        Core::Shared => POLLS_PER_PAUSE_ON_SHARED_CORE,
+        Core::Busy | Core::Rationed => 1,
     }
 }
 
