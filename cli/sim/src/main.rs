@@ -98,8 +98,8 @@ fn write_trace(tape: &Tape, file: &Path, arguments: &Arguments) -> Result<()> {
         program: words.map(String::as_str).collect::<Vec<_>>().join(" "),
         hosts: vec!["simulated".into(); arguments.ranks.into()],
         is_simulated: true,
-        parts: 0,
         options: [("preset".into(), arguments.preset.to_string())].into(),
+        ..Default::default()
     };
     let recorded =
         tape.write(file, &run).with_context(|| format!("cannot write the trace to {file:?}"))?;
