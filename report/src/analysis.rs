@@ -263,4 +263,4 @@ fn find(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

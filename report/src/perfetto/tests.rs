@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::analysis::beside::tests::busy_run;
+use crate::analysis::tests::traces::any_trace;
 use crate::slices::tests::short_run;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Events of the file about the short run.
 fn packets() -> Vec<TracePacket> {
@@ -103,4 +106,54 @@ fn popups_at_one_time_have_tracks_of_their_own() {
         of.map(|packet| packet.timestamp.unwrap()).collect::<Vec<_>>()
     };
     assert_eq!((times(popups[0]), times(popups[1])), (vec![100, 400], vec![150, 1_100]));
+}
+
+/// Rules that the Perfetto UI and its trace processor rely on: a track is described before it is
+/// used, and after its parent; slices of a track lie in one another, all end, and go forward in
+/// time; a flow has one beginning and one end.
+fn follows_the_rules(packets: &[TracePacket]) {
+    let (mut described, mut open) = (BTreeSet::new(), BTreeMap::<u64, (u64, u64)>::new());
+    let mut flows = BTreeMap::<u64, [u32; 2]>::new();
+    for packet in packets {
+        if let Some(track) = &packet.track_descriptor {
+            assert!(
+                track.parent_uuid.is_none_or(|parent| described.contains(&parent)),
+                "{track:?}"
+            );
+            assert!(described.insert(track.uuid()), "{track:?} is described twice");
+        }
+        let Some(event) = &packet.track_event else { continue };
+        assert!(described.contains(&event.track_uuid()), "{event:?}");
+        for (flow, end) in event
+            .flow_ids
+            .iter()
+            .map(|flow| (flow, 0))
+            .chain(event.terminating_flow_ids.iter().map(|flow| (flow, 1)))
+        {
+            flows.entry(*flow).or_default()[end] += 1;
+        }
+        let (depth, last) = open.entry(event.track_uuid()).or_default();
+        match event.r#type() {
+            EventType::SliceBegin => *depth += 1,
+            EventType::SliceEnd => *depth = depth.checked_sub(1).expect("what ends has begun"),
+            _ => continue,
+        }
+        assert!(packet.timestamp.unwrap() >= *last, "{packet:?} goes back");
+        *last = packet.timestamp.unwrap();
+    }
+    assert!(open.values().all(|(depth, _)| *depth == 0), "{open:?}");
+    assert!(flows.values().all(|ends| *ends == [1, 1]), "{flows:?}");
+}
+
+#[test]
+fn runs_follow_the_rules_of_the_viewer() {
+    follows_the_rules(&packets());
+    follows_the_rules(&packets_of(&busy_run()));
+}
+
+proptest! {
+    #[test]
+    fn any_trace_follows_the_rules_of_the_viewer(trace in any_trace()) {
+        follows_the_rules(&packets_of(&trace));
+    }
 }
