@@ -100,7 +100,7 @@ impl Call {
     /// [`Error::Remote`] or [`Error::NoReply`] if that is what came back, [`Error::NoSuchService`]
     /// if the rank has none after a second, or a lost rank.
     pub fn wait(self) -> Result<Message> {
-        self.wait_until(None, None).map(answered)
+        self.wait_long(None)
     }
 
     /// Does what [`Self::wait`] does, and lets others know `what` this rank waits for.
@@ -108,17 +108,19 @@ impl Call {
     /// # Errors
     /// Those of [`Self::wait`].
     pub fn wait_for(self, what: &dyn Fn() -> Awaited) -> Result<Message> {
-        self.wait_until(None, Some(what)).map(answered)
+        self.wait_long(Some(what))
     }
 
     /// Waits for the reply, but no longer than `limit`; then the call is cancelled.
     ///
     /// # Errors
     /// [`Error::CallTimedOut`], or as [`Self::wait`].
-    pub fn wait_within(self, limit: Duration) -> Result<Message> {
-        let late = self.timed_out();
+    pub fn wait_within(mut self, limit: Duration) -> Result<Message> {
         let deadline = self.end.rpc.engine.packets().now().saturating_add(limit);
-        self.wait_until(Some(deadline), None)?.ok_or(late)
+        match self.wait_until(Some(deadline), None)? {
+            Some(outcome) => self.end_with(outcome),
+            None => Err(self.timed_out()),
+        }
     }
 
     /// The reply as a future that waits no longer than `limit`, from when it is first polled; then
@@ -138,11 +140,21 @@ impl Call {
         Error::CallTimedOut { rank: self.to, service: self.service().into() }
     }
 
+    #[inline]
+    fn wait_long(mut self, what: Option<&dyn Fn() -> Awaited>) -> Result<Message> {
+        match self.wait_until(None, what)? {
+            Some(outcome) => self.end_with(outcome),
+            None => unreachable!("a wait without a deadline ends with a reply"),
+        }
+    }
+
+    /// Outcome of the call, which has not ended by it yet: its reply is moved once, into a message.
+    #[inline(always)]
     fn wait_until(
-        mut self,
+        &self,
         deadline: Option<Duration>,
         what: Option<&dyn Fn() -> Awaited>,
-    ) -> Result<Option<Message>> {
+    ) -> Result<Option<Outcome>> {
         self.assert_pending();
         let (rpc, key, over) = (&*self.end.rpc, self.key, self.over);
         let answers = (rpc.answers.number, rpc.answers.slot);
@@ -155,7 +167,7 @@ impl Call {
             Awaited::new(what, Whom::One(to))
         };
         let what = what.unwrap_or(&answer);
-        let outcome = rpc.engine.wait_for(what, deadline, Some(&asker), |_, waker| {
+        rpc.engine.wait_for(what, deadline, Some(&asker), |_, waker| {
             if let Some(reply) = asker.take() {
                 return Ok(Some(Ok(rpc.tables.answered(key, reply))));
             }
@@ -167,19 +179,24 @@ impl Call {
                 patience.looked(rpc);
             }
             Ok(outcome)
-        })?;
-        outcome.map(|outcome| self.end_with(outcome)).transpose()
+        })
     }
 
     /// Ends the call.
+    #[inline(always)]
     fn end_with(&mut self, outcome: Outcome) -> Result<Message> {
         let key = std::mem::replace(&mut self.key, CallKey::null());
+        match outcome {
+            Ok(reply) => Ok(self.end.rpc.engine.open(reply)),
+            Err(ending) => self.fail_with(key, *ending),
+        }
+    }
+
+    /// Error of a call that has ended without a reply.
+    #[cold]
+    fn fail_with(&self, key: CallKey, ending: Ending) -> Result<Message> {
         let (rank, service) = (self.to, || self.service().to_string());
-        let ending = match outcome {
-            Ok(reply) => return Ok(self.end.rpc.engine.open(reply)),
-            Err(ending) => ending,
-        };
-        Err(match *ending {
+        Err(match ending {
             Ending::NoReply => Error::NoReply { rank, service: service() },
             Ending::Remote(mut message) => {
                 let what = String::from_utf8_lossy(message.chunk()?).into_owned();
@@ -196,11 +213,6 @@ impl Call {
     fn assert_pending(&self) {
         assert!(!self.key.is_null(), "the outcome of this call was taken already");
     }
-}
-
-#[inline(always)]
-fn answered(reply: Option<Message>) -> Message {
-    reply.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a reply"))
 }
 
 impl Future for Call {
