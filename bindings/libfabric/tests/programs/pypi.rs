@@ -66,6 +66,37 @@ fn todays_mpich() {
     }
 }
 
+/// What is traced of an MPICH program adds up, as what Open MPI's does (`cli/tests/pages.rs`).
+#[test]
+fn a_report_of_todays_mpich_adds_up() {
+    let folder = folder();
+    let program = compile(&today("mpich", "mpicc"), "../../../apps/mpi/cg.c", &["-lm"], &folder);
+    let file = folder.path().join("the.trace");
+    let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+    mpiexec.env("WEFT_TRACE", &file).args(["-n", "4"]).arg(&program);
+    let text = run(mpiexec.args(["--rows", "40", "--columns", "31"]));
+    assert!(text.contains("checked: "), "{text}");
+    let json = run(Command::new(built().join("weft")).args(["report", "--json"]).arg(&file));
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let count = |value: &serde_json::Value| value.as_u64().unwrap();
+    let sum = |of: &serde_json::Value, what: &str| -> u64 {
+        of.as_array().unwrap().iter().map(|one| count(&one[what])).sum()
+    };
+    assert_eq!((count(&report["ranks"]), count(&report["lost_events"])), (4, 0));
+    let matching = &report["matching"];
+    assert_eq!((count(&matching["sent_only"]), count(&matching["received_only"])), (0, 0));
+    let matched = count(&matching["matched"]);
+    assert!(matched > 100, "{matching}");
+    assert_eq!(matched, count(&report["traffic"]["received_packets"]));
+    let matrix = &report["traffic"]["matrix"];
+    assert_eq!(matched, sum(matrix, "data_packets") + sum(matrix, "control_packets"));
+    for rank in report["time"].as_array().unwrap() {
+        let parts = ["computing_ns", "waiting_ns", "handler_ns", "lost_ns"];
+        let all: u64 = parts.iter().map(|part| count(&rank[part])).sum();
+        assert_eq!(all, count(&rank["end_ns"]) - count(&rank["begin_ns"]), "{rank}");
+    }
+}
+
 #[test]
 fn collectives_of_todays_mpich() {
     let folder = folder();
