@@ -89,7 +89,8 @@ fn rows(of: &RankTrace) -> BTreeMap<Rank, Rows> {
                     let (_, of) = row.get_or_insert((packet.peer, Rows::default()));
                     of.packets += 1;
                     of.bytes += u64::from(packet.size);
-                    of.ns += if goes_on { time.saturating_sub(last) } else { 0 };
+                    let more = if goes_on { time.saturating_sub(last) } else { 0 };
+                    of.ns = of.ns.saturating_add(more);
                 }
                 last = *time;
             }
@@ -98,7 +99,7 @@ fn rows(of: &RankTrace) -> BTreeMap<Rank, Rows> {
             // Waits are no time of theirs.
             What::WaitBegins => {
                 if let Some((_, of)) = &mut row {
-                    of.ns += time.saturating_sub(last);
+                    of.ns = of.ns.saturating_add(time.saturating_sub(last));
                 }
                 last = *time;
             }
