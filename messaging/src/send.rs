@@ -353,7 +353,7 @@ impl<'a> Sending<'a> {
         }
         let filled = left.min(packet.room());
         let start = self.sent as usize;
-        let lend_to = self.total as usize - COPIED_TAIL.min(self.total as usize);
+        let lend_to = (self.total as usize).saturating_sub(COPIED_TAIL);
         let lent = lent.filter(|_| start < lend_to);
         match (lent, parts.whole()) {
             (Some(lent), _) => drop(packet.put_lent(lent, start..start + filled)?),

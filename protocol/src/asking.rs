@@ -51,13 +51,12 @@ impl<B: Copy> Ni<B> {
     pub(crate) fn asks(&mut self, to: Rank, taken: usize, out: &mut impl Actions<B>) -> bool {
         self.retransmission.unacknowledged += 1;
         self.retransmission.taken += taken;
-        let Ni { settings, peers, retransmission, .. } = self;
-        let Some(flow) = peers[to].flow.as_deref_mut() else { return false };
-        if !settings.preset.is_optimistic() {
+        if !self.settings.preset.is_optimistic() {
             return false;
         }
+        let Ni { settings, peers, retransmission, .. } = self;
         let short = retransmission.taken >= settings.pupa.pool_marks().0;
-        let sending = &mut flow.sending;
+        let sending = &mut peers.flow(to).sending;
         let Asking { from, every, .. } = Asking::of(sending.window(settings), settings);
         sending.asking |= short || sending.len() >= from;
         let asks = sending.asks(taken, every);
@@ -78,8 +77,7 @@ impl<B: Copy> Ni<B> {
     /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
         let Ni { settings, peers, retransmission, .. } = self;
-        let Some(flow) = peers[from].flow.as_deref_mut() else { return };
-        let sending = &mut flow.sending;
+        let sending = &mut peers.flow(from).sending;
         if !retransmission.short && !sending.asking {
             return;
         }

@@ -6,8 +6,6 @@
 //! gap, an answer that was asked for, room that is told, packets that wait to be sent or sent
 //! again) goes the long way.
 
-use crate::peers::Peer;
-use crate::preset::Reliability;
 use crate::sequence::Flow;
 use crate::timer::Timer;
 use crate::{Actions, Delivery, Ni};
@@ -23,7 +21,7 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> bool {
         let (now, settings, from) = (self.now, &self.settings, header.source);
-        let is_of_pupa = settings.preset.is_optimistic() && self.reliability() == Reliability::Ni;
+        let is_of_pupa = settings.preset.is_optimistic();
         if !is_of_pupa || !header.tree.is_unicast_of(from) || header.asks || header.credits != 0 {
             return false;
         }
@@ -54,10 +52,10 @@ impl<B: Copy> Ni<B> {
             self.free_acknowledged(from, header.acknowledgement, news, out);
         }
         let Ni { peers, settings, .. } = self;
-        let Peer { outgoing, flow: Some(flow), .. } = &mut peers[from] else { return true };
-        let sending = &flow.sending;
+        let sending = &peers.flow(from).sending;
         if header.acknowledgement == sending.oldest() {
-            outgoing.grant(sending.places(sending.window(settings)));
+            let places = sending.places(sending.window(settings));
+            peers[from].outgoing.grant(places);
         }
         self.count_received(header);
         self.counters.packets_delivered += 1;

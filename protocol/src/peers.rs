@@ -170,6 +170,15 @@ impl<B: Clone> Peers<B> {
         }
     }
 
+    /// State of what passes between `peer` and this rank, whose packets are numbered.
+    #[inline]
+    pub fn flow(&mut self, peer: Rank) -> &mut Flow<B> {
+        match &mut self[peer].flow {
+            Some(flow) => flow,
+            None => unreachable!("what is numbered has a flow"),
+        }
+    }
+
     /// `peer`, if there is such a rank.
     #[inline(always)]
     pub fn get_mut(&mut self, peer: Rank) -> Option<&mut Peer<B>> {

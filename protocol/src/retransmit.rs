@@ -244,9 +244,8 @@ impl<B: Copy> Ni<B> {
         header.sequence = number.wrapping_add(off);
         // Who says farewell waits for nothing else.
         header.asks = self.asks(to, taken, out) || tag == Tag::Farewell;
-        let settings = &self.settings;
-        let Some(flow) = &mut self.peers[to].flow else { return };
-        let sending = &mut flow.sending;
+        let Ni { peers, settings, .. } = self;
+        let sending = &mut peers.flow(to).sending;
         let deadline = sending.deadline.unwrap_or_else(|| now + sending.timeout(settings));
         sending.deadline = Some(deadline);
         self.wake_by(deadline, Timer::Retransmit);
@@ -379,9 +378,9 @@ impl<B: Copy> Ni<B> {
         let now = self.now;
         self.retransmission.unacknowledged -= usize::from(news);
         let Ni { peers, settings, .. } = self;
-        let Some(flow) = &mut peers[from].flow else { return };
-        flow.sending.round_trip.acknowledged(next, now);
-        flow.sending.note_acknowledged(news, settings);
+        let sending = &mut peers.flow(from).sending;
+        sending.round_trip.acknowledged(next, now);
+        sending.note_acknowledged(news, settings);
         for _ in 0..news {
             let Some(departure) = self.flow(from).sending.pop() else { break };
             self.retransmission.taken -= self.taken_by(&departure);
@@ -395,8 +394,7 @@ impl<B: Copy> Ni<B> {
         self.flow(from).sending.note_popped();
         self.ask_less(from);
         let Ni { peers, settings, .. } = self;
-        let Some(flow) = &mut peers[from].flow else { return };
-        let sending = &mut flow.sending;
+        let sending = &mut peers.flow(from).sending;
         sending.hurry();
         sending.deadline = (sending.len() > 0).then(|| now + sending.timeout(settings));
         if let Some(deadline) = sending.deadline {
@@ -529,10 +527,7 @@ impl<B: Copy> Ni<B> {
     }
 
     pub(crate) fn flow(&mut self, peer: Rank) -> &mut Flow<B> {
-        match &mut self.peers[peer].flow {
-            Some(flow) => flow,
-            None => unreachable!("what is numbered has a flow"),
-        }
+        self.peers.flow(peer)
     }
 }
 

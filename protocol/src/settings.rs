@@ -164,6 +164,12 @@ impl Silence {
         let Silence { heartbeat_after, .. } = Silence::default();
         Silence { heartbeat_after: heartbeat_after.min(lost_after / 4), lost_after }
     }
+
+    /// True if an NI that did not look for so long may have missed what peers said.
+    #[inline]
+    pub(crate) fn is_deaf(self, passed: Nanoseconds) -> bool {
+        passed > 2 * self.heartbeat_after
+    }
 }
 
 impl Default for Silence {

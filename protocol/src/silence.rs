@@ -223,9 +223,8 @@ impl<B: Copy> Ni<B> {
     /// The time goes on from `self.now` to `now`. If nobody looked for long, nobody listened
     /// either.
     pub(crate) fn notice_deafness(&mut self, now: Nanoseconds) {
-        let Some(Silence { heartbeat_after, .. }) = self.settings.silence else { return };
         let deaf = now.saturating_sub(self.now);
-        if deaf <= 2 * heartbeat_after {
+        if !self.settings.silence.is_some_and(|silence| silence.is_deaf(deaf)) {
             return;
         }
         let met: Vec<Rank> = self.met().collect();

@@ -1,6 +1,6 @@
 //! Points in time, and why they matter.
 
-use crate::settings::{Recovery, Silence};
+use crate::settings::Recovery;
 use crate::{Actions, Ni};
 
 /// A point in time, in nanoseconds since whatever the caller likes; it never goes back.
@@ -42,9 +42,8 @@ impl<B: Copy> Ni<B> {
     #[inline]
     fn passes(&mut self, now: Nanoseconds) -> bool {
         let passed = now.saturating_sub(self.now);
-        let is_deaf = |silence: Silence| passed > 2 * silence.heartbeat_after;
         let passes = !matches!(self.settings.recovery, Recovery::After(_))
-            && !self.settings.silence.is_some_and(is_deaf)
+            && !self.settings.silence.is_some_and(|silence| silence.is_deaf(passed))
             && self.earliest_timer().is_none_or(|(earliest, _)| earliest > now);
         if passes {
             self.now = now.max(self.now);

@@ -144,3 +144,25 @@ fn waits_in_vain_have_a_bound_whatever_was_measured() {
     sending.attempts = u8::MAX;
     assert_eq!(sending.doubled_timeout(&settings), 64 * settings.retransmit_after);
 }
+
+/// Karn's rule is for packets that were sent again, and for no others.
+#[test]
+fn an_acknowledgement_of_what_was_sent_once_ends_longer_waits() {
+    let mut flow = Flow::default();
+    for buffer in [1, 2, 3] {
+        let _ = flow.sending.number(departure(buffer));
+    }
+    flow.sending.attempts = 4;
+    assert_eq!(flow.sending.take_due(9).len(), 0, "nothing is to be sent again");
+    let _ = flow.sending.pop();
+    flow.sending.note_popped();
+    flow.sending.hurry();
+    assert_eq!(flow.sending.attempts, 0);
+    flow.sending.attempts = 4;
+    flow.sending.misses(1);
+    assert_eq!(flow.sending.take_due(9).len(), 2, "two are");
+    let _ = flow.sending.pop();
+    flow.sending.note_popped();
+    flow.sending.hurry();
+    assert_eq!(flow.sending.attempts, 1, "nobody knows which copy was acknowledged");
+}
