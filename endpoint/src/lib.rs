@@ -60,8 +60,8 @@ pub use error::{Error, Result};
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 #[cfg(not(loom))]
 pub use ni::{
-    Core, Inspect, Node, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy, WatchThread,
-    default_interrupt_delay, network_settings, quota,
+    Core, Inspect, Node, Place, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy,
+    WatchThread, default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
 pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};

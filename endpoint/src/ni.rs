@@ -17,6 +17,7 @@
 //! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
 //! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
 //! | `contention` | who else wants the core, by which waits go | |
+//! | `place` | as many ranks on each core, where they share cores | |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //! | `interrupts` | when it may not interrupt | 3.7 |
@@ -38,6 +39,7 @@ mod interrupts;
 mod lossy;
 mod network;
 mod node;
+mod place;
 mod plain;
 mod sleep;
 mod systems;
@@ -52,5 +54,6 @@ pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};
+pub use place::Place;
 pub use wait::{Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};

@@ -210,6 +210,8 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let shared = Arc::new(shared);
     let memory = memory(speaks.then_some(&segments), settings, &options, ranks.0)?;
     watch::start(Arc::clone(&shared), ranks.0, supervisor, memory, limit, on_deadlock)?;
+    let (index, count) = cores::among_same_cores(own, &facts);
+    options.insert("among-same-cores".into(), format!("{index}/{count}"));
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
-use weft_endpoint::{Preset, Shape, Silence, WaitPolicy, default_interrupt_delay, quota};
+use weft_endpoint::{Place, Preset, Shape, Silence, WaitPolicy, default_interrupt_delay, quota};
 use weft_launch::{LOSS_GRACE, Membership, is_wanted};
 
 /// A job's options, as far as given.
@@ -14,6 +14,8 @@ pub(crate) struct Options {
     cores: usize,
     /// Each rank has a core to itself, and need not look whether that is so.
     own_cores: bool,
+    /// Number of this rank among those that may use the same cores, and how many they are.
+    among_same_cores: (usize, usize),
     /// Times for which peers on a network may keep silent.
     pub silence: Silence,
     /// Longest time that a program has to notice the loss of a rank by itself, through an error,
@@ -50,6 +52,7 @@ impl Options {
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
             own_cores: read("own-cores", given("own-cores"))?.unwrap_or_default(),
+            among_same_cores: among_same_cores(membership),
             silence: silence_ms.map_or_else(Silence::default, lost_after),
             loss_grace: grace_ms.map_or(LOSS_GRACE, Duration::from_millis),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
@@ -72,8 +75,13 @@ impl Options {
         let policy = WaitPolicy::for_ranks(ranks, self.cores);
         match self.own_cores {
             true => policy.with_own_cores(),
-            false => policy.within_quota(quota(), ranks, self.cores),
+            false => policy.within_quota(quota(), ranks, self.cores).at(self.place()),
         }
+    }
+
+    fn place(&self) -> Option<Place> {
+        let (index, ranks) = self.among_same_cores;
+        Place::of(index, ranks)
     }
 
     pub fn interrupt_delay(&self, ranks_here: u16) -> Duration {
@@ -85,6 +93,17 @@ impl Options {
     pub fn refuse_preset(&self, preset: Preset, what: &str) -> Error {
         Error::Option { name: "preset", value: preset.to_string(), what: what.into() }
     }
+}
+
+/// Number of the rank among those that may use the same cores, as who started it says, or else
+/// among those of its host.
+fn among_same_cores(membership: Option<&Membership>) -> (usize, usize) {
+    let Some(member) = membership else { return (0, 1) };
+    let told = member.options().get("among-same-cores").and_then(|told| told.split_once('/'));
+    let told = told.and_then(|(index, ranks)| Some((index.parse().ok()?, ranks.parse().ok()?)));
+    let here = member.ranks_here();
+    let index = here.iter().take_while(|rank| **rank != member.rank()).count();
+    told.unwrap_or((index, here.len()))
 }
 
 /// True if an option that is on or off is on, as the command and the environment say it.

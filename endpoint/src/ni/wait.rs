@@ -12,6 +12,7 @@
 use crate::Result;
 use crate::ni::contention::system::{LimitFiles, fared};
 use crate::ni::contention::{Contention, Core, Fared};
+use crate::ni::place::{Place, Returns};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -50,6 +51,8 @@ pub struct WaitPolicy {
     pub core: Core,
     /// True if that is all there is to know: nothing is sampled.
     pub core_is_certain: bool,
+    /// Core to go to when it waits, where several ranks share each.
+    pub place: Option<Place>,
 }
 
 impl WaitPolicy {
@@ -60,6 +63,7 @@ impl WaitPolicy {
         yield_alone_for: Duration::ZERO,
         core: Core::Own,
         core_is_certain: false,
+        place: None,
     };
 
     /// The policy for a job with `ranks` ranks on a host with `cores` cores.
@@ -72,7 +76,14 @@ impl WaitPolicy {
             yield_alone_for: YIELD_ALONE_FOR,
             core,
             core_is_certain: false,
+            place: None,
         }
+    }
+
+    /// Makes it one for a rank with this place.
+    #[must_use]
+    pub fn at(self, place: Option<Place>) -> Self {
+        WaitPolicy { place, ..self }
     }
 
     /// Makes it one for ranks of which somebody else knows that each has a core to itself.
@@ -208,6 +219,7 @@ pub(crate) struct Waits {
 struct Monitor {
     contention: Contention,
     limits: Option<LimitFiles>,
+    returns: Returns,
 }
 
 impl Waits {
@@ -217,7 +229,11 @@ impl Waits {
             policy,
             start: Instant::now(),
             core: AtomicU8::new(policy.core as u8),
-            monitor: Mutex::new(Monitor { contention: Contention::new(policy.core), limits: None }),
+            monitor: Mutex::new(Monitor {
+                contention: Contention::new(policy.core),
+                limits: None,
+                returns: Returns::default(),
+            }),
             observe_at: AtomicU64::new(0),
             yields: AtomicU32::new(0),
             sleeps: AtomicU32::new(0),
@@ -318,7 +334,7 @@ impl Waits {
         // Another thread that waits does the same.
         let Ok(mut monitor) = self.monitor.try_lock() else { return };
         self.observe_at.store(now + OBSERVE_EVERY, Ordering::Relaxed);
-        let Monitor { contention, limits } = &mut *monitor;
+        let Monitor { contention, limits, returns } = &mut *monitor;
         let yields = self.yields.swap(0, Ordering::Relaxed).into();
         let sleeps = self.sleeps.swap(0, Ordering::Relaxed).into();
         if let Some(fared) = fared(now) {
@@ -328,7 +344,11 @@ impl Waits {
             let limits = limits.get_or_insert_with(LimitFiles::open);
             contention.limited(now, limits.sample());
         }
-        self.core.store(contention.verdict(now) as u8, Ordering::Relaxed);
+        let core = contention.verdict(now);
+        self.core.store(core as u8, Ordering::Relaxed);
+        if let Some(place) = self.policy.place.filter(|_| core == Core::Shared) {
+            returns.go(now, place);
+        }
     }
 
     /// Gives the core away. Threads that count at once may miss some.

@@ -36,6 +36,14 @@ fn guests(all: &[Facts], here: &[Rank]) -> usize {
     others.filter(|other| places.contains(&place(other))).count()
 }
 
+/// Number of a rank among all that may use the same cores of its machine, and how many they are.
+pub(super) fn among_same_cores(own: Rank, all: &[Facts]) -> (usize, usize) {
+    let place = |facts: &Facts| (facts.machine, facts.cores);
+    let is_same = |other: &&Facts| place(other) == place(&all[own.index()]);
+    let count = |some: &[Facts]| some.iter().filter(is_same).count();
+    (count(&all[..own.index()]), count(all))
+}
+
 /// Warns, if this is rank 0, of a core that ranks of several hosts are bound to.
 pub(super) fn warn(own: Rank, all: &[Facts]) {
     if let Some(warning) = warning(all).filter(|_| own == Rank(0)) {

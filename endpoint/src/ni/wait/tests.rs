@@ -6,6 +6,7 @@ const POLICY: WaitPolicy = WaitPolicy {
     yield_alone_for: Duration::from_secs(1),
     core: Core::Own,
     core_is_certain: false,
+    place: None,
 };
 
 /// Paces of a rank in `count` waits of `looks` fruitless looks each.

@@ -67,3 +67,11 @@ fn ranks_that_are_not_bound_have_their_part_of_the_cores_that_other_hosts_have_t
         assert_eq!(own_cores(&facts, &here, &cards), cores, "{all:?} {here:?}");
     }
 }
+
+#[test]
+fn ranks_are_counted_among_those_that_may_use_the_same_cores_of_their_machine() {
+    let (a, b) = (("m", "a", "3"), ("m", "b", "3"));
+    let (all, _) = job(&[a, ("m", "a", "1"), b, ("n", "c", "3"), b]);
+    let counts = (0..5).map(|rank| among_same_cores(Rank(rank), &all));
+    assert_eq!(counts.collect::<Vec<_>>(), [(0, 3), (0, 1), (1, 3), (0, 1), (2, 3)]);
+}
