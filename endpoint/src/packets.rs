@@ -261,10 +261,17 @@ impl Packets {
         self.node.ranks()
     }
 
-    /// Largest payload of a packet, in bytes.
+    /// Largest payload of a packet to any rank, in bytes.
     #[inline]
     pub fn max_payload(&self) -> usize {
         self.max_payload
+    }
+
+    /// Largest payload of a [packet to rank `to`](Self::packet_to), in bytes: no less than of one to
+    /// any rank, and more where the way to `to` carries more than others.
+    #[inline]
+    pub fn max_payload_to(&self, to: Rank) -> usize {
+        self.node.payload_to(to)
     }
 
     /// Largest payload, in bytes, for which the network copies a multicast for several receivers,
@@ -320,8 +327,19 @@ impl Packets {
     /// Those of [`Self::packet`].
     #[inline]
     pub fn packet_with(&self, upcalls: Upcalls) -> Result<SendPacket<'_>> {
-        let (frame, bytes) = self.node.alloc(self.protocol, upcalls)?;
-        Ok(SendPacket::new(self, frame, bytes))
+        let (frame, bytes) = self.node.alloc(self.protocol, None, upcalls)?;
+        Ok(SendPacket::new(self, None, frame, bytes))
+    }
+
+    /// A packet to rank `to` alone: does what [`Self::packet`] does, but for its length, and it is
+    /// in memory of the way to that rank, so that it leaves without a copy.
+    ///
+    /// # Errors
+    /// Those of [`Self::packet`].
+    #[inline]
+    pub fn packet_to(&self, to: Rank) -> Result<SendPacket<'_>> {
+        let (frame, bytes) = self.node.alloc(self.protocol, Some(to), Upcalls::Allowed)?;
+        Ok(SendPacket::new(self, Some(to), frame, bytes))
     }
 
     /// Does what [`Self::packet`] does, without ever blocking: `None` while all are on their way.
@@ -330,8 +348,18 @@ impl Packets {
     /// [`Error::PoolExhausted`].
     #[inline]
     pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
-        let found = self.node.try_alloc(self.protocol)?;
-        Ok(found.map(|(frame, bytes)| SendPacket::new(self, frame, bytes)))
+        let found = self.node.try_alloc(self.protocol, None)?;
+        Ok(found.map(|(frame, bytes)| SendPacket::new(self, None, frame, bytes)))
+    }
+
+    /// Does what [`Self::packet_to`] does, without ever blocking: `None` while all are on their way.
+    ///
+    /// # Errors
+    /// [`Error::PoolExhausted`].
+    #[inline]
+    pub fn try_packet_to(&self, to: Rank) -> Result<Option<SendPacket<'_>>> {
+        let found = self.node.try_alloc(self.protocol, Some(to))?;
+        Ok(found.map(|(frame, bytes)| SendPacket::new(self, Some(to), frame, bytes)))
     }
 
     /// Makes the upcall for one packet, if one has arrived, whatever its protocol. True if one had.

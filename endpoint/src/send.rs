@@ -116,13 +116,19 @@ impl Packets {
 }
 
 impl<'a> SendPacket<'a> {
-    pub(crate) fn new(packets: &'a Packets, frame: Buffer, bytes: NonNull<u8>) -> Self {
+    #[inline]
+    pub(crate) fn new(
+        packets: &'a Packets,
+        to: Option<Rank>,
+        frame: Buffer,
+        bytes: NonNull<u8>,
+    ) -> Self {
         SendPacket {
             packets,
             frame,
             bytes,
             size: 0,
-            capacity: packets.max_payload,
+            capacity: to.map_or(packets.max_payload, |to| packets.max_payload_to(to)),
             launched: false,
         }
     }
@@ -211,7 +217,7 @@ impl<'a> SendPacket<'a> {
     /// Sends it to rank `to`. Never blocks; the packet is Weft's from here on.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`].
+    /// [`Error::NoSuchRank`]; [`Error::TooLong`] if it was made for a rank to which longer ones go.
     #[inline]
     pub fn unicast(self, to: Rank) -> Result<()> {
         let protocol = self.packets.protocol;
@@ -221,7 +227,7 @@ impl<'a> SendPacket<'a> {
     /// Sends it to all ranks but this one.
     ///
     /// # Errors
-    /// None today; a broadcast reaches all ranks of the job.
+    /// Those of [`Self::multicast`].
     pub fn broadcast(self) -> Result<()> {
         self.multicast(Group::ALL)
     }
@@ -229,7 +235,8 @@ impl<'a> SendPacket<'a> {
     /// Sends it to all members of `group` but this one.
     ///
     /// # Errors
-    /// [`Error::NotAMember`] if this rank is not in the group.
+    /// [`Error::NotAMember`] if this rank is not in the group; [`Error::TooLong`] if the packet was
+    /// made for one rank.
     pub fn multicast(self, group: Group) -> Result<()> {
         let protocol = self.packets.protocol;
         self.launch(protocol, Destination::Multicast(group.0))
@@ -257,8 +264,22 @@ impl<'a> SendPacket<'a> {
 
     #[inline]
     fn launch(mut self, protocol: Protocol, to: Destination) -> Result<()> {
+        if self.size > self.packets.max_payload {
+            self.check_length(&to)?;
+        }
         self.launched = true;
         self.packets.node.launch(self.frame, protocol, to, self.size as u16)
+    }
+}
+
+impl SendPacket<'_> {
+    /// Refuses a packet that is too long for its receivers, because it was made for another.
+    fn check_length(&self, to: &Destination) -> Result<()> {
+        let max = match to {
+            Destination::Unicast(to) => self.packets.max_payload_to(*to),
+            Destination::Multicast(_) => self.packets.max_payload,
+        };
+        if self.size > max { Err(Error::TooLong { size: self.size, max }) } else { Ok(()) }
     }
 }
 

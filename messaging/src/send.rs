@@ -160,9 +160,9 @@ impl<'a> Sending<'a> {
             if !self.claim(None)? {
                 self.wait_for_room()?;
             }
-            let packet = match self.port.engine.packets().try_packet()? {
+            let packet = match try_packet(&self.port.engine, self.to)? {
                 Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine)?,
+                None => wait_for_frame(&self.port.engine, self.to)?,
             };
             if self.fill(packet, parts, lent)? || self.asking && !self.wait_for_grant()? {
                 return Ok(());
@@ -177,9 +177,9 @@ impl<'a> Sending<'a> {
                 self.wait_for_room_async().await?;
             }
             // Frames come back within a round trip, without anybody's handler.
-            let packet = match self.port.engine.packets().try_packet()? {
+            let packet = match try_packet(&self.port.engine, self.to)? {
                 Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine)?,
+                None => wait_for_frame(&self.port.engine, self.to)?,
             };
             if self.fill(packet, parts, None)?
                 || self.asking && !self.wait_for_grant_async().await?
@@ -461,11 +461,21 @@ fn wait_until_back(engine: &Arc<Engine>, lent: &Lent<'_>) -> Result<()> {
     wait_for(engine, what, || Ok((lent.is_back() || engine.packets().now() >= until).then_some(())))
 }
 
+/// A frame for a packet to these receivers, if one is free.
+#[inline]
+fn try_packet(engine: &Engine, to: To) -> Result<Option<SendPacket<'_>>> {
+    let packets = engine.packets();
+    Ok(match to {
+        To::Rank(rank) => packets.try_packet_to(rank)?,
+        To::Group(_) => packets.try_packet()?,
+    })
+}
+
 /// A frame, once one is free again.
 #[cold]
-fn wait_for_frame(engine: &Arc<Engine>) -> Result<SendPacket<'_>> {
+fn wait_for_frame(engine: &Arc<Engine>, to: To) -> Result<SendPacket<'_>> {
     let what = "a frame to send from: all are on their way, to ranks that take none";
-    wait_for(engine, what, || Ok(engine.packets().try_packet()?))
+    wait_for(engine, what, || try_packet(engine, to))
 }
 
 /// The find of `look`, once there is one. Packets that arrive meanwhile are sorted, so that their

@@ -80,8 +80,8 @@ impl State {
         let (rank, ranks) = (packets.rank(), packets.size());
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
         exchange.set_single_copy(|to| crowded && packets.is_near(to));
-        let has_long_packets = packets.max_payload() > LONG_PACKET;
-        exchange.set_in_place(|to| has_long_packets && !packets.is_near(to));
+        let has_long_packets = |to| packets.max_payload_to(to) > LONG_PACKET;
+        exchange.set_in_place(|to| has_long_packets(to) && !packets.is_near(to));
         remote.set_single_copy(crowded);
         State {
             exchange,

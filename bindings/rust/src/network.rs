@@ -16,7 +16,7 @@ use weft_seal::Keys;
 use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 
-/// Frames to send from where nobody is near.
+/// Frames to send from.
 pub(crate) const FRAMES: usize = 512;
 /// Frames of long packets to send from.
 const BULK_FRAMES: u32 = 512;
@@ -94,7 +94,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
         group: network.copied.then(|| group_of(network.job, address.ip())),
-        frames: if near_ranks.fills_far() && listener.is_none() { FRAMES } else { 0 },
+        frames: if listener.is_none() { FRAMES } else { 0 },
         receive_frames: receive_frames(member, preset),
     })?;
     let arrivals = far.arrivals()?;

@@ -105,24 +105,24 @@ const WINDOW: Nanoseconds = 20_000_000;
 
 /// Evidence that comes and goes, and a state that is held after it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Held {
+struct Held {
     until: Nanoseconds,
     hold: Nanoseconds,
 }
 
 impl Held {
-    /// Evidence was seen, which is held for `shortest` at first. It counts as having come back if
-    /// it had been gone for less than it was held last.
-    pub fn seen(&mut self, now: Nanoseconds, shortest: Nanoseconds) {
+    /// Evidence was seen. It counts as having come back if it had been gone for less than it was
+    /// held last.
+    fn seen(&mut self, now: Nanoseconds) {
         if now >= self.until {
             let is_back = self.hold > 0 && now - self.until < self.hold;
-            let hold = if is_back { self.hold * 2 } else { shortest };
+            let hold = if is_back { self.hold * 2 } else { SHORTEST_HOLD };
             self.hold = hold.min(LONGEST_HOLD);
         }
         self.until = now + self.hold;
     }
 
-    pub fn holds(&self, now: Nanoseconds) -> bool {
+    fn holds(&self, now: Nanoseconds) -> bool {
         now < self.until
     }
 }
@@ -155,7 +155,7 @@ impl Contention {
     pub fn fared(&mut self, now: Nanoseconds, fared: Fared) {
         let is_delayed = self.delayed(now, fared);
         if is_delayed || is_joined(fared) {
-            self.shared.seen(now, SHORTEST_HOLD);
+            self.shared.seen(now);
         }
         self.window =
             if self.shared.holds(now) { self.window.and(fared) } else { Fared::default() };
@@ -164,7 +164,7 @@ impl Contention {
             // Ranks of one job that share cores compute side by side, and then all of them wait.
             let may_judge = self.floor == Core::Own;
             if may_judge && run_delay >= time / 2 && run_delay / slices.max(1) >= SLICE {
-                self.busy.seen(now, SHORTEST_HOLD);
+                self.busy.seen(now);
             }
         }
     }
@@ -193,7 +193,7 @@ impl Contention {
         let stolen = limits.stolen.saturating_sub(before.stolen);
         let is_stolen = stolen >= now.saturating_sub(then).max(1) / STOLEN_SHARE;
         if limits.throttled > before.throttled || is_stolen {
-            self.rationed.seen(now, SHORTEST_HOLD);
+            self.rationed.seen(now);
         }
     }
 

@@ -8,18 +8,27 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Link};
-use weft_wire::Protocol;
+use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Node<L> {
-    /// A frame and its bytes; `None` while there is none.
+    /// A frame, for a packet to this rank alone if it is given, and its bytes; `None` while there is
+    /// none.
     #[inline]
-    pub(super) fn try_frame(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
+    pub(super) fn try_frame(
+        &self,
+        protocol: Protocol,
+        to: Option<Rank>,
+    ) -> Result<Option<(Buffer, NonNull<u8>)>> {
         self.clock.charge(Work::Allocate);
         let mut inner = self.inner.enter();
         if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
             return Ok(None);
         }
-        match inner.link.alloc() {
+        let frame = match to {
+            Some(to) => inner.link.alloc_to(to),
+            None => inner.link.alloc(),
+        };
+        match frame {
             Some(frame) => {
                 inner.held += 1;
                 Ok(Some((frame, inner.link.bytes(frame))))
@@ -36,11 +45,12 @@ impl<L: Link> Node<L> {
     pub(super) fn wait_for_frame(
         &self,
         protocol: Protocol,
+        to: Option<Rank>,
         upcalls: Upcalls,
     ) -> Result<(Buffer, NonNull<u8>)> {
         let mut found = None;
         self.wait(&mut || {
-            found = self.try_frame(protocol)?;
+            found = self.try_frame(protocol, to)?;
             if found.is_some() {
                 return Ok(Step::Done);
             }

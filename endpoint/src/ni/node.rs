@@ -53,6 +53,8 @@ pub struct Node<L: Link> {
     pub(super) capabilities: Capabilities,
     /// By rank: packets there may be short.
     short_to: Box<[bool]>,
+    /// By rank: user bytes of a packet to it alone, at most.
+    payload_to: Box<[u16]>,
     pub(crate) waits: Waits,
     local: Rank,
     ranks: usize,
@@ -95,7 +97,9 @@ impl<L: Link> Node<L> {
         let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
         let (notice, recorder) = (link.notice(), link.recorder());
         let ranks = (0..settings.ranks).map(Rank);
-        let short_to = ranks.map(|rank| L::SHORT && link.takes_short(rank)).collect();
+        let short_to = ranks.clone().map(|rank| L::SHORT && link.takes_short(rank)).collect();
+        let most = |rank| u16::try_from(link.payload_to(rank)).unwrap_or(u16::MAX);
+        let payload_to = ranks.map(most).collect();
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -111,6 +115,7 @@ impl<L: Link> Node<L> {
             notice,
             recorder,
             short_to,
+            payload_to,
             is_said: AtomicBool::new(false),
             capabilities,
             waits: Waits::new(policy, L::LOSSY),
@@ -265,10 +270,15 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn alloc(&self, protocol: Protocol, upcalls: Upcalls) -> Result<(Buffer, NonNull<u8>)> {
-        match self.try_frame(protocol)? {
+    fn alloc(
+        &self,
+        protocol: Protocol,
+        to: Option<Rank>,
+        upcalls: Upcalls,
+    ) -> Result<(Buffer, NonNull<u8>)> {
+        match self.try_frame(protocol, to)? {
             Some(found) => Ok(found),
-            None => self.wait_for_frame(protocol, upcalls),
+            None => self.wait_for_frame(protocol, to, upcalls),
         }
     }
 
@@ -392,8 +402,18 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn try_alloc(&self, protocol: Protocol) -> Result<Option<(Buffer, NonNull<u8>)>> {
-        self.try_frame(protocol)
+    fn try_alloc(
+        &self,
+        protocol: Protocol,
+        to: Option<Rank>,
+    ) -> Result<Option<(Buffer, NonNull<u8>)>> {
+        self.try_frame(protocol, to)
+    }
+
+    #[inline]
+    fn payload_to(&self, to: Rank) -> usize {
+        let most = self.payload_to.get(to.index()).copied();
+        most.map_or(self.capabilities.max_payload, usize::from)
     }
 
     #[inline]

@@ -4,10 +4,8 @@
 //! cores. Ranks that yield while they wait are always ready and have always just run, so that three
 //! of them stay on one core while the fourth has the other for itself, and waits there for the
 //! three (`docs/internals/waiting.md`). So a rank that waits goes back to its place now and then.
-//! It is not bound to it: the kernel may take it elsewhere, and who is taken away again and again
-//! tries less and less often.
+//! It is not bound to it: the kernel may take it elsewhere in between.
 
-use crate::ni::contention::Held;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use weft_link::clock::Nanoseconds;
 
@@ -33,10 +31,13 @@ impl Place {
 
 /// Returns of a rank to its place.
 #[derive(Debug, Default)]
-pub(crate) struct Returns(Held);
+pub(crate) struct Returns {
+    /// Time of the next one at the earliest.
+    next: Nanoseconds,
+}
 
-/// Time after a return for which there is no other, at first.
-const SHORTEST_STAY: Nanoseconds = 10_000_000;
+/// Time between two returns at least. One takes some 20 us.
+const RETURN_EVERY: Nanoseconds = 5_000_000;
 
 impl Returns {
     /// Takes the calling thread to `place` if it is somewhere else.
@@ -49,9 +50,9 @@ impl Returns {
 
     /// True if a rank that is not at its place goes there now.
     fn is_due(&mut self, now: Nanoseconds) -> bool {
-        let is_due = !self.0.holds(now);
+        let is_due = now >= self.next;
         if is_due {
-            self.0.seen(now, SHORTEST_STAY);
+            self.next = now + RETURN_EVERY;
         }
         is_due
     }

@@ -105,7 +105,7 @@ impl Packets {
         let queue = Arc::clone(&notifications.queue);
         let observer = Some(Observer { queue, stage: Arc::clone(&stage) });
         let receiving = Receiving { memory, observer, received: 0, sender: None };
-        let mut packet = self.packet()?;
+        let mut packet = self.packet_to(to)?;
         let offered = self.puts.state.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
         let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());

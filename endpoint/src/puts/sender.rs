@@ -121,7 +121,9 @@ impl Connection {
     pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
         // One packet, which no direct copy can overtake.
-        if self.remote.is_none() && bytes.len() <= self.packets.max_payload - place::SIZE {
+        if self.remote.is_none()
+            && bytes.len() <= self.packets.max_payload_to(self.to) - place::SIZE
+        {
             return self.launch(Kind::PutNotify, offset, bytes, (bytes.len() as u32, word));
         }
         let length = u32::try_from(bytes.len()).map_err(|_| self.outside(offset, bytes.len()))?;
@@ -182,7 +184,7 @@ impl Connection {
             }
             self.packets_are_under_way(offset, bytes.len());
         }
-        let most = self.packets.max_payload - place::SIZE;
+        let most = self.packets.max_payload_to(self.to) - place::SIZE;
         let mut at = offset;
         let mut rest = bytes;
         // Packets travel together as long as more follow.
@@ -236,14 +238,14 @@ impl Connection {
         let (length, word) = notice;
         let connection = self.connection;
         let header = PlaceHeader { kind, connection, offset: offset as u64, length, word };
-        let mut packet = self.packets.packet()?;
+        let mut packet = self.packets.packet_to(self.to)?;
         packet.put(&header.emit())?.put(bytes)?;
         packet.unicast_put(self.to)
     }
 
     /// Gets a range by requests of a packet each, several of which are under way at a time.
     fn ask(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let most = self.packets.max_payload - place::SIZE;
+        let most = self.packets.max_payload_to(self.to) - place::SIZE;
         let at_once = (self.packets.in_flight() / 2).max(1);
         let mut gets = Gets { connection: self, numbers: VecDeque::new() };
         if into.is_empty() {
@@ -290,7 +292,7 @@ impl Gets<'_> {
     /// Asks for the bytes at `offset`. `into` is the buffer for the answer as long as `self` lives.
     fn ask(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         let Connection { packets, to, connection, .. } = self.connection;
-        let mut packet = packets.packet()?;
+        let mut packet = packets.packet_to(*to)?;
         let length = into.len() as u32;
         // SAFETY: the buffer is in the state until the answer arrives, or `self` is dropped: while
         // the caller of `Connection::get`, who has `into`, waits.

@@ -101,7 +101,7 @@ impl Packets {
             next
         } {
             // An exhausted pool is an error where the program sends, not here.
-            let Ok(Some(packet)) = self.try_packet() else {
+            let Ok(Some(packet)) = self.try_packet_to(to) else {
                 self.puts.state.enter().put_back_owed(to, owed);
                 return;
             };
@@ -130,7 +130,7 @@ impl Packets {
         let length = question.length as usize;
         let mut state = self.puts.state.enter();
         let refused = match state.receives.admit(to, question, 0) {
-            Ok((admitted, at)) if length + place::SIZE <= self.max_payload => {
+            Ok((admitted, at)) if length + place::SIZE <= self.max_payload_to(to) => {
                 packet.put(&PlaceHeader { kind: Kind::Got, ..*question }.emit())?;
                 return packet.put(admitted.buffer.memory.slice(at, length));
             }

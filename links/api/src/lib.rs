@@ -195,8 +195,22 @@ pub trait Link: Send + 'static {
     /// Allocates a frame to be filled. `None` while all are in use.
     fn alloc(&mut self) -> Option<Buffer>;
 
+    /// Allocates a frame for a packet to `to` alone, which has [`Self::payload_to`] bytes. It is
+    /// one of [`Self::alloc`] unless a link has other frames for some of its ranks.
+    #[inline]
+    fn alloc_to(&mut self, to: Rank) -> Option<Buffer> {
+        let _ = to;
+        self.alloc()
+    }
+
+    /// User bytes of a packet to `to` alone, at most; no less than of one to anybody.
+    fn payload_to(&self, to: Rank) -> usize {
+        let _ = to;
+        self.capabilities().max_payload
+    }
+
     /// Address of the user bytes of `buffer`. An allocated buffer has [`Capabilities::max_payload`]
-    /// bytes, which are writable. A received one has as many as its header says, read-only. The
+    /// bytes, or those for its receiver, which are writable. A received one has as many as its header says, read-only. The
     /// address does not change until the buffer is freed.
     fn bytes(&self, buffer: Buffer) -> NonNull<u8>;
 

@@ -20,7 +20,13 @@ macro_rules! delegate {
     (@ capabilities) => {
         fn capabilities(&self) -> &crate::Capabilities { self.inner.capabilities() }
     };
-    (@ alloc) => { fn alloc(&mut self) -> Option<crate::Buffer> { self.inner.alloc() } };
+    (@ alloc) => {
+        fn alloc(&mut self) -> Option<crate::Buffer> { self.inner.alloc() }
+        fn alloc_to(&mut self, to: weft_wire::Rank) -> Option<crate::Buffer> {
+            self.inner.alloc_to(to)
+        }
+        fn payload_to(&self, to: weft_wire::Rank) -> usize { self.inner.payload_to(to) }
+    };
     (@ bytes) => {
         fn bytes(&self, buffer: crate::Buffer) -> std::ptr::NonNull<u8> { self.inner.bytes(buffer) }
     };

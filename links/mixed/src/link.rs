@@ -58,7 +58,7 @@ pub struct Mixed<N: Link, F: Link> {
     near_ranks: Vec<Rank>,
     /// By rank: its number at the near link, if packets to it go over that.
     routes: Vec<Option<Rank>>,
-    /// True if programs fill frames of the far link.
+    /// True if programs fill frames of the far link, also for packets to nobody in particular.
     fills_far: bool,
     waiting: Waiting,
     /// A far buffer that is being passed on to near ranks, and its copy in near memory.
@@ -333,6 +333,22 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.waiting.retry(&mut self.near);
         // Those that wait were transmitted before.
         if self.waiting.is_empty() { self.near.alloc() } else { None }
+    }
+
+    /// A frame of the link that the packet goes over, from which it leaves without a copy.
+    #[inline]
+    fn alloc_to(&mut self, to: Rank) -> Option<Buffer> {
+        match self.routes.get(to.index()) {
+            Some(None) => self.far.alloc().map(far_buffer),
+            _ => self.alloc(),
+        }
+    }
+
+    fn payload_to(&self, to: Rank) -> usize {
+        match self.routes.get(to.index()) {
+            Some(None) => self.far.capabilities().max_payload,
+            _ => self.capabilities.max_payload,
+        }
     }
 
     #[inline]

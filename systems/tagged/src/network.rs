@@ -82,8 +82,14 @@ pub enum Parted {
 /// A network that sends packets to other ranks. Those that arrive are given to
 /// [`Exchange::arrive`](crate::Exchange::arrive).
 pub trait Network {
-    /// Bytes of a packet at most; at least 64.
+    /// Bytes of a packet at most, whoever it is for; at least 64.
     fn payload(&self) -> usize;
+
+    /// Bytes of a packet to this rank at most; no less.
+    fn payload_to(&self, to: Rank) -> usize {
+        let _ = to;
+        self.payload()
+    }
 
     /// Sends one packet: `head`, and then `length` bytes of `source` from `offset` on. False if
     /// there is no room for a packet now. Never blocks.
@@ -215,6 +221,11 @@ impl Network for &Packets {
         self.max_payload()
     }
 
+    #[inline]
+    fn payload_to(&self, to: Rank) -> usize {
+        self.max_payload_to(to)
+    }
+
     fn send<S: Source>(
         &mut self,
         to: Rank,
@@ -224,8 +235,8 @@ impl Network for &Packets {
         if is_short(self, to, head, body) && send_short(self, to, head, body) {
             return Ok(true);
         }
-        let Some(packet) = filled(self, head, body)? else { return Ok(false) };
-        packet.unicast(to)?;
+        let Some(packet) = self.try_packet_to(to)? else { return Ok(false) };
+        filled(packet, head, body)?.unicast(to)?;
         Ok(true)
     }
 
@@ -237,7 +248,8 @@ impl Network for &Packets {
         is_last: bool,
     ) -> Result<Parted> {
         let steady = source.steady(offset, length);
-        let Some(mut packet) = filled::<S>(self, head, None)? else { return Ok(Parted::NoRoom) };
+        let Some(packet) = self.try_packet_to(to)? else { return Ok(Parted::NoRoom) };
+        let mut packet = filled::<S>(packet, head, None)?;
         let is_lent = match steady {
             Some(bytes) => packet.put_steady(bytes)?,
             None => put(&mut packet, source, offset, length).map(|()| false)?,
@@ -316,8 +328,8 @@ impl Broadcast for &Packets {
         head: &[u8],
         body: Option<(&S, u64, usize)>,
     ) -> Result<bool> {
-        let Some(packet) = filled(self, head, body)? else { return Ok(false) };
-        SendPacket::broadcast(packet)?;
+        let Some(packet) = self.try_packet()? else { return Ok(false) };
+        filled(packet, head, body)?.broadcast()?;
         Ok(true)
     }
 }
@@ -385,19 +397,18 @@ fn send_short<S: Source>(
     packets.send_short(to, &Short { head, body })
 }
 
-/// A packet with these bytes, if there is one now.
+/// A packet with these bytes.
 #[inline]
 fn filled<'a, S: Source>(
-    packets: &'a Packets,
+    mut packet: SendPacket<'a>,
     head: &[u8],
     body: Option<(&S, u64, usize)>,
-) -> Result<Option<SendPacket<'a>>> {
-    let Some(mut packet) = packets.try_packet()? else { return Ok(None) };
+) -> Result<SendPacket<'a>> {
     packet.put(head)?;
     if let Some((source, offset, length)) = body {
         put(&mut packet, source, offset, length)?;
     }
-    Ok(Some(packet))
+    Ok(packet)
 }
 
 /// Copies `length` bytes from `offset` on into a packet.

@@ -401,7 +401,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                 self.handle_read(from, span, number, fetches)
             }
             Some(Packet::Atomic { span, number, atomic, fetches, operands }) => {
-                let most = Self::atomic_bytes(network.payload(), atomic);
+                let most = Self::atomic_bytes(network.payload_to(from), atomic);
                 self.handle_atomic(from, span, number, (atomic, fetches), (operands, most))
             }
             Some(Packet::Part { number, bytes }) => self.handle_part(from, number, bytes),

@@ -14,11 +14,11 @@ fn as_many_ranks_have_their_place_on_each_core() {
 }
 
 #[test]
-fn a_rank_that_is_taken_away_again_and_again_returns_less_and_less_often() {
+fn a_rank_that_is_taken_away_again_and_again_returns_once_in_a_while() {
     let mut returns = Returns::default();
     let millisecond = 1_000_000;
-    let due = (0..100).filter(|time| returns.is_due(time * millisecond));
-    assert_eq!(due.collect::<Vec<_>>(), [0, 10, 30, 70]);
+    let due = (0..12).filter(|time| returns.is_due(time * millisecond));
+    assert_eq!(due.collect::<Vec<_>>(), [0, 5, 10]);
 }
 
 #[test]

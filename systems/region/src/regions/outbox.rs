@@ -302,7 +302,7 @@ impl<'a> Post<'a> {
     }
 
     pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, destination }: Data) {
-        let one_packet = memory.len() + DATA_SIZE <= self.outbox.packets.max_payload();
+        let one_packet = memory.len() + DATA_SIZE <= self.outbox.packets.max_payload_to(to);
         let what = match destination {
             Some(destination) if !one_packet || self.outbox.is_near(to, destination) => {
                 What::Put(header, memory, destination)
@@ -347,7 +347,11 @@ impl Outgoing {
             {
                 self.what = What::Message(header.landed(0));
             }
-            let Some(packet) = outbox.packets.try_packet()? else { return Ok(false) };
+            let packet = match self.to {
+                To::One(to) => outbox.packets.try_packet_to(to)?,
+                To::Several(_) => outbox.packets.try_packet()?,
+            };
+            let Some(packet) = packet else { return Ok(false) };
             if !self.fill(packet)? {
                 return Ok(true);
             }

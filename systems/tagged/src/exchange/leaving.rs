@@ -44,8 +44,8 @@ impl<S: Source> Peer<S> {
 
 /// True if an eager message of this length leaves in several packets.
 #[inline]
-fn is_parted<N: Network>(network: &N, length: u64) -> bool {
-    HALVED.contains(&length) || EAGER + length as usize > network.payload()
+fn is_parted<N: Network>(network: &N, to: Rank, length: u64) -> bool {
+    HALVED.contains(&length) || EAGER + length as usize > network.payload_to(to)
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
@@ -74,14 +74,15 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.may_send_in_place(&source, message) {
             return self.send_first(network, message.to, envelope, source.keep(), true);
         }
-        let is_registered = message.wants_done && REGISTERED + length as usize <= network.payload();
+        let is_registered =
+            message.wants_done && REGISTERED + length as usize <= network.payload_to(to);
         if message.wants_done != is_registered || !peer.may_send(&source) {
             return self.ask(network, message, envelope, source);
         }
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        if is_parted(network, length) {
+        if is_parted(network, to, length) {
             return self.send_first(network, message.to, envelope, source, false);
         }
         // There was no room for its packet.
@@ -122,7 +123,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: &B,
     ) -> Result<bool> {
         let (to, length) = (message.to, source.length());
-        if to.rank == self.rank || message.wants_done || is_parted(network, length) {
+        if to.rank == self.rank || message.wants_done || is_parted(network, to.rank, length) {
             return Ok(false);
         }
         let envelope = self.envelope(message, length);
@@ -266,7 +267,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             longer if peer.in_place && longer > *HALVED.end() => FIRST_OF_PLACED,
             _ => length - 1,
         };
-        let (room, number) = ((network.payload() - FIRST).min(most), peer.next);
+        let (room, number) = ((network.payload_to(to.rank) - FIRST).min(most), peer.next);
         let head = Packet::First { to: to.endpoint, envelope, number, bytes: &[] }.head();
         if !network.send(to.rank, head.bytes(), Some((&source, 0, room)))? {
             return Ok(Sending::Again(source));
@@ -385,7 +386,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
         let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
         let Until::AllLeft { own, length, sent } = send.waits else { return Ok(Some(true)) };
-        let room = ((network.payload() - PART) as u64).min(length - sent);
+        let room = ((network.payload_to(send.to) - PART) as u64).min(length - sent);
         let head = Packet::Part { own, offset: sent, bytes: &[] }.head();
         let body = (&send.source, sent, room as usize);
         let sent = sent + room;
@@ -411,7 +412,7 @@ impl<S: Source> Leaving<S> {
     fn go_on<N: Network>(&mut self, network: &mut N, to: Rank) -> Result<bool> {
         let length = self.source.length();
         while self.sent < length {
-            let room = ((network.payload() - MORE) as u64).min(length - self.sent) as usize;
+            let room = ((network.payload_to(to) - MORE) as u64).min(length - self.sent) as usize;
             let head = Packet::More { number: self.number, offset: self.sent, bytes: &[] }.head();
             let body = (&self.source, self.sent, room);
             let is_last = self.sent + room as u64 == length;

@@ -32,7 +32,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         if to == self.rank {
             return Ok(self.write_here(span, data, op));
         }
-        let fits = head_bytes(data) as u64 + span.length() <= network.payload() as u64;
+        let fits = head_bytes(data) as u64 + span.length() <= network.payload_to(to) as u64;
         let op = if fits { op } else { op.keep() };
         let may_offer = !fits && self.single_copy && !self.peers[to.index()].is_unfetchable;
         let lies_at = if may_offer && network.is_fetched_by(to) { lies_at(&op) } else { None };
@@ -176,7 +176,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
                 (Packet::Offer { span: piece, number, lies_at, data }, piece.offered(), None)
             }
             None => {
-                let room = network.payload() - head_bytes(data);
+                let room = network.payload_to(op.to) - head_bytes(data);
                 let length = piece.length().min(room as u64);
                 let body = Some((&op.op, sent, length as usize));
                 (Packet::Write { span: piece, number, data, bytes: &[] }, length, body)

@@ -191,7 +191,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             self.answer_to(to, number, Err(Refused::NoRegion));
             return Ok(Some(None));
         };
-        let length = (span.length() - sent).min((network.payload() - PART) as u64);
+        let length = (span.length() - sent).min((network.payload_to(to) - PART) as u64);
         let head = Packet::Part { number, bytes: &[] }.head();
         let body = Some((&region.memory, start + sent, length as usize));
         if !network.send(to, head.bytes(), body)? {
