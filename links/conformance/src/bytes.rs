@@ -2,13 +2,24 @@
 #![allow(unsafe_code)]
 
 use weft_link::{Buffer, Link};
+use weft_wire::Rank;
 
 /// Writes `bytes` to the start of an allocated frame.
 pub fn fill<L: Link>(link: &L, buffer: Buffer, bytes: &[u8]) {
     assert!(bytes.len() <= link.capabilities().max_payload);
+    fill_any(link, buffer, bytes);
+}
+
+/// Fills a frame that was allocated for a packet to this rank.
+pub fn fill_to<L: Link>(link: &L, to: Rank, buffer: Buffer, bytes: &[u8]) {
+    assert!(bytes.len() <= link.payload_to(to));
+    fill_any(link, buffer, bytes);
+}
+
+fn fill_any<L: Link>(link: &L, buffer: Buffer, bytes: &[u8]) {
     let start = link.bytes(buffer);
-    // SAFETY: `buffer` was allocated and not transmitted, so its `max_payload` bytes are writable
-    // and nobody else touches them.
+    // SAFETY: `buffer` was allocated and not transmitted, so it has so many writable bytes, as the
+    // callers checked, and nobody else touches them.
     unsafe { start.copy_from_nonoverlapping(std::ptr::NonNull::from(bytes).cast(), bytes.len()) }
 }
 

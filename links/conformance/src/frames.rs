@@ -1,5 +1,6 @@
 //! Moving frames.
 
+use crate::bytes::fill_to;
 use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
 use weft_link::{Capabilities, Link, Payload, ShortWords, TURN};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
@@ -13,6 +14,24 @@ pub fn carry_every_size<L: Link>(links: &mut [L]) {
         assert_eq!(receive_bytes(links, 1), (Rank(0), pattern(size, size)), "{size} bytes");
     }
     assert_eq!(links[1].receive(), Ok(None));
+}
+
+/// Frames for one receiver, more often than there are, so that each is reused.
+pub fn those_for_one_rank_carry_what_goes_there<L: Link>(links: &mut [L]) {
+    let Capabilities { frames, max_payload, .. } = *links[0].capabilities();
+    for round in 0..2 * frames {
+        let to = 1 + (round % 2) as u16;
+        let most = links[0].payload_to(Rank(to));
+        assert!(most >= max_payload, "packets to one rank are no shorter than to any");
+        let bytes = pattern(round, [most, 0, most / 2][round % 3]);
+        let frame = links[0].alloc_to(Rank(to)).expect("readers gave the frame back");
+        fill_to(&links[0], Rank(to), frame, &bytes);
+        let header = header(0, bytes.len());
+        links[0].transmit(Rank(to), &header, Payload::Buffer(frame));
+        links[0].free(frame);
+        links[0].flush();
+        assert_eq!(receive_bytes(links, to), (Rank(0), bytes));
+    }
 }
 
 pub fn keep_order<L: Link>(links: &mut [L]) {

@@ -39,6 +39,7 @@ pub fn in_one_thread<L: Link>(make: impl Fn(u16) -> Vec<L>) {
 
 fn alone_but_turns<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::carry_every_size(&mut make(2));
+    frames::those_for_one_rank_carry_what_goes_there(&mut make(3));
     frames::keep_order(&mut make(3));
     frames::short_ones_keep_their_place(&mut make(2));
     frames::control_words_arrive(&mut make(2));

@@ -138,7 +138,7 @@ fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {
 }
 
 fn send(node: &Node<Alone>) {
-    let (frame, _) = node.alloc(Protocol::PACKETS, Upcalls::Allowed).unwrap();
+    let (frame, _) = node.alloc(Protocol::PACKETS, None, Upcalls::Allowed).unwrap();
     node.launch(frame, Protocol::PACKETS, Destination::Unicast(Rank(0)), 0).unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! The suite on links of shared memory, UDP and TCP over loopback.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use weft_bulk::{Bulk, BulkSettings, PAYLOAD_MAX};
+use weft_bulk::{Bulk, BulkSettings};
 use weft_link_shm::{Settings, Shm, create_segments};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
@@ -32,7 +32,7 @@ fn links(ranks: u16, host_of: impl Fn(u16) -> u16, protection: Protection) -> Ve
     let here: Vec<Vec<Rank>> = (0..count).map(of_host).collect();
     let settings = |here: &Vec<Rank>| Settings {
         frames: FRAMES,
-        frame_bytes: PAYLOAD_MAX as u32,
+        frame_bytes: 8960,
         ..Settings::new(here.len().max(1) as u16)
     };
     let segments: Vec<_> =
