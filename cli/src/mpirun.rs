@@ -56,6 +56,9 @@ struct Own {
     /// preloaded
     #[arg(long, value_enum)]
     collectives: Option<By>,
+    /// Authenticate all bytes of packets between hosts, long ones too
+    #[arg(long, env = "WEFT_AUTHENTICATE", value_parser = is_wanted)]
+    authenticate: bool,
     /// Encrypt packets between hosts
     #[arg(long, env = "WEFT_ENCRYPT", value_parser = is_wanted)]
     encrypt: bool,
@@ -118,6 +121,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
+    if own.authenticate {
+        settings.ask_for(settings::AUTHENTICATE, launcher.stack);
+    }
     if own.encrypt {
         settings.ask_for(settings::ENCRYPT, launcher.stack);
     }
@@ -176,6 +182,7 @@ impl Own {
             stack: others.stack.or(self.stack),
             provider: others.provider.or(self.provider),
             collectives: others.collectives.or(self.collectives),
+            authenticate: others.authenticate || self.authenticate,
             encrypt: others.encrypt || self.encrypt,
             check: others.check || self.check,
             recorded: Recorded { trace: others.recorded.trace.or(self.recorded.trace) },

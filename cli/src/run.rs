@@ -64,8 +64,12 @@ pub struct Arguments {
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
-    /// Encrypt packets between hosts, which takes time, and has ranks copy multicasts; without it
-    /// nobody else can change them, but whoever is on the path can read them
+    /// Authenticate all bytes of packets between hosts, which takes time; without it nobody else gets
+    /// in, but whoever is on the path can change what is in long packets
+    #[arg(long, env = "WEFT_AUTHENTICATE", value_parser = is_wanted)]
+    authenticate: bool,
+    /// Encrypt packets between hosts, which takes more time, and has ranks copy multicasts; without
+    /// it whoever is on the path can read them
     #[arg(long, env = "WEFT_ENCRYPT", value_parser = is_wanted)]
     encrypt: bool,
     /// Seconds of silence after which a host or a rank on another one counts as lost [default:
@@ -342,9 +346,11 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
         LongPackets::Tcp => Bulk::Tcp,
         LongPackets::Datagrams => Bulk::Datagrams,
     };
-    if arguments.encrypt {
-        spec.protection = Protection::Encrypted;
-    }
+    spec.protection = match (arguments.encrypt, arguments.authenticate) {
+        (true, _) => Protection::Encrypted,
+        (false, true) => Protection::Tagged,
+        (false, false) => Protection::Headers,
+    };
     let options = [
         ("preset", Some(preset)),
         ("all-far", spec.sockets.then(|| "true".to_owned())),

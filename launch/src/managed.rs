@@ -368,14 +368,16 @@ fn network(all: &[Facts], job: u32, secret: Secret) -> Result<Network, MeetError
     })
 }
 
-/// Protection of packets between hosts: what `WEFT_ENCRYPT` says, for whichever ranks it does.
+/// Protection of packets between hosts: the most that any rank asks for, unless one asks for
+/// encryption and another for none.
 fn protection(all: &[Facts]) -> Result<Protection, MeetError> {
     let of = |wanted| (0..).zip(all).find(|(_, facts)| facts.protection == Some(wanted));
-    match (of(Protection::Encrypted), of(Protection::Tagged)) {
-        (Some((encrypts, _)), Some((other, _))) => Err(MeetError::Protection { encrypts, other }),
-        (Some(_), None) => Ok(Protection::Encrypted),
-        (None, _) => Ok(Protection::Tagged),
+    if let (Some((encrypts, _)), Some((other, _))) =
+        (of(Protection::Encrypted), of(Protection::Headers))
+    {
+        return Err(MeetError::Protection { encrypts, other });
     }
+    Ok(all.iter().filter_map(|facts| facts.protection).max().unwrap_or_default())
 }
 
 /// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, for whichever

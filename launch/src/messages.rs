@@ -7,7 +7,7 @@
 //!                 | options (2) | options x { name, value }
 //!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a
 //!                                                 socket, or a socket and memory on Ethernet
-//! network:        job (4) | secret (16) | encrypted (1) | MTU (2)
+//! network:        job (4) | secret (16) | protection (1) | MTU (2)
 //!                 | ranks (2) | ranks x { host (2), address }
 //!                 | 0 (1), or 1 (1) | hosts (2) x interface (6) | port (bytes)
 //! an address:     4 (1) | IPv4 (4) | port (2), or 6 (1) | IPv6 (16) | port (2)

@@ -57,6 +57,9 @@ pub struct Hosts {
     /// the interfaces take between hosts that exist]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
+    /// Authenticate all bytes of packets between hosts, long ones too
+    #[arg(long)]
+    authenticate: bool,
     /// Encrypt packets between hosts
     #[arg(long)]
     encrypt: bool,
@@ -166,6 +169,9 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
         job.arguments.extend(["--tracepoint".into(), number.to_string().into()]);
     }
     job.mtu = spec.hosts.mtu;
+    if spec.hosts.authenticate {
+        job.protection = Protection::Tagged;
+    }
     if spec.hosts.encrypt {
         job.protection = Protection::Encrypted;
     }

@@ -45,7 +45,12 @@ pub(crate) fn attach(
     let Chosen { provider, mut endpoint, datagram_bytes, posted } =
         Chosen::open(provider, at, ranks, places, &endpoint_name(network.job, rank))?;
     let own = Card { provider: provider.clone(), address: endpoint.address().to_vec() };
-    let keys = Keys::new(network.secret.derive(CARDS), network.job, rank, network.protection);
+    let keys = Keys::new(
+        network.secret.derive(CARDS),
+        network.job,
+        rank,
+        network.protection.of_datagrams(),
+    );
     let (cards, meeting) = meet(socket, network.addresses.clone(), keys, own, MEETING_LIMIT)?;
     for (other, card) in (0..).map(Rank).zip(&cards) {
         let knows = card.provider == provider && endpoint.set_peer(other, &card.address);

@@ -48,7 +48,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
-    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), network.protection);
+    let protection = network.protection.of_datagrams();
+    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), protection);
     let mtu = network.mtu.bytes().into();
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let ranks = network.ranks();

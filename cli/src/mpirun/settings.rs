@@ -25,6 +25,9 @@ pub const VARIABLES: [(&str, &str); 2] =
 /// Variable that names the libraries that the loader loads before everything else.
 pub const PRELOAD: &str = "LD_PRELOAD";
 
+/// Variable that asks for all bytes between hosts to be authenticated.
+pub const AUTHENTICATE: &str = "WEFT_AUTHENTICATE";
+
 /// Variable that asks for encryption between hosts.
 pub const ENCRYPT: &str = "WEFT_ENCRYPT";
 

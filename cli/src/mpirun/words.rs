@@ -5,7 +5,8 @@ use std::ffi::OsString;
 /// Weft's own options: those that have a value behind them, and others.
 const OWN_WITH_VALUE: [&str; 5] =
     ["--stack", "--provider", "--collectives", "--progress-limit", "--on-deadlock"];
-const OWN: [&str; 6] = ["--encrypt", "--check", "--trace", "--dry-run", "--quiet", "-q"];
+const OWN: [&str; 7] =
+    ["--authenticate", "--encrypt", "--check", "--trace", "--dry-run", "--quiet", "-q"];
 
 /// Options of Open MPI's `mpirun` or of hydra's that have two values.
 const TWO_VALUES: &[&str] =

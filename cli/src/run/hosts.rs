@@ -150,15 +150,19 @@ fn links(layout: &Layout, fabric: Option<&str>) -> String {
         Copies::Ranks(Some(why)) => format!(", multicasts copied by ranks ({why})"),
         Copies::Ranks(None) => String::new(),
     };
-    let encrypted = if layout.protection == Protection::Encrypted { ", encrypted" } else { "" };
+    let protection = match layout.protection {
+        Protection::Headers => "",
+        Protection::Tagged => ", authenticated",
+        Protection::Encrypted => ", encrypted",
+    };
     let bulk = match &layout.bulk {
         LongPackets::Tcp => ", bulk over TCP".into(),
         LongPackets::Datagrams(Some(why)) => format!(", bulk over datagrams ({why})"),
         LongPackets::Datagrams(None) => String::new(),
     };
     match layout.hosts.iter().all(|host| host.ranks == 1) {
-        true => format!("{between}{bulk}{encrypted}{copies}"),
-        false => format!("shm within hosts, {between}{bulk}{encrypted}{copies}"),
+        true => format!("{between}{bulk}{protection}{copies}"),
+        false => format!("shm within hosts, {between}{bulk}{protection}{copies}"),
     }
 }
 

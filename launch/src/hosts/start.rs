@@ -24,7 +24,6 @@ use crate::signals::Signals;
 use crate::spec::{Binding, Bulk, JobSpec, LaunchError};
 use crate::wait::{Waited, wait_for};
 use weft_link_shm::Settings;
-use weft_seal::Protection;
 use weft_xdp::MacAddress;
 
 /// Reason why there is no job.
@@ -78,7 +77,7 @@ pub(super) fn start(
         return Err(LaunchError::Hosts(what.into()).into());
     }
     let wished = hosts.multicast != Multicast::Tree && layout.hosts.len() >= COPIED_FROM;
-    let copied = wished && spec.protection == Protection::Tagged;
+    let copied = wished && !spec.protection.encrypts();
     beginning.begin(spec, &layout, far, copied)?;
     let (between, unheard, cut) = beginning.meet(hosts.patience, &layout, far, &candidates)?;
     layout.bulk = long_packets(&layout, spec.bulk, &cut)?;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | MTU (2) | link (text) | 0 whatever, 1 tagged, 2 encrypted (1) | job (4)
+//!         | MTU (2) | link (text) | wish for a protection, or 0 (1) | job (4)
 //!         | public key (32) | listens for TCP (1)
 //! ```
 //! in the frame of [`crate::messages`].
@@ -33,6 +33,8 @@ const LINK: &str = "WEFT_LINK";
 const LINK_CHARS_MAX: usize = 16;
 /// The variable that says whether packets between hosts are encrypted.
 const ENCRYPT: &str = "WEFT_ENCRYPT";
+/// The variable that says whether all bytes of packets between hosts are authenticated.
+const AUTHENTICATE: &str = "WEFT_AUTHENTICATE";
 /// The variable that says by which way long packets go between hosts.
 const BULK: &str = "WEFT_BULK";
 /// The variable that says that the network loses nothing.
@@ -41,8 +43,8 @@ const LOSSLESS: &str = "WEFT_LOSSLESS";
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
 /// Protections that an environment may ask for, in the order of their numbers.
-const PROTECTIONS: [Option<Protection>; 3] =
-    [None, Some(Protection::Tagged), Some(Protection::Encrypted)];
+const PROTECTIONS: [Option<Protection>; 4] =
+    [None, Some(Protection::Headers), Some(Protection::Tagged), Some(Protection::Encrypted)];
 
 /// A rank's card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,10 +235,15 @@ pub(super) fn given<T, E: Display>(
     parse(&value).map(Some).map_err(wrong)
 }
 
-/// Protection that the environment asks for, if any.
+/// Protection that the environment asks for, if any; the least if it asks for no encryption.
 fn protection() -> io::Result<Option<Protection>> {
-    let wanted = given(ENCRYPT, is_wanted)?;
-    Ok(wanted.map(|wanted| if wanted { Protection::Encrypted } else { Protection::Tagged }))
+    let authenticates = given(AUTHENTICATE, is_wanted)?.unwrap_or_default();
+    Ok(match given(ENCRYPT, is_wanted)? {
+        Some(true) => Some(Protection::Encrypted),
+        _ if authenticates => Some(Protection::Tagged),
+        Some(false) => Some(Protection::Headers),
+        None => None,
+    })
 }
 
 /// MTU that the environment gives, or else that of the interface with this address.

@@ -17,7 +17,6 @@ use std::time::Instant;
 use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use weft_pmi::Exchange;
-use weft_seal::Protection;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 
@@ -205,7 +204,7 @@ impl Attempt<'_> {
     /// True if the network is to copy multicasts: what is encrypted is for one rank.
     fn asks_for_copies(&self) -> bool {
         let hosts = usize::from(self.network.host_count());
-        hosts >= COPIED_FROM && self.network.protection == Protection::Tagged
+        hosts >= COPIED_FROM && !self.network.protection.encrypts()
     }
 
     /// The names and the addresses of all interfaces, if all are taken.

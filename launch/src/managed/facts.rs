@@ -3,7 +3,7 @@
 //! ```text
 //! Facts:  ranks (2) x { host (16) | machine (16) | only core + 1, or 0 (2)
 //!                       | cores (16) | node (text) | address (text) | MTU (2)
-//!                       | link (text) | 0 whatever, 1 tagged, 2 encrypted (1)
+//!                       | link (text) | wish for a protection, or 0 (1)
 //!                       | listens for TCP (1) }
 //! ```
 //! in the frame of [`crate::messages`].

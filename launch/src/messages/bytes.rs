@@ -50,7 +50,7 @@ pub(crate) fn put_mtu(bytes: &mut Vec<u8>, mtu: Mtu) {
 }
 
 pub(crate) fn put_protection(bytes: &mut Vec<u8>, protection: Protection) {
-    bytes.push((protection == Protection::Encrypted).into());
+    bytes.push(protection as u8);
 }
 
 /// The kind of the message in `bytes`, and its body.
@@ -132,7 +132,8 @@ impl<'a> Body<'a> {
     }
 
     pub fn protection(&mut self) -> Result<Protection, BadMessage> {
-        Ok(if self.flag()? { Protection::Encrypted } else { Protection::Tagged })
+        let all = [Protection::Headers, Protection::Tagged, Protection::Encrypted];
+        all.get(usize::from(self.u8()?)).copied().ok_or(BadMessage::Range("protection"))
     }
 
     pub fn address(&mut self) -> Result<SocketAddr, BadMessage> {

@@ -5,7 +5,7 @@
 //! to the agent:
 //!   Begin:        host (2) | first rank (2) | ranks (2) | settings | options
 //!                 | program, directory (bytes) | arguments (2) x bytes | flags (1) | job (4)
-//!                 | secret (16) | encrypted (1) | MTU (2) | IP address
+//!                 | secret (16) | protection (1) | MTU (2) | IP address
 //!                 | interface (text) | 0 udp, 1 xdp, 2 either (1) | copied multicasts (1)
 //!                 | TCP (1)
 //!   Meet:         limit in ms (4) | hosts (2) x address | ranks (2) x { host (2), address }

@@ -19,7 +19,7 @@ use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::timer::Timer;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
-use weft_seal::{Keys, Protection, Refusals, Seals};
+use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Datagrams that are put together before they are handed to the provider.
@@ -246,7 +246,7 @@ impl<T: Transport> Fabric<T> {
         let alone = header.tag != Tag::Mcast && self.outgoing.fills_one(to, size);
         if is_own
             && alone
-            && self.seals.protection() == Protection::Tagged
+            && !self.seals.protection().encrypts()
             && let Some(place) = self.frames.take(frame)
         {
             self.in_place += 1;

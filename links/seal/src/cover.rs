@@ -3,15 +3,16 @@
 //! ```text
 //! tag = SipHash-2-4(pair's key, head | cover | own)
 //! head:   the envelope up to its tag: kind, job, ranks, length of the contents, number (24)
-//! cover:  the contents if they are short; else AEGIS-128X4-MAC(job's key, contents) (16)
+//! cover:  the contents if they are short; else AEGIS-128X4-MAC(job's key, contents) (16), or, of
+//!         one packet where bodies are left to whoever carries them, its first bytes (128)
 //! own:    the receiver's entry up to its tag (24), in a frame for several; else nothing
 //! ```
 //! This is a keyed hash that nobody sees under a pseudorandom function (Wegman and Carter 1981;
 //! Boneh and Shoup, *A Graduate Course in Applied Cryptography*, 7.3: PRF(UHF) composition):
 //!
 //! - *The encoding is injective.* The head has a fixed size. Its length and kind say how long cover
-//!   and own are, and which form the cover has; a frame whose length is not what its head says is
-//!   refused before. Headers, bodies, padding, and so the places where packets begin, are covered
+//!   and own are, and which form the cover has, together with the header of the packet, which it
+//!   covers; a frame whose length is not what its head says is refused before. Headers, bodies, padding, and so the places where packets begin, are covered
 //!   as the one string that they are in the frame.
 //! - *The digests of two contents collide* with a probability of 2^-128 for who does not know the
 //!   key, as far as AEGIS keeps what it promises as a MAC (draft-irtf-cfrg-aegis-aead, "AEGIS as a
@@ -28,54 +29,77 @@
 //! hashed once by its sender. Members could derive each other's keys anyhow, as all have the job's
 //! secret: tags keep out who is no member.
 
+use crate::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;
+use weft_wire::envelope::{self, Kind};
+use weft_wire::network;
 
 /// Longest contents that are covered as they are. Up to here SipHash takes no longer than the
 /// digest and SipHash over that (74 ns and 75 ns at 192 bytes).
 const DIRECT_BYTES: usize = 192;
 
+/// Bytes that are covered of a long packet where the rest is left to whoever carries it: its header,
+/// and what systems put in front of the program's bytes.
+const START_BYTES: usize = 128;
+
 /// Digest of contents, with a key of the job.
 #[derive(Debug)]
-pub(crate) struct Digest(Aegis128X4Mac<16>);
-
-impl Digest {
-    /// The digest with this key.
-    pub fn new(key: &[u8; 16]) -> Self {
-        Digest(Aegis128X4Mac::new(key))
-    }
-
-    /// Form in which `contents` come under a tag.
-    #[inline]
-    pub fn cover<'a>(&self, contents: &'a [u8]) -> Cover<'a> {
-        if contents.len() <= DIRECT_BYTES {
-            return Cover::Direct(contents);
-        }
-        let mut digest = self.0.clone();
-        digest.update(contents);
-        Cover::Digest(digest.finalize())
-    }
+pub(crate) struct Digest {
+    mac: Aegis128X4Mac<16>,
+    /// Long packets are covered as a whole.
+    whole: bool,
 }
 
 impl Digest {
-    /// Form in which contents come under a tag of which `tail` is elsewhere in memory.
+    /// The digest with this key.
+    pub fn new(key: &[u8; 16], protection: Protection) -> Self {
+        Digest { mac: Aegis128X4Mac::new(key), whole: protection > Protection::Headers }
+    }
+
+    /// Form in which `contents` of that kind come under a tag.
+    #[inline]
+    pub fn cover<'a>(&self, kind: Kind, contents: &'a [u8]) -> Cover<'a> {
+        if contents.len() <= DIRECT_BYTES {
+            return Cover::Direct(contents);
+        }
+        if !self.whole && kind == Kind::PACKETS && is_one_packet(contents, contents.len()) {
+            return Cover::start(contents, &[]);
+        }
+        let mut digest = self.mac.clone();
+        digest.update(contents);
+        Cover::Digest(digest.finalize())
+    }
+
+    /// Form in which contents, packets, come under a tag of which `tail` is elsewhere in memory.
     ///
     /// # Panics
     /// If they are short: then they are covered as they are.
     #[inline]
     pub fn cover_parts(&self, head: &[u8], tail: &[u8]) -> Cover<'static> {
-        assert!(head.len() + tail.len() > DIRECT_BYTES, "short contents are in one part");
-        let mut digest = self.0.clone();
+        let length = head.len() + tail.len();
+        assert!(length > DIRECT_BYTES, "short contents are in one part");
+        if !self.whole && is_one_packet(head, length) {
+            return Cover::start(head, tail);
+        }
+        let mut digest = self.mac.clone();
         digest.update(head);
         digest.update(tail);
         Cover::Digest(digest.finalize())
     }
 }
 
+/// True if contents of so many bytes that begin like this are one packet.
+#[inline]
+pub(crate) fn is_one_packet(start: &[u8], length: usize) -> bool {
+    network::split(start)
+        .is_ok_and(|(header, _)| envelope::packet_bytes(envelope::body_bytes(&header)) == length)
+}
+
 impl Drop for Digest {
     /// Wipes what follows from the key.
     fn drop(&mut self) {
-        self.0 = Aegis128X4Mac::new(&[0; 16]);
-        std::hint::black_box(&self.0);
+        self.mac = Aegis128X4Mac::new(&[0; 16]);
+        std::hint::black_box(&self.mac);
     }
 }
 
@@ -83,15 +107,27 @@ impl Drop for Digest {
 pub(crate) enum Cover<'a> {
     Direct(&'a [u8]),
     Digest([u8; 16]),
+    Start([u8; START_BYTES]),
 }
 
 impl Cover<'_> {
+    /// The first bytes of contents in two parts, which are longer.
+    #[inline]
+    fn start(head: &[u8], tail: &[u8]) -> Self {
+        let mut start = [0; START_BYTES];
+        let (first, rest) = start.split_at_mut(head.len().min(START_BYTES));
+        first.copy_from_slice(&head[..first.len()]);
+        rest.copy_from_slice(&tail[..rest.len()]);
+        Cover::Start(start)
+    }
+
     /// Bytes to put under the tag.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self {
             Cover::Direct(contents) => contents,
             Cover::Digest(digest) => digest,
+            Cover::Start(start) => start,
         }
     }
 }

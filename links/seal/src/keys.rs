@@ -6,7 +6,8 @@ use aes_gcm::{Aes128Gcm, KeyInit};
 use siphasher::sip::SipHasher24;
 use std::hash::Hasher;
 use std::sync::Arc;
-use weft_wire::{Rank, envelope};
+use weft_wire::Rank;
+use weft_wire::envelope::{self, Kind};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Purposes of derived keys; each other use of the secret has one of its own ([`Secret::derive`]).
@@ -56,24 +57,39 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Protection of the bytes of packets: a tag alone, or encryption.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Protection of the bytes of packets, each more than the one before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Protection {
-    /// A tag over all of a frame: nobody else gets in or changes anything.
+    /// A tag over what says how the frame is to be taken: the head of the frame, and of a long
+    /// packet its header and the first bytes of its body. Nobody else gets in, and no frame counts
+    /// twice; but the rest of a long body is only what whoever carries it makes of it. For ways that
+    /// keep bytes as they are by themselves, such as TCP.
     #[default]
+    Headers,
+    /// A tag over all of a frame: nobody else gets in or changes anything.
     Tagged,
     /// Packets are encrypted too: nobody else reads them.
     Encrypted,
 }
 
 impl Protection {
+    /// The protection of datagrams in a job with this one. The network may damage what is in them,
+    /// and only their tag shows it.
+    #[must_use]
+    pub fn of_datagrams(self) -> Self {
+        self.max(Protection::Tagged)
+    }
+
+    /// True if packets are encrypted.
+    #[inline]
+    pub fn encrypts(self) -> bool {
+        self == Protection::Encrypted
+    }
+
     /// Bytes at the end of every frame that this protection needs.
     #[inline]
     pub fn trailer_bytes(self) -> usize {
-        match self {
-            Protection::Tagged => 0,
-            Protection::Encrypted => CIPHER_TAG_BYTES,
-        }
+        if self.encrypts() { CIPHER_TAG_BYTES } else { 0 }
     }
 }
 
@@ -101,7 +117,7 @@ impl Keys {
             job,
             own,
             protection,
-            digest: Arc::new(Digest::new(&key)),
+            digest: Arc::new(Digest::new(&key, protection)),
             #[cfg(feature = "unauthenticated")]
             tags: true,
         }
@@ -131,23 +147,19 @@ impl Keys {
         if !self.tags {
             return Cover::Direct(&[]);
         }
-        self.digest.cover(contents)
+        self.digest.cover(Kind::SEVERAL, contents)
     }
 
     /// The key for frames from `source` to `destination`.
     pub(crate) fn direction(&self, source: Rank, destination: Rank) -> Direction {
         let ranks = [source.0.to_le_bytes(), destination.0.to_le_bytes()];
-        let use_of = [
-            &self.job.to_le_bytes()[..],
-            &[u8::from(self.protection == Protection::Encrypted)],
-            ranks.as_flattened(),
-        ];
+        let use_of = [&self.job.to_le_bytes()[..], &[self.protection as u8], ranks.as_flattened()];
         let keys = keys::<2>(FRAMES, &self.secret.0, &use_of);
         let cipher = || Box::new(Aes128Gcm::new(&keys[1].into()));
         Direction {
             tag_key: Zeroizing::new(keys[0]),
             digest: Arc::clone(&self.digest),
-            cipher: (self.protection == Protection::Encrypted).then(cipher),
+            cipher: self.protection.encrypts().then(cipher),
             #[cfg(feature = "unauthenticated")]
             tags: self.tags,
         }
@@ -206,16 +218,16 @@ impl Direction {
     /// The tag of a frame for one rank with these contents, which are encrypted already if they are
     /// to be.
     #[inline]
-    pub fn tag(&self, head: &Head, contents: &[u8]) -> u64 {
+    pub fn tag(&self, kind: Kind, head: &Head, contents: &[u8]) -> u64 {
         // The cipher's tag stands for what it was made of.
         let skipped = if self.encrypts() { contents.len() - CIPHER_TAG_BYTES } else { 0 };
-        self.tag_of_entry(head, &self.cover(&contents[skipped..]), &[])
+        self.tag_of_entry(head, &self.cover(kind, &contents[skipped..]), &[])
     }
 
     /// Form in which contents come under a tag of this direction, and of all of this job.
     #[inline]
-    pub fn cover<'a>(&self, contents: &'a [u8]) -> Cover<'a> {
-        if self.tags() { self.digest.cover(contents) } else { Cover::Direct(&[]) }
+    pub fn cover<'a>(&self, kind: Kind, contents: &'a [u8]) -> Cover<'a> {
+        if self.tags() { self.digest.cover(kind, contents) } else { Cover::Direct(&[]) }
     }
 
     /// Does what [`Self::cover`] does, for contents in two parts.

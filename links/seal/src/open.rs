@@ -86,7 +86,7 @@ impl Opener {
         }
         let bytes: [u8; envelope::SIZE] = *bytes;
         let head = head_of(&bytes);
-        if self.direction.tag(head, contents) != envelope.tag
+        if self.direction.tag(envelope.kind, head, contents) != envelope.tag
             || !self.direction.decrypt(head, envelope.sequence, frame)
         {
             return Err(Refused::Tag);
@@ -176,7 +176,7 @@ impl Opener {
         if self.window.has(entry.number) {
             return Err(Refused::Replayed);
         }
-        let cover = self.direction.cover(packet);
+        let cover = self.direction.cover(Kind::SEVERAL, packet);
         let tag = self.direction.tag_of_entry(head_of(bytes), &cover, &own[several::TAGGED]);
         // No job that encrypts seals such frames: their bytes would need a key that all have.
         if self.direction.encrypts() || tag != entry.tag || envelope.tag != 0 {

@@ -44,7 +44,7 @@ impl Sealer {
         );
         let mut bytes = self.envelope(kind, length_of(contents));
         self.direction.encrypt(head_of(&bytes), self.next, frame);
-        let tag = self.direction.tag(head_of(&bytes), &frame[envelope::SIZE..]);
+        let tag = self.direction.tag(kind, head_of(&bytes), &frame[envelope::SIZE..]);
         self.next += 1;
         bytes[envelope::TAG].copy_from_slice(&tag.to_le_bytes());
         frame[..envelope::SIZE].copy_from_slice(&bytes);

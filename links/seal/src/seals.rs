@@ -49,7 +49,7 @@ impl Seals {
     /// If the frame does not hold one packet of this rank and entries for others of the job, or if
     /// frames are encrypted: its bytes would need a key that all receivers have.
     pub fn seal_several(&mut self, frame: &mut [u8]) {
-        assert!(self.keys.protection == Protection::Tagged, "frames for several are not encrypted");
+        assert!(!self.keys.protection.encrypts(), "frames for several are not encrypted");
         let (start, contents) = frame.split_at_mut(envelope::SIZE);
         let split = several::split(contents).map(|split| split.packet.len());
         let bytes = split.expect("a frame for several holds a packet and entries");

@@ -17,7 +17,7 @@ use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent, Wa
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
-use weft_seal::{Keys, Protection, Refusals, Seals};
+use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Settings with which a rank attaches.
@@ -233,7 +233,7 @@ impl Xdp {
     #[inline]
     fn transmit_frame(&mut self, to: Rank, header: &Header, frame: u32) {
         let size = usize::from(header.size);
-        let plain = self.seals.protection() == Protection::Tagged;
+        let plain = !self.seals.protection().encrypts();
         let alone = header.tag != Tag::Mcast || !self.outgoing.is_shared(to);
         if plain
             && alone
