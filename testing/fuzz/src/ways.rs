@@ -44,7 +44,8 @@ pub fn frames(data: &[u8]) {
 }
 
 fn play(script: &mut Unstructured<'_>) -> Result<()> {
-    let protection = *script.choose(&[Protection::Tagged, Protection::Encrypted])?;
+    let protection =
+        *script.choose(&[Protection::Headers, Protection::Tagged, Protection::Encrypted])?;
     let [victim, attacker] = [VICTIM, ATTACKER]
         .map(|own| Seals::new(Keys::new(Secret::new([7; 16]), 1, own, protection), 2));
     let mut pair = Pair {

@@ -5,6 +5,8 @@ use weft_seal::{Keys, Kind, Protection, Refused, Seals, Secret};
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
 
+const ALL: [Protection; 3] = [Protection::Headers, Protection::Tagged, Protection::Encrypted];
+/// Those under which nobody changes anything.
 const BOTH: [Protection; 2] = [Protection::Tagged, Protection::Encrypted];
 const JOB: u32 = 77;
 
@@ -47,7 +49,7 @@ fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refus
 
 #[test]
 fn what_was_sealed_is_found_again() {
-    for protection in BOTH {
+    for protection in ALL {
         let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
         let words = Header::new(Tag::FaRequest, Rank(0), TreeId::unicast(Rank(0)), 0);
         let all =
@@ -106,6 +108,55 @@ fn a_changed_bit_anywhere_is_noticed() {
             }
             assert_eq!(open(&mut bob, &frame).unwrap(), packets, "the right one still counts");
         }
+    }
+}
+
+/// Bytes of a long packet that are covered where the rest is left to whoever carries it.
+const COVERED: usize = 128;
+
+#[test]
+fn of_a_long_packet_header_and_beginning_are_covered_where_bodies_are_left_to_the_carrier() {
+    let bytes = 600;
+    let frame = sealed(&mut seals(0, Protection::Headers), Rank(1), &[packet(0, &[9; 600])]);
+    let mut taken = Vec::new();
+    for at in 0..frame.len() {
+        for bit in 0..8 {
+            let mut changed = frame.clone();
+            changed[at] ^= 1 << bit;
+            let whole = open(&mut seals(1, Protection::Headers), &changed);
+            let cut = envelope::SIZE + network::SIZE + HERE;
+            let (head, tail) = changed.split_at_mut(cut);
+            let parts = seals(1, Protection::Headers).open_parts(head, tail);
+            assert_eq!(whole.is_ok(), parts.is_ok(), "byte {at}");
+            if let Ok(packets) = whole {
+                assert_eq!((packets[0].0, packets[0].1.len()), (packet(0, &[9; 600]).0, bytes));
+                taken.push(at);
+            }
+        }
+    }
+    taken.dedup();
+    assert_eq!(taken, (envelope::SIZE + COVERED..frame.len()).collect::<Vec<_>>());
+}
+
+#[test]
+fn of_several_packets_and_short_ones_all_is_covered_under_any_protection() {
+    for packets in [vec![packet(0, &[3; 150]); 3], vec![packet(0, &[3; 100])]] {
+        let frame = sealed(&mut seals(0, Protection::Headers), Rank(1), &packets);
+        for at in 0..frame.len() {
+            let mut changed = frame.clone();
+            changed[at] ^= 1;
+            assert!(open(&mut seals(1, Protection::Headers), &changed).is_err(), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_frame_under_another_protection_is_refused() {
+    for (sends, receives) in ALL.into_iter().flat_map(|one| ALL.map(|other| (one, other))) {
+        let packets = [packet(0, &[4; 40])];
+        let frame = sealed(&mut seals(0, sends), Rank(1), &packets);
+        let opened = open(&mut seals(1, receives), &frame);
+        assert_eq!(opened.is_ok(), sends == receives, "{sends:?} to {receives:?}");
     }
 }
 
@@ -169,7 +220,7 @@ fn bytes_changed_so_that_a_checksum_is_the_same_are_refused() {
 
 #[test]
 fn truncated_and_extended_frames_are_refused() {
-    for protection in BOTH {
+    for protection in ALL {
         let frame = sealed(&mut seals(0, protection), Rank(1), &[packet(0, &[1; 40])]);
         let mut bob = seals(1, protection);
         for length in 0..frame.len() {
