@@ -47,8 +47,10 @@ fn ranks_on_a_network_get_sockets_and_a_protocol_that_retransmits() {
     assert_eq!((spec.sockets, spec.options, spec.mtu), (true, options.into(), None));
     let spec = parse("run --link udp --mtu 1300 true").unwrap();
     assert_eq!(spec.mtu, Mtu::new(1300));
+    assert_eq!(spec.protection, Protection::Headers);
+    let spec = parse("run --hosts a,b --authenticate true").unwrap();
     assert_eq!(spec.protection, Protection::Tagged);
-    let spec = parse("run --hosts a,b --encrypt true").unwrap();
+    let spec = parse("run --hosts a,b --encrypt --authenticate true").unwrap();
     assert_eq!(spec.protection, Protection::Encrypted);
     let spec = parse("run --hosts a,b --silence 2.5 true").unwrap();
     assert_eq!(spec.options.get("silence-ms").map(String::as_str), Some("2500"));

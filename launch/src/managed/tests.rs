@@ -90,16 +90,18 @@ fn what_any_rank_wishes_is_wished_by_all() {
 
 #[test]
 fn packets_are_encrypted_if_any_rank_asks_for_it_and_none_refuses() {
-    use Protection::{Encrypted, Tagged};
+    use Protection::{Encrypted, Headers, Tagged};
     let facts = |wishes: &[Option<Protection>]| -> Vec<Facts> {
         let facts = Facts::of(&Card::of_this_process("s", None, [9; 32]).unwrap());
         wishes.iter().map(|wish| Facts { protection: *wish, ..facts.clone() }).collect()
     };
     let protection = |wishes: &[Option<Protection>]| protection(&facts(wishes));
-    assert_eq!(protection(&[None, None]).unwrap(), Tagged);
+    assert_eq!(protection(&[None, None]).unwrap(), Headers);
+    assert_eq!(protection(&[Some(Headers), None]).unwrap(), Headers);
+    assert_eq!(protection(&[Some(Tagged), None, Some(Encrypted)]).unwrap(), Encrypted);
     assert_eq!(protection(&[None, Some(Tagged)]).unwrap(), Tagged);
     assert_eq!(protection(&[None, Some(Encrypted), None]).unwrap(), Encrypted);
-    let error = protection(&[None, Some(Tagged), Some(Encrypted)]).unwrap_err().to_string();
+    let error = protection(&[None, Some(Headers), Some(Encrypted)]).unwrap_err().to_string();
     let wanted = "WEFT_ENCRYPT is 1 for rank 2 and 0 for rank 1: set it once for all ranks";
     assert_eq!(error, wanted);
 }

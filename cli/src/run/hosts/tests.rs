@@ -20,7 +20,7 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
         copies: Copies::Ranks(None),
         bulk: LongPackets::Datagrams(None),
         mtu,
-        protection: Protection::Tagged,
+        protection: Protection::Headers,
     };
     let line = |between| first_line(&layout(between), None, "pupa");
     let native = Mode { attached: Attached::Native, zero_copy: false };
@@ -53,6 +53,9 @@ fn the_first_line_says_who_is_where_and_by_which_link() {
     let said = first_line(&encrypted, None, "pupa");
     let wanted = "udp between (asked for), encrypted, multicasts copied by ranks (so), pupa";
     assert!(said.ends_with(wanted), "{said}");
+    let authenticated = Layout { protection: Protection::Tagged, ..layout(Between::Udp(None)) };
+    let said = first_line(&authenticated, None, "pupa");
+    assert!(said.ends_with("udp between (asked for), authenticated, pupa"), "{said}");
     let alone = Layout { hosts: vec![host("b", 0, 1, 2)], protection, ..layout(Between::Nothing) };
     assert!(first_line(&alone, None, "nrx-imc").starts_with("1 rank on 1 host (b: 1 on"));
     assert!(first_line(&alone, None, "nrx-imc").ends_with("), shm, nrx-imc"));
