@@ -29,8 +29,9 @@ Examples:
                          run.weft, of which `weft report run.weft` makes a page
 
 Keys: q ends it, s sorts by the next column, o turns the order round, up and down choose a rank,
-enter shows all of it, r records 2 s into a new file here, weft-JOB.trace. Looking costs a job nothing that can be measured: its ranks show their counts
-twice a second while somebody looks, and at no other time.";
+enter shows all of it, r records 2 s into a new file here, weft-JOB.trace. Looking costs a job
+nothing that can be measured: its ranks show their counts twice a second while somebody looks, and
+at no other time.";
 
 /// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
 #[derive(Args)]

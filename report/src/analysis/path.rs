@@ -90,7 +90,7 @@ impl Path {
     /// The path of a recording by samples, in which no packets are.
     pub fn unknown() -> Self {
         let advice =
-            "Samples know no packets, and so no critical path: `weft run --trace` finds it";
+            "Samples know no packets, and so no critical path: a run with --trace finds it";
         Path { advice: advice.into(), ..Path::default() }
     }
 
