@@ -352,6 +352,11 @@ fn what_is_missing_for_a_job_is_said() {
         (&open_mpi, "--provider /nowhere true", "--provider /nowhere: there is no libweft-fi.so"),
         (&open_mpi, "--mca pml ob1 true", "--mca pml ob1 contradicts --mca pml cm"),
         (&open_mpi, "-n 4", "weft mpirun needs a program"),
+        (
+            &open_mpi,
+            "--trace=/nowhere/run.weft true",
+            "cannot write the trace to \"/nowhere/run.weft\": there is no folder /nowhere",
+        ),
     ] {
         let mut command = weft(&format!("mpirun {words}"));
         let output = command.env("PATH", path_with(folder.path())).output().unwrap();

@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let last = (0..).zip(self.lives).max_by_key(|(_, life)| life.end);
+        let last = (0..).zip(self.lives).max_by_key(|(_, life)| life.heard);
         let Some((mut rank, life)) = last else { return Vec::new() };
         let (mut now, mut before) = (life.end, u32::MAX);
         let mut steps = Vec::new();

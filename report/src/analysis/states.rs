@@ -95,9 +95,11 @@ pub struct SpanTime {
 pub struct Life {
     /// Time of its first event.
     pub begin: u64,
-    /// Time of its last.
+    /// Time of its last event.
+    pub heard: u64,
+    /// The same time, or the end of the trace if it waits then.
     pub end: u64,
-    /// States from its first event to its last, without holes.
+    /// States from its beginning to its end, without holes.
     pub pieces: Vec<Piece>,
     /// Its waits, in the order in which they began.
     pub waits: Vec<Wait>,
@@ -110,8 +112,8 @@ pub struct Life {
 }
 
 impl Life {
-    /// The life of a rank, of which these are the events and their times.
-    pub fn new(rank: u32, of: &RankTrace, times: &[u64], names: &mut Names) -> Self {
+    /// The life of a rank, of which these are the events and their times, in a trace with this end.
+    pub fn new(rank: u32, of: &RankTrace, times: &[u64], end: u64, names: &mut Names) -> Self {
         let mut walk = Walk { rank, ..Walk::default() };
         let begin = times.first().copied().unwrap_or(0);
         (walk.now, walk.life.begin) = (begin, begin);
@@ -122,7 +124,7 @@ impl Life {
             walk.proceed(*time);
             walk.take(at, event, of, names);
         }
-        walk.finish()
+        walk.finish(end)
     }
 
     /// Pieces that overlap this time, each with its part within it.
@@ -354,7 +356,12 @@ impl Walk {
         self.spans.last().map_or(0, |(name, _)| *name)
     }
 
-    fn finish(mut self) -> Life {
+    fn finish(mut self, end: u64) -> Life {
+        self.life.heard = self.now;
+        // Who waits when it is heard of last has waited since: what ends a wait is an event.
+        if matches!(self.open.last(), Some(Open::Wait(_) | Open::Sleep)) {
+            self.proceed(end.max(self.now));
+        }
         self.end_waits(0);
         while let Some((name, _)) = self.spans.last().copied() {
             self.end_span(name);
