@@ -118,10 +118,9 @@ impl Writer<File> {
     pub fn create(path: &Path, run: &Run) -> io::Result<Self> {
         // What another one writes is not to be thrown away: it has what it wrote until it is mine.
         let file = File::options().write(true).create(true).truncate(false).open(path)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(in_use()),
-            // Some file systems have no locks.
-            Ok(()) | Err(_) => {}
+        // Some file systems have no locks.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(in_use());
         }
         // A pipe or a device has no length.
         if file.metadata()?.is_file() {

@@ -97,7 +97,7 @@ pub struct Life {
     pub begin: u64,
     /// Time of its last event.
     pub heard: u64,
-    /// The same time, or the end of the trace if it waits then.
+    /// Time of that event, or the end of the trace if it waits then.
     pub end: u64,
     /// States from its beginning to its end, without holes.
     pub pieces: Vec<Piece>,
