@@ -90,6 +90,17 @@ pub struct SpanTime {
     pub total: u64,
 }
 
+/// Span of a rank, from its beginning to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Name, in [`Names`].
+    pub name: u32,
+    /// Time at which it begins.
+    pub begin: u64,
+    /// Time at which it ends.
+    pub end: u64,
+}
+
 /// A rank over time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Life {
@@ -105,6 +116,8 @@ pub struct Life {
     pub waits: Vec<Wait>,
     /// Its spans, by their names.
     pub spans: BTreeMap<u32, SpanTime>,
+    /// Each of them, in the order in which they began.
+    pub stretches: Vec<Stretch>,
     /// Number of handlers that ran where packets are taken, by the names of their ports.
     pub handlers: BTreeMap<u32, u64>,
     /// Number of times that it was interrupted to take packets.
@@ -167,8 +180,8 @@ struct Walk {
     rank: u32,
     now: u64,
     open: Vec<Open>,
-    /// Names of the spans under way, and when they began.
-    spans: Vec<(u32, u64)>,
+    /// Names of the spans under way, and their places among the stretches.
+    spans: Vec<(u32, usize)>,
     /// True if events say for whom waits are, as those of recordings by samples do.
     is_told: bool,
     life: Life,
@@ -251,7 +264,8 @@ impl Walk {
             What::SleepEnds => self.close(|open| *open == Open::Sleep),
             What::SpanBegins(number) => {
                 let name = names.span(of, number);
-                self.spans.push((name, self.now));
+                self.spans.push((name, self.life.stretches.len()));
+                self.life.stretches.push(Stretch { name, begin: self.now, end: self.now });
                 self.life.spans.entry(name).or_default().count += 1;
             }
             What::SpanEnds(number) => self.end_span(names.span(of, number)),
@@ -332,9 +346,11 @@ impl Walk {
 
     fn end_span(&mut self, name: u32) {
         let last = self.spans.iter().rposition(|(open, _)| *open == name);
-        let Some((_, began)) = last.map(|last| self.spans.remove(last)) else { return };
+        let Some((_, at)) = last.map(|last| self.spans.remove(last)) else { return };
+        let stretch = &mut self.life.stretches[at];
+        stretch.end = self.now;
         if !self.spans.iter().any(|(open, _)| *open == name) {
-            self.life.spans.entry(name).or_default().total += self.now - began;
+            self.life.spans.entry(name).or_default().total += self.now - stretch.begin;
         }
     }
 
