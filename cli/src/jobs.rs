@@ -18,7 +18,13 @@ Examples:
 #[command(after_help = WHY_EXAMPLES)]
 pub(crate) struct Why {
     /// The job: the process of its `weft run` [default: the only one]
+    #[arg(value_parser = job_number)]
     job: Option<u32>,
+}
+
+/// The number of a job.
+pub(crate) fn job_number(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "a job is a number, as `weft ps` lists it")
 }
 
 /// Lists the jobs of this user on this host.

@@ -134,7 +134,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut preloaded = Vec::new();
     // Before what it writes down.
     if let Some(file) = &own.recorded.trace {
-        settings.trace(&path::absolute(file)?, launcher.stack);
+        settings.trace(&trace_file(file)?, launcher.stack);
         preloaded.push(Preloaded::of(&TRACE, &launcher, &linked)?);
     }
     if own.collectives == Some(By::Weft) {
@@ -190,6 +190,19 @@ impl Own {
             quiet: others.quiet || self.quiet,
             dry_run: others.dry_run || self.dry_run,
         })
+    }
+}
+
+/// The whole path of a trace. Ranks would say one after the other that there is no such folder.
+fn trace_file(file: &str) -> Result<PathBuf> {
+    let whole =
+        path::absolute(file).with_context(|| format!("cannot write the trace to {file:?}"))?;
+    match whole.parent().filter(|folder| !folder.is_dir()) {
+        Some(folder) => bail!(
+            "cannot write the trace to {file:?}: there is no folder {}: make it, or name another",
+            folder.display()
+        ),
+        None => Ok(whole),
     }
 }
 

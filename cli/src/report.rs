@@ -53,14 +53,17 @@ pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         weft_app_common::say!("{}", serde_json::to_string(&analysis.findings)?);
     }
+    let prints = arguments.text || arguments.json;
     if let Some(perfetto) = &arguments.perfetto {
         write(perfetto, path, |to| perfetto::write(&analysis, to))?;
+        say_where(perfetto, prints);
     }
     if let Some(chrome) = &arguments.chrome {
         write(chrome, path, |to| chrome::write(&analysis, to))?;
+        say_where(chrome, prints);
     }
     let files = [&arguments.perfetto, &arguments.chrome];
-    let is_enough = arguments.text || arguments.json || files.iter().any(|file| file.is_some());
+    let is_enough = prints || files.iter().any(|file| file.is_some());
     let to = match &arguments.output {
         Some(output) => output.clone(),
         None if is_enough => return Ok(ExitCode::SUCCESS),
@@ -76,6 +79,13 @@ pub(crate) fn report(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says what to do with a file for others, unless the findings themselves are printed.
+fn say_where(file: &Path, prints: bool) {
+    if !prints {
+        weft_app_common::say!("{}: open it at https://ui.perfetto.dev", file.display());
+    }
+}
+
 fn open(path: &Path) -> Result<Trace> {
     match Trace::open(path) {
         Err(BadTrace::Io(error)) if error.kind() == ErrorKind::NotFound => bail!(
@@ -87,7 +97,7 @@ fn open(path: &Path) -> Result<Trace> {
     }
 }
 
-/// Writes a file, never over the trace.
+/// Writes a file, never over the trace. Of one that cannot be written nothing is left.
 fn write(
     path: &Path,
     trace: &Path,
@@ -98,5 +108,10 @@ fn write(
     }
     let what = || format!("cannot write {}", path.display());
     let mut to = BufWriter::new(File::create(path).with_context(what)?);
-    content(&mut to).and_then(|()| to.flush()).with_context(what)
+    content(&mut to).and_then(|()| to.flush()).with_context(what).inspect_err(|_| {
+        if path.is_file() {
+            // Half a page is none.
+            let _ = std::fs::remove_file(path);
+        }
+    })
 }

@@ -4,7 +4,7 @@ mod rates;
 mod recording;
 mod view;
 
-use crate::jobs::{ask_job, only_job, says_something_else};
+use crate::jobs::{ask_job, job_number, only_job, says_something_else};
 use anyhow::{Context, Result};
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -29,8 +29,9 @@ Examples:
                          run.weft, of which `weft report run.weft` makes a page
 
 Keys: q ends it, s sorts by the next column, o turns the order round, up and down choose a rank,
-enter shows all of it, r records 2 s into a new file here, weft-JOB.trace. Looking costs a job nothing that can be measured: its ranks show their counts
-twice a second while somebody looks, and at no other time.";
+enter shows all of it, r records 2 s into a new file here, weft-JOB.trace. Looking costs a job
+nothing that can be measured: its ranks show their counts twice a second while somebody looks, and
+at no other time.";
 
 /// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
 #[derive(Args)]
@@ -38,6 +39,7 @@ twice a second while somebody looks, and at no other time.";
 pub(crate) struct Top {
     /// The job: the process of its `weft run`, or one of a process manager's, as `weft ps` lists it
     /// [default: the only one]
+    #[arg(value_parser = job_number)]
     job: Option<u32>,
     /// Print one table of the next second, and end; as is usual if nobody looks at a terminal
     #[arg(long)]
@@ -47,7 +49,7 @@ pub(crate) struct Top {
     #[arg(long, value_name = "FILE", conflicts_with = "once")]
     record: Option<PathBuf>,
     /// Time to record, such as 500ms or 2s, up to 60s
-    #[arg(long = "for", value_name = "TIME", default_value = "2s", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", default_value = "2s", value_parser = duration, requires = "record")]
     record_for: Duration,
     /// Seconds between two looks
     #[arg(long, value_name = "S", default_value = "0.5", value_parser = interval)]

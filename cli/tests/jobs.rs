@@ -119,3 +119,17 @@ fn a_launcher_that_is_stopped_does_not_answer() {
     job.signal(Signal::TERM);
     assert_eq!(job.0.wait().unwrap().code(), Some(128 + 15));
 }
+
+#[test]
+fn what_is_no_job_is_said_to_be_none() {
+    for command in ["why", "top"] {
+        let (code, said) = weft(&[command, "abc"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("a job is a number, as `weft ps` lists it"), "{said}");
+        let (code, said) = weft(&[command, "1"]);
+        assert_eq!(code, Some(1), "{said}");
+        assert_eq!(said, "weft: 1 is no job of yours on this host: `weft ps` lists them\n");
+    }
+    let (code, said) = weft(&["top", "--for", "3s"]);
+    assert!(code == Some(2) && said.contains("--record <FILE>"), "{said}");
+}

@@ -107,6 +107,25 @@ fn calls_of_mpi_are_spans_of_a_trace() {
 }
 
 #[test]
+fn ranks_whose_trace_another_job_writes_run_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = application("cg", &[], &folder);
+    let file = folder.path().join("the.trace");
+    // As the job does that has started these by `MPI_Comm_spawn`.
+    let run = weft_trace::Run { hosts: vec!["here".into(); 2], ..weft_trace::Run::default() };
+    let parts = [0, 1]
+        .map(|rank| weft_trace::Writer::create(&weft_trace::part_of(&file, rank), &run).unwrap());
+    let mut command = mpirun("-n 2", &folder);
+    command.arg(format!("--trace={}", file.display())).arg(&program);
+    let output = command.args(["--rows", "40", "--columns", "31"]).output().unwrap();
+    assert!(output.status.success(), "{}", both(&output));
+    let told = format!("weft: this job is not recorded in {}: another job", file.display());
+    assert_eq!(both(&output).matches(&told).count(), 1, "{}", both(&output));
+    drop(parts);
+    assert!(Trace::open(&file).unwrap().ranks.iter().all(|rank| rank.events.is_empty()));
+}
+
+#[test]
 fn more_ranks_than_cores_that_wait_for_one_another_find_what_is_right() {
     let folder = tempfile::tempdir().unwrap();
     for (name, problem) in WAITERS {
@@ -352,6 +371,11 @@ fn what_is_missing_for_a_job_is_said() {
         (&open_mpi, "--provider /nowhere true", "--provider /nowhere: there is no libweft-fi.so"),
         (&open_mpi, "--mca pml ob1 true", "--mca pml ob1 contradicts --mca pml cm"),
         (&open_mpi, "-n 4", "weft mpirun needs a program"),
+        (
+            &open_mpi,
+            "--trace=/nowhere/run.weft true",
+            "cannot write the trace to \"/nowhere/run.weft\": there is no folder /nowhere",
+        ),
     ] {
         let mut command = weft(&format!("mpirun {words}"));
         let output = command.env("PATH", path_with(folder.path())).output().unwrap();

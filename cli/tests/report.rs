@@ -58,7 +58,8 @@ fn it_writes_what_was_asked_for() {
     let chrome = fs::read(at("chrome.json")).unwrap();
     let chrome: serde_json::Value = serde_json::from_slice(&chrome).unwrap();
     assert!(chrome["traceEvents"].is_array());
-    assert_eq!(said(folder.path(), &["run.weft", "--perfetto", "run.pftrace"]), "");
+    let said = said(folder.path(), &["run.weft", "--perfetto", "run.pftrace"]);
+    assert_eq!(said, "run.pftrace: open it at https://ui.perfetto.dev\n");
     let perfetto = fs::read(at("run.pftrace")).unwrap();
     // A packet, of a length, and its time or sequence.
     assert!(perfetto[0] == 10 && perfetto.windows(6).any(|bytes| bytes == b"rank 1"));
@@ -77,6 +78,15 @@ fn errors_say_what_to_do() {
     assert!(nowhere.contains("cannot write nowhere/run.html: No such file"), "{nowhere}");
     let same = refused(folder.path(), &["run.weft", "-o", "run.weft"]);
     assert!(same.contains("run.weft is the trace: say another name"), "{same}");
+    let full = refused(folder.path(), &["run.weft", "-o", "/dev/full"]);
+    assert_eq!(full, "weft: cannot write /dev/full: No space left on device (os error 28)\n");
+    let itself = refused(folder.path(), &["."]);
+    assert_eq!(itself, "weft: cannot read .: Is a directory (os error 21)\n");
+    let whole = fs::read(folder.path().join("run.weft")).unwrap();
+    fs::write(folder.path().join("cut"), &whole[..40]).unwrap();
+    let cut = refused(folder.path(), &["cut"]);
+    assert!(cut.contains("cannot read cut: the description of its run is damaged or cut off"));
+    assert!(cut.ends_with(": record the run anew\n"), "{cut}");
 }
 
 #[test]

@@ -20,24 +20,28 @@ use weft_launch::{Question, Snapshot};
 use weft_report::Analysis;
 use weft_trace::{Trace, What};
 
+use common::mpi::{compile, mpirun, open_mpis};
+
 /// Longest wait for what has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A job of two ranks: again and again rank 0 computes for 20 ms, and sends rank 1 a message.
-struct Running(Child);
+struct Running {
+    launcher: Child,
+    job: u32,
+}
 
 impl Running {
     fn start(words: &[&str], folder: &Path) -> Self {
-        let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
-            .args(["run", "-n", "2"])
-            .args(words)
-            .args(["--", env!("CARGO_BIN_EXE_weft-testee"), "steps"])
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.args(["run", "-n", "2"]).args(words).current_dir(folder);
+        Self::of(command.args(["--", env!("CARGO_BIN_EXE_weft-testee"), "steps"]))
+    }
+
+    /// Starts one that says when its ranks have met, and its process if that is not its launcher's.
+    fn of(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut launcher = command.spawn().unwrap();
         let mut out = BufReader::new(launcher.stdout.take().unwrap());
         let mut line = String::new();
         // Who has met the other has joined.
@@ -46,15 +50,17 @@ impl Running {
             assert!(out.read_line(&mut line).unwrap() > 0, "it ended");
         }
         std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-        Running(launcher)
+        let job = line.split_whitespace().next().and_then(|word| word.parse().ok());
+        let job = job.unwrap_or(launcher.id());
+        Running { launcher, job }
     }
 
     fn id(&self) -> String {
-        self.0.id().to_string()
+        self.job.to_string()
     }
 
     fn look(&self) -> Snapshot {
-        weft_launch::ask(self.0.id(), Question::Snapshot).unwrap().snapshot().unwrap()
+        weft_launch::ask(self.job, Question::Snapshot).unwrap().snapshot().unwrap()
     }
 
     /// Bytes that rank 0 has sent, as the job says itself, once it does.
@@ -70,15 +76,16 @@ impl Running {
     }
 
     fn end(&mut self) {
-        kill_process(Pid::from_raw(self.0.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
-        self.0.wait().unwrap();
+        let launcher = Pid::from_raw(self.launcher.id().cast_signed()).unwrap();
+        kill_process(launcher, Signal::TERM).unwrap();
+        self.launcher.wait().unwrap();
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // A test that fails leaves no job behind.
-        if let Ok(None) = self.0.try_wait() {
+        if let Ok(None) = self.launcher.try_wait() {
             self.end();
         }
     }
@@ -147,6 +154,39 @@ fn a_recording_shows_what_the_ranks_did() {
     assert!(told["sampled"].as_str().unwrap().starts_with("Sampled, not traced: 1,000 looks"));
     assert_eq!(told["shown"], json!([]), "what only traces have");
     assert_eq!(told["counters"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_rank_of_mpi_that_tests_seldom_is_recorded_as_one_that_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("seldom");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/seldom.c");
+    compile(&open_mpis("mpicc"), &[source], &[], &program);
+    let job = Running::of(mpirun("-n 2 --oversubscribe", &folder).arg(&program));
+    let listed = said(&weft(&["ps"], folder.path()));
+    assert!(
+        listed.contains(&format!("{}\t2 ranks of {}, for ", job.id(), program.display())),
+        "{listed}"
+    );
+    // Once it has tested for some time, others know of it.
+    let until = Instant::now() + PATIENCE;
+    while !job.look().ranks[1].state.contains("a message of rank 0 with tag 7") {
+        assert!(Instant::now() < until, "{:?}", job.look());
+        std::thread::yield_now();
+    }
+    let output = weft(&["top", &job.id(), "--record", "run.weft", "--for", "1s"], folder.path());
+    assert!(output.status.success(), "{}", said(&output));
+    let found = json_of(folder.path(), "run.weft");
+    let ns = |rank: usize, what: &str| found["time"][rank][what].as_u64().unwrap();
+    assert_eq!((ns(0, "waits"), ns(0, "asleep_ns")), (0, 0), "{found}");
+    assert!(10 * ns(1, "computing_ns") < ns(1, "end_ns"), "it tests all the time: {found}");
+    assert_eq!(found["time"][1]["waits_for"][0]["rank"], 0, "{found}");
+    // What has come, and nobody wants, is no part of that.
+    let kinds = found["wait_kinds"].as_array().unwrap();
+    assert_eq!(kinds.len(), 1, "{kinds:?}");
+    assert_eq!(kinds[0]["text"], "a message of rank # with tag #");
+    let verdict = found["verdict"][0].as_str().unwrap();
+    assert!(verdict.starts_with("Rank 1 waits for rank 0 in "), "{verdict}");
 }
 
 #[test]

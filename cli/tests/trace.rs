@@ -256,3 +256,18 @@ fn a_file_that_cannot_be_written_ends_it_before_anything_starts() {
     assert!(said.starts_with("weft: cannot write the trace to \"no/such/folder\": No such file"));
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn two_jobs_are_not_recorded_into_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.weft");
+    let run = weft_trace::Run { hosts: vec!["here".into()], ..weft_trace::Run::default() };
+    // As a job does that goes on.
+    let _other = weft_trace::Writer::create(&file, &run).unwrap();
+    let output = weft("run -n 2 --trace=run.weft -- weft-example hello", folder.path());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let told = "weft: cannot write the trace to \"run.weft\": another job is being recorded there: name another file\n";
+    assert_eq!(said, told);
+    assert!(output.stdout.is_empty());
+}

@@ -242,8 +242,17 @@ fn record(
     let words = words.iter().map(OsString::as_os_str);
     let run = recording::describe(words, hosts, facts.len() as u16, options);
     let trace = OwnTrace::create(Path::new(file), &run, rank, Arc::clone(supervisor));
-    let failed = |error| MeetError::Trace { rank: rank.0, path: file.into(), error };
-    trace.map(Some).map_err(failed)
+    match trace {
+        Ok(trace) => Ok(Some(trace)),
+        // Ranks that a rank of MPI has started go on: the trace is that one's job's.
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+            if rank.0 == Rank(0) {
+                eprintln!("weft: this job is not recorded in {file}: {error}");
+            }
+            Ok(None)
+        }
+        Err(error) => Err(MeetError::Trace { rank: rank.0, path: file.into(), error }),
+    }
 }
 
 /// Agreement of ranks of several hosts on Ethernet; `None` if they reach one another by datagrams,

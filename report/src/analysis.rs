@@ -157,7 +157,7 @@ impl Analysis {
         let mut names = Names::default();
         let mut lives: Vec<_> = (0..)
             .zip(&trace.ranks)
-            .map(|(rank, of)| Life::new(rank, of, times.of(rank), &mut names))
+            .map(|(rank, of)| Life::new(rank, of, times.of(rank), times.end(), &mut names))
             .collect();
         let mut ways = meetings(trace, &times, &mut lives);
         ways.extend(arrows.iter().cloned());

@@ -2,7 +2,7 @@
 //! within the spans that they are in.
 
 use crate::analysis::Analysis;
-use crate::analysis::states::{Life, Piece, State};
+use crate::analysis::states::{Life, Piece, State, Stretch};
 use std::collections::BTreeMap;
 
 /// Stretch of time of a rank.
@@ -26,29 +26,71 @@ pub(crate) fn hosts(analysis: &Analysis) -> Vec<u32> {
     analysis.findings.time.iter().map(|of| of.host.as_str()).map(number).collect()
 }
 
-/// Slices of a rank in the order in which they begin, each before those in it.
+/// Slices of a rank in the order in which they begin, each before those in it. A span that goes on
+/// when the one around it ends is two.
 pub(crate) fn slices<'a>(analysis: &'a Analysis, life: &'a Life) -> Vec<Slice<'a>> {
-    let mut all: Vec<Slice<'_>> = Vec::new();
-    // Place of the span around, if there is one, and its number.
-    let mut around = (None, None);
+    let mut nest = Nest { analysis, all: Vec::new(), open: Vec::new(), next: &life.stretches };
     for (piece, time) in life.within(life.begin, life.end) {
-        let (begin, end) = (piece.start, piece.start + time);
-        if around.1 != Some(piece.span) {
-            let name = analysis.names.text(piece.span);
-            let place = name.is_some().then_some(all.len());
-            let span =
-                |name: &str| Slice { name: name.into(), kind: "span", begin, end, awaited: None };
-            all.extend(name.map(span));
-            around = (place, Some(piece.span));
+        let (mut begin, end) = (piece.start, piece.start + time);
+        while begin < end {
+            nest.proceed(begin);
+            let until = nest.change().min(end);
+            let (name, kind) = (name_of(analysis, &piece), piece.state.word());
+            let awaited = awaited(analysis, life, piece.state, (begin, until));
+            nest.all.push(Slice { name, kind, begin, end: until, awaited });
+            begin = until;
         }
-        if let Some(place) = around.0 {
-            all[place].end = end;
-        }
-        let (name, kind) = (name_of(analysis, &piece), piece.state.word());
-        let awaited = awaited(analysis, life, piece.state, (begin, end));
-        all.push(Slice { name, kind, begin, end, awaited });
     }
-    all
+    // Those that take no time are there, too.
+    nest.proceed(u64::MAX);
+    nest.all
+}
+
+/// Spans within one another.
+struct Nest<'a> {
+    analysis: &'a Analysis,
+    all: Vec<Slice<'a>>,
+    /// Those under way, the outermost first, each with the end of its slice.
+    open: Vec<(Stretch, u64)>,
+    /// Those that have not begun.
+    next: &'a [Stretch],
+}
+
+impl Nest<'_> {
+    /// Time goes on to this: spans end, and others begin.
+    fn proceed(&mut self, time: u64) {
+        while let Some((first, rest)) = self.next.split_first()
+            && first.begin <= time
+        {
+            self.next = rest;
+            self.close(first.begin);
+            self.open(*first, first.begin);
+        }
+        self.close(time);
+    }
+
+    /// Time at which the next span begins or ends.
+    fn change(&self) -> u64 {
+        let end = self.open.last().map_or(u64::MAX, |(_, end)| *end);
+        self.next.first().map_or(end, |next| next.begin.min(end))
+    }
+
+    fn open(&mut self, span: Stretch, begin: u64) {
+        let Some(name) = self.analysis.names.text(span.name) else { return };
+        let end = self.open.last().map_or(span.end, |(_, around)| span.end.min(*around));
+        self.all.push(Slice { name: name.into(), kind: "span", begin, end, awaited: None });
+        self.open.push((span, end));
+    }
+
+    /// Ends slices of spans that are over. What goes on begins anew.
+    fn close(&mut self, time: u64) {
+        let Some(first) = self.open.iter().position(|(_, end)| *end <= time) else { return };
+        for (span, _) in self.open.split_off(first) {
+            if span.end > time {
+                self.open(span, time);
+            }
+        }
+    }
 }
 
 fn name_of(analysis: &Analysis, piece: &Piece) -> String {

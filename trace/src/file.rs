@@ -11,6 +11,8 @@
 //! read.
 
 use crate::event::{Event, Named, WORDS, What, Words};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -77,16 +79,18 @@ pub struct Trace {
 #[derive(Debug, thiserror::Error)]
 pub enum BadTrace {
     /// The file cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// It is something else.
     #[error("it is no trace of Weft's: `weft run --trace` writes one")]
     Other,
     /// Its description is none.
-    #[error("the description of its run makes no sense: {0}")]
+    #[error("the description of its run is damaged or cut off ({0}): record the run anew")]
     Run(serde_json::Error),
     /// A block is of no rank of the run, or too long.
-    #[error("it is damaged: a block of {events} events of rank {rank}, of {ranks} ranks")]
+    #[error(
+        "it is damaged (a block of {events} events of rank {rank}, of {ranks} ranks): record the run anew"
+    )]
     Block {
         /// Rank that the block says.
         rank: u32,
@@ -96,7 +100,7 @@ pub enum BadTrace {
         ranks: usize,
     },
     /// An event is none.
-    #[error("it is damaged: an event of rank {0} is none")]
+    #[error("it is damaged (an event of rank {0} is none): record the run anew")]
     Event(Rank),
 }
 
@@ -107,13 +111,28 @@ pub struct Writer<W: Write> {
 }
 
 impl Writer<File> {
-    /// Creates the file, or replaces it.
+    /// Creates the file, or replaces it. It is this writer's until it is dropped.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Errors of the system; `ResourceBusy` if another writer has the file.
     pub fn create(path: &Path, run: &Run) -> io::Result<Self> {
-        Writer::new(File::create(path)?, run)
+        // What another one writes is not to be thrown away: it has what it wrote until it is mine.
+        let file = File::options().write(true).create(true).truncate(false).open(path)?;
+        // Some file systems have no locks.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(in_use());
+        }
+        // A pipe or a device has no length.
+        if file.metadata()?.is_file() {
+            file.set_len(0)?;
+        }
+        Writer::new(file, run)
     }
+}
+
+fn in_use() -> io::Error {
+    let told = "another job is being recorded there: name another file";
+    io::Error::new(io::ErrorKind::ResourceBusy, told)
 }
 
 impl<W: Write> Writer<W> {

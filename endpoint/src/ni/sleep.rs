@@ -160,7 +160,7 @@ impl<L: Link> Node<L> {
         let Some(since) = since else { return waited };
         let time = Duration::from_nanos(self.clock.now().saturating_sub(since));
         if let Some(what) = what.filter(|_| time >= LONG_WAIT) {
-            record_text(recorder, Named::Wait, 0, &what().what);
+            record_text(recorder, Named::Wait, 0, what().subject());
         }
         recorder.record(&What::WaitEnds);
         waited

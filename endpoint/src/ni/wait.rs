@@ -131,6 +131,8 @@ const POLLS_PER_PAUSE: u32 = 256;
 /// Polls between them while others want it that give it back soon. A message that comes in this
 /// time, some microseconds, costs no yield there and back, and meanwhile more come for the others.
 const POLLS_PER_PAUSE_ON_SHARED_CORE: u32 = 4;
+/// Time after which a program that polls seldom pauses again, so that others see that it goes on.
+const PAUSE_WITHIN: Duration = Duration::from_millis(50);
 /// Longest sleep of a program that polls, and may wait for something besides packets.
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 /// Longest time between two yields, a look at the network included, that nobody else had the core.
@@ -312,7 +314,7 @@ impl Waits {
         };
         let gap = if pace == Pace::Yield { after - now } else { Duration::ZERO };
         self.observe(after, gap);
-        let polls = polls_per_pause(self.core());
+        let polls = self.polls.until_next(now, begins, polls_per_pause(self.core()));
         self.polls.paused(after, polls);
         Ok(polls)
     }
@@ -391,6 +393,19 @@ impl Polls {
             Core::Busy => Pace::Spin(0),
             _ => Pace::Yield,
         }
+    }
+
+    /// Polls until the next pause: so many, or fewer where those since the last one took long.
+    fn until_next(&self, now: Duration, begins: bool, most: u32) -> u32 {
+        let paused = Duration::from_nanos(self.paused.load(Ordering::Relaxed));
+        let took = now.saturating_sub(paused);
+        if begins {
+            return most;
+        }
+        let polls = self.count.load(Ordering::Relaxed);
+        let polls = f64::from(polls) * PAUSE_WITHIN.div_duration_f64(took);
+        // Those that take no time are as many as may be.
+        (polls as u32).clamp(1, most)
     }
 
     fn yielded(&self, now: Duration) {

@@ -97,7 +97,7 @@ impl Diary {
         if !wait.polls {
             self.note(now, What::SleepBegins);
         }
-        for part in text_parts(Named::Wait, 0, &wait.awaited.what) {
+        for part in text_parts(Named::Wait, 0, wait.awaited.subject()) {
             self.note(now, part);
         }
     }

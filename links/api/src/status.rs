@@ -6,6 +6,9 @@ use weft_wire::Rank;
 
 /// Longest text of a status, in bytes. Of a longer one the beginning is kept.
 pub const TEXT_BYTES: usize = 232;
+/// Words between what a rank waits for and remarks on messages that have come and that it does not
+/// want.
+const UNEXPECTED: &str = "; unexpected: ";
 /// Most runs of consecutive ranks by which a set of them is said.
 const RUNS: usize = 32;
 /// Bytes before the runs: kind, team, number, call, number of runs.
@@ -90,6 +93,18 @@ impl Awaited {
     /// A wait for this, of which nobody knows who ends it.
     pub fn of_unknown(what: impl Into<String>) -> Self {
         Awaited::new(what, Whom::Unknown)
+    }
+
+    /// This wait, with a remark on messages that have come and that it does not want.
+    #[must_use]
+    pub fn beside_unexpected(mut self, messages: &str) -> Self {
+        self.what = format!("{}{UNEXPECTED}{messages}", self.what);
+        self
+    }
+
+    /// Text without remarks on what else has come: the same as long as it waits for the same.
+    pub fn subject(&self) -> &str {
+        self.what.split_once(UNEXPECTED).map_or(&self.what, |(subject, _)| subject)
     }
 
     /// Bytes that say it, at most [`RECORD_BYTES`]. Ranks in too many runs are not said.

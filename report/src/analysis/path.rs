@@ -90,7 +90,7 @@ impl Path {
     /// The path of a recording by samples, in which no packets are.
     pub fn unknown() -> Self {
         let advice =
-            "Samples know no packets, and so no critical path: `weft run --trace` finds it";
+            "Samples know no packets, and so no critical path: a run with --trace finds it";
         Path { advice: advice.into(), ..Path::default() }
     }
 
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let last = (0..).zip(self.lives).max_by_key(|(_, life)| life.end);
+        let last = (0..).zip(self.lives).max_by_key(|(_, life)| life.heard);
         let Some((mut rank, life)) = last else { return Vec::new() };
         let (mut now, mut before) = (life.end, u32::MAX);
         let mut steps = Vec::new();

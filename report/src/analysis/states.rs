@@ -90,19 +90,34 @@ pub struct SpanTime {
     pub total: u64,
 }
 
+/// Span of a rank, from its beginning to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Name, in [`Names`].
+    pub name: u32,
+    /// Time at which it begins.
+    pub begin: u64,
+    /// Time at which it ends.
+    pub end: u64,
+}
+
 /// A rank over time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Life {
     /// Time of its first event.
     pub begin: u64,
-    /// Time of its last.
+    /// Time of its last event.
+    pub heard: u64,
+    /// Time of that event, or the end of the trace if it waits then.
     pub end: u64,
-    /// States from its first event to its last, without holes.
+    /// States from its beginning to its end, without holes.
     pub pieces: Vec<Piece>,
     /// Its waits, in the order in which they began.
     pub waits: Vec<Wait>,
     /// Its spans, by their names.
     pub spans: BTreeMap<u32, SpanTime>,
+    /// Each of them, in the order in which they began.
+    pub stretches: Vec<Stretch>,
     /// Number of handlers that ran where packets are taken, by the names of their ports.
     pub handlers: BTreeMap<u32, u64>,
     /// Number of times that it was interrupted to take packets.
@@ -110,8 +125,8 @@ pub struct Life {
 }
 
 impl Life {
-    /// The life of a rank, of which these are the events and their times.
-    pub fn new(rank: u32, of: &RankTrace, times: &[u64], names: &mut Names) -> Self {
+    /// The life of a rank, of which these are the events and their times, in a trace with this end.
+    pub fn new(rank: u32, of: &RankTrace, times: &[u64], end: u64, names: &mut Names) -> Self {
         let mut walk = Walk { rank, ..Walk::default() };
         let begin = times.first().copied().unwrap_or(0);
         (walk.now, walk.life.begin) = (begin, begin);
@@ -122,7 +137,7 @@ impl Life {
             walk.proceed(*time);
             walk.take(at, event, of, names);
         }
-        walk.finish()
+        walk.finish(end)
     }
 
     /// Pieces that overlap this time, each with its part within it.
@@ -165,8 +180,8 @@ struct Walk {
     rank: u32,
     now: u64,
     open: Vec<Open>,
-    /// Names of the spans under way, and when they began.
-    spans: Vec<(u32, u64)>,
+    /// Names of the spans under way, and their places among the stretches.
+    spans: Vec<(u32, usize)>,
     /// True if events say for whom waits are, as those of recordings by samples do.
     is_told: bool,
     life: Life,
@@ -249,7 +264,8 @@ impl Walk {
             What::SleepEnds => self.close(|open| *open == Open::Sleep),
             What::SpanBegins(number) => {
                 let name = names.span(of, number);
-                self.spans.push((name, self.now));
+                self.spans.push((name, self.life.stretches.len()));
+                self.life.stretches.push(Stretch { name, begin: self.now, end: self.now });
                 self.life.spans.entry(name).or_default().count += 1;
             }
             What::SpanEnds(number) => self.end_span(names.span(of, number)),
@@ -330,9 +346,11 @@ impl Walk {
 
     fn end_span(&mut self, name: u32) {
         let last = self.spans.iter().rposition(|(open, _)| *open == name);
-        let Some((_, began)) = last.map(|last| self.spans.remove(last)) else { return };
+        let Some((_, at)) = last.map(|last| self.spans.remove(last)) else { return };
+        let stretch = &mut self.life.stretches[at];
+        stretch.end = self.now;
         if !self.spans.iter().any(|(open, _)| *open == name) {
-            self.life.spans.entry(name).or_default().total += self.now - began;
+            self.life.spans.entry(name).or_default().total += self.now - stretch.begin;
         }
     }
 
@@ -354,7 +372,12 @@ impl Walk {
         self.spans.last().map_or(0, |(name, _)| *name)
     }
 
-    fn finish(mut self) -> Life {
+    fn finish(mut self, end: u64) -> Life {
+        self.life.heard = self.now;
+        // Who waits when it is heard of last has waited since: what ends a wait is an event.
+        if matches!(self.open.last(), Some(Open::Wait(_) | Open::Sleep)) {
+            self.proceed(end.max(self.now));
+        }
         self.end_waits(0);
         while let Some((name, _)) = self.spans.last().copied() {
             self.end_span(name);

@@ -18,6 +18,13 @@ const STANDS_OUT: u64 = 3;
 /// Computing time from which on a rank has too much to do, in units of the mean.
 const LOADED: f64 = 1.25;
 
+/// Sentence on ranks that wait at the end.
+struct Stuck {
+    sentence: String,
+    /// True if no rank does anything else.
+    are_all: bool,
+}
+
 /// The findings that it is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
@@ -44,10 +51,16 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// The verdict.
     pub fn verdict(&self) -> Vec<String> {
-        let mut sentences: Vec<_> = self.stuck().into_iter().chain(self.unknown()).collect();
+        let (first, last) = match self.stuck() {
+            // Others may well go on once the recording has ended.
+            Some(Stuck { sentence, are_all: false }) if self.is_sampled => (None, Some(sentence)),
+            stuck => (stuck.map(|stuck| stuck.sentence), None),
+        };
+        let mut sentences: Vec<_> = first.into_iter().chain(self.unknown()).collect();
         sentences.extend(self.of_causes(true));
         sentences.extend(self.on_the_whole());
         sentences.extend(self.of_causes(false));
+        sentences.extend(last);
         sentences
     }
 
@@ -57,8 +70,8 @@ impl Evidence<'_> {
         causes.flat_map(|cause| cause.lines.iter().cloned())
     }
 
-    /// Sentence on ranks that wait at the end, as those of a program that hangs do.
-    fn stuck(&self) -> Option<String> {
+    /// Ranks that wait at the end, as those of a program that hangs do.
+    fn stuck(&self) -> Option<Stuck> {
         let last_of =
             |life: &Life| life.waits.iter().rev().find(|wait| wait.ended.is_none()).cloned();
         let is_long =
@@ -79,7 +92,11 @@ impl Evidence<'_> {
             _ => format!(", rank {} for {text}", first.rank),
         });
         let who = units::ranks(&ranks).replacen('r', "R", 1);
-        Some(format!("{who} still {verb} at the end of the trace{example}."))
+        let sentence = match self.is_sampled {
+            true => format!("{who} {verb} all through this recording{example}."),
+            false => format!("{who} still {verb} at the end of the trace{example}."),
+        };
+        Some(Stuck { sentence, are_all: ranks.len() == self.lives.len() })
     }
 
     /// Sentence on what was lost, if that is much.
@@ -128,7 +145,14 @@ impl Evidence<'_> {
     }
 
     fn busy(&self, idle: u64, total: u64) -> String {
-        format!("Ranks wait in no more than {} of their time.", units::percent(idle, total))
+        let share = units::percent(idle, total);
+        match self.is_sampled {
+            true => format!(
+                "Ranks are seen to wait in {share} of their time; waits of less than some \
+                 milliseconds do not show."
+            ),
+            false => format!("Ranks wait in no more than {share} of their time."),
+        }
     }
 
     fn waits(&self, idle: u64, total: u64) -> String {

@@ -93,11 +93,12 @@ fn slow_waits_name_both_ends() {
     let said = text(&Analysis::new(&trace).findings);
     let expected = "
 Slowest waits
+     900 us  rank 2 at 10 ns for rank 0 to receive,
+             which nothing ended; rank 0, which computed in 'solve' for 600 us, computed, outside Weft, \
+for 120 us, and waited for a message on port 'go' in the handler of 'asks' for 100 us
      900 us  rank 1 in the handler of 'rows' in 'exchange' at 200 ns for a call of 'step' by rank 0,
              until rank 0, which computed in 'solve' for 600 us, computed, outside Weft, for 120 us, \
 and waited for a message on port 'go' in the handler of 'asks' for 100 us
-     400 us  rank 2 at 10 ns for rank 0 to receive,
-             which nothing ended; rank 0, which computed in 'solve' for 400 us
      100 us  rank 0 in the handler of 'asks' at 700 us for a message on port 'go',
              ended by no packet
 ";

@@ -85,7 +85,7 @@ fn parts_are_one_trace() {
 fn other_files_are_refused() {
     let said = |bytes: &[u8]| Trace::read(bytes).unwrap_err().to_string();
     assert!(said(b"").contains("no trace of Weft's"));
-    assert!(said(b"weft trace 1\n{}\n").contains("makes no sense"));
+    assert!(said(b"weft trace 1\n{}\n").contains("damaged or cut off"));
     let event = Event { time: 1, what: What::WaitBegins }.to_words();
     let damaged = said(&written(&[(9, 0, vec![event])]));
     assert!(damaged.contains("a block of 1 events of rank 9, of 2 ranks"), "{damaged}");
@@ -100,4 +100,22 @@ proptest! {
         file.borrow_mut().extend(bytes);
         let _ = Trace::read(&**file.borrow());
     }
+}
+
+#[test]
+fn a_file_has_one_writer_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.weft");
+    std::fs::write(&file, [0; 10_000]).unwrap();
+    let mut first = Writer::create(&file, &run()).unwrap();
+    first.append(Rank(0), 7, &[]).unwrap();
+    first.flush().unwrap();
+    let second = Writer::create(&file, &run()).unwrap_err();
+    assert_eq!(second.kind(), io::ErrorKind::ResourceBusy);
+    assert_eq!(Trace::open(&file).unwrap().ranks[0].lost, 7, "nothing of it is lost");
+    drop(first);
+    drop(Writer::create(&file, &run()).unwrap());
+    assert_eq!(Trace::open(&file).unwrap().ranks[0], RankTrace::default());
+    // A device has no length.
+    drop(Writer::create(Path::new("/dev/null"), &run()).unwrap());
 }

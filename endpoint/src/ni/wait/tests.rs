@@ -185,3 +185,21 @@ fn a_program_that_does_other_things_between_its_polls_is_not_put_to_sleep() {
         assert!(!paces.contains(&Pace::Sleep), "{core:?}");
     }
 }
+
+#[test]
+fn a_program_that_polls_seldom_pauses_often_enough_for_others_to_see_it() {
+    let polls = Polls::default();
+    let mut now = Duration::from_secs(1);
+    let mut pause = |every: Duration, begins| {
+        now += every * polls.count.load(Ordering::Relaxed);
+        let next = polls.until_next(now, begins, POLLS_PER_PAUSE);
+        polls.paused(now, next);
+        next
+    };
+    assert_eq!(pause(Duration::ZERO, true), POLLS_PER_PAUSE);
+    // It tests a request, and sleeps for a millisecond.
+    let [seldom, still] = [(); 2].map(|()| pause(Duration::from_millis(1), false));
+    assert_eq!((seldom, still), (50, 50));
+    assert_eq!(pause(Duration::from_secs(1), false), 1);
+    assert_eq!(pause(Duration::from_micros(1), false), POLLS_PER_PAUSE);
+}

@@ -51,3 +51,11 @@ fn bytes_of_strangers_are_refused_or_harmless() {
     *bent.last_mut().unwrap() = 0xff;
     assert_eq!(Awaited::parse(&bent).map(|awaited| awaited.what), Some("wha\u{fffd}".into()));
 }
+
+#[test]
+fn messages_that_nobody_wants_are_no_part_of_what_a_rank_waits_for() {
+    let wait = Awaited::of_unknown("a message of rank 1");
+    let beside = wait.clone().beside_unexpected("a message of rank 2");
+    assert_eq!(beside.what, "a message of rank 1; unexpected: a message of rank 2");
+    assert_eq!((wait.subject(), beside.subject()), ("a message of rank 1", "a message of rank 1"));
+}

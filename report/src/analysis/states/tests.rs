@@ -7,7 +7,7 @@ use weft_trace::{Builder, Named, Trace};
 
 fn lives(trace: &Trace) -> (Vec<Life>, Names) {
     let (times, mut names) = (times(trace), Names::default());
-    let life = |(rank, of)| Life::new(rank, of, times.of(rank), &mut names);
+    let life = |(rank, of)| Life::new(rank, of, times.of(rank), times.end(), &mut names);
     ((0..).zip(&trace.ranks).map(life).collect(), names)
 }
 
@@ -135,4 +135,21 @@ proptest! {
             prop_assert_eq!(within, expected);
         }
     }
+}
+
+#[test]
+fn who_is_heard_of_last_in_a_wait_waits_until_the_end() {
+    let trace = Builder::new("", 3)
+        .event(0, 0, What::Interrupted)
+        .event(0, 1000, What::Interrupted)
+        .event(1, 0, What::Interrupted)
+        .event(1, 280, What::WaitBegins)
+        .event(2, 0, What::Interrupted)
+        .event(2, 300, What::Interrupted)
+        .trace();
+    let lives = lives(&trace).0;
+    assert_eq!(lives.iter().map(|life| life.end).collect::<Vec<_>>(), [1000, 1000, 300]);
+    assert_eq!(lives[1].in_states(), [280, 720, 0, 0, 0]);
+    let wait = &lives[1].waits[0];
+    assert_eq!((wait.end, wait.idle, wait.ended), (1000, 720, None));
 }

@@ -34,22 +34,24 @@ impl<S, D> Exchange<S, D> {
         let from = posted().map(|pattern| pattern.source.map(|source| source.rank));
         let from = from.chain(coming().map(|receive| Some(receive.envelope.source.rank)));
         let whom = whom(from.chain(sending().map(|send| Some(send.to))));
-        Some(Awaited::new(format!("{first}{more}{}", self.unexpected_words()), whom))
+        let awaited = Awaited::new(format!("{first}{more}"), whom);
+        Some(match self.unexpected_words() {
+            Some(messages) => awaited.beside_unexpected(&messages),
+            None => awaited,
+        })
     }
 
     /// Words about messages that have come and that no receive wants.
-    fn unexpected_words(&self) -> String {
+    fn unexpected_words(&self) -> Option<String> {
         let all = self.matchers.iter().flatten().flat_map(|matcher| matcher.unexpected_messages());
         let mut all = all.peekable();
-        if all.peek().is_none() {
-            return String::new();
-        }
+        all.peek()?;
         let said: Vec<_> = all.by_ref().take(MOST_SAID).map(message_of).collect();
         let more = match all.count() {
             0 => String::new(),
             count => format!(" and {count} more"),
         };
-        format!("; unexpected: {}{more}", said.join(", "))
+        Some(format!("{}{more}", said.join(", ")))
     }
 }
 
