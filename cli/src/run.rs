@@ -64,8 +64,8 @@ pub struct Arguments {
     /// The longest packets between ranks, with their IP header [default: the narrowest interface's]
     #[arg(long, value_name = "BYTES")]
     mtu: Option<Mtu>,
-    /// Authenticate all bytes of packets between hosts, which takes time; without it nobody else gets
-    /// in, but whoever is on the path can change what is in long packets
+    /// Authenticate all bytes of packets between hosts, which takes time; without it nobody else
+    /// gets in, but whoever is on the path can change what is in long packets
     #[arg(long, env = "WEFT_AUTHENTICATE", value_parser = is_wanted)]
     authenticate: bool,
     /// Encrypt packets between hosts, which takes more time, and has ranks copy multicasts; without

@@ -35,6 +35,8 @@ pub struct Packets {
     pub(crate) protocol: Protocol,
     /// The link's sizes, asked once.
     pub(crate) max_payload: usize,
+    /// By rank, where it depends on that.
+    payloads: Option<Arc<[u16]>>,
     multicast_payload: usize,
     short_payload: usize,
     pub(crate) puts: Arc<Puts>,
@@ -76,12 +78,13 @@ impl Packets {
 
     pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        let short_payload = node.short_payload();
+        let (short_payload, payloads) = (node.short_payload(), node.payloads());
         let tracing = node.recorder().map(|recorder| Arc::new(Tracing::new(Arc::clone(recorder))));
         Packets {
             node,
             protocol: Protocol::PACKETS,
             max_payload,
+            payloads,
             multicast_payload,
             short_payload,
             puts,
@@ -267,11 +270,12 @@ impl Packets {
         self.max_payload
     }
 
-    /// Largest payload of a [packet to rank `to`](Self::packet_to), in bytes: no less than of one to
-    /// any rank, and more where the way to `to` carries more than others.
+    /// Largest payload of a [packet to rank `to`](Self::packet_to), in bytes: no less than of one
+    /// to any rank, and more where the way to `to` carries more than others.
     #[inline]
     pub fn max_payload_to(&self, to: Rank) -> usize {
-        self.node.payload_to(to)
+        let of_way = self.payloads.as_ref().and_then(|payloads| payloads.get(to.index()));
+        of_way.map_or(self.max_payload, |most| usize::from(*most))
     }
 
     /// Largest payload, in bytes, for which the network copies a multicast for several receivers,
@@ -352,7 +356,8 @@ impl Packets {
         Ok(found.map(|(frame, bytes)| SendPacket::new(self, None, frame, bytes)))
     }
 
-    /// Does what [`Self::packet_to`] does, without ever blocking: `None` while all are on their way.
+    /// Does what [`Self::packet_to`] does, without ever blocking: `None` while all are on their
+    /// way.
     ///
     /// # Errors
     /// [`Error::PoolExhausted`].

@@ -190,7 +190,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     cores::warn(own, &facts);
     let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
     let on_deadlock: OnDeadlock = given(ON_DEADLOCK, str::parse)?.unwrap_or_default();
-    let mut options = options(cores::own_cores(&facts, &here, &cards));
+    let mut options = options(own, &facts, cores::own_cores(&facts, &here, &cards));
     let trace = record(&facts, &options, (own, own_number), &supervisor)?;
     if facts.iter().any(|facts| facts.link == "fabric") {
         options.insert("link".into(), "fabric".into());
@@ -210,8 +210,6 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let shared = Arc::new(shared);
     let memory = memory(speaks.then_some(&segments), settings, &options, ranks.0)?;
     watch::start(Arc::clone(&shared), ranks.0, supervisor, memory, limit, on_deadlock)?;
-    let (index, count) = cores::among_same_cores(own, &facts);
-    options.insert("among-same-cores".into(), format!("{index}/{count}"));
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
@@ -431,8 +429,10 @@ fn settings(
     Ok(if network { settings.beside_network() } else { settings })
 }
 
-/// The options: what the environment says, and how many cores the ranks of this host have.
-fn options(cores: usize) -> Options {
+/// The options: what the environment says, how many cores the ranks of this host have, and this
+/// rank's number among those that may use the same ones.
+fn options(own: Rank, facts: &[Facts], cores: usize) -> Options {
+    let (index, count) = cores::among_same_cores(own, facts);
     let mut options = Options::new();
     for (name, variable) in OPTIONS {
         if let Ok(value) = env::var(variable) {
@@ -441,6 +441,7 @@ fn options(cores: usize) -> Options {
     }
     options.entry("silence-ms".into()).or_insert_with(|| SILENCE_MS.to_string());
     options.insert("cores".into(), cores.to_string());
+    options.insert("among-same-cores".into(), format!("{index}/{count}"));
     options
 }
 

@@ -2,10 +2,10 @@
 
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
+use crate::ni::frames::Frame;
 use crate::ni::wait::{Look, What};
 use crate::posted::Posting;
 use crate::{Error, Result};
-use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::Loss;
@@ -138,17 +138,12 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Installs a system that looks at its packets where they are found: in whatever call takes
     /// packets from the network.
     fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
-    /// A frame to fill for a packet of `protocol`, to one rank alone if it is given, and the address
-    /// of its bytes. Blocks, draining, while all are on their way, or too many of that protocol wait for their receivers.
+    /// A frame to fill for a packet of `protocol`, to one rank alone if it is given. Blocks,
+    /// draining, while all are on their way, or too many of that protocol wait for their receivers.
     ///
     /// # Errors
     /// [`crate::Error::PoolExhausted`] if the client holds all frames; those of [`Self::poll`].
-    fn alloc(
-        &self,
-        protocol: Protocol,
-        to: Option<Rank>,
-        upcalls: Upcalls,
-    ) -> Result<(Buffer, NonNull<u8>)>;
+    fn alloc(&self, protocol: Protocol, to: Option<Rank>, upcalls: Upcalls) -> Result<Frame>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
     /// Lends memory to a frame ([`weft_link::Link::lend`]); false if its bytes are to be put into
@@ -211,13 +206,9 @@ pub(crate) trait AnyNode: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::PoolExhausted`].
-    fn try_alloc(
-        &self,
-        protocol: Protocol,
-        to: Option<Rank>,
-    ) -> Result<Option<(Buffer, NonNull<u8>)>>;
-    /// User bytes of a packet to this rank alone, at most.
-    fn payload_to(&self, to: Rank) -> usize;
+    fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>>;
+    /// By rank, user bytes of a packet to it alone, at most; `None` if they are as for any.
+    fn payloads(&self) -> Option<Arc<[u16]>>;
     /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again: another
     /// thread of this rank may have done what it waits for. Cheap while none sleeps.
     fn nudge(&self);

@@ -5,26 +5,32 @@ use crate::ni::node::Node;
 use crate::ni::wait::Step;
 use crate::{Error, Result};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Link};
 use weft_wire::{Protocol, Rank};
 
+/// A frame to fill, and the address of its bytes.
+pub(crate) type Frame = (Buffer, NonNull<u8>);
+
+/// User bytes of a packet to each rank alone, at most; `None` where they are as for any rank.
+pub(super) fn payloads<L: Link>(link: &L, ranks: u16) -> Option<Arc<[u16]>> {
+    let most = |rank| u16::try_from(link.payload_to(rank)).unwrap_or(u16::MAX);
+    L::BY_WAY.then(|| (0..ranks).map(Rank).map(most).collect())
+}
+
 impl<L: Link> Node<L> {
-    /// A frame, for a packet to this rank alone if it is given, and its bytes; `None` while there is
-    /// none.
+    /// A frame, for a packet to this rank alone if it is given, and its bytes; `None` while there
+    /// is none.
     #[inline]
-    pub(super) fn try_frame(
-        &self,
-        protocol: Protocol,
-        to: Option<Rank>,
-    ) -> Result<Option<(Buffer, NonNull<u8>)>> {
+    pub(super) fn try_frame(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>> {
         self.clock.charge(Work::Allocate);
         let mut inner = self.inner.enter();
         if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
             return Ok(None);
         }
-        let frame = match to {
+        let frame = match to.filter(|_| L::BY_WAY) {
             Some(to) => inner.link.alloc_to(to),
             None => inner.link.alloc(),
         };
@@ -47,7 +53,7 @@ impl<L: Link> Node<L> {
         protocol: Protocol,
         to: Option<Rank>,
         upcalls: Upcalls,
-    ) -> Result<(Buffer, NonNull<u8>)> {
+    ) -> Result<Frame> {
         let mut found = None;
         self.wait(&mut || {
             found = self.try_frame(protocol, to)?;

@@ -6,6 +6,7 @@ use crate::ni::any_node::{
 };
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
+use crate::ni::frames::{Frame, payloads};
 use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
@@ -13,7 +14,6 @@ use crate::ni::sleep::nanoseconds_of;
 use crate::ni::wait::{Look, Step, WaitPolicy, Waits, What};
 use crate::{Error, Result, posted::Posting};
 use std::any::Any;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -53,8 +53,7 @@ pub struct Node<L: Link> {
     pub(super) capabilities: Capabilities,
     /// By rank: packets there may be short.
     short_to: Box<[bool]>,
-    /// By rank: user bytes of a packet to it alone, at most.
-    payload_to: Box<[u16]>,
+    payloads: Option<Arc<[u16]>>,
     pub(crate) waits: Waits,
     local: Rank,
     ranks: usize,
@@ -67,8 +66,7 @@ pub struct Node<L: Link> {
     pub(crate) in_upcall: AtomicBool,
     /// Polls that found a packet held by another thread, and so left others where they were.
     pub(crate) skipped_polls: AtomicU32,
-    /// Systems whose packets wait for them to be taken, a bit each. A hint: written inside the
-    /// lock.
+    /// Systems whose packets wait to be taken, a bit each. A hint: written inside the lock.
     pub(crate) waiting_protocols: AtomicU32,
     /// Waiting threads that sleep, or are about to.
     pub(crate) asleep: AtomicU32,
@@ -96,10 +94,9 @@ impl<L: Link> Node<L> {
         let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
         let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
         let (notice, recorder) = (link.notice(), link.recorder());
-        let ranks = (0..settings.ranks).map(Rank);
-        let short_to = ranks.clone().map(|rank| L::SHORT && link.takes_short(rank)).collect();
-        let most = |rank| u16::try_from(link.payload_to(rank)).unwrap_or(u16::MAX);
-        let payload_to = ranks.map(most).collect();
+        let payloads = payloads(&link, settings.ranks);
+        let takes_short = |rank| L::SHORT && link.takes_short(Rank(rank));
+        let short_to = (0..settings.ranks).map(takes_short).collect();
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -115,7 +112,7 @@ impl<L: Link> Node<L> {
             notice,
             recorder,
             short_to,
-            payload_to,
+            payloads,
             is_said: AtomicBool::new(false),
             capabilities,
             waits: Waits::new(policy, L::LOSSY),
@@ -270,12 +267,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn alloc(
-        &self,
-        protocol: Protocol,
-        to: Option<Rank>,
-        upcalls: Upcalls,
-    ) -> Result<(Buffer, NonNull<u8>)> {
+    fn alloc(&self, protocol: Protocol, to: Option<Rank>, upcalls: Upcalls) -> Result<Frame> {
         match self.try_frame(protocol, to)? {
             Some(found) => Ok(found),
             None => self.wait_for_frame(protocol, to, upcalls),
@@ -402,18 +394,12 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn try_alloc(
-        &self,
-        protocol: Protocol,
-        to: Option<Rank>,
-    ) -> Result<Option<(Buffer, NonNull<u8>)>> {
+    fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>> {
         self.try_frame(protocol, to)
     }
 
-    #[inline]
-    fn payload_to(&self, to: Rank) -> usize {
-        let most = self.payload_to.get(to.index()).copied();
-        most.map_or(self.capabilities.max_payload, usize::from)
+    fn payloads(&self) -> Option<Arc<[u16]>> {
+        self.payloads.clone()
     }
 
     #[inline]

@@ -177,6 +177,9 @@ pub trait Link: Send + 'static {
     /// [`ReceivedPlain::Short`].
     const SHORT: bool = false;
 
+    /// True if [`Self::alloc_to`] and [`Self::payload_to`] depend on the rank.
+    const BY_WAY: bool = false;
+
     /// Clock of the host of this rank.
     type Clock: Clock;
 
@@ -210,8 +213,8 @@ pub trait Link: Send + 'static {
     }
 
     /// Address of the user bytes of `buffer`. An allocated buffer has [`Capabilities::max_payload`]
-    /// bytes, or those for its receiver, which are writable. A received one has as many as its header says, read-only. The
-    /// address does not change until the buffer is freed.
+    /// bytes, or those for its receiver, which are writable. A received one has as many as its
+    /// header says, read-only. The address does not change until the buffer is freed.
     fn bytes(&self, buffer: Buffer) -> NonNull<u8>;
 
     /// Registers `readers`, who will get `size` bytes of `buffer`, some of them from a forwarder.

@@ -21,6 +21,7 @@ macro_rules! delegate {
         fn capabilities(&self) -> &crate::Capabilities { self.inner.capabilities() }
     };
     (@ alloc) => {
+        const BY_WAY: bool = L::BY_WAY;
         fn alloc(&mut self) -> Option<crate::Buffer> { self.inner.alloc() }
         fn alloc_to(&mut self, to: weft_wire::Rank) -> Option<crate::Buffer> {
             self.inner.alloc_to(to)

@@ -310,6 +310,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     // Packets to other hosts are kept until they are acknowledged, and so never among these.
     const SHORT: bool = N::SHORT && F::LOSSY;
 
+    const BY_WAY: bool = true;
+
     type Clock = N::Clock;
     type Glance = weft_link::NoGlance;
 

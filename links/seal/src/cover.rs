@@ -12,8 +12,9 @@
 //!
 //! - *The encoding is injective.* The head has a fixed size. Its length and kind say how long cover
 //!   and own are, and which form the cover has, together with the header of the packet, which it
-//!   covers; a frame whose length is not what its head says is refused before. Headers, bodies, padding, and so the places where packets begin, are covered
-//!   as the one string that they are in the frame.
+//!   covers; a frame whose length is not what its head says is refused before. Headers, bodies,
+//!   padding, and so the places where packets begin, are covered as the one string that they are in
+//!   the frame, or of one long packet as its beginning.
 //! - *The digests of two contents collide* with a probability of 2^-128 for who does not know the
 //!   key, as far as AEGIS keeps what it promises as a MAC (draft-irtf-cfrg-aegis-aead, "AEGIS as a
 //!   MAC"). It covers the length too. It is the fastest there is for frames (`ethernet.md` has what
@@ -38,8 +39,8 @@ use weft_wire::network;
 /// digest and SipHash over that (74 ns and 75 ns at 192 bytes).
 const DIRECT_BYTES: usize = 192;
 
-/// Bytes that are covered of a long packet where the rest is left to whoever carries it: its header,
-/// and what systems put in front of the program's bytes.
+/// Bytes that are covered of a long packet where the rest is left to whoever carries it: its
+/// header, and what systems put in front of the program's bytes.
 const START_BYTES: usize = 128;
 
 /// Digest of contents, with a key of the job.

@@ -62,8 +62,8 @@ impl std::fmt::Debug for Secret {
 pub enum Protection {
     /// A tag over what says how the frame is to be taken: the head of the frame, and of a long
     /// packet its header and the first bytes of its body. Nobody else gets in, and no frame counts
-    /// twice; but the rest of a long body is only what whoever carries it makes of it. For ways that
-    /// keep bytes as they are by themselves, such as TCP.
+    /// twice; but the rest of a long body is only what whoever carries it makes of it. For ways
+    /// that keep bytes as they are by themselves, such as TCP.
     #[default]
     Headers,
     /// A tag over all of a frame: nobody else gets in or changes anything.
