@@ -262,24 +262,27 @@ impl<'a> SendPacket<'a> {
         Ok(length)
     }
 
-    #[inline]
+    #[inline(always)]
     fn launch(mut self, protocol: Protocol, to: Destination) -> Result<()> {
         if self.size > self.packets.max_payload {
-            self.check_length(&to)?;
+            return self.launch_long(protocol, to);
         }
         self.launched = true;
         self.packets.node.launch(self.frame, protocol, to, self.size as u16)
     }
-}
 
-impl SendPacket<'_> {
-    /// Refuses a packet that is too long for its receivers, because it was made for another.
-    fn check_length(&self, to: &Destination) -> Result<()> {
+    /// Launches one that was made for a rank to which longer ones go.
+    #[cold]
+    fn launch_long(mut self, protocol: Protocol, to: Destination) -> Result<()> {
         let max = match to {
-            Destination::Unicast(to) => self.packets.max_payload_to(*to),
+            Destination::Unicast(to) => self.packets.max_payload_to(to),
             Destination::Multicast(_) => self.packets.max_payload,
         };
-        if self.size > max { Err(Error::TooLong { size: self.size, max }) } else { Ok(()) }
+        if self.size > max {
+            return Err(Error::TooLong { size: self.size, max });
+        }
+        self.launched = true;
+        self.packets.node.launch(self.frame, protocol, to, self.size as u16)
     }
 }
 

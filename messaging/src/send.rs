@@ -462,7 +462,7 @@ fn wait_until_back(engine: &Arc<Engine>, lent: &Lent<'_>) -> Result<()> {
 }
 
 /// A frame for a packet to these receivers, if one is free.
-#[inline]
+#[inline(always)]
 fn try_packet(engine: &Engine, to: To) -> Result<Option<SendPacket<'_>>> {
     let packets = engine.packets();
     Ok(match to {
