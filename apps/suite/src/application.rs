@@ -119,6 +119,7 @@ impl Application {
     /// Problem of this size, for people.
     pub fn problem(self, size: Size) -> &'static str {
         match (self, size) {
+            (Application::Asp, Size::Host) => "1,500 nodes",
             (Application::Puzzle4, Size::Host) => "Korf's 10 to 57 moves, 4 jobs a message",
             (Application::Puzzle64, Size::Host) => "Korf's 10 to 57 moves, 64 jobs a message",
             (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 32 KiB",
@@ -149,6 +150,7 @@ impl Application {
     /// Problem of this size, as the words that state it to the application itself.
     pub fn words(self, size: Size) -> &'static [&'static str] {
         match (self, size) {
+            (Application::Asp, Size::Host) => &["--sample", "1500", "--to", "SYD"],
             (Application::Puzzle4, Size::Host) => {
                 &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "4"]
             }
