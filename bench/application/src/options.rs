@@ -87,8 +87,8 @@ pub struct Names(pub Vec<Application>);
 pub enum SizeName {
     /// The one of table 8.6
     Thesis,
-    /// That one too, but for asp, puzzle4, puzzle64 and radix, whose are too small or too finely divided
-    /// for today's processors
+    /// That one too, but for asp, puzzle4, puzzle64 and radix, whose are too small or too finely
+    /// divided for today's processors
     Host,
     /// One for tests, below a second
     Small,
