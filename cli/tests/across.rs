@@ -62,6 +62,16 @@ fn asp_on_two_hosts_and_three() {
     asp_is_right(&three, "--hosts a:2,b:2,c:2", 6);
 }
 
+/// Packets are as long as their way takes: those to a rank with neighbours, too.
+#[test]
+fn ranks_that_are_alone_get_from_those_with_neighbours_and_the_other_way_round() {
+    let Some(two) = cluster(2) else { return };
+    for hosts in ["a:1,b:2", "a:2,b:1"] {
+        let said = run(&two, &format!("--hosts {hosts}"), "weft-testee get");
+        assert_eq!(said.matches("has got all").count(), 3, "{said}");
+    }
+}
+
 /// Number of packets that have left, and of those that have arrived.
 fn packets(trace: &Trace) -> (usize, usize) {
     let events = || trace.ranks.iter().flat_map(|rank| &rank.events);

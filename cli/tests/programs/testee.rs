@@ -3,11 +3,11 @@
 //! once, given `fail` one of them exits with 3, given `misspelt` one sends to a port that nobody
 //! has, and given `even` those with even numbers return, while ranks 1 and 3 talk on; given
 //! `checked` all send messages and check what they get, given `collect` they have collective
-//! operations for ever, given `put` they put and get; given `greedy` rank 1 asks for more memory
-//! than there is, given `grow` for much; given `stopped`, rank 1 of two stops itself, and rank 0
-//! leaves; given `met` they say so once all have met; given `busy` two ranks do each kind of thing
-//! that a trace tells of, a known number of times; given `late` rank 1 waits for rank 0, which
-//! computes, some times; given `steps` it does so for ever.
+//! operations for ever, given `put` they put and get for ever, given `get` they get once; given
+//! `greedy` rank 1 asks for more memory than there is, given `grow` for much; given `stopped`, rank
+//! 1 of two stops itself, and rank 0 leaves; given `met` they say so once all have met; given
+//! `busy` two ranks do each kind of thing that a trace tells of, a known number of times; given
+//! `late` rank 1 waits for rank 0, which computes, some times; given `steps` it does so for ever.
 
 #![forbid(unsafe_code)]
 
@@ -57,6 +57,7 @@ fn main() -> ExitCode {
             Some("misspelt") => return send_to_a_misspelt_port(&weft),
             Some("collect") => return tell(&weft, collect(&weft)),
             Some("put") => return tell(&weft, put(&weft)),
+            Some("get") => return get(&weft),
             Some("greedy") => return allocate(&weft, isize::MAX as usize),
             Some("grow") => return allocate(&weft, 1 << 30),
             Some("fail") => {
@@ -219,6 +220,32 @@ fn put(weft: &Weft) -> weft::Result<()> {
         notifications.wait()?;
     }
     Ok(())
+}
+
+/// Gets all of a buffer of each other rank, which is longer than any packet, and compares it.
+fn get(weft: &Weft) -> weft::Result<()> {
+    const BYTES: usize = 200_000;
+    let (own, packets) = (weft.rank(), weft.packets());
+    let notifications = packets.notifications();
+    let others = || (0..weft.size() as u16).map(Rank).filter(|rank| *rank != own);
+    let content = |of: Rank, to: Rank| {
+        let byte = move |at: usize| (at / 7 + 31 * of.index() + 97 * to.index()) as u8;
+        (0..BYTES).map(byte).collect::<Vec<_>>()
+    };
+    let mut buffers = Vec::new();
+    for to in others() {
+        let buffer = packets.offer("all", to, BYTES, Rights::BOTH, &notifications)?;
+        buffer.write(0, &content(own, to))?;
+        buffers.push(buffer);
+    }
+    weft.barrier()?;
+    for of in others() {
+        let (mut all, mut read) = (packets.connect("all", of)?, vec![0; BYTES]);
+        all.get(0, &mut read)?;
+        assert!(read == content(of, own), "rank {own} has got other bytes of rank {of}");
+    }
+    println!("rank {own} has got all");
+    weft.barrier()
 }
 
 /// Rank 1 fills so much memory, while the others wait for it.
