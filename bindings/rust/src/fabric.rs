@@ -10,7 +10,7 @@ use weft_endpoint::Rank;
 use weft_fabric::{Card, Chosen, Fabric, FabricError, FabricSettings, Heartbeats, meet};
 use weft_launch::{Network, endpoint_name};
 use weft_link::bell::Bells;
-use weft_mixed::Near;
+
 use weft_seal::Keys;
 
 /// Longest time in which all ranks say where on the fabric they are.
@@ -24,7 +24,6 @@ const CARDS: &str = "Weft, addresses on a fabric, version 1";
 pub(crate) struct Plan<'a> {
     pub network: &'a Network,
     pub rank: Rank,
-    pub near: &'a Near,
     pub receive_frames: usize,
     /// Heartbeats of the link's own.
     pub heartbeats: Option<Heartbeats>,
@@ -37,10 +36,9 @@ pub(crate) fn attach(
     provider: Option<&str>,
     announce_by: Option<Arc<dyn Bells>>,
 ) -> Result<Fabric> {
-    let Plan { network, rank, near, receive_frames, heartbeats } = *plan;
+    let Plan { network, rank, receive_frames, heartbeats } = *plan;
     let ranks = network.ranks();
-    let frames = if near.fills_far() { FRAMES } else { 0 };
-    let places = frames + 2 * receive_frames + PLACES_BESIDE;
+    let places = FRAMES + 2 * receive_frames + PLACES_BESIDE;
     let at = socket.local_addr()?.ip();
     let Chosen { provider, mut endpoint, datagram_bytes, posted } =
         Chosen::open(provider, at, ranks, places, &endpoint_name(network.job, rank))?;
@@ -65,7 +63,7 @@ pub(crate) fn attach(
         keys: Keys::new(network.secret.clone(), network.job, rank, network.protection),
         ranks,
         datagram_bytes,
-        frames,
+        frames: FRAMES,
         receive_frames,
         posted,
         meeting: Some(meeting),

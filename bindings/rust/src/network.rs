@@ -76,7 +76,6 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let plan = Plan {
             network,
             rank: member.rank(),
-            near: &near_ranks,
             receive_frames,
             // Protocols that send again have their own.
             heartbeats: (!preset.retransmits()).then_some(heartbeats),

@@ -18,8 +18,7 @@ use crate::messages::Ethernet;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
 
-/// Frames to send from where nobody is near: with neighbours, ranks send from the memory that they
-/// share.
+/// Frames to send from.
 const FRAMES: u32 = 512;
 /// Frames for packets that a rank may keep, beside one of each rank of a large job.
 const RECEIVE_FRAMES: u32 = 1024;
@@ -74,7 +73,7 @@ impl Purpose {
 
     fn sizes(&self) -> XdpSizes {
         XdpSizes {
-            frames: if self.here.len() == 1 { FRAMES } else { 1 },
+            frames: FRAMES,
             receive_frames: RECEIVE_FRAMES + u32::from(self.ranks.saturating_sub(MANY_RANKS)),
         }
     }
