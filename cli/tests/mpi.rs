@@ -153,7 +153,7 @@ fn programs_in_fortran_find_what_is_right_and_explain_themselves() {
             let output = run(ranks, problem);
             let said = both(&output);
             assert!(output.status.success(), "{name} on {ranks}: {said}");
-            assert!(said.contains("\nchecked: ") && said.contains("time: 0."), "{name}: {said}");
+            assert!(said.contains("\nchecked: ") && said.contains("time: "), "{name}: {said}");
         }
         let said = text(&run("2", &format!("{problem} --speedup")).stdout);
         assert!(said.contains(" s on 2 ranks\nspeed-up: "), "{name}: {said}");
