@@ -463,7 +463,7 @@ fn wait_until_back(engine: &Arc<Engine>, lent: &Lent<'_>) -> Result<()> {
 
 /// A frame for a packet to these receivers, if one is free.
 #[inline(always)]
-fn try_packet(engine: &Engine, to: To) -> Result<Option<SendPacket<'_>>> {
+pub(crate) fn try_packet(engine: &Engine, to: To) -> Result<Option<SendPacket<'_>>> {
     let packets = engine.packets();
     Ok(match to {
         To::Rank(rank) => packets.try_packet_to(rank)?,

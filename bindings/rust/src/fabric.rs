@@ -10,7 +10,6 @@ use weft_endpoint::Rank;
 use weft_fabric::{Card, Chosen, Fabric, FabricError, FabricSettings, Heartbeats, meet};
 use weft_launch::{Network, endpoint_name};
 use weft_link::bell::Bells;
-
 use weft_seal::Keys;
 
 /// Longest time in which all ranks say where on the fabric they are.

@@ -14,8 +14,8 @@ pub(crate) struct Options {
     cores: usize,
     /// Each rank has a core to itself, and need not look whether that is so.
     own_cores: bool,
-    /// Number of this rank among those that may use the same cores, and how many they are.
-    among_same_cores: (usize, usize),
+    /// Core that this rank goes to when it waits, if several share each.
+    place: Option<Place>,
     /// Times for which peers on a network may keep silent.
     pub silence: Silence,
     /// Longest time that a program has to notice the loss of a rank by itself, through an error,
@@ -52,7 +52,7 @@ impl Options {
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
             own_cores: read("own-cores", given("own-cores"))?.unwrap_or_default(),
-            among_same_cores: among_same_cores(membership),
+            place: place(membership)?,
             silence: silence_ms.map_or_else(Silence::default, lost_after),
             loss_grace: grace_ms.map_or(LOSS_GRACE, Duration::from_millis),
             lossless: read("lossless", given("lossless"))?.unwrap_or_default(),
@@ -75,13 +75,8 @@ impl Options {
         let policy = WaitPolicy::for_ranks(ranks, self.cores);
         match self.own_cores {
             true => policy.with_own_cores(),
-            false => policy.within_quota(quota(), ranks, self.cores).at(self.place()),
+            false => policy.within_quota(quota(), ranks, self.cores).at(self.place),
         }
-    }
-
-    fn place(&self) -> Option<Place> {
-        let (index, ranks) = self.among_same_cores;
-        Place::of(index, ranks)
     }
 
     pub fn interrupt_delay(&self, ranks_here: u16) -> Duration {
@@ -95,15 +90,23 @@ impl Options {
     }
 }
 
-/// Number of the rank among those that may use the same cores, as who started it says, or else
-/// among those of its host.
-fn among_same_cores(membership: Option<&Membership>) -> (usize, usize) {
-    let Some(member) = membership else { return (0, 1) };
-    let told = member.options().get("among-same-cores").and_then(|told| told.split_once('/'));
-    let told = told.and_then(|(index, ranks)| Some((index.parse().ok()?, ranks.parse().ok()?)));
-    let here = member.ranks_here();
-    let index = here.iter().take_while(|rank| **rank != member.rank()).count();
-    told.unwrap_or((index, here.len()))
+/// Place of the rank among those that may use the same cores, whose number and count are an option
+/// where they are known, or else among those of its host.
+fn place(membership: Option<&Membership>) -> Result<Option<Place>> {
+    let Some(member) = membership else { return Ok(None) };
+    let name = "among-same-cores";
+    let Some(told) = member.options().get(name) else {
+        let here = member.ranks_here();
+        let index = here.iter().take_while(|rank| **rank != member.rank()).count();
+        return Ok(Place::of(index, here.len()));
+    };
+    let numbers = told
+        .split_once('/')
+        .and_then(|(index, ranks)| Some((index.parse().ok()?, ranks.parse().ok()?)));
+    let what = "it is no number and count of ranks, such as 2/4";
+    let wrong = || Error::Option { name, value: told.clone(), what: what.into() };
+    let (index, ranks) = numbers.ok_or_else(wrong)?;
+    Ok(Place::of(index, ranks))
 }
 
 /// True if an option that is on or off is on, as the command and the environment say it.

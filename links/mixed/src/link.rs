@@ -36,7 +36,7 @@ pub struct Near {
 
 impl Near {
     /// True if programs fill frames of the far link, because nobody reads any of the near one.
-    pub fn fills_far(&self) -> bool {
+    fn fills_far(&self) -> bool {
         !self.carries || self.ranks.len() == 1
     }
 

@@ -33,7 +33,7 @@
 use crate::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;
 use weft_wire::envelope::{self, Kind};
-use weft_wire::network;
+use weft_wire::{Header, network};
 
 /// Longest contents that are covered as they are. Up to here SipHash takes no longer than the
 /// digest and SipHash over that (74 ns and 75 ns at 192 bytes).
@@ -63,7 +63,8 @@ impl Digest {
         if contents.len() <= DIRECT_BYTES {
             return Cover::Direct(contents);
         }
-        if !self.whole && kind == Kind::PACKETS && is_one_packet(contents, contents.len()) {
+        let is_one = || kind == Kind::PACKETS && lone_packet(contents, contents.len()).is_some();
+        if !self.whole && is_one() {
             return Cover::start(contents, &[]);
         }
         let mut digest = self.mac.clone();
@@ -79,7 +80,7 @@ impl Digest {
     pub fn cover_parts(&self, head: &[u8], tail: &[u8]) -> Cover<'static> {
         let length = head.len() + tail.len();
         assert!(length > DIRECT_BYTES, "short contents are in one part");
-        if !self.whole && is_one_packet(head, length) {
+        if !self.whole && lone_packet(head, length).is_some() {
             return Cover::start(head, tail);
         }
         let mut digest = self.mac.clone();
@@ -89,11 +90,12 @@ impl Digest {
     }
 }
 
-/// True if contents of so many bytes that begin like this are one packet.
+/// Header of the packet that contents of so many bytes with this beginning are, if they are one.
 #[inline]
-pub(crate) fn is_one_packet(start: &[u8], length: usize) -> bool {
-    network::split(start)
-        .is_ok_and(|(header, _)| envelope::packet_bytes(envelope::body_bytes(&header)) == length)
+pub(crate) fn lone_packet(start: &[u8], length: usize) -> Option<Header> {
+    let (header, _) = network::split(start).ok()?;
+    let bytes = envelope::packet_bytes(envelope::body_bytes(&header));
+    (bytes == length).then_some(header)
 }
 
 impl Drop for Digest {

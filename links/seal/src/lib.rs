@@ -6,7 +6,7 @@
 //!
 //! | what | against |
 //! |---|---|
-//! | SipHash-2-4 over all of it, long contents by a digest (`cover`) | strangers, other jobs, changes |
+//! | SipHash-2-4, long contents by a digest or their beginning (`cover`) | strangers, changes |
 //! | a number that never comes again, and a window of those that have come (RFC 6479) | replays |
 //! | AES-128-GCM over all that follows the envelope, if asked for | those who read along |
 //!

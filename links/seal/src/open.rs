@@ -1,6 +1,7 @@
 //! Opening frames of one peer.
 
 use crate::Refused;
+use crate::cover::lone_packet;
 use crate::keys::{Direction, Keys};
 use crate::seal::{head_of, holds_packets, length_of};
 use crate::window::Window;
@@ -133,11 +134,8 @@ impl Opener {
         if self.direction.tag_of_entry(head_of(bytes), &cover, &[]) != envelope.tag {
             return Err(Refused::Tag);
         }
-        let is_one = network::split(contents).is_ok_and(|(header, _)| {
-            let bytes = envelope::packet_bytes(envelope::body_bytes(&header));
-            header.source == self.source && bytes == length
-        });
-        if envelope.kind != Kind::PACKETS || !is_one {
+        let right = |header: Header| header.source == self.source;
+        if envelope.kind != Kind::PACKETS || !lone_packet(contents, length).is_some_and(right) {
             return Err(Refused::Layout);
         }
         Ok(self.opened(envelope, envelope::SIZE..frame.len(), None))

@@ -1,9 +1,9 @@
 //! Sealing frames for one peer.
 
-use crate::cover::Cover;
+use crate::cover::{Cover, lone_packet};
 use crate::keys::{Direction, Head, Keys};
 use weft_wire::envelope::{self, Envelope, Kind};
-use weft_wire::{Rank, network, several};
+use weft_wire::{Header, Rank, several};
 
 /// Seals frames from this rank to one other.
 pub struct Sealer {
@@ -63,11 +63,11 @@ impl Sealer {
         assert!(!self.direction.encrypts(), "what is elsewhere in memory is not encrypted");
         let contents = &frame[envelope::SIZE..];
         let length = contents.len() + tail.len();
-        let right = network::split(contents).is_ok_and(|(header, _)| {
-            let bytes = envelope::packet_bytes(envelope::body_bytes(&header));
-            header.source == self.source && bytes == length
-        });
-        assert!(right, "a frame in parts holds one packet of the rank that seals it");
+        let right = |header: Header| header.source == self.source;
+        assert!(
+            lone_packet(contents, length).is_some_and(right),
+            "a frame in parts holds one packet of the rank that seals it"
+        );
         let length = u32::try_from(length).expect("a frame has no 4 GB");
         let mut bytes = self.envelope(Kind::PACKETS, length);
         let cover = self.direction.cover_parts(contents, tail);

@@ -6,7 +6,7 @@ use crate::arrived::{Arrived, Body, Content, Part, SHORT_BYTES};
 use crate::error::Error;
 use crate::format::{self, Kind, PacketHeader};
 use crate::rendezvous::Answer;
-use crate::send::To;
+use crate::send::{To, try_packet};
 use crate::state::{State, UNMADE_LIMIT};
 use std::sync::Arc;
 use std::task::Waker;
@@ -379,7 +379,7 @@ impl Engine {
             return true;
         }
         // That the pool is exhausted, or the receiver gone, shows where the program sends.
-        let Ok(Some(mut packet)) = self.packets.try_packet() else { return false };
+        let Ok(Some(mut packet)) = try_packet(self, to) else { return false };
         let filled = packet.put(&header.emit()).is_ok();
         filled
             && match to {

@@ -175,7 +175,10 @@ impl Events {
         }
         loop {
             self.wait_to_send(to)?;
-            let mut packet = self.packets.packet()?;
+            let mut packet = match to {
+                Some(to) => self.packets.packet_to(to)?,
+                None => self.packets.packet()?,
+            };
             let mut state = lock(&self.state);
             // An upcall may have closed the window again, by an update of its own.
             if !state.endpoint.may_send(to) {
@@ -482,7 +485,11 @@ fn perform(
     account(packets, &out);
     let mut frames = out.frames.into_iter();
     while let Some((to, header, body)) = frames.next() {
-        let mut packet = match packets.try_packet() {
+        let free = match to {
+            Some(to) => packets.try_packet_to(to),
+            None => packets.try_packet(),
+        };
+        let mut packet = match free {
             Ok(Some(packet)) => packet,
             none => {
                 let mut state = lock(state);
