@@ -94,9 +94,14 @@ impl<'a> Traces<'a> {
 
     /// Waits until those of these processes have ended that are meant, and of those that they have
     /// started.
-    pub fn wait_for(&self, known: &[(Pid, OwnedFd)], is_meant: impl Fn(Pid) -> bool, what: &str) {
+    pub fn wait_for(
+        &self,
+        known: &[(Pid, OwnedFd)],
+        is_meant: impl Fn(&(Pid, OwnedFd)) -> bool,
+        what: &str,
+    ) {
         let await_meant = |all: &[(Pid, OwnedFd)]| {
-            let meant = all.iter().filter(|(process, _)| is_meant(*process));
+            let meant = all.iter().filter(|one| is_meant(one));
             meant.map(|one| await_end(one, what)).count() > 0
         };
         await_meant(known);

@@ -70,7 +70,7 @@ fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
     // Whoever was started meanwhile.
     processes.extend(traces.processes());
     if job.starter.is_foreign() {
-        traces.wait_for(&processes, is_ours, &what);
+        traces.wait_for(&processes, |one| is_ours(one.0) && !is_kept(one, &what), &what);
         // A remote shell may start a manager meanwhile.
         let seconds = if rank.is_some() { 5 } else { 0 };
         let mut managers = traces.processes();
@@ -102,6 +102,31 @@ fn end_managers(managers: &[(Pid, OwnedFd)], seconds: i64, what: &str) {
         kill(end);
         await_end(manager, what);
     }
+}
+
+/// True of a rank that its manager keeps, which has lost a process and not noticed (hydra, now and
+/// then): it waits for an answer, before it can know of any other rank.
+fn is_kept((process, end): &(Pid, OwnedFd), what: &str) -> bool {
+    let is_kept = !ends_within(end, 5) && waits_for_manager(*process) == Some(true);
+    if is_kept {
+        println!("{what}: {process} is kept by its manager, {}", name_of(*process));
+    }
+    is_kept
+}
+
+/// True if a process reads from the socket to its process manager; `None` of one that has ended.
+fn waits_for_manager(process: Pid) -> Option<bool> {
+    // A call's number, then its arguments.
+    let call = fs::read_to_string(format!("/proc/{process}/syscall")).ok()?;
+    let mut words = call.split(' ');
+    if words.next()?.parse() != Ok(libc::SYS_recvfrom) {
+        return Some(false);
+    }
+    let reads = i32::from_str_radix(words.next()?.trim_start_matches("0x"), 16).ok()?;
+    let told: i32 = variable_of(process, "PMI_FD")?.parse().ok()?;
+    let [reads, told] =
+        [reads, told].map(|file| fs::read_link(format!("/proc/{process}/fd/{file}")).ok());
+    Some(reads.is_some() && reads == told)
 }
 
 /// Judges the words of a job that failed while its launcher lived. Those under process managers are
@@ -144,10 +169,15 @@ fn file_of(process: Pid) -> String {
 
 /// The rank that a process is, if it is one and no longer on its way to be one.
 fn rank_of(process: Pid) -> Option<u16> {
-    let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    RANKS.iter().find_map(|name| variable_of(process, name))?.parse().ok()
+}
+
+/// Value of a variable in a process's environment.
+fn variable_of(process: Pid, name: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
     let text = String::from_utf8_lossy(&environment);
     let mut all = text.split('\0').filter_map(|one| one.split_once('='));
-    all.find(|(name, _)| RANKS.contains(name))?.1.parse().ok()
+    Some(all.find(|(known, _)| *known == name)?.1.to_owned())
 }
 
 fn number(name: &str) -> Option<u64> {
