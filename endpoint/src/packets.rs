@@ -292,6 +292,11 @@ impl Packets {
         if self.node.takes_short(to) { self.short_payload } else { 0 }
     }
 
+    /// True if a look at what has arrived may be a system call, as on networks.
+    pub fn looks_are_calls(&self) -> bool {
+        self.node.looks_are_calls()
+    }
+
     /// Packets that this rank can have in flight to one other rank: as many as it has credits, or
     /// frames to fill, whichever is less. Where windows follow demand there may be more.
     pub fn in_flight(&self) -> usize {

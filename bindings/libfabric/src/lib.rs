@@ -45,6 +45,7 @@ mod provider;
 mod queue;
 mod refusal;
 mod region;
+mod rest;
 mod spans;
 mod state;
 mod transfer;

@@ -272,6 +272,9 @@ fn read_first(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     if queue.job.is_pending() {
         return read_now(queue, &direct.room, count, None);
     }
+    if queue.job.rests() {
+        return Refusal::AGAIN.returned();
+    }
     let look = queue.job.look(&mut direct);
     // What is used from here on stands in memory: registers would be saved for it in each look.
     let Direct { queue, has_read, .. } = direct;

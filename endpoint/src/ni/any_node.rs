@@ -218,9 +218,9 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Does what [`Self::set_pending_work`] does, for a host that will most likely get to the work
     /// itself: the upcall thread is not woken for it, and looks within a second.
     fn note_pending_work(&self, system: Protocol, there: bool);
-    /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
-    /// polling.
-    fn set_eager(&self);
+    /// Has the upcall thread take arrivals at once, from here on, for a program that waits without
+    /// polling; or look seldom while the program computes, for one that polls.
+    fn set_eager(&self, is_eager: bool);
     /// Has sleeping threads look again at this time by [`Self::now`].
     fn set_alarm(&self, time: Option<Duration>);
     /// Does what [`Self::set_alarm`] does, for a thread that is about to wait, or to go on waiting,

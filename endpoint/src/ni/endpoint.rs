@@ -72,6 +72,11 @@ impl Endpoint {
         }
     }
 
+    /// See [`Packets::looks_are_calls`](crate::Packets::looks_are_calls).
+    pub fn looks_are_calls(&self) -> bool {
+        matches!(self, Endpoint::Other(_))
+    }
+
     /// True if there is nothing to be had from a poll, as far as a glance tells.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {

@@ -29,6 +29,10 @@ const LONGEST_WAIT: Nanoseconds = 100_000;
 /// is longer. A timer that is due after the system's own next one (4 ms at 250 Hz) costs a third of
 /// an earlier one to set, because the hardware's stays as it is.
 const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
+/// Time without a program that takes its packets by polls after which the upcall thread sees to the
+/// node. A look takes 10 to 30 us of the core that the program computes on, and one leads to more:
+/// what it acknowledges wakes the thread at the other end.
+const PATIENT_TICK: Nanoseconds = 2_000_000;
 /// Period in which a link looks after its paths; half that of heartbeats, if that is less.
 const TEND_EVERY: Nanoseconds = 100_000_000;
 /// Copies of the news of a loss, which nobody acknowledges, in a datagram each.
@@ -52,9 +56,16 @@ pub(crate) struct TimerFallback {
     pub put_off_from: AtomicU64,
     /// True if the link has a timer that rings the upcall thread.
     pub has_timer: AtomicBool,
-    /// Time without the program after which the upcall thread sees to the node: a receiver has to
-    /// acknowledge by then.
-    pub tick: Nanoseconds,
+    /// Time without the program after which the upcall thread sees to the node, and what it is
+    /// where a receiver has to acknowledge by then.
+    tick: AtomicU64,
+    usual_tick: Nanoseconds,
+    /// True if that look is to send what is held back.
+    looks_for_held: AtomicBool,
+    /// True if that look was put off without the link's timer, which rings too early, ...
+    pub rings_early: AtomicBool,
+    /// ... and the time at which that rings.
+    pub rings_at: AtomicU64,
     /// Time since which the program has talked: that of the first look that it put off.
     talks_since: AtomicU64,
     hint: AtomicU8,
@@ -86,10 +97,26 @@ impl TimerFallback {
             looks_at: AtomicU64::new(0),
             put_off_from: AtomicU64::new(u64::MAX),
             has_timer: AtomicBool::new(false),
-            tick: 2 * settings.acknowledge_after,
+            usual_tick: 2 * settings.acknowledge_after,
+            tick: AtomicU64::new(2 * settings.acknowledge_after),
+            looks_for_held: AtomicBool::new(false),
+            rings_early: AtomicBool::new(false),
+            rings_at: AtomicU64::new(0),
             talks_since: AtomicU64::new(0),
             hint: AtomicU8::new(NO_HINT),
         }
+    }
+
+    /// Time without the program after which the upcall thread sees to the node.
+    pub fn tick(&self) -> Nanoseconds {
+        self.tick.load(Ordering::Relaxed)
+    }
+
+    /// The program takes its packets by polls, if it `is_patient`: while it computes, nobody waits
+    /// for them.
+    pub fn set_patient(&self, is_patient: bool) {
+        let tick = if is_patient { self.usual_tick.max(PATIENT_TICK) } else { self.usual_tick };
+        self.tick.store(tick, Ordering::Relaxed);
     }
 
     /// Records that there is an upcall thread.
@@ -111,7 +138,32 @@ impl TimerFallback {
             self.talks_since.store(now, Ordering::Relaxed);
         }
         let talks_for = now.saturating_sub(self.talks_since.load(Ordering::Relaxed));
-        (talks_for / 8).clamp(self.tick, LONGEST_PUT_OFF.max(self.tick))
+        let tick = self.tick();
+        (talks_for / 8).clamp(tick, LONGEST_PUT_OFF.max(tick))
+    }
+
+    /// Puts the look off that was to send what was held back: that is sent. The link's timer stays,
+    /// because setting it costs more than one that rings too early.
+    fn put_off_early(&self, now: Nanoseconds) {
+        if self.looks_for_held.swap(false, Ordering::Relaxed) {
+            let time = self.put_off_by(now);
+            self.rings_early.store(true, Ordering::Relaxed);
+            self.looks_at.store(now + time, Ordering::Relaxed);
+            self.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        }
+    }
+
+    /// Something is held back again: has the look be made when the link's timer rings, if that is
+    /// still to come, and soon. The thread may be awake at that time, and about to sleep on, so one
+    /// that rings at once is not counted on.
+    fn looks_when_it_rings(&self, now: Nanoseconds) -> bool {
+        let rings_at = self.rings_at.load(Ordering::Relaxed);
+        let soon = now + LONGEST_WAIT / 4..=now + 2 * LONGEST_WAIT;
+        let looks = soon.contains(&rings_at) && self.rings_early.swap(false, Ordering::Relaxed);
+        if looks {
+            self.looks_at.store(rings_at, Ordering::Relaxed);
+        }
+        looks
     }
 
     /// Takes the hint that more packets follow at once, or that the next is the last of them.
@@ -210,8 +262,11 @@ impl<L: Link> Node<L> {
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::LOSSY {
             self.timer_fallback.hint.store(NO_HINT, Ordering::Relaxed);
-            inner.coalescing.since = None;
+            let held = inner.coalescing.since.take().is_some();
             inner.link.flush();
+            if held {
+                self.timer_fallback.put_off_early(inner.ni.now());
+            }
             self.look_after_timers(inner);
         }
     }
@@ -264,8 +319,12 @@ impl<L: Link> Node<L> {
         {
             return self.exit_and_flush(inner);
         }
-        if self.timer_fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
-            self.put_off_look(inner, now, 2 * LONGEST_WAIT);
+        let fallback = &self.timer_fallback;
+        if fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
+            if !fallback.looks_when_it_rings(now) {
+                self.put_off_look(inner, now, 2 * LONGEST_WAIT);
+            }
+            fallback.looks_for_held.store(true, Ordering::Relaxed);
         }
     }
 
@@ -284,8 +343,12 @@ impl<L: Link> Node<L> {
     #[cold]
     fn put_off_look(&self, mut inner: Entered<'_, Inner<L>>, now: Nanoseconds, time: Nanoseconds) {
         inner.link.disarm(Waiter::Upcall);
-        self.timer_fallback.looks_at.store(now + time, Ordering::Relaxed);
-        self.timer_fallback.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        let fallback = &self.timer_fallback;
+        fallback.looks_at.store(now + time, Ordering::Relaxed);
+        fallback.rings_at.store(now + time, Ordering::Relaxed);
+        fallback.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        fallback.rings_early.store(false, Ordering::Relaxed);
+        fallback.looks_for_held.store(false, Ordering::Relaxed);
         if !inner.link.ring_upcall_after(Duration::from_nanos(time)) {
             drop(inner);
             self.bells.ring(Waiter::Upcall);

@@ -61,8 +61,7 @@ pub struct Node<L: Link> {
     checks_all: bool,
     pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
-    /// True if a packet is in an upcall, or held by a system that sorts it. Set inside the lock, so
-    /// that there is one at most.
+    /// True if a packet is in an upcall, or held by a system that sorts it: one. Set in the lock.
     pub(crate) in_upcall: AtomicBool,
     /// Polls that found a packet held by another thread, and so left others where they were.
     pub(crate) skipped_polls: AtomicU32,
@@ -421,8 +420,9 @@ impl<L: Link> AnyNode for Node<L> {
         self.change_pending_work(system, there);
     }
 
-    fn set_eager(&self) {
-        self.eager.store(true, Ordering::Relaxed);
+    fn set_eager(&self, is_eager: bool) {
+        self.eager.store(is_eager, Ordering::Relaxed);
+        self.timer_fallback.set_patient(!is_eager);
     }
 
     fn set_alarm(&self, time: Option<Duration>) {

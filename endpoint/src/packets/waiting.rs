@@ -87,7 +87,14 @@ impl Packets {
     /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
     /// polling.
     pub fn set_eager(&self) {
-        self.node.set_eager();
+        self.node.set_eager(true);
+    }
+
+    /// Says that this program takes its packets by polls, and that nobody waits for them while it
+    /// computes: the upcall thread, which takes its core, looks 2 ms after the program was last
+    /// here instead of 0.4. Until [`Self::set_eager`].
+    pub fn set_patient(&self) {
+        self.node.set_eager(false);
     }
 
     /// Has threads that sleep look again at `time`, by [`Self::now`].

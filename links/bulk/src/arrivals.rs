@@ -27,9 +27,6 @@ const UNKNOWN_MAX: usize = 32;
 const HELLO_WITHIN: Nanoseconds = 5_000_000_000;
 /// Connections accepted in one look at most: adversaries may connect faster than they are refused.
 const ACCEPTED_AT_ONCE: usize = 64;
-/// Looks in a row that find nothing before a connection is left to the set.
-const LOOKS: u8 = 32;
-
 /// Connections to this rank.
 pub(crate) struct Arrivals {
     epoll: Arc<OwnedFd>,
@@ -44,8 +41,9 @@ pub(crate) struct Arrivals {
     /// Body of the record that was found last, and whose it is, if it is in posted memory and
     /// nobody has opened it.
     tail: Option<(Rank, Aim)>,
-    /// Ranks whose connections are looked at without asking the set.
+    /// Ranks whose connections had something when they were looked at, or the set was asked.
     busy: VecDeque<Rank>,
+    any_let_in: bool,
     /// Places made so far, and how many there may be beside those of connections.
     places: usize,
     places_max: usize,
@@ -84,6 +82,7 @@ impl Arrivals {
             posted: PostedMemory::new(ranks),
             tail: None,
             busy: VecDeque::new(),
+            any_let_in: false,
             places: 0,
             places_max,
             now: 0,
@@ -92,10 +91,16 @@ impl Arrivals {
         })
     }
 
-    /// True if connections are looked at without asking the set.
+    /// True if connections may have something.
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.busy.is_empty()
+    }
+
+    /// True if a rank has been let in.
+    #[inline]
+    pub fn any_let_in(&self) -> bool {
+        self.any_let_in
     }
 
     /// Posts memory for records of `from`; false if it is not for any.
@@ -177,6 +182,7 @@ impl Arrivals {
             return;
         }
         self.close(source);
+        self.any_let_in = true;
         let places = [new_place(), new_place()];
         let expected = Expected { source: Some(source), ..self.expected };
         self.readers[source.index()] = Some(Box::new(Reader::new(socket, expected, places)));
@@ -186,7 +192,7 @@ impl Arrivals {
     /// The connection from `source` has something.
     pub fn wake(&mut self, source: Rank) {
         let Some(Some(reader)) = self.readers.get_mut(source.index()) else { return };
-        if std::mem::replace(&mut reader.looks, LOOKS) == 0 {
+        if !std::mem::replace(&mut reader.is_busy, true) {
             self.busy.push_back(source);
         }
     }
@@ -225,7 +231,6 @@ impl Source<Box<[u8]>> for Arrivals {
             });
             match step {
                 Step::Record(place, bytes, aim) => {
-                    reader.looks = LOOKS;
                     self.tail = aim.map(|aim| (source, aim));
                     self.busy.push_back(source);
                     let landed = Landed { start: 0, end: bytes, datagram_bytes: bytes };
@@ -236,12 +241,7 @@ impl Source<Box<[u8]>> for Arrivals {
                     self.dropped += 1;
                     self.busy.push_back(source);
                 }
-                Step::Nothing => {
-                    reader.looks -= 1;
-                    if reader.looks > 0 {
-                        self.busy.push_back(source);
-                    }
-                }
+                Step::Nothing => reader.is_busy = false,
                 Step::Closed => self.close(source),
             }
         }

@@ -45,6 +45,7 @@ mod frames;
 mod link;
 mod memory;
 mod posted;
+mod questions;
 mod reader;
 mod record;
 mod unsent;

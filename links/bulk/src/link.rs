@@ -2,11 +2,13 @@
 
 use crate::arrivals::{Arrivals, LISTENER, READER, UNKNOWN};
 use crate::frames::Frames;
+use crate::questions::Questions;
 use crate::record::{Expected, HEAD_BYTES, PAYLOAD_MAX};
 use crate::ways::{WAY, Ways};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event};
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
@@ -30,9 +32,6 @@ const RECEIVED: u64 = 1 << 63;
 const EVENTS: usize = 64;
 /// Pieces of a packet at most: fewer than datagrams that may wait at once (64).
 const PIECES_MAX: usize = 48;
-/// Looks at datagrams that find nothing between two questions to the set of connections, while
-/// none of them is busy.
-const EVERY: u32 = 32;
 /// Bytes that do not wait for a flush, two long packets: the receiver reads them while the next
 /// are filled.
 const FLUSH_BYTES: usize = 96 << 10;
@@ -95,8 +94,7 @@ pub struct Bulk<F: Part> {
     seals: Seals,
     epoll: Arc<OwnedFd>,
     trailer_bytes: usize,
-    /// Looks until the set is asked.
-    looks: u32,
+    questions: Questions,
     /// Bytes handed to connections since the last flush.
     unflushed: usize,
     /// Packets of the far link that came while a record waited.
@@ -135,7 +133,7 @@ impl<F: Part> Bulk<F> {
             seals,
             epoll,
             trailer_bytes,
-            looks: 0,
+            questions: Questions::default(),
             unflushed: 0,
             passed_over: 0,
             counters: Counters::default(),
@@ -263,12 +261,10 @@ impl<F: Part> Bulk<F> {
 
     /// Asks the set which connections have something.
     fn look_around(&mut self) {
-        self.looks = 0;
-        let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let spare = rustix::buffer::spare_capacity(&mut events);
         // Interrupted: it is asked again.
-        let _ = epoll::wait(&*self.epoll, spare, Some(&at_once));
+        let Ok((events, _)) = epoll::wait(&*self.epoll, &mut room, Some(&at_once)) else { return };
         for event in events {
             let number = event.data.u64() as u32;
             match event.data.u64() & !u64::from(u32::MAX) {
@@ -293,11 +289,17 @@ impl<F: Part> Bulk<F> {
         Ok(received)
     }
 
+    /// True if no packet of its sender comes between the record that waits and the one before.
+    fn follows_record(&self) -> bool {
+        self.incoming.header().is_some_and(|header| self.ways.follows_record(&header))
+    }
+
     /// The next packet of the record that waits.
     fn take(&mut self) -> Option<Received> {
         self.passed_over = 0;
+        self.questions.came();
         let mut received = self.incoming.next(&mut self.arrivals, &mut self.seals)?;
-        self.ways.heard(received.header.source, received.header.acknowledgement);
+        self.ways.came_by_record(&received.header);
         if let Payload::Buffer(buffer) = received.payload {
             received.payload = Payload::Buffer(Buffer(buffer.0 | BULK));
         }
@@ -431,18 +433,19 @@ impl<F: Part> Link for Bulk<F> {
         if waits {
             return Ok(self.take());
         }
-        self.looks += 1;
-        if self.looks >= EVERY {
+        if !self.arrivals.is_busy() && self.questions.is_due(self.arrivals.any_let_in()) {
             self.look_around();
         }
         if !self.arrivals.is_busy() || !self.incoming.find(&mut self.arrivals, &mut self.seals) {
             return Ok(None);
         }
         // Datagrams that were sent before the record may have come since.
-        match self.receive_far()? {
-            Some(received) => Ok(Some(received)),
-            None => Ok(self.take()),
+        if !self.follows_record()
+            && let Some(received) = self.receive_far()?
+        {
+            return Ok(Some(received));
         }
+        Ok(self.take())
     }
 
     #[inline]
@@ -452,7 +455,7 @@ impl<F: Part> Link for Bulk<F> {
 
     fn has_arrivals(&mut self) -> bool {
         // Whoever asks goes to sleep, perhaps: then the set is asked first afterwards.
-        self.looks = EVERY;
+        self.questions.hasten();
         self.far.has_arrivals()
             || self.incoming.has_buffered()
             || self.arrivals.is_busy() && self.incoming.find(&mut self.arrivals, &mut self.seals)

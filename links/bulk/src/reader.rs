@@ -28,8 +28,8 @@ pub(crate) struct Reader {
     ahead_max: usize,
     /// Posted memory that the record's body is read into.
     aim: Option<Aim>,
-    /// Looks in a row that may find nothing before this connection is left to the set.
-    pub looks: u8,
+    /// True if it is looked at without asking the set, because the last look found something.
+    pub is_busy: bool,
 }
 
 /// Result of a look at a connection.
@@ -53,7 +53,17 @@ impl Reader {
     pub fn new(socket: OwnedFd, expected: Expected, places: [Box<[u8]>; 2]) -> Self {
         let [place, next] = places;
         let ahead_max = AHEAD;
-        Reader { socket, expected, place, have: 0, next, ahead: 0, ahead_max, aim: None, looks: 0 }
+        Reader {
+            socket,
+            expected,
+            place,
+            have: 0,
+            next,
+            ahead: 0,
+            ahead_max,
+            aim: None,
+            is_busy: false,
+        }
     }
 
     /// Reads on until a record is whole, or nothing is there. Bodies of records that belong in

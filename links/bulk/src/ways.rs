@@ -29,6 +29,8 @@ pub(crate) struct Way {
     /// Number of the last packet that went over the connection.
     last: u32,
     connection: Option<Connection>,
+    /// Number of the packet after the last that came from there by record.
+    follows: u32,
     /// Number that the peer acknowledged last, and the time at which that was news.
     acknowledged: u32,
     news_at: Nanoseconds,
@@ -59,6 +61,7 @@ impl Ways {
             datagram_most: far_most,
             last: 0,
             connection: None,
+            follows: 0,
             acknowledged: 0,
             news_at: 0,
             failures: 0,
@@ -88,6 +91,22 @@ impl Ways {
         {
             way.acknowledge(acknowledgement, self.far_most, self.now);
         }
+    }
+
+    /// A packet has come by record.
+    #[inline]
+    pub fn came_by_record(&mut self, header: &Header) {
+        self.heard(header.source, header.acknowledgement);
+        if let Some(way) = self.ways.get_mut(header.source.index()) {
+            way.follows = header.sequence.wrapping_add(1);
+        }
+    }
+
+    /// True if the packet with this header was sent next after the last that came by record: none
+    /// was sent by datagram in between.
+    #[inline]
+    pub fn follows_record(&self, header: &Header) -> bool {
+        self.ways.get(header.source.index()).is_some_and(|way| way.follows == header.sequence)
     }
 
     /// The connection to `to`, begun if there is none and it is time; `None` if there is none.
@@ -248,3 +267,6 @@ impl Way {
         self.failures = self.failures.saturating_add(1);
     }
 }
+
+#[cfg(test)]
+mod tests;

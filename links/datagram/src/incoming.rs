@@ -229,6 +229,17 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         true
     }
 
+    /// Header of the packet that a look has [found](Self::find), which comes next.
+    pub fn header(&self) -> Option<Header> {
+        let Current { frame, packets, first } = self.current.as_ref()?;
+        match first {
+            First::Alone(header) => Some(*header),
+            _ => {
+                network::split(&self.place(*frame)[packets.clone()]).ok().map(|(header, _)| header)
+            }
+        }
+    }
+
     /// True if a packet can be had without a look at the source; datagrams of outsiders may be
     /// taken for one.
     #[inline]

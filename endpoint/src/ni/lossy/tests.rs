@@ -35,7 +35,7 @@ fn a_peer_that_may_keep_silent_for_longer_is_waited_for_as_long() {
 #[test]
 fn the_longer_a_program_talks_the_further_it_puts_the_look_off() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
-    let tick = fallback.tick;
+    let tick = fallback.tick();
     // The thread has announced a look, and the program enters.
     fallback.put_off_from.store(0, Ordering::Relaxed);
     assert_eq!(fallback.put_off_by(100 * MS), tick);
@@ -47,4 +47,36 @@ fn the_longer_a_program_talks_the_further_it_puts_the_look_off() {
     fallback.awake();
     fallback.put_off_from.store(0, Ordering::Relaxed);
     assert_eq!(fallback.put_off_by(910 * MS), tick);
+}
+
+#[test]
+fn a_look_for_what_is_held_back_is_put_off_once_that_is_sent() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let looks_at = || fallback.looks_at.load(Ordering::Relaxed);
+    let early = MS + 2 * LONGEST_WAIT;
+    for at in [&fallback.looks_at, &fallback.rings_at] {
+        at.store(early, Ordering::Relaxed);
+    }
+    fallback.put_off_early(MS);
+    assert_eq!(looks_at(), early, "nothing was held back");
+    fallback.looks_for_held.store(true, Ordering::Relaxed);
+    fallback.put_off_early(MS);
+    assert_eq!(looks_at(), MS + fallback.tick());
+    assert!(fallback.looks_when_it_rings(MS), "the timer is still to ring");
+    assert_eq!(looks_at(), early);
+    assert!(!fallback.looks_when_it_rings(MS), "it is looked for already");
+    fallback.looks_for_held.store(true, Ordering::Relaxed);
+    fallback.put_off_early(MS);
+    assert!(!fallback.looks_when_it_rings(early - 1), "it may have rung");
+}
+
+#[test]
+fn a_program_that_polls_is_left_alone_for_longer() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let usual = fallback.tick();
+    fallback.set_patient(true);
+    assert_eq!(fallback.tick(), PATIENT_TICK);
+    assert!(usual < PATIENT_TICK);
+    fallback.set_patient(false);
+    assert_eq!(fallback.tick(), usual);
 }

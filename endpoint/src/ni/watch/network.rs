@@ -96,7 +96,7 @@ impl<L: Link> Watch<L> {
                 }
                 Look::Inside => {
                     left_time = None;
-                    self.leave_time(Duration::from_nanos(self.node.timer_fallback.tick));
+                    self.leave_time(Duration::from_nanos(self.node.timer_fallback.tick()));
                 }
             }
         }
@@ -134,8 +134,11 @@ impl<L: Link> Watch<L> {
                     break Woken::Ring;
                 }
                 0 => {}
-                // Who put it off has set the link's timer.
-                _ => is_timed = self.node.timer_fallback.has_timer.load(Ordering::Relaxed),
+                // Who put it off has set the link's timer, or left it as it was.
+                _ => {
+                    let rings_early = fallback.rings_early.swap(false, Ordering::Relaxed);
+                    is_timed = !rings_early && fallback.has_timer.load(Ordering::Relaxed);
+                }
             }
         };
         fallback.awake();
@@ -182,6 +185,7 @@ impl<L: Link> Node<L> {
     ) -> Sleep {
         let is_timed = inner.link.ring_upcall_after(limit);
         self.timer_fallback.has_timer.store(is_timed, Ordering::Relaxed);
+        self.timer_fallback.rings_early.store(false, Ordering::Relaxed);
         self.announce_look(now + limit.as_nanos() as u64);
         Sleep { ticket, is_timed }
     }
