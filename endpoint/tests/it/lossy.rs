@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use weft_endpoint::{Packets, Rank};
-use weft_protocol::Preset;
+use weft_protocol::{Preset, Silence};
 use weft_threads::{Between, Job, Weather};
 
 const PACKETS: usize = 20;
@@ -12,7 +12,9 @@ const PACKETS: usize = 20;
 fn half(preset: Preset) -> Job {
     let weather = Weather { seed: 9, loss: 0.5, ..Weather::default() };
     let interrupt_delay = Some(Duration::from_micros(50));
-    Job { between: Between::Udp(weather), interrupt_delay, ..Job::over_udp(2, preset) }
+    // Who ends may lose all that would tell the other so, which then waits for this long.
+    let silence = Some(Silence { heartbeat_after: 200_000_000, lost_after: 5_000_000_000 });
+    Job { between: Between::Udp(weather), interrupt_delay, silence, ..Job::over_udp(2, preset) }
 }
 
 fn send_all(packets: &Packets) {

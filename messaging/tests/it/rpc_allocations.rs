@@ -5,12 +5,13 @@ use weft_messaging::rpc::{Client, Rpc, Service};
 use weft_messaging::{Barrier, Engine};
 use weft_threads::Job;
 
-const ROUNDS: usize = 100;
+/// Rounds of a sample: few, so that most pass without another program on the cores.
+const ROUNDS: usize = 10;
 /// Samples. Whoever waits for ten milliseconds, because another program has its core, sets a timer.
-const SAMPLES: usize = 20;
+const SAMPLES: usize = 200;
 const OUTSTANDING: usize = 8;
 
-/// Allocations of each rank during a hundred rounds of calls, in the sample that has the fewest;
+/// Allocations of each rank during some rounds of calls, in the sample that has the fewest;
 /// there were as many before.
 fn allocations(serve: impl Fn(&mut Vec<u8>) + Send + Sync + Copy + 'static) -> Vec<u64> {
     Job::new(2).packets(|packets| {
