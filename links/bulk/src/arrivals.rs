@@ -1,6 +1,7 @@
 //! Connections from other ranks, and those that have not shown whose they are.
 
 use crate::posted::{Aim, PostedMemory};
+use crate::questions::Connections;
 use crate::reader::{Reader, Step, new_place};
 use crate::record::{Expected, HELLO_MAX};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -43,6 +44,7 @@ pub(crate) struct Arrivals {
     tail: Option<(Rank, Aim)>,
     /// Ranks whose connections had something when they were looked at, or the set was asked.
     busy: VecDeque<Rank>,
+    /// True once a rank was let in.
     any_let_in: bool,
     /// Places made so far, and how many there may be beside those of connections.
     places: usize,
@@ -97,10 +99,14 @@ impl Arrivals {
         !self.busy.is_empty()
     }
 
-    /// True if a rank has been let in.
+    /// Knowledge of the connections, without a question.
     #[inline]
-    pub fn any_let_in(&self) -> bool {
-        self.any_let_in
+    pub fn connections(&self) -> Connections {
+        match (self.is_busy(), self.any_let_in) {
+            (true, _) => Connections::Busy,
+            (false, true) => Connections::Idle,
+            (false, false) => Connections::None,
+        }
     }
 
     /// Posts memory for records of `from`; false if it is not for any.

@@ -433,7 +433,7 @@ impl<F: Part> Link for Bulk<F> {
         if waits {
             return Ok(self.take());
         }
-        if !self.arrivals.is_busy() && self.questions.is_due(self.arrivals.any_let_in()) {
+        if self.questions.is_due(self.arrivals.connections()) {
             self.look_around();
         }
         if !self.arrivals.is_busy() || !self.incoming.find(&mut self.arrivals, &mut self.seals) {

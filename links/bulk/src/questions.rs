@@ -5,12 +5,24 @@
 //! time so. A question to the set takes no lock of a socket, and half the time (0.15 us). So
 //! connections are read when the set says so, and from then on until a look finds nothing.
 
-/// Looks at datagrams that find nothing between two questions, where nobody has been let in.
+/// Looks at datagrams that find nothing between two questions while connections are busy, for the
+/// others' sake, and where there is none.
 const SELDOM: u32 = 32;
-/// Looks between two questions where somebody has been.
+/// Looks between two questions where there are connections, and none is busy.
 const OFTEN: u32 = 4;
 /// Questions after a record, one at each look: about as many as a long packet takes to be filled.
 const EAGER: u32 = 256;
+
+/// Knowledge of the connections to this rank, without a question.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Connections {
+    /// There has been none.
+    None,
+    /// The last look at each found nothing.
+    Idle,
+    /// One of them may have something.
+    Busy,
+}
 
 /// The time of the next question, in looks.
 #[derive(Default)]
@@ -23,11 +35,11 @@ pub(crate) struct Questions {
 impl Questions {
     /// Counts a look at datagrams that found nothing; true if the set is to be asked now.
     #[inline]
-    pub fn is_due(&mut self, any_let_in: bool) -> bool {
-        let every = match self.eager {
-            0 if any_let_in => OFTEN,
-            0 => SELDOM,
-            _ => 1,
+    pub fn is_due(&mut self, connections: Connections) -> bool {
+        let every = match connections {
+            Connections::None | Connections::Busy => SELDOM,
+            Connections::Idle if self.eager > 0 => 1,
+            Connections::Idle => OFTEN,
         };
         self.looks += 1;
         let is_due = self.looks >= every;
@@ -54,27 +66,34 @@ impl Questions {
 mod tests {
     use super::*;
 
-    fn looks_until_due(questions: &mut Questions, any_let_in: bool) -> u32 {
-        (1..).find(|_| questions.is_due(any_let_in)).unwrap()
+    fn looks_until_due(questions: &mut Questions, connections: Connections) -> u32 {
+        (1..).find(|_| questions.is_due(connections)).unwrap()
     }
 
     #[test]
     fn the_set_is_asked_at_each_look_for_a_while_after_a_record_and_less_often_then() {
         let mut questions = Questions::default();
-        assert_eq!(looks_until_due(&mut questions, false), SELDOM);
-        assert_eq!(looks_until_due(&mut questions, true), OFTEN);
+        assert_eq!(looks_until_due(&mut questions, Connections::None), SELDOM);
+        assert_eq!(looks_until_due(&mut questions, Connections::Idle), OFTEN);
         questions.came();
         for _ in 0..EAGER {
-            assert_eq!(looks_until_due(&mut questions, true), 1);
+            assert_eq!(looks_until_due(&mut questions, Connections::Idle), 1);
         }
-        assert_eq!(looks_until_due(&mut questions, true), OFTEN);
+        assert_eq!(looks_until_due(&mut questions, Connections::Idle), OFTEN);
+    }
+
+    #[test]
+    fn a_busy_connection_does_not_keep_the_others_from_being_asked_for() {
+        let mut questions = Questions::default();
+        questions.came();
+        assert_eq!(looks_until_due(&mut questions, Connections::Busy), SELDOM);
     }
 
     #[test]
     fn who_may_sleep_asks_at_once() {
         let mut questions = Questions::default();
         questions.hasten();
-        assert_eq!(looks_until_due(&mut questions, false), 1);
-        assert_eq!(looks_until_due(&mut questions, false), SELDOM);
+        assert_eq!(looks_until_due(&mut questions, Connections::None), 1);
+        assert_eq!(looks_until_due(&mut questions, Connections::None), SELDOM);
     }
 }

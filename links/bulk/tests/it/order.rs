@@ -4,9 +4,14 @@ use crate::common::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use weft_bulk::PAYLOAD_MAX;
-use weft_link::Link;
+use weft_bulk::{Bulk, PAYLOAD_MAX};
+use weft_link::{Link, Part, Payload};
 use weft_seal::Protection;
+use weft_udp::Udp;
+use weft_wire::{Header, Rank, Tag, TreeId};
+
+/// Bytes of a record.
+const SIZE: usize = 60_000;
 
 /// Sends packets of these sizes, each acknowledged or not, and looks at the order in which they
 /// come.
@@ -80,4 +85,34 @@ fn what_follows_a_long_packet_goes_by_datagram_once_it_is_acknowledged() {
     };
     let went = [send(0, 10), send(1, 60_000), send(2, 10), send(3, 10), send(4, 60_000)];
     assert_eq!(went, [0, 1, 2, 2, 3]);
+}
+
+/// One that sends without a pause keeps nobody else out.
+#[test]
+fn a_record_comes_between_those_of_another_that_never_end() {
+    let all = Ways::new(3).attach(Protection::Tagged);
+    let [mut busy, mut to, mut late] = all.try_into().ok().unwrap();
+    let send = |link: &mut Bulk<Udp>, from: Rank, number: u32| {
+        let mut header = Header::new(Tag::Ucast, from, TreeId::unicast(from), SIZE as u16);
+        header.sequence = number;
+        assert!(link.transmit_copy(Rank(1), &header, &pattern(number, SIZE)));
+        link.flush();
+    };
+    // Three ahead, so that the next of them is always there.
+    (0..3).for_each(|number| send(&mut busy, Rank(0), number));
+    let mut next = 3;
+    let mut receive = |busy: &mut Bulk<Udp>| loop {
+        busy.flush();
+        let Some(received) = to.receive().unwrap() else { continue };
+        let Payload::Buffer(buffer) = received.payload else { continue };
+        to.free(buffer);
+        return received.header.source;
+    };
+    assert_eq!(receive(&mut busy), Rank(0));
+    send(&mut late, Rank(2), 0);
+    while receive(&mut busy) == Rank(0) {
+        assert!(next < 500, "the other is never heard");
+        send(&mut busy, Rank(0), next);
+        next += 1;
+    }
 }
