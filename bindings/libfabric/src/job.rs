@@ -2,7 +2,6 @@
 //! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
 use crate::refusal::{Refusal, Result};
-use crate::rest::Rest;
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
 use crate::vain::Vain;
@@ -49,8 +48,6 @@ pub(crate) struct Job {
     looks_left: AtomicU32,
     /// True if something was found since the last pause.
     has_found: AtomicBool,
-    /// Rest of a program that has just found something.
-    rest: Rest,
     /// Wait of a program that looks in vain, as others learn of it.
     vain: Vain,
     /// Threads that wait for something. What one of them waits for another one may take from the
@@ -121,7 +118,6 @@ impl Job {
                 domains: AtomicUsize::new(0),
                 looks_left: AtomicU32::new(0),
                 has_found: AtomicBool::new(true),
-                rest: Rest::new(packets.looks_are_calls()),
                 vain: Vain::default(),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,
@@ -278,22 +274,14 @@ impl Job {
     #[inline(always)]
     pub fn found_something(&self) {
         self.has_found.store(true, Ordering::Relaxed);
-        self.rest.found(|| self.packets.now());
         self.vain.end();
         self.nudge_others(0);
-    }
-
-    /// True if who reads a queue is told that it is empty, without a look.
-    #[inline(always)]
-    pub fn rests(&self) -> bool {
-        self.rest.is_due(|| self.packets.now())
     }
 
     /// Nothing was there for who looked, and most likely looks again at once: where others want the
     /// core, one of them may have to run first. Threads that look at once may miss some.
     #[inline(always)]
     pub fn look_in_vain(&self) {
-        self.rest.found_nothing();
         match self.looks_left.load(Ordering::Relaxed).checked_sub(1) {
             Some(left) => self.looks_left.store(left, Ordering::Relaxed),
             None => self.pause(),

@@ -6,6 +6,7 @@ use crate::job::{Job, Look, limit};
 use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
 use crate::pointer::{Context, List, Out, Room};
 use crate::refusal::{Refusal, Result, returned, sized};
+use crate::rest::Rest;
 use crate::state::{Completion, QueueId, State, Watched};
 use crate::transfer::{Notice, ReceiveOp};
 use crate::watch::Watch;
@@ -23,6 +24,7 @@ pub(crate) struct Queue {
     format: Format,
     /// Watch by which its program waits.
     watch: Arc<Watch>,
+    rest: Rest,
 }
 
 /// `struct fi_cq_attr`, as far as it is read.
@@ -114,6 +116,9 @@ static OPS: QueueOps = QueueOps {
     strerror,
 };
 
+/// Those of a queue whose reads [rest](crate::rest).
+static RESTING: QueueOps = QueueOps { read: read_resting, ..OPS };
+
 static FID_OPS: FidOps = ops::<Queue>();
 
 impl Class for Queue {
@@ -176,7 +181,9 @@ pub(crate) fn open(
     watch.admits(&job)?;
     let id = job.enter().reports.open_queue(size, watch.descriptor())?;
     watch.add(&job, Watched::Queue(id));
-    Ok(give(Queue { fid: Fid::of::<Queue>(context), ops: &OPS, job, id, format, watch }))
+    let ops = if job.packets().looks_are_calls() { &RESTING } else { &OPS };
+    let (fid, rest) = (Fid::of::<Queue>(context), Rest::default());
+    Ok(give(Queue { fid, ops, job, id, format, watch, rest }))
 }
 
 impl Completion {
@@ -272,9 +279,6 @@ fn read_first(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     if queue.job.is_pending() {
         return read_now(queue, &direct.room, count, None);
     }
-    if queue.job.rests() {
-        return Refusal::AGAIN.returned();
-    }
     let look = queue.job.look(&mut direct);
     // What is used from here on stands in memory: registers would be saved for it in each look.
     let Direct { queue, has_read, .. } = direct;
@@ -325,6 +329,19 @@ fn read_later(
 
 extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     returned(|| read_first(queue, room, count))
+}
+
+/// Does what [`read`] does, where a look may be a system call.
+extern "C" fn read_resting(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
+    returned(|| {
+        let now = || queue.job.packets().now();
+        if queue.rest.is_due(now) {
+            return Refusal::AGAIN.returned();
+        }
+        let read = read_first(queue, room, count);
+        queue.rest.has_read(read > 0, now);
+        read
+    })
 }
 
 extern "C" fn readfrom(
