@@ -335,7 +335,7 @@ extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
 extern "C" fn read_resting(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     returned(|| {
         let now = || queue.job.packets().now();
-        if queue.rest.is_due(now) {
+        if !queue.job.is_pending() && queue.rest.is_due(now) {
             return Refusal::AGAIN.returned();
         }
         let read = read_first(queue, room, count);

@@ -5,6 +5,7 @@
 //! call or two, 0.3 to 0.6 us on the way of each answer. So a read at once after the one that ends
 //! a wait says that the queue is empty, without a look. One that comes later looks: its program
 //! reads seldom. While reads bring something again and again none rests: more may be there already.
+//! Nor does one for which an entry waits: a program may count on that.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
