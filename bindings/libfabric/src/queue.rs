@@ -331,17 +331,16 @@ extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     returned(|| read_first(queue, room, count))
 }
 
-/// Does what [`read`] does, where a look may be a system call.
+/// Does what [`read`] does, where a look may be a system call. It calls that, because what is
+/// compiled for it there is compiled once.
 extern "C" fn read_resting(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
-    returned(|| {
-        let now = || queue.job.packets().now();
-        if !queue.job.is_pending() && queue.rest.is_due(now) {
-            return Refusal::AGAIN.returned();
-        }
-        let read = read_first(queue, room, count);
-        queue.rest.has_read(read > 0, now);
-        read
-    })
+    let now = || queue.job.packets().now();
+    if !queue.job.is_pending() && queue.rest.is_due(now) {
+        return Refusal::AGAIN.returned();
+    }
+    let read = read(queue, room, count);
+    queue.rest.has_read(read > 0, now);
+    read
 }
 
 extern "C" fn readfrom(
