@@ -27,6 +27,7 @@
 mod any_node;
 mod arrival;
 mod backlog;
+mod coalescing;
 mod contention;
 mod copies;
 mod dispatch;

@@ -1,12 +1,13 @@
 //! This process's place in its job. A process has one, so this is the one thing that is the
 //! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
+use crate::looks::Looks;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
 use crate::vain::Vain;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
@@ -44,8 +45,7 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
-    /// Empty looks before the next pause.
-    looks_left: AtomicU32,
+    looks: Looks,
     /// True if something was found since the last pause.
     has_found: AtomicBool,
     /// Wait of a program that looks in vain, as others learn of it.
@@ -116,7 +116,7 @@ impl Job {
                 is_pending: AtomicBool::new(true),
                 place: Mutex::new(Some(place)),
                 domains: AtomicUsize::new(0),
-                looks_left: AtomicU32::new(0),
+                looks: Looks::default(),
                 has_found: AtomicBool::new(true),
                 vain: Vain::default(),
                 waiting: AtomicUsize::new(0),
@@ -274,6 +274,7 @@ impl Job {
     #[inline(always)]
     pub fn found_something(&self) {
         self.has_found.store(true, Ordering::Relaxed);
+        self.looks.begin();
         self.vain.end();
         self.nudge_others(0);
     }
@@ -282,9 +283,8 @@ impl Job {
     /// core, one of them may have to run first. Threads that look at once may miss some.
     #[inline(always)]
     pub fn look_in_vain(&self) {
-        match self.looks_left.load(Ordering::Relaxed).checked_sub(1) {
-            Some(left) => self.looks_left.store(left, Ordering::Relaxed),
-            None => self.pause(),
+        if self.looks.is_pause_due() {
+            self.pause();
         }
     }
 
@@ -301,7 +301,13 @@ impl Job {
         let begins = self.has_found.swap(false, Ordering::Relaxed);
         self.vain.pauses(begins, &self.packets, || self.awaited());
         let looks = self.packets.pause(begins, &mut step).unwrap_or(1);
-        self.looks_left.store(looks - 1, Ordering::Relaxed);
+        self.looks.paused(looks);
+    }
+
+    /// The program has got what it waited for.
+    #[inline]
+    pub fn wait_ends(&self) {
+        self.looks.begin();
     }
 
     /// Object of the wait of a program for whatever it has begun.

@@ -37,6 +37,7 @@ mod events;
 mod fabric;
 mod info;
 mod job;
+mod looks;
 mod memory;
 mod object;
 mod pointer;

@@ -292,6 +292,15 @@ fn read_first(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     read
 }
 
+/// Reads what waits, without a look; 0 if nothing does.
+#[inline(never)]
+fn at_hand(queue: &Queue, room: &Room<c_void>, count: usize) -> isize {
+    let mut state = queue.job.enter();
+    let found = take(queue, &mut state, room, count, None);
+    queue.job.note_pending(&state);
+    found.map_or(0, |found| sized(|| found))
+}
+
 #[inline(never)]
 fn read_now(
     queue: &Queue,
@@ -335,10 +344,16 @@ extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
 /// compiled for it there is compiled once.
 extern "C" fn read_resting(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     let now = || queue.job.packets().now();
-    if !queue.job.is_pending() && queue.rest.is_due(now) {
+    let is_pending = queue.job.is_pending();
+    if !is_pending && queue.rest.is_due(now) {
         return Refusal::AGAIN.returned();
     }
-    let read = read(queue, room, count);
+    let leaves_look = is_pending && queue.rest.leaves_look();
+    let at_hand = if leaves_look { at_hand(queue, &room, count) } else { 0 };
+    let read = if at_hand != 0 { at_hand } else { read(queue, room, count) };
+    if read > 0 {
+        queue.job.wait_ends();
+    }
     queue.rest.has_read(read > 0, now);
     read
 }

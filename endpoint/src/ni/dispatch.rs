@@ -48,13 +48,13 @@ impl<L: Link> Node<L> {
         inner.note_busy();
         let Some(delivery) = found? else {
             let others_wait = inner.systems.unserved() != 0;
-            self.exit_after_poll(inner);
+            self.exit_after_poll(inner, false);
             self.check_loss()?;
             return Ok(if others_wait { Polled::OnlyOthersWait } else { Polled::Nothing });
         };
         let inner = self.serve_system(inner, delivery);
         let others_wait = inner.systems.unserved() != 0;
-        self.exit_after_poll(inner);
+        self.exit_after_poll(inner, true);
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
@@ -93,7 +93,7 @@ impl<L: Link> Node<L> {
             }
             inner = self.serve_system(inner, delivery);
         }
-        self.exit_after_poll(inner);
+        self.exit_after_poll(inner, false);
         self.check_loss().map(|()| Taken::Nothing)
     }
 
@@ -114,11 +114,11 @@ impl<L: Link> Node<L> {
         let arrival = inner.arrival(delivery);
         if is_simple && arrival.look(|bytes| inspector.inspect(arrival.origin(), bytes)) {
             inner.release(arrival.delivery);
-            self.exit_after_poll(inner);
+            self.exit_after_poll(inner, true);
             return Ok(Taken::AtOnce);
         }
         self.in_upcall.store(true, Ordering::Relaxed);
-        self.exit_after_poll(inner);
+        self.exit_after_poll(inner, true);
         *into = Some(arrival);
         Ok(Taken::Held)
     }
@@ -128,7 +128,7 @@ impl<L: Link> Node<L> {
     fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
         self.skipped_polls.fetch_add(1, Ordering::Relaxed);
         let drained = inner.drain();
-        self.exit_after_poll(inner);
+        self.exit_after_poll(inner, matches!(drained, Ok(true)));
         match drained? {
             true => Ok(true),
             false => self.check_loss().map(|()| false),

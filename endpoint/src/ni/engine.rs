@@ -392,9 +392,10 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Unlocks the node, and accounts for the packets on which the host ran the protocol.
+    /// Unlocks the node after a poll that `found` something, or did not, and accounts for the
+    /// packets on which the host ran the protocol.
     #[inline(always)]
-    pub(crate) fn exit_after_poll(&self, mut inner: Entered<'_, Inner<L>>) {
+    pub(crate) fn exit_after_poll(&self, mut inner: Entered<'_, Inner<L>>, found: bool) {
         if L::SEPARATE_NI {
             let packets = std::mem::take(&mut inner.offloaded.handled);
             let reinjected = std::mem::take(&mut inner.offloaded.reinjected_bytes);
@@ -405,8 +406,10 @@ impl<L: Link> Node<L> {
             if packets > 0 {
                 self.clock.charge(Work::Deferred { packets });
             }
-        } else {
+        } else if found {
             self.exit_after_look(inner);
+        } else {
+            self.exit_after_look_in_vain(inner);
         }
     }
 }

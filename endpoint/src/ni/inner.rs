@@ -2,10 +2,10 @@
 
 use crate::ni::arrival::{Arrival, NO_BUFFER};
 use crate::ni::backlog::Gates;
+use crate::ni::coalescing::Coalescing;
 use crate::ni::copies::Copies;
 use crate::ni::engine::{OffloadedNi, PacketCopy, Request, payload_of};
 use crate::ni::fetch_add::Fetching;
-use crate::ni::lossy::Coalescing;
 use crate::ni::systems::Systems;
 use crate::{Error, Result};
 use std::collections::VecDeque;
@@ -78,6 +78,7 @@ pub(crate) struct Surroundings<'a, L> {
     pending: &'a mut VecDeque<Delivery<Buffer>>,
     has_notice: &'a mut bool,
     is_busy: &'a AtomicBool,
+    coalescing: &'a mut Coalescing,
     fetched: &'a mut Option<u64>,
     offloaded: &'a mut OffloadedNi,
     side: Side,
@@ -101,6 +102,9 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
         if L::SEPARATE_NI && self.side == Side::Ni {
             self.offloaded.copy(PacketCopy::Delivery(delivery), self.link);
         } else {
+            if L::LOSSY {
+                self.coalescing.heard(delivery.origin());
+            }
             *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
             self.is_busy.store(true, Ordering::Relaxed);
             self.pending.push_back(delivery);
@@ -177,12 +181,21 @@ impl<L: Link> Inner<L> {
     /// The protocol, and everything around it.
     #[inline]
     pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
-        let Inner { link, ni, pending, has_notice, is_busy, fetched, offloaded, patience, .. } =
-            self;
-        let patience = *patience;
+        let Inner { link, ni, pending, has_notice, is_busy, fetched, offloaded, .. } = self;
+        let (coalescing, patience) = (&mut self.coalescing, self.patience);
         (
             ni,
-            Surroundings { link, pending, has_notice, is_busy, fetched, offloaded, side, patience },
+            Surroundings {
+                link,
+                pending,
+                has_notice,
+                is_busy,
+                coalescing,
+                fetched,
+                offloaded,
+                side,
+                patience,
+            },
         )
     }
 

@@ -9,6 +9,7 @@
 //! it sleeps beside (`watch/network.rs`).
 
 use crate::biased::Entered;
+use crate::ni::coalescing::{Hint, Leaves};
 use crate::ni::inner::{Inner, Side};
 use crate::ni::node::Node;
 use crate::{AnyNode, Result};
@@ -21,9 +22,8 @@ use weft_link::{Link, PathMtu};
 use weft_protocol::{Body, Settings};
 use weft_wire::Rank;
 
-/// Longest time for which a packet is held back while the program goes on sending.
-const COALESCE_FOR: Nanoseconds = 10_000;
-/// Longest time for which it is, if the program does not, and the upcall thread sends it.
+/// Longest time for which a packet is held back if the program does not come back, and the upcall
+/// thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
 /// Longest time by which a program that talks puts the upcall thread's look off, or a tick if that
 /// is longer. A timer that is due after the system's own next one (4 ms at 250 Hz) costs a third of
@@ -71,25 +71,6 @@ pub(crate) struct TimerFallback {
     hint: AtomicU8,
 }
 
-/// Hints of the layer above about the packet that it launches next: none; that more follow at once;
-/// that it is the last of these.
-const NO_HINT: u8 = 0;
-const MORE: u8 = 1;
-const LAST: u8 = 2;
-
-/// Packets that wait in the link for others, to share a datagram and a system call with.
-///
-/// The first packet to a rank since the program last polled leaves at once, so that a program that
-/// sends one packet and waits for the answer does not wait for anything else (the fast path of Pupa
-/// 2.3). The second shows that there are more.
-#[derive(Default)]
-pub(crate) struct Coalescing {
-    /// Receiver of the last packet since the program polled.
-    last: Option<Rank>,
-    /// Time since which packets wait.
-    since: Option<Nanoseconds>,
-}
-
 impl TimerFallback {
     pub fn new(settings: &Settings) -> Self {
         TimerFallback {
@@ -103,7 +84,7 @@ impl TimerFallback {
             rings_early: AtomicBool::new(false),
             rings_at: AtomicU64::new(0),
             talks_since: AtomicU64::new(0),
-            hint: AtomicU8::new(NO_HINT),
+            hint: AtomicU8::new(Hint::Nothing as u8),
         }
     }
 
@@ -169,11 +150,12 @@ impl TimerFallback {
     /// Takes the hint that more packets follow at once, or that the next is the last of them.
     #[inline]
     pub fn hold(&self, held: bool) {
-        self.hint.store(if held { MORE } else { LAST }, Ordering::Relaxed);
+        let hint = if held { Hint::More } else { Hint::Last };
+        self.hint.store(hint as u8, Ordering::Relaxed);
     }
 
-    fn hint(&self) -> u8 {
-        self.hint.load(Ordering::Relaxed)
+    fn hint(&self) -> Hint {
+        Hint::of(self.hint.load(Ordering::Relaxed))
     }
 }
 
@@ -261,8 +243,8 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
         if L::LOSSY {
-            self.timer_fallback.hint.store(NO_HINT, Ordering::Relaxed);
-            let held = inner.coalescing.since.take().is_some();
+            self.timer_fallback.hint.store(Hint::Nothing as u8, Ordering::Relaxed);
+            let held = inner.coalescing.has_left();
             inner.link.flush();
             if held {
                 self.timer_fallback.put_off_early(inner.ni.now());
@@ -271,17 +253,29 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// Unlocks the node after a poll. Transmitted packets are flushed, unless more have arrived
-    /// already, which may have to be answered too.
+    /// Unlocks the node after a look that found something. Transmitted packets are flushed, unless
+    /// more have arrived already, which may have to be answered too, or some are held back.
     #[inline(always)]
     pub(crate) fn exit_after_look(&self, mut inner: Entered<'_, Inner<L>>) {
         if !L::LOSSY {
             return;
         }
-        if inner.link.has_buffered() {
+        inner.coalescing.has_found();
+        if inner.coalescing.holds() || inner.link.has_buffered() {
             return self.exit_and_coalesce(inner);
         }
-        inner.coalescing.last = None;
+        self.exit_and_flush(inner);
+    }
+
+    /// Unlocks the node after a look that found nothing.
+    #[inline(always)]
+    pub(crate) fn exit_after_look_in_vain(&self, mut inner: Entered<'_, Inner<L>>) {
+        if !L::LOSSY {
+            return;
+        }
+        if !inner.coalescing.is_waiting() && inner.coalescing.holds() {
+            return self.exit_and_coalesce(inner);
+        }
         self.exit_and_flush(inner);
     }
 
@@ -291,12 +285,11 @@ impl<L: Link> Node<L> {
         if !L::LOSSY {
             return;
         }
-        let follows_another = to.is_some() && inner.coalescing.last == to;
-        inner.coalescing.last = to;
-        match self.timer_fallback.hint() {
-            MORE => self.look_after_timers(inner),
-            NO_HINT if follows_another => self.exit_and_coalesce(inner),
-            _ => self.exit_and_flush(inner),
+        let now = inner.ni.now();
+        match inner.coalescing.launched(self.timer_fallback.hint(), to, now) {
+            Leaves::AtOnce => self.exit_and_flush(inner),
+            Leaves::Soon => self.exit_and_coalesce(inner),
+            Leaves::WithNext => self.look_after_timers(inner),
         }
     }
 
@@ -304,7 +297,7 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn exit_after_release(&self, inner: Entered<'_, Inner<L>>) {
         match self.timer_fallback.hint() {
-            MORE if L::LOSSY => self.look_after_timers(inner),
+            Hint::More if L::LOSSY => self.look_after_timers(inner),
             _ => self.exit_after_look(inner),
         }
     }
@@ -312,13 +305,13 @@ impl<L: Link> Node<L> {
     /// Unlocks the node; transmitted packets may be held back for others.
     #[inline]
     fn exit_and_coalesce(&self, mut inner: Entered<'_, Inner<L>>) {
-        let now = inner.ni.now();
-        let since = *inner.coalescing.since.get_or_insert(now);
-        if now.saturating_sub(since) >= COALESCE_FOR
-            || !self.timer_fallback.watched.load(Ordering::Relaxed)
-        {
+        if !inner.link.has_unflushed() {
             return self.exit_and_flush(inner);
         }
+        let now = inner.ni.now();
+        let is_watched = self.timer_fallback.watched.load(Ordering::Relaxed);
+        let since = inner.coalescing.hold(now).filter(|_| is_watched);
+        let Some(since) = since else { return self.exit_and_flush(inner) };
         let fallback = &self.timer_fallback;
         if fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
             if !fallback.looks_when_it_rings(now) {
@@ -388,7 +381,7 @@ impl<L: Link> Node<L> {
         // Threads that wait get the failure.
         let _ = inner.drain();
         self.tell_time(inner);
-        inner.coalescing.since = None;
+        inner.coalescing.has_left();
         inner.link.flush();
     }
 

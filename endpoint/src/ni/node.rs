@@ -186,7 +186,7 @@ impl<L: Link> Node<L> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
         let drained = inner.drain();
-        self.exit_after_poll(inner);
+        self.exit_after_poll(inner, matches!(drained, Ok(true)));
         drained
     }
 

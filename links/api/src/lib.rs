@@ -314,6 +314,11 @@ pub trait Link: Send + 'static {
     /// Sends what was transmitted since the last flush. Links that hold nothing back do nothing.
     fn flush(&mut self) {}
 
+    /// True if [`Self::flush`] may have something to send.
+    fn has_unflushed(&self) -> bool {
+        true
+    }
+
     /// Receives the next frame, if one has arrived.
     ///
     /// # Errors

@@ -449,6 +449,11 @@ impl<F: Part> Link for Bulk<F> {
     }
 
     #[inline]
+    fn has_unflushed(&self) -> bool {
+        self.far.has_unflushed() || self.ways.has_unflushed()
+    }
+
+    #[inline]
     fn has_buffered(&self) -> bool {
         self.far.has_buffered() || self.incoming.has_buffered()
     }

@@ -149,6 +149,12 @@ impl Ways {
         }
     }
 
+    /// True if something waits for a flush, or for the kernel.
+    #[inline]
+    pub fn has_unflushed(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Hands to the kernel what it takes, for all ranks. If `more` follows soon, it may wait for
     /// that.
     #[inline]

@@ -459,6 +459,11 @@ impl<T: Transport> Link for Fabric<T> {
     }
 
     #[inline]
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    #[inline]
     fn has_buffered(&self) -> bool {
         self.incoming.has_buffered()
     }

@@ -249,6 +249,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         }
         match self.receive_near()? {
             Some(received) => Ok(Some(received)),
+            None if self.turns.leaves_far() => Ok(None),
             None => self.receive_far(),
         }
     }
@@ -441,6 +442,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
             });
         }
         Ok(received)
+    }
+
+    #[inline]
+    fn has_unflushed(&self) -> bool {
+        !self.waiting.is_empty() || self.far.has_unflushed()
     }
 
     #[inline]

@@ -7,6 +7,10 @@
 
 /// Receives among which one begins with a look at the far link, however much the near one has.
 const LOOKS: u8 = 16;
+/// Packets of the near link since the far one's last, after which that is taken for quiet, ...
+const RUN: u8 = 32;
+/// ... and receives that find nothing near of which one looks at it then.
+const QUIET_LOOKS: u8 = 4;
 
 /// State of the turns.
 pub(crate) struct Turns {
@@ -20,12 +24,24 @@ pub(crate) struct Turns {
     looks: u8,
     /// The last look at the far link found something: there may be more.
     found: bool,
+    /// Packets of the near link since the far one's last, or [`RUN`].
+    run: u8,
+    /// Receives that found nothing near since the last of them that looked further.
+    near_only: u8,
 }
 
 impl Turns {
     /// Turns of links over which so many ranks send.
     pub fn new(near: usize, far: usize) -> Self {
-        Turns { near: near as i32, far: far as i32, due: 0, looks: 0, found: false }
+        Turns {
+            near: near as i32,
+            far: far as i32,
+            due: 0,
+            looks: 0,
+            found: false,
+            run: 0,
+            near_only: 0,
+        }
     }
 
     /// True if anybody sends over the near link.
@@ -41,9 +57,20 @@ impl Turns {
         self.looks == 0 || ((at_hand || self.found) && self.due > 0)
     }
 
+    /// True if a receive that found nothing near leaves it at that.
+    #[inline]
+    pub fn leaves_far(&mut self) -> bool {
+        if self.run < RUN {
+            return false;
+        }
+        self.near_only = (self.near_only + 1) % QUIET_LOOKS;
+        self.near_only != 0
+    }
+
     /// Counts a packet of the near link.
     #[inline]
     pub fn took_near(&mut self) {
+        self.run = (self.run + 1).min(RUN);
         self.due = (self.due + self.far).min(self.far * i32::from(LOOKS));
     }
 
@@ -52,6 +79,7 @@ impl Turns {
     pub fn took_far(&mut self) {
         self.due = (self.due - self.near).max(-self.near * i32::from(LOOKS));
         self.found = true;
+        self.run = 0;
     }
 
     /// Notes that the far link had nothing.

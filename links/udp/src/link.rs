@@ -295,6 +295,11 @@ impl Link for Udp {
     }
 
     #[inline]
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    #[inline]
     fn has_buffered(&self) -> bool {
         self.incoming.has_buffered()
     }

@@ -340,6 +340,11 @@ impl Link for Xdp {
     }
 
     #[inline]
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    #[inline]
     fn has_buffered(&self) -> bool {
         self.incoming.has_buffered()
     }

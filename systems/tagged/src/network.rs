@@ -119,6 +119,11 @@ pub trait Network {
         Ok(if self.send(to, head, Some(body))? { Parted::Copied } else { Parted::NoRoom })
     }
 
+    /// Tells the network whether more packets follow the next one at once. For the next one only.
+    fn more_follow(&mut self, follow: bool) {
+        let _ = follow;
+    }
+
     /// Has the network read parts of a message of `from`, which begin with `head`, into this range
     /// of `into`, of which those before are there. False if it does not.
     fn post<D: Sink>(
@@ -236,6 +241,10 @@ impl Network for &Packets {
             return Ok(true);
         }
         let Some(packet) = self.try_packet_to(to)? else { return Ok(false) };
+        if body.is_none() {
+            // What is said of messages is no sign that more of them follow.
+            self.hold(false);
+        }
         filled(packet, head, body)?.unicast(to)?;
         Ok(true)
     }
@@ -259,6 +268,10 @@ impl Network for &Packets {
         }
         packet.unicast(to)?;
         Ok(if is_lent { Parted::Lent } else { Parted::Copied })
+    }
+
+    fn more_follow(&mut self, follow: bool) {
+        self.hold(follow);
     }
 
     fn post<D: Sink>(

@@ -31,3 +31,11 @@ fn a_program_that_reads_seldom_always_looks() {
     rest.has_read(true, || NOW);
     assert!(!rest.is_due(|| NOW + AT_ONCE));
 }
+
+#[test]
+fn one_of_eight_reads_of_entries_that_wait_looks() {
+    let rest = Rest::default();
+    let looks: Vec<bool> = (0..16).map(|_| !rest.leaves_look()).collect();
+    assert_eq!(looks.iter().filter(|looks| **looks).count(), 2);
+    assert!(looks[7] && looks[15]);
+}

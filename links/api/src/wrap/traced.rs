@@ -134,6 +134,10 @@ impl<L: Link> Link for Traced<L> {
         self.inner.store_short(short)
     }
 
+    fn has_unflushed(&self) -> bool {
+        self.inner.has_unflushed()
+    }
+
     fn has_buffered(&self) -> bool {
         self.inner.has_buffered()
     }

@@ -69,3 +69,14 @@ fn who_was_silent_for_long_has_no_claim_to_all_of_that_time() {
     });
     assert!(in_a_row.count() < usize::from(LOOKS));
 }
+
+#[test]
+fn a_far_link_that_is_quiet_is_left_out_of_most_looks_in_vain() {
+    let mut turns = Turns::new(1, 3);
+    assert!(!turns.leaves_far(), "nothing is known yet");
+    (0..RUN).for_each(|_| turns.took_near());
+    let looks: Vec<bool> = (0..8).map(|_| !turns.leaves_far()).collect();
+    assert_eq!(looks, [false, false, false, true, false, false, false, true]);
+    turns.took_far();
+    assert!(!turns.leaves_far(), "more may come");
+}

@@ -21,6 +21,8 @@ const HALVED: RangeInclusive<u64> = 48 * 1024..=96 * 1024;
 /// Bytes in the first packet of an eager message whose others are read where they belong, longer
 /// than those that leave in halves: its receiver has to know it before they come.
 const FIRST_OF_PLACED: usize = 2048;
+/// Bytes from which on a part leaves by itself: its receiver copies it while the next is filled.
+const LONG_PART: usize = 16 * 1024;
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;
 
@@ -416,6 +418,7 @@ impl<S: Source> Leaving<S> {
             let head = Packet::More { number: self.number, offset: self.sent, bytes: &[] }.head();
             let body = (&self.source, self.sent, room);
             let is_last = self.sent + room as u64 == length;
+            network.more_follow(!is_last && room < LONG_PART);
             let parted = match self.in_place {
                 true => network.send_part(to, head.bytes(), body, is_last)?,
                 false if network.send(to, head.bytes(), Some(body))? => Parted::Copied,

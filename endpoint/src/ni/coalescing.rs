@@ -1,0 +1,141 @@
+//! Packets that are held back, so that they share a datagram and a system call with others.
+
+use weft_link::clock::Nanoseconds;
+use weft_wire::Rank;
+
+/// Longest time for which a packet is held back while the program goes on sending.
+const COALESCE_FOR: Nanoseconds = 10_000;
+/// Packets that soon follow one another to one rank, and are taken for a stream.
+const STREAM: u32 = 4;
+/// Longest time between two of them: others may have the core meanwhile.
+const STREAM_GAP: Nanoseconds = 100_000;
+/// Looks in vain after which a program that sends a stream is taken to wait.
+const LOOKS_OF_STREAM: u32 = 3;
+
+/// Word of the layer above on the packet that it launches next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hint {
+    /// Nothing.
+    Nothing,
+    /// More follow at once.
+    More,
+    /// It is the last for now: of those that followed one another, or of a kind of its own.
+    Last,
+}
+
+/// Time at which a packet leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Leaves {
+    AtOnce,
+    /// With others, or once it has waited for long enough.
+    Soon,
+    /// With the next.
+    WithNext,
+}
+
+impl Hint {
+    /// The hint of this number.
+    pub fn of(number: u8) -> Self {
+        match number {
+            n if n == Hint::More as u8 => Hint::More,
+            n if n == Hint::Last as u8 => Hint::Last,
+            _ => Hint::Nothing,
+        }
+    }
+}
+
+/// Knowledge of what a program sends, by which its packets leave at once or wait in the link.
+///
+/// The first packet to a rank since the program last looked leaves at once, so that a program that
+/// sends one packet and waits for the answer does not wait for anything else (the fast path of Pupa
+/// 2.3). The second shows that there are more. So do [`STREAM`] packets that follow one another,
+/// although the program looks in between: it finds at once what it waits for, and sends on.
+#[derive(Default)]
+pub(crate) struct Coalescing {
+    /// Receiver of the last packet, unless it has answered.
+    last: Option<Rank>,
+    /// Time of the last packet.
+    launched_at: Nanoseconds,
+    /// Packets to that rank, each of which soon followed the one before.
+    streak: u32,
+    /// True if the program has looked since the last packet.
+    has_looked: bool,
+    /// Looks in vain since the last that found something.
+    in_vain: u32,
+    /// Time since which packets wait.
+    since: Option<Nanoseconds>,
+}
+
+impl Coalescing {
+    /// Records a packet to `to`, or to several ranks. Of one that is said to be the last nothing
+    /// follows for the next.
+    #[inline]
+    pub fn launched(&mut self, hint: Hint, to: Option<Rank>, now: Nanoseconds) -> Leaves {
+        match hint {
+            Hint::More => Leaves::WithNext,
+            Hint::Last => Leaves::AtOnce,
+            Hint::Nothing if self.follows(to, now) => Leaves::Soon,
+            Hint::Nothing => Leaves::AtOnce,
+        }
+    }
+
+    /// Records a packet of which nothing was said; true if more are to be expected.
+    fn follows(&mut self, to: Option<Rank>, now: Nanoseconds) -> bool {
+        let is_same = to.is_some() && self.last == to;
+        let gap = now.saturating_sub(self.launched_at);
+        self.streak = if is_same && gap < STREAM_GAP { self.streak + 1 } else { 0 };
+        let may_follow = !self.has_looked || self.streak >= STREAM;
+        let follows = is_same && gap < COALESCE_FOR && may_follow;
+        self.last = to;
+        self.launched_at = now;
+        self.has_looked = false;
+        self.in_vain = 0;
+        follows
+    }
+
+    /// Records that `from` has sent something: what is sent to it next may be what it waits for.
+    #[inline]
+    pub fn heard(&mut self, from: Rank) {
+        if self.last == Some(from) {
+            self.last = None;
+            self.streak = 0;
+        }
+    }
+
+    /// Records a look that found something.
+    #[inline]
+    pub fn has_found(&mut self) {
+        self.has_looked = true;
+        self.in_vain = 0;
+    }
+
+    /// Records a look in vain; true if the program waits.
+    #[inline]
+    pub fn is_waiting(&mut self) -> bool {
+        self.has_looked = true;
+        self.in_vain = self.in_vain.saturating_add(1);
+        self.streak < STREAM || self.in_vain >= LOOKS_OF_STREAM
+    }
+
+    /// True if packets are held back.
+    #[inline]
+    pub fn holds(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Holds packets back; returns since when that has been so, or `None` if it has been for long
+    /// enough.
+    pub fn hold(&mut self, now: Nanoseconds) -> Option<Nanoseconds> {
+        let since = *self.since.get_or_insert(now);
+        (now.saturating_sub(since) < COALESCE_FOR).then_some(since)
+    }
+
+    /// Records that all have left; true if some were held back.
+    #[inline]
+    pub fn has_left(&mut self) -> bool {
+        self.since.take().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;
