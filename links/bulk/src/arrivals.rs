@@ -195,6 +195,11 @@ impl Arrivals {
         self.wake(source);
     }
 
+    /// True if a connection from `source` was let in.
+    pub fn has(&self, source: Rank) -> bool {
+        self.readers.get(source.index()).is_some_and(Option::is_some)
+    }
+
     /// The connection from `source` has something.
     pub fn wake(&mut self, source: Rank) {
         let Some(Some(reader)) = self.readers.get_mut(source.index()) else { return };

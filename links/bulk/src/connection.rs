@@ -96,6 +96,11 @@ impl Connection {
         self.queue.is_empty() && !self.corked
     }
 
+    /// True if the other end's kernel has acknowledged all that was handed to the connection.
+    pub fn has_arrived(&self) -> bool {
+        self.is_flushed() && unsent(&self.socket) == Some(0)
+    }
+
     /// The kernel may take more.
     pub fn unblock(&mut self) {
         self.blocked = false;
@@ -110,7 +115,7 @@ impl Connection {
     /// True if the other end's kernel has not acknowledged all of the record with this packet.
     fn is_under_way(&mut self, number: u32) -> bool {
         let written = self.taken + self.written as u64;
-        let arrived = written.saturating_sub(unsent(&self.socket));
+        let arrived = written.saturating_sub(unsent(&self.socket).unwrap_or(0));
         while self.left.front().is_some_and(|(_, end)| *end <= arrived) {
             let _ = self.left.pop_front();
         }

@@ -22,9 +22,10 @@
 //!
 //! **Order is as of one.** Whoever numbers packets drops what comes after a gap. So once a long
 //! packet has gone to a rank, all other data goes there by the same connection, until a packet from
-//! that rank acknowledges the last that did. And a rank hands a record over only when a look at the
-//! datagrams after it was whole has found none. Acknowledgements and other control go by datagram
-//! always (I5).
+//! that rank acknowledges the last that did, or its kernel all that was sent there. A rank hands a
+//! record over only when a look at the datagrams after it was whole has found none; and what comes
+//! by datagram with a gap before it only when a look at the connection has found no record.
+//! Acknowledgements and other control go by datagram always (I5).
 //!
 //! **Loss is as of one.** What a broken connection had is lost, and sent again by who numbered it.
 //! Where there is no connection long packets go in pieces by datagram, which is slower. A packet

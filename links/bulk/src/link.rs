@@ -24,6 +24,8 @@ use weft_link::{
 use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_wire::{Header, Rank, Tag, envelope, path};
 
+mod receiving;
+
 /// Marks buffers of this link; those without are the far link's.
 const BULK: u64 = 1 << 61;
 /// Marks buffers that were received, as [`Incoming`] has them.
@@ -99,6 +101,10 @@ pub struct Bulk<F: Part> {
     unflushed: usize,
     /// Packets of the far link that came while a record waited.
     passed_over: u32,
+    /// A packet of the far link that waits for records before it, and the packets of others that
+    /// came meanwhile.
+    ahead: Option<Received>,
+    others_ahead: u32,
     counters: Counters,
 }
 
@@ -136,6 +142,8 @@ impl<F: Part> Bulk<F> {
             questions: Questions::default(),
             unflushed: 0,
             passed_over: 0,
+            ahead: None,
+            others_ahead: 0,
             counters: Counters::default(),
             far,
         })
@@ -189,6 +197,9 @@ impl<F: Part> Bulk<F> {
     fn transmit_slowly(&mut self, to: Rank, header: &Header, payload: Payload) {
         let is_long = usize::from(header.size) > self.far.capabilities().max_payload;
         if !is_numbered(header.tag) {
+            return self.transmit_far(to, header, payload);
+        }
+        if !is_long && self.ways.has_arrived(to) {
             return self.transmit_far(to, header, payload);
         }
         let begins = self.ways.datagram_most(to) >= 0;
@@ -257,53 +268,6 @@ impl<F: Part> Bulk<F> {
     fn flush_connections(&mut self, more: bool) {
         self.unflushed = 0;
         self.ways.flush(more, self.epoll.as_fd(), &mut self.frames, &mut self.seals);
-    }
-
-    /// Asks the set which connections have something.
-    fn look_around(&mut self) {
-        let mut room = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // Interrupted: it is asked again.
-        let Ok((events, _)) = epoll::wait(&*self.epoll, &mut room, Some(&at_once)) else { return };
-        for event in events {
-            let number = event.data.u64() as u32;
-            match event.data.u64() & !u64::from(u32::MAX) {
-                LISTENER => self.arrivals.accept(&mut self.seals),
-                READER => self.arrivals.wake(Rank(number as u16)),
-                UNKNOWN => self.arrivals.greet(number, &mut self.seals),
-                WAY => {
-                    let Bulk { ways, epoll, frames, seals, .. } = self;
-                    ways.event(Rank(number as u16), event.flags, epoll.as_fd(), frames, seals);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    #[inline]
-    fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
-        let received = self.far.receive()?;
-        if let Some(Received { header, .. }) = &received {
-            self.ways.heard(header.source, header.acknowledgement);
-        }
-        Ok(received)
-    }
-
-    /// True if no packet of its sender comes between the record that waits and the one before.
-    fn follows_record(&self) -> bool {
-        self.incoming.header().is_some_and(|header| self.ways.follows_record(&header))
-    }
-
-    /// The next packet of the record that waits.
-    fn take(&mut self) -> Option<Received> {
-        self.passed_over = 0;
-        self.questions.came();
-        let mut received = self.incoming.next(&mut self.arrivals, &mut self.seals)?;
-        self.ways.came_by_record(&received.header);
-        if let Payload::Buffer(buffer) = received.payload {
-            received.payload = Payload::Buffer(Buffer(buffer.0 | BULK));
-        }
-        Some(received)
     }
 }
 
@@ -422,30 +386,7 @@ impl<F: Part> Link for Bulk<F> {
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
-        let waits = self.incoming.has_buffered();
-        if waits && self.passed_over >= TURN {
-            return Ok(self.take());
-        }
-        if let Some(received) = self.receive_far()? {
-            self.passed_over += u32::from(waits);
-            return Ok(Some(received));
-        }
-        if waits {
-            return Ok(self.take());
-        }
-        if self.questions.is_due(self.arrivals.connections()) {
-            self.look_around();
-        }
-        if !self.arrivals.is_busy() || !self.incoming.find(&mut self.arrivals, &mut self.seals) {
-            return Ok(None);
-        }
-        // Datagrams that were sent before the record may have come since.
-        if !self.follows_record()
-            && let Some(received) = self.receive_far()?
-        {
-            return Ok(Some(received));
-        }
-        Ok(self.take())
+        self.receive_next()
     }
 
     #[inline]
@@ -455,13 +396,14 @@ impl<F: Part> Link for Bulk<F> {
 
     #[inline]
     fn has_buffered(&self) -> bool {
-        self.far.has_buffered() || self.incoming.has_buffered()
+        self.far.has_buffered() || self.incoming.has_buffered() || self.ahead.is_some()
     }
 
     fn has_arrivals(&mut self) -> bool {
         // Whoever asks goes to sleep, perhaps: then the set is asked first afterwards.
         self.questions.hasten();
-        self.far.has_arrivals()
+        self.ahead.is_some()
+            || self.far.has_arrivals()
             || self.incoming.has_buffered()
             || self.arrivals.is_busy() && self.incoming.find(&mut self.arrivals, &mut self.seals)
     }

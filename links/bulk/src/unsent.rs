@@ -8,9 +8,9 @@ use std::os::fd::AsFd;
 const SIOCOUTQ: Opcode = 0x5411;
 
 /// Bytes written to a connection that the other end's kernel has not acknowledged, be they sent or
-/// not; none if the kernel does not say.
-pub(crate) fn unsent(socket: impl AsFd) -> u64 {
+/// not; `None` if the kernel does not say.
+pub(crate) fn unsent(socket: impl AsFd) -> Option<u64> {
     // SAFETY: the kernel writes an int for this number, whatever socket it is asked of.
     let asked = unsafe { ioctl(socket, Getter::<SIOCOUTQ, i32>::new()) };
-    asked.ok().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
+    asked.ok().and_then(|bytes| u64::try_from(bytes).ok())
 }

@@ -29,8 +29,10 @@ pub(crate) struct Way {
     /// Number of the last packet that went over the connection.
     last: u32,
     connection: Option<Connection>,
-    /// Number of the packet after the last that came from there by record.
+    /// Number of the packet after the last that came from there by record, and after the last that
+    /// came by either way.
     follows: u32,
+    next: u32,
     /// Number that the peer acknowledged last, and the time at which that was news.
     acknowledged: u32,
     news_at: Nanoseconds,
@@ -62,6 +64,7 @@ impl Ways {
             last: 0,
             connection: None,
             follows: 0,
+            next: 0,
             acknowledged: 0,
             news_at: 0,
             failures: 0,
@@ -93,13 +96,43 @@ impl Ways {
         }
     }
 
+    /// A packet with a number is handed over.
+    #[inline]
+    pub fn came(&mut self, header: &Header) {
+        if let Some(way) = self.ways.get_mut(header.source.index()) {
+            let next = header.sequence.wrapping_add(1);
+            if (next.wrapping_sub(way.next) as i32) > 0 {
+                way.next = next;
+            }
+        }
+    }
+
     /// A packet has come by record.
     #[inline]
     pub fn came_by_record(&mut self, header: &Header) {
         self.heard(header.source, header.acknowledgement);
+        self.came(header);
         if let Some(way) = self.ways.get_mut(header.source.index()) {
             way.follows = header.sequence.wrapping_add(1);
         }
+    }
+
+    /// True if packets before this one have not come, or not yet.
+    #[inline]
+    pub fn has_gap_before(&self, header: &Header) -> bool {
+        let way = self.ways.get(header.source.index());
+        way.is_some_and(|way| (header.sequence.wrapping_sub(way.next) as i32) > 0)
+    }
+
+    /// True if the other end's kernel has all that went over the connection to `to`: short packets
+    /// go by datagram again.
+    pub fn has_arrived(&mut self, to: Rank) -> bool {
+        let Some(way) = self.ways.get_mut(to.index()) else { return false };
+        let has_arrived = way.connection.as_ref().is_some_and(Connection::has_arrived);
+        if has_arrived {
+            way.datagram_most = self.far_most;
+        }
+        has_arrived
     }
 
     /// True if the packet with this header was sent next after the last that came by record: none
