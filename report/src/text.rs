@@ -11,22 +11,44 @@ use weft_trace::event::COUNTERS;
 const RANKS: usize = 12;
 /// Columns of a bar.
 const BAR: u64 = 24;
-/// Rows of each other list.
+/// Rows of each other list at most.
 const ROWS: usize = 6;
 /// Ranks of the largest matrix that is printed.
 const MATRIX: u32 = 8;
 /// Longest text of a name or a wait.
 const NAME: usize = 40;
 
-/// The findings, in at most about 60 lines.
+/// Lines of the whole: a screen or two.
+const LINES: usize = 60;
+
+/// The findings, in at most about 60 lines: lists have as many rows as that leaves room for.
 pub fn text(findings: &Findings) -> String {
-    let mut out = String::new();
-    // Writing to a string never fails.
-    let _ = write_all(findings, &mut out);
-    out
+    let mut rows = ROWS;
+    loop {
+        let mut out = Lines { text: String::new(), rows };
+        // Writing to a string never fails.
+        let _ = write_all(findings, &mut out);
+        if rows == 1 || out.text.lines().count() <= LINES {
+            return out.text;
+        }
+        rows -= 1;
+    }
 }
 
-fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
+/// A text that is written.
+struct Lines {
+    text: String,
+    /// Rows of each list but that of ranks.
+    rows: usize,
+}
+
+impl Write for Lines {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.text.write_str(text)
+    }
+}
+
+fn write_all(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     head(findings, out)?;
     time(findings, out)?;
     spans(findings, out)?;
@@ -43,7 +65,7 @@ fn write_all(findings: &Findings, out: &mut String) -> std::fmt::Result {
     clocks(findings, out)
 }
 
-fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn head(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let Findings { program, ranks, duration_ns, events, .. } = findings;
     findings.verdict.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     let simulated = if findings.is_simulated { ", simulated" } else { "" };
@@ -77,7 +99,7 @@ fn head(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn time(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     writeln!(out, "\nTime per rank  (# computing, h handlers, - waiting, . asleep, ? lost)")?;
     let mut listed: Vec<&RankTime> = findings.time.iter().collect();
     if listed.len() > RANKS {
@@ -108,7 +130,7 @@ fn time(findings: &Findings, out: &mut String) -> std::fmt::Result {
     blame(findings, out)
 }
 
-fn blame(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn blame(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let total = findings.blame.iter().map(|of| of.in_the_end_ns).sum();
     let most = findings.blame.iter().take(3).map(|of| {
         let whom = of.rank.map_or_else(|| findings.nobody().into(), |rank| format!("rank {rank}"));
@@ -149,9 +171,9 @@ fn whom(of: &RankTime, nobody: &str) -> String {
     }
 }
 
-fn spans(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn spans(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let named = findings.spans.iter().filter(|row| row.name.is_some());
-    let named: Vec<_> = named.take(ROWS).collect();
+    let named: Vec<_> = named.take(out.rows).collect();
     if named.is_empty() {
         return Ok(());
     }
@@ -170,12 +192,12 @@ fn spans(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn handlers(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn handlers(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     if findings.handlers.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nHandlers")?;
-    for row in findings.handlers.iter().take(ROWS) {
+    for row in findings.handlers.iter().take(out.rows) {
         let port = shorten(&row.port);
         if row.runs > 0 || row.ns > 0 {
             let (runs, took) = (units::thousands(row.runs), units::time(row.ns));
@@ -190,8 +212,8 @@ fn handlers(findings: &Findings, out: &mut String) -> std::fmt::Result {
 }
 
 /// Ordered broadcasts, and copies that no packet tells of.
-fn beside_packets(findings: &Findings, out: &mut String) -> std::fmt::Result {
-    for row in findings.orders.iter().take(ROWS) {
+fn beside_packets(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
+    for row in findings.orders.iter().take(out.rows) {
         writeln!(
             out,
             "  order '{}': {}, handed over {} times; {} to all ranks, at most {} (number {}, rank {})",
@@ -204,7 +226,7 @@ fn beside_packets(findings: &Findings, out: &mut String) -> std::fmt::Result {
             row.longest_rank
         )?;
     }
-    for row in findings.copies.iter().take(ROWS) {
+    for row in findings.copies.iter().take(out.rows) {
         writeln!(
             out,
             "  rank {} in memory of rank {}, without packets: {}, {}; {}, {}",
@@ -219,12 +241,12 @@ fn beside_packets(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn waits(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     if findings.slowest_waits.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nSlowest waits")?;
-    for wait in findings.slowest_waits.iter().take(ROWS) {
+    for wait in findings.slowest_waits.iter().take(out.rows) {
         let text =
             wait.text.as_deref().map_or_else(String::new, |text| format!(" for {}", shorten(text)));
         writeln!(
@@ -240,7 +262,7 @@ fn waits(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn path(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn path(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let path = &findings.critical_path;
     let share = |ns| units::percent(ns, path.total_ns);
     writeln!(
@@ -256,7 +278,7 @@ fn path(findings: &Findings, out: &mut String) -> std::fmt::Result {
     writeln!(out, "  {}", path.advice)
 }
 
-fn traffic(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn traffic(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let traffic = &findings.traffic;
     let (packets, bytes) = traffic.data();
     writeln!(
@@ -267,7 +289,7 @@ fn traffic(findings: &Findings, out: &mut String) -> std::fmt::Result {
         units::count(traffic.control_packets(), "control packet"),
         units::thousands(findings.matching.matched)
     )?;
-    for system in traffic.systems.iter().filter(|system| system.data_packets > 0).take(ROWS) {
+    for system in traffic.systems.iter().filter(|system| system.data_packets > 0).take(out.rows) {
         writeln!(
             out,
             "  {:<12} {:>12}  {:>9}",
@@ -280,7 +302,7 @@ fn traffic(findings: &Findings, out: &mut String) -> std::fmt::Result {
 }
 
 /// Counters of the ranks that sent most.
-fn counters(sampled: &Sampled, out: &mut String) -> std::fmt::Result {
+fn counters(sampled: &Sampled, out: &mut Lines) -> std::fmt::Result {
     writeln!(
         out,
         "\nCounters  {}, {}; to whom, they do not say",
@@ -310,7 +332,7 @@ fn counters(sampled: &Sampled, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn matrix(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn matrix(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let head: String = (0..findings.ranks).map(|rank| format!("{rank:>9}")).collect();
     writeln!(out, "  from\\to{}", head.get(2..).unwrap_or_default())?;
     for from in 0..findings.ranks {
@@ -327,10 +349,10 @@ fn matrix(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn pairs(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn pairs(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let mut pairs: Vec<_> = findings.traffic.matrix.iter().collect();
     pairs.sort_by_key(|cell| std::cmp::Reverse(cell.data_bytes));
-    for cell in pairs.iter().take(ROWS) {
+    for cell in pairs.iter().take(out.rows) {
         writeln!(
             out,
             "  rank {} to rank {}: {}, {}",
@@ -343,9 +365,9 @@ fn pairs(findings: &Findings, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn clocks(findings: &Findings, out: &mut String) -> std::fmt::Result {
+fn clocks(findings: &Findings, out: &mut Lines) -> std::fmt::Result {
     let others = findings.clocks.iter().skip(1);
-    for of in others.take(ROWS) {
+    for of in others.take(out.rows) {
         let uncertain =
             of.clock.uncertainty_ns.map_or("an unknown time".into(), |ns| units::time(ns as u64));
         writeln!(

@@ -39,7 +39,8 @@ proptest! {
         let analysis = Analysis::new(&trace);
         page::write(&analysis, &mut Vec::new()).unwrap();
         chrome::write(&analysis, &mut Vec::new()).unwrap();
-        prop_assert!(text::text(&analysis.findings).lines().count() <= 60);
+        let text = text::text(&analysis.findings);
+        prop_assert!(text.lines().count() <= 60, "{text}");
         serde_json::to_string(&analysis.findings).unwrap();
     }
 
