@@ -60,7 +60,7 @@ pub(crate) struct Coalescing {
     streak: u32,
     /// True if the program has looked since the last packet.
     has_looked: bool,
-    /// Looks in vain since the last that found something.
+    /// Looks in vain of who sends a stream, since the last that found something.
     in_vain: u32,
     /// Time since which packets wait.
     since: Option<Nanoseconds>,
@@ -113,8 +113,11 @@ impl Coalescing {
     #[inline]
     pub fn is_waiting(&mut self) -> bool {
         self.has_looked = true;
+        if self.streak < STREAM {
+            return true;
+        }
         self.in_vain = self.in_vain.saturating_add(1);
-        self.streak < STREAM || self.in_vain >= LOOKS_OF_STREAM
+        self.in_vain >= LOOKS_OF_STREAM
     }
 
     /// True if packets are held back.

@@ -96,6 +96,21 @@ impl Ways {
         }
     }
 
+    /// A packet has come by datagram. True if it has a number, and packets before it have not come,
+    /// or not yet; else it is handed over.
+    #[inline]
+    pub fn came_by_datagram(&mut self, header: &Header, is_numbered: bool) -> bool {
+        let Some(way) = self.ways.get_mut(header.source.index()) else { return false };
+        if way.datagram_most < 0 {
+            way.acknowledge(header.acknowledgement, self.far_most, self.now);
+        }
+        let ahead = header.sequence.wrapping_sub(way.next) as i32;
+        if is_numbered && ahead == 0 {
+            way.next = header.sequence.wrapping_add(1);
+        }
+        is_numbered && ahead > 0
+    }
+
     /// A packet with a number is handed over.
     #[inline]
     pub fn came(&mut self, header: &Header) {

@@ -61,21 +61,25 @@ impl<F: Part> Bulk<F> {
     }
 
     /// The next packet of the far link, or of a record that it is behind.
-    #[inline]
+    #[inline(always)]
     fn receive_far(&mut self) -> Result<Option<Received>, LinkViolation> {
         let received = self.far.receive()?;
-        if let Some(Received { header, .. }) = &received {
-            self.ways.heard(header.source, header.acknowledgement);
-            if is_numbered(header.tag) {
-                if self.ways.has_gap_before(header) {
-                    self.others_ahead = 0;
-                    self.ahead = received;
-                    return Ok(self.receive_ahead());
-                }
-                self.ways.came(header);
+        match &received {
+            Some(Received { header, .. })
+                if self.ways.came_by_datagram(header, is_numbered(header.tag)) =>
+            {
+                Ok(self.wait_for_records(received))
             }
+            _ => Ok(received),
         }
-        Ok(received)
+    }
+
+    /// A packet has come that has a gap before it.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_records(&mut self, received: Option<Received>) -> Option<Received> {
+        (self.ahead, self.others_ahead) = (received, 0);
+        self.receive_ahead()
     }
 
     /// The packet that waits for records before it, or of one of these. Its sender has seen that
