@@ -45,6 +45,7 @@ pub(crate) struct Job {
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
     domains: AtomicUsize,
+    /// Looks in vain until the next pause.
     looks: Looks,
     /// True if something was found since the last pause.
     has_found: AtomicBool,

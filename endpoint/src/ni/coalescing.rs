@@ -83,7 +83,7 @@ impl Coalescing {
     fn follows(&mut self, to: Option<Rank>, now: Nanoseconds) -> bool {
         let is_same = to.is_some() && self.last == to;
         let gap = now.saturating_sub(self.launched_at);
-        self.streak = if is_same && gap < STREAM_GAP { self.streak + 1 } else { 0 };
+        self.streak = if is_same && gap < STREAM_GAP { self.streak.saturating_add(1) } else { 0 };
         let may_follow = !self.has_looked || self.streak >= STREAM;
         let follows = is_same && gap < COALESCE_FOR && may_follow;
         self.last = to;

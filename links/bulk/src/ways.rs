@@ -29,9 +29,7 @@ pub(crate) struct Way {
     /// Number of the last packet that went over the connection.
     last: u32,
     connection: Option<Connection>,
-    /// Number of the packet after the last that came from there by record, and after the last that
-    /// came by either way.
-    follows: u32,
+    /// Number of the packet after the last that came from there, by either way.
     next: u32,
     /// Number that the peer acknowledged last, and the time at which that was news.
     acknowledged: u32,
@@ -63,7 +61,6 @@ impl Ways {
             datagram_most: far_most,
             last: 0,
             connection: None,
-            follows: 0,
             next: 0,
             acknowledged: 0,
             news_at: 0,
@@ -100,25 +97,21 @@ impl Ways {
     /// or not yet; else it is handed over.
     #[inline]
     pub fn came_by_datagram(&mut self, header: &Header, is_numbered: bool) -> bool {
-        let Some(way) = self.ways.get_mut(header.source.index()) else { return false };
-        if way.datagram_most < 0 {
-            way.acknowledge(header.acknowledgement, self.far_most, self.now);
+        self.heard(header.source, header.acknowledgement);
+        let waits = is_numbered && self.has_gap_before(header);
+        if is_numbered && !waits {
+            self.came(header);
         }
-        let ahead = header.sequence.wrapping_sub(way.next) as i32;
-        if is_numbered && ahead == 0 {
-            way.next = header.sequence.wrapping_add(1);
-        }
-        is_numbered && ahead > 0
+        waits
     }
 
     /// A packet with a number is handed over.
     #[inline]
     pub fn came(&mut self, header: &Header) {
-        if let Some(way) = self.ways.get_mut(header.source.index()) {
-            let next = header.sequence.wrapping_add(1);
-            if (next.wrapping_sub(way.next) as i32) > 0 {
-                way.next = next;
-            }
+        if let Some(way) = self.ways.get_mut(header.source.index())
+            && (header.sequence.wrapping_sub(way.next) as i32) >= 0
+        {
+            way.next = header.sequence.wrapping_add(1);
         }
     }
 
@@ -127,9 +120,13 @@ impl Ways {
     pub fn came_by_record(&mut self, header: &Header) {
         self.heard(header.source, header.acknowledgement);
         self.came(header);
-        if let Some(way) = self.ways.get_mut(header.source.index()) {
-            way.follows = header.sequence.wrapping_add(1);
-        }
+    }
+
+    /// True if the packet with this header was sent next after the last that came: none is missing
+    /// in between.
+    #[inline]
+    pub fn is_next(&self, header: &Header) -> bool {
+        self.ways.get(header.source.index()).is_some_and(|way| way.next == header.sequence)
     }
 
     /// True if packets before this one have not come, or not yet.
@@ -148,13 +145,6 @@ impl Ways {
             way.datagram_most = self.far_most;
         }
         has_arrived
-    }
-
-    /// True if the packet with this header was sent next after the last that came by record: none
-    /// was sent by datagram in between.
-    #[inline]
-    pub fn follows_record(&self, header: &Header) -> bool {
-        self.ways.get(header.source.index()).is_some_and(|way| way.follows == header.sequence)
     }
 
     /// The connection to `to`, begun if there is none and it is time; `None` if there is none.

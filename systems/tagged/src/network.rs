@@ -119,10 +119,8 @@ pub trait Network {
         Ok(if self.send(to, head, Some(body))? { Parted::Copied } else { Parted::NoRoom })
     }
 
-    /// Tells the network whether more packets follow the next one at once. For the next one only.
-    fn more_follow(&mut self, follow: bool) {
-        let _ = follow;
-    }
+    /// Has the next packet leave at once, with those before it that were held back.
+    fn hold_nothing(&mut self) {}
 
     /// Has the network read parts of a message of `from`, which begin with `head`, into this range
     /// of `into`, of which those before are there. False if it does not.
@@ -243,7 +241,7 @@ impl Network for &Packets {
         let Some(packet) = self.try_packet_to(to)? else { return Ok(false) };
         if body.is_none() {
             // What is said of messages is no sign that more of them follow.
-            self.hold(false);
+            self.hold_nothing();
         }
         filled(packet, head, body)?.unicast(to)?;
         Ok(true)
@@ -270,8 +268,8 @@ impl Network for &Packets {
         Ok(if is_lent { Parted::Lent } else { Parted::Copied })
     }
 
-    fn more_follow(&mut self, follow: bool) {
-        self.hold(follow);
+    fn hold_nothing(&mut self) {
+        self.hold(false);
     }
 
     fn post<D: Sink>(

@@ -31,7 +31,7 @@ impl<F: Part> Bulk<F> {
             return Ok(None);
         }
         // Datagrams that were sent before the record may have come since.
-        if !self.follows_record()
+        if !self.record_is_next()
             && let Some(received) = self.receive_far()?
         {
             return Ok(Some(received));
@@ -114,9 +114,9 @@ impl<F: Part> Bulk<F> {
         false
     }
 
-    /// True if no packet of its sender comes between the record that waits and the one before.
-    fn follows_record(&self) -> bool {
-        self.incoming.header().is_some_and(|header| self.ways.follows_record(&header))
+    /// True if no packet of its sender is missing before the record that waits.
+    fn record_is_next(&self) -> bool {
+        self.incoming.header().is_some_and(|header| self.ways.is_next(&header))
     }
 
     /// The next packet of the record that waits.

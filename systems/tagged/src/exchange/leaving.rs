@@ -418,7 +418,9 @@ impl<S: Source> Leaving<S> {
             let head = Packet::More { number: self.number, offset: self.sent, bytes: &[] }.head();
             let body = (&self.source, self.sent, room);
             let is_last = self.sent + room as u64 == length;
-            network.more_follow(!is_last && room < LONG_PART);
+            if is_last || room >= LONG_PART {
+                network.hold_nothing();
+            }
             let parted = match self.in_place {
                 true => network.send_part(to, head.bytes(), body, is_last)?,
                 false if network.send(to, head.bytes(), Some(body))? => Parted::Copied,
