@@ -131,6 +131,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         settings.ask_for(settings::CHECK, launcher.stack);
     }
     settings.watch(&own.deadlocks, launcher.stack);
+    settings.set_up_fabric(launcher.stack, |name| env::var(name).ok());
     let mut preloaded = Vec::new();
     // Before what it writes down.
     if let Some(file) = &own.recorded.trace {

@@ -1,8 +1,10 @@
 //! Memory of the program that is posted for packets that will come: the link may read their bytes
-//! straight into it, so that nobody copies them out of a packet.
+//! straight into it, so that nobody copies them out of a packet. And memory that a link carries in
+//! one piece, from where it lies to where it belongs, beside all packets.
 #![allow(unsafe_code)]
 
 use crate::packets::Packets;
+use crate::send::Steady;
 use crate::{Link, Rank};
 use std::ptr::NonNull;
 use weft_link::memory;
@@ -33,10 +35,18 @@ impl Posted {
     }
 }
 
-/// Request to a link about posted memory.
+/// Request to a link about memory that is posted for a rank, or sent to where that has posted some.
 pub(crate) enum Posting<'a> {
     /// Post it; 1 if that was done.
     Begin(memory::Posted),
+    /// Post it for all of its bytes at once; 1 if that was done.
+    BeginWhole(memory::Posted),
+    /// Send this under that head at once; 1 if that was begun.
+    SendWhole(&'a PostedHead, memory::Lent),
+    /// Say whether that can be done: 1 if so.
+    SendsWhole,
+    /// Say whether some such is on its way: 1 if so.
+    Carries,
     /// Say how many bytes are there.
     Look(&'a PostedHead),
     /// End that, and say how many are there.
@@ -44,11 +54,15 @@ pub(crate) enum Posting<'a> {
 }
 
 impl Posting<'_> {
-    pub fn to(self, link: &mut impl Link, from: Rank) -> usize {
+    pub fn to(self, link: &mut impl Link, peer: Rank) -> usize {
         match self {
-            Posting::Begin(posted) => usize::from(link.post(from, posted)),
-            Posting::Look(head) => link.posted(from, head),
-            Posting::End(head) => link.unpost(from, head),
+            Posting::Begin(posted) => usize::from(link.post(peer, posted)),
+            Posting::BeginWhole(posted) => usize::from(link.post_whole(peer, posted)),
+            Posting::SendWhole(head, lent) => usize::from(link.send_whole(peer, head, lent)),
+            Posting::SendsWhole => usize::from(link.sends_whole(peer)),
+            Posting::Carries => usize::from(link.carries()),
+            Posting::Look(head) => link.posted(peer, head),
+            Posting::End(head) => link.unpost(peer, head),
         }
     }
 }
@@ -59,6 +73,34 @@ impl Packets {
     /// those that are [there](Self::posted) has all of them itself.
     pub fn post(&self, from: Rank, posted: Posted) -> bool {
         from.index() < self.node.ranks() && self.node.post(from, Posting::Begin(posted.0)) > 0
+    }
+
+    /// True if memory travels to rank `to` in one piece.
+    pub fn sends_whole(&self, to: Rank) -> bool {
+        to.index() < self.node.ranks() && self.node.post(to, Posting::SendsWhole) > 0
+    }
+
+    /// Posts memory for all of its bytes at once, which rank `from` [sends](Self::send_whole) as
+    /// one piece under the same head, once it was told that this was done. Until all of them are
+    /// there, none [is](Self::posted). False if the link sends packets only, or can take no more of
+    /// it now: then nothing has happened.
+    pub fn post_whole(&self, from: Rank, posted: Posted) -> bool {
+        from.index() < self.node.ranks() && self.node.post(from, Posting::BeginWhole(posted.0)) > 0
+    }
+
+    /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
+    /// [posted](Self::post_whole) memory for as many under this head. Whoever sends
+    /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
+    /// packets only: then nothing has happened.
+    pub fn send_whole(&self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
+        to.index() < self.node.ranks()
+            && self.node.post(to, Posting::SendWhole(head, bytes.memory())) > 0
+    }
+
+    /// True if memory is on its way in one piece, here or from here, and should be there soon: who
+    /// waits for that looks, which is what moves it.
+    pub fn carries(&self) -> bool {
+        self.node.post(self.rank(), Posting::Carries) > 0
     }
 
     /// Number of bytes of the memory posted under `head` that are there: those of the packets that

@@ -30,9 +30,9 @@ impl Steady {
     /// These bytes.
     ///
     /// # Safety
-    /// From the time when they are [put](SendPacket::put_steady) into a packet on, they must be
-    /// readable and must not change until [`Packets::has_back`] says so, or
-    /// [`Packets::take_back`] has returned.
+    /// From the time when they are [put](SendPacket::put_steady) into a packet on, or
+    /// [sent](Packets::send_whole), they must be readable and must not change until
+    /// [`Packets::has_back`] says so, or [`Packets::take_back`] has returned.
     #[inline]
     pub unsafe fn new(bytes: &[u8]) -> Self {
         Steady::of(bytes)
@@ -40,6 +40,12 @@ impl Steady {
 
     fn of(bytes: &[u8]) -> Self {
         Steady(memory::Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() })
+    }
+
+    /// The bytes as links know them.
+    #[inline]
+    pub(crate) fn memory(self) -> memory::Lent {
+        self.0
     }
 
     /// The bytes, for a packet that has them copied.

@@ -75,6 +75,7 @@ pub use roll::{Naming, StacksOf};
 pub use sampling::{Sampled, Sampling, SamplingError};
 pub use shared_files::endpoint_name;
 pub use snapshot::{RankNow, Snapshot};
+pub use spawn::fabric_environment;
 pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE, LaunchError, advice};
 pub use start::start_if_asked;
 pub use supervise::run;

@@ -15,7 +15,7 @@ use rustix::process::{
 use weft_wire::Rank;
 
 use crate::channel;
-use crate::messages::{Options, Start, ToRank};
+use crate::messages::{Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
 use crate::outcome::Ending;
 use crate::spec::{Binding, JobSpec};
@@ -68,7 +68,8 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     command.arg(START_RANK).arg(program).args(&spec.arguments);
     command.env("WEFT_RANK", seat.rank.to_string());
     command.env("WEFT_SIZE", seat.size.to_string());
-    for (name, value) in fabric_environment(&spec.options) {
+    let given = |name| spec.options.get(name).map(String::as_str);
+    for (name, value) in fabric_environment(given("link"), given("provider")) {
         if std::env::var_os(name).is_none() {
             command.env(name, value);
         }
@@ -94,10 +95,13 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     Ok(Spawned { process, out: out.into(), err: err.into() })
 }
 
-/// Settings of libfabric and of what it loads, which are read from the environment alone.
-fn fabric_environment(options: &Options) -> Vec<(&'static str, &'static str)> {
-    let given = |name| options.get(name).map(String::as_str);
-    if given("link") != Some("fabric") {
+/// Settings of libfabric and of what it loads, which are read from the environment alone: for ranks
+/// over this link and this provider, if they are named.
+pub fn fabric_environment(
+    link: Option<&str>,
+    provider: Option<&str>,
+) -> Vec<(&'static str, &'static str)> {
+    if link != Some("fabric") {
         return Vec::new();
     }
     // The libraries of the providers psm and psm2 catch signals once loaded, and a rank that
@@ -105,7 +109,7 @@ fn fabric_environment(options: &Options) -> Vec<(&'static str, &'static str)> {
     let mut all = vec![("HFI_NO_BACKTRACE", "1"), ("IPATH_NO_BACKTRACE", "1")];
     // Over TCP the layer of reliable datagrams sends the link's longest ones in one go, instead of
     // in copied segments. Over other providers that length is tied to the layer's own buffers.
-    if given("provider") == Some("tcp;ofi_rxm") {
+    if provider == Some("tcp;ofi_rxm") {
         all.push(("FI_OFI_RXM_EAGER_LIMIT", "65536"));
     }
     all

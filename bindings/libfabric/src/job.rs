@@ -27,6 +27,9 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 /// that stands still may go on.
 const FLUSH_LIMIT: Duration = Duration::from_secs(10);
 
+/// Looks in vain between two yields while memory is on its way in one piece.
+const LOOKS_WHILE_CARRIED: u32 = 32;
+
 /// The outcome of a look at what has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
@@ -293,6 +296,11 @@ impl Job {
     /// when it looks again.
     #[cold]
     fn pause(&self) {
+        if self.enter().exchange.may_carry() && self.packets.carries() {
+            // Who shares the core may be the one that it comes from.
+            std::thread::yield_now();
+            return self.looks.paused(LOOKS_WHILE_CARRIED);
+        }
         let mut step = || {
             let mut state = self.enter();
             let any = !matches!(state.progress(&self.packets), Ok(false));

@@ -8,6 +8,7 @@ use std::thread::available_parallelism;
 
 use anyhow::{Result, bail};
 use weft_app_common::command_line;
+use weft_launch::fabric_environment;
 
 use super::words::Given;
 use crate::deadlocks::Deadlocks;
@@ -36,6 +37,10 @@ pub const TRACE: &str = "WEFT_TRACE";
 
 /// Variable that asks for all checks of invariants.
 pub const CHECK: &str = "WEFT_CHECK";
+
+/// Variables that name the link between hosts, and the provider of libfabric for it.
+const LINK: &str = "WEFT_LINK";
+const FABRIC_PROVIDER: &str = "WEFT_PROVIDER";
 
 /// Variables with the limit of waits, in seconds, and with what is done about a deadlock.
 const PROGRESS_LIMIT: &str = "WEFT_PROGRESS_LIMIT";
@@ -117,6 +122,17 @@ impl Settings {
         }
         if let Some(reaction) = deadlocks.on_deadlock {
             self.tell(ON_DEADLOCK, reaction.to_string().into(), stack);
+        }
+    }
+
+    /// Tells ranks over a fabric how libfabric is to work for them, as `variable` names the link
+    /// and the provider, unless that is said already.
+    pub fn set_up_fabric(&mut self, stack: Stack, variable: impl Fn(&str) -> Option<String>) {
+        let (link, provider) = (variable(LINK), variable(FABRIC_PROVIDER));
+        for (name, value) in fabric_environment(link.as_deref(), provider.as_deref()) {
+            if variable(name).is_none() {
+                self.tell(name, value.into(), stack);
+            }
         }
     }
 

@@ -154,7 +154,7 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Has nobody read this memory any more: frames that have some of it get a copy.
     fn take_back(&self, lent: Lent);
     /// Has the link do something about posted memory; the result is the posting's.
-    fn post(&self, from: Rank, posting: Posting<'_>) -> usize;
+    fn post(&self, peer: Rank, posting: Posting<'_>) -> usize;
     /// Has the next packet to `to` ask for an acknowledgement.
     fn ask_with_next(&self, to: Rank);
     /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system

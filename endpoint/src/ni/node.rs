@@ -291,8 +291,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.inner.enter().link.take_back(lent);
     }
 
-    fn post(&self, from: Rank, posting: Posting<'_>) -> usize {
-        posting.to(&mut self.inner.enter().link, from)
+    fn post(&self, peer: Rank, posting: Posting<'_>) -> usize {
+        posting.to(&mut self.inner.enter().link, peer)
     }
 
     fn ask_with_next(&self, to: Rank) {

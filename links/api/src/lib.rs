@@ -274,6 +274,35 @@ pub trait Link: Send + 'static {
         0
     }
 
+    /// True if memory of the program travels to `to` in one piece ([`Self::send_whole`]).
+    fn sends_whole(&self, to: Rank) -> bool {
+        let _ = to;
+        false
+    }
+
+    /// Posts memory of the program for all of its bytes at once, which `from` sends as one piece
+    /// under its head ([`Self::send_whole`]) once it hears of that. [`Self::posted`] says all or
+    /// nothing. False, and nothing has happened, if this link sends packets only, or can take no
+    /// more of it now.
+    fn post_whole(&mut self, from: Rank, posted: memory::Posted) -> bool {
+        let _ = (from, posted);
+        false
+    }
+
+    /// Sends memory of the program as one piece to who has [posted](Self::post_whole) as much under
+    /// this head: a rendezvous, in whatever way costs the network least. It stays lent until it has
+    /// left ([`Self::has_lent`]). False, and nothing has happened, if this link sends packets only.
+    fn send_whole(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
+        let _ = (to, head, lent);
+        false
+    }
+
+    /// True if memory is on its way in one piece, as far as its length tells: who waits for that
+    /// looks, because that is what moves it, and does not sleep yet.
+    fn carries(&self) -> bool {
+        false
+    }
+
     /// Transmits a packet, at the next [`Self::flush`] at the latest. Of a [`Payload::Buffer`] it
     /// transmits `header.size` bytes.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);

@@ -4,10 +4,16 @@
 //! has it: it is a frame of the program's, or read in. Their number is bounded (I9).
 
 use crate::memory::Place;
+use crate::pieces::{Failure, Pieces};
 use crate::transport::{Event, Transport, Unsent};
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 use weft_datagram::{Landed, Source};
+use weft_link::memory::{self, Posted, PostedHead};
 use weft_wire::Rank;
+
+/// Time that a piece of which nobody wants to hear any more has to end.
+const CANCELING_TAKES: Duration = Duration::from_millis(300);
 
 /// Counters of an endpoint.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -31,6 +37,7 @@ struct Lent {
 
 pub(crate) struct Carrier<T> {
     transport: T,
+    pub pieces: Pieces,
     spare: Vec<Place>,
     /// Places with numbers below this one are frames of the program's.
     frames: u32,
@@ -57,9 +64,10 @@ pub(crate) struct Carrier<T> {
 }
 
 impl<T: Transport> Carrier<T> {
-    pub fn new(transport: T, ranks: usize, most_posted: usize) -> Self {
+    pub fn new(transport: T, pieces: Pieces, ranks: usize, most_posted: usize) -> Self {
         Carrier {
             transport,
+            pieces,
             spare: Vec::new(),
             frames: 0,
             returned: Vec::new(),
@@ -168,6 +176,10 @@ impl<T: Transport> Carrier<T> {
 
     /// Sends what waits, as far as the provider takes it.
     pub fn retry(&mut self) {
+        if self.pieces.is_stuck() {
+            let failure = self.pieces.retry(&mut self.transport);
+            self.fail_with(failure);
+        }
         if self.stuck.is_empty() {
             return;
         }
@@ -191,6 +203,12 @@ impl<T: Transport> Carrier<T> {
         }
         for (place, _) in std::mem::take(&mut self.waiting[to.index()]) {
             self.keep(place);
+        }
+    }
+
+    fn fail_with(&mut self, failure: Option<Failure>) {
+        if let Some((with, why)) = failure {
+            self.fail(with, why);
         }
     }
 
@@ -223,6 +241,10 @@ impl<T: Transport> Carrier<T> {
                 Event::ReceiveFailed(place) => {
                     self.counters.refused += 1;
                     self.landed(place, None);
+                }
+                Event::Ended(number, outcome) => {
+                    let failure = self.pieces.ended(number, outcome);
+                    self.fail_with(failure);
                 }
             }
         }
@@ -275,7 +297,7 @@ impl<T: Transport> Carrier<T> {
 
     /// True if datagrams wait until the provider takes more.
     pub fn is_stuck(&self) -> bool {
-        !self.stuck.is_empty()
+        !self.stuck.is_empty() || self.pieces.is_stuck()
     }
 
     /// True if the provider may have something to do for what was sent.
@@ -286,18 +308,68 @@ impl<T: Transport> Carrier<T> {
 
     /// True if all datagrams have left.
     pub fn is_flushed(&self) -> bool {
-        self.stuck.is_empty() && self.under_way == 0
+        self.stuck.is_empty() && self.under_way == 0 && !self.pieces.has_sends()
     }
 
-    /// True if datagrams have arrived that nobody has looked at.
+    /// True if datagrams have arrived, or pieces have ended, that nobody has looked at.
     #[inline]
     pub fn has_arrived(&self) -> bool {
-        !self.arrived.is_empty()
+        !self.arrived.is_empty() || self.pieces.has_news()
     }
 
     /// True if whoever waits for the descriptor from here on misses nothing.
     pub fn may_sleep(&mut self) -> bool {
-        self.arrived.is_empty() && self.transport.may_sleep()
+        !self.has_arrived() && self.transport.may_sleep()
+    }
+}
+
+/// Memory in one piece.
+impl<T: Transport> Carrier<T> {
+    /// Bytes of the longest piece; 0 if none travels.
+    pub fn longest_piece(&self) -> usize {
+        self.transport.longest_piece()
+    }
+
+    /// Posts memory for a piece of `from`; false if that cannot be now.
+    pub fn post_piece(&mut self, from: Rank, posted: Posted) -> bool {
+        self.pieces.post(&mut self.transport, from, posted)
+    }
+
+    /// Sends a piece to where `to` has posted memory for it.
+    pub fn send_piece(&mut self, to: Rank, head: &PostedHead, lent: memory::Lent) {
+        let failure = self.pieces.send(&mut self.transport, to, head, lent);
+        self.fail_with(failure);
+    }
+
+    /// Gives up what was posted; how many bytes are there. Nobody writes there any more.
+    pub fn unpost_piece(&mut self, from: Rank, head: &PostedHead) -> usize {
+        let mut there = self.pieces.unpost(from, head);
+        if let Err(number) = there {
+            self.transport.cancel_piece(number);
+            self.wait_until(|pieces| {
+                there = pieces.unpost(from, head);
+                there.is_ok()
+            });
+        }
+        there.unwrap_or_default()
+    }
+
+    /// Has nobody read this memory any more.
+    pub fn take_back(&mut self, lent: memory::Lent) {
+        self.wait_until(|pieces| !pieces.has_lent(lent));
+    }
+
+    /// Waits until the pieces are as `done` wants them. What is not over in time is ended with all
+    /// else: a provider has no other way to take memory from an operation under way.
+    fn wait_until(&mut self, mut done: impl FnMut(&mut Pieces) -> bool) {
+        let until = Instant::now() + CANCELING_TAKES;
+        while !done(&mut self.pieces) {
+            self.progress();
+            if Instant::now() >= until {
+                self.transport.shut_down();
+                self.pieces.end_all();
+            }
+        }
     }
 }
 

@@ -6,14 +6,17 @@
 //!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
 //!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
 //!   Of a place that is being sent, which the provider only reads, others may read, too.
+//! - A [`Piece`] is the program's. Whoever lends it to the link keeps it readable, or writable and
+//!   out of anybody's use, until the link has it back (`weft_link::memory`); the link says so once
+//!   its operation is complete, or the endpoint closed (`pieces.rs`).
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
 #![allow(unsafe_code)]
 
 use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
-use crate::memory::{Place, Slab, split};
+use crate::memory::{Piece, Place, Slab, split};
 use crate::objects::{Depths, Objects};
-use crate::transport::{Event, Transport, Unsent};
+use crate::transport::{Event, PIECES, Transport, Unsent};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -34,6 +37,8 @@ const SLAB_PLACES: usize = 64;
 const SENDS_AGAIN: &str = "ofi_rxd";
 /// `-FI_EAGAIN`.
 const AGAIN: isize = -(libc::EAGAIN as isize);
+/// `-FI_ENOTCONN`: the endpoint was shut down.
+const NOT_CONNECTED: isize = -(libc::ENOTCONN as isize);
 /// `-FI_EAVAIL`: an error is there to be read.
 const ERROR_AVAILABLE: isize = -259;
 
@@ -58,7 +63,11 @@ pub struct Endpoint {
     objects: Objects,
     /// By number of the place: the operation under way on it.
     under_way: Vec<Option<UnderWay>>,
+    /// Of all places, and then of pieces.
     contexts: Arc<[Context]>,
+    /// True for pieces under way, by number.
+    pieces: [bool; PIECES],
+    longest_piece: usize,
     slabs: Vec<Arc<Slab>>,
     /// By slab: what the provider calls its region.
     descriptors: Vec<usize>,
@@ -70,6 +79,12 @@ pub struct Endpoint {
     address: Vec<u8>,
     /// True if addresses are texts.
     has_texts: bool,
+}
+
+/// Operation that is over.
+enum Operation {
+    OnPlace(UnderWay),
+    OnPiece(usize),
 }
 
 struct UnderWay {
@@ -87,7 +102,7 @@ impl Endpoint {
         name: Option<&str>,
     ) -> Result<Self, FabricError> {
         let places = sizes.places.next_multiple_of(SLAB_PLACES);
-        let depths = Depths { completions: places, ranks: sizes.ranks };
+        let depths = Depths { completions: places + PIECES, ranks: sizes.ranks };
         let (mut objects, arrivals) = Objects::open(library, offer, depths, name)?;
         // What sends again by itself has timers, of which its descriptor knows nothing.
         let arrivals = arrivals.filter(|_| !offer.provider().contains(SENDS_AGAIN));
@@ -95,7 +110,9 @@ impl Endpoint {
         Ok(Endpoint {
             objects,
             under_way: (0..places).map(|_| None).collect(),
-            contexts: (0..places).map(|_| Context(Default::default())).collect(),
+            contexts: (0..places + PIECES).map(|_| Context(Default::default())).collect(),
+            pieces: [false; PIECES],
+            longest_piece: if offer.has_tags() { offer.message_bytes() } else { 0 },
             slabs: Vec::new(),
             descriptors: Vec::new(),
             sizes: Sizes { places, ..sizes },
@@ -136,16 +153,34 @@ impl Endpoint {
 
     /// Operation whose context has this address; it is over.
     #[inline]
-    fn take_under_way(&mut self, context: *mut c_void) -> Option<UnderWay> {
+    fn take_under_way(&mut self, context: *mut c_void) -> Option<Operation> {
         let offset = context.addr().wrapping_sub(self.contexts.as_ptr().addr());
-        self.under_way.get_mut(offset / size_of::<Context>())?.take()
+        let index = offset / size_of::<Context>();
+        match self.under_way.get_mut(index) {
+            Some(under_way) => under_way.take().map(Operation::OnPlace),
+            None => self.end_piece(index - self.sizes.places).map(Operation::OnPiece),
+        }
+    }
+
+    /// Notes that a piece is used no more. Its number, if it was.
+    fn end_piece(&mut self, number: usize) -> Option<usize> {
+        let is_its = std::mem::take(self.pieces.get_mut(number)?);
+        if is_its {
+            self.objects.end_loan(number);
+        }
+        is_its.then_some(number)
     }
 
     /// Address of the context of a place, which is not under way.
     #[inline]
     fn context(&self, place: &Place) -> *mut c_void {
         debug_assert!(self.under_way[place.index() as usize].is_none(), "a place is used twice");
-        let context: *const Context = &raw const self.contexts[place.index() as usize];
+        self.context_at(place.index() as usize)
+    }
+
+    #[inline]
+    fn context_at(&self, index: usize) -> *mut c_void {
+        let context: *const Context = &raw const self.contexts[index];
         context.cast_mut().cast()
     }
 
@@ -155,10 +190,34 @@ impl Endpoint {
         ptr::with_exposed_provenance_mut(descriptor)
     }
 
+    /// Notes a piece as under way; what the provider calls its region.
+    fn begin_piece(&mut self, number: usize, piece: &Piece) -> Result<*mut c_void, Refusal> {
+        debug_assert!(!self.pieces[number], "a number is used twice");
+        let start = piece.start().as_ptr().cast_const().cast();
+        let descriptor = self.objects.begin_loan(number, start, piece.bytes())?;
+        self.pieces[number] = true;
+        Ok(ptr::with_exposed_provenance_mut(descriptor))
+    }
+
+    fn piece_context(&self, number: usize) -> *mut c_void {
+        self.context_at(self.sizes.places + number)
+    }
+
     #[inline]
     fn begin(&mut self, place: Place, to: Option<Rank>) {
         let index = place.index() as usize;
         self.under_way[index] = Some(UnderWay { place, to });
+    }
+
+    /// Closes the endpoint. False if it cannot be; what is lent of the program's memory cannot stay
+    /// lent for ever, so the process ends then.
+    fn close(&mut self) -> bool {
+        let is_closed = self.objects.close_endpoint();
+        if !is_closed && self.pieces.contains(&true) {
+            eprintln!("weft: libfabric does not close an endpoint that has memory of this program");
+            std::process::abort();
+        }
+        is_closed
     }
 
     fn refusal(&self, call: &'static str, code: isize) -> Refusal {
@@ -188,13 +247,13 @@ impl Endpoint {
         if count != 1 {
             return None;
         }
-        let UnderWay { place, to } = self.take_under_way(error.context)?;
-        Some(match to {
-            Some(to) => {
-                let code = isize::try_from(error.err).unwrap_or(0);
+        let code = isize::try_from(error.err).unwrap_or(0);
+        Some(match self.take_under_way(error.context)? {
+            Operation::OnPlace(UnderWay { place, to: Some(to) }) => {
                 Event::SendFailed(place, to, self.refusal("fi_send", code))
             }
-            None => Event::ReceiveFailed(place),
+            Operation::OnPlace(UnderWay { place, to: None }) => Event::ReceiveFailed(place),
+            Operation::OnPiece(number) => Event::Ended(number, Err(self.refusal("fi_tsend", code))),
         })
     }
 }
@@ -223,6 +282,9 @@ impl Transport for Endpoint {
     ) -> Result<Option<Place>, (Place, Unsent)> {
         let (endpoint, peer) = (self.objects.endpoint, self.peers[to.index()]);
         let bytes: *const c_void = place[part.clone()].as_ptr().cast();
+        if endpoint.is_null() {
+            return Err((place, Unsent::Failed(self.refusal("fi_send", NOT_CONNECTED))));
+        }
         let injects = part.len() <= self.inject_bytes;
         let (context, descriptor) = (self.context(&place), self.descriptor(&place));
         // SAFETY: see above. Injected bytes are copied before the call returns.
@@ -246,6 +308,9 @@ impl Transport for Endpoint {
 
     fn post(&mut self, mut place: Place) -> Result<(), Place> {
         let endpoint = self.objects.endpoint;
+        if endpoint.is_null() {
+            return Err(place);
+        }
         let (bytes, length): (*mut c_void, _) = (place.as_mut_ptr().cast(), place.len());
         let (context, descriptor) = (self.context(&place), self.descriptor(&place));
         // SAFETY: see above.
@@ -278,25 +343,88 @@ impl Transport for Endpoint {
         }
         let count = usize::try_from(count).unwrap_or(0);
         for entry in &entries[..count] {
-            let Some(UnderWay { place, to }) = self.take_under_way(entry.context) else { continue };
-            events.push_back(match to {
-                Some(_) => Event::Sent(place),
-                None => {
+            events.extend(self.take_under_way(entry.context).map(|operation| match operation {
+                Operation::OnPlace(UnderWay { place, to: Some(_) }) => Event::Sent(place),
+                Operation::OnPlace(UnderWay { place, to: None }) => {
                     let bytes = entry.len.min(place.len());
                     Event::Received(place, bytes)
                 }
-            });
+                Operation::OnPiece(number) => Event::Ended(number, Ok(entry.len)),
+            }));
         }
     }
 
     fn may_sleep(&mut self) -> bool {
         self.objects.may_sleep()
     }
+
+    fn longest_piece(&self) -> usize {
+        self.longest_piece
+    }
+
+    fn send_piece(
+        &mut self,
+        number: usize,
+        to: Rank,
+        tag: u64,
+        piece: &Piece,
+    ) -> Result<(), Unsent> {
+        let (start, bytes) = (piece.start().as_ptr().cast_const().cast(), piece.bytes());
+        let (endpoint, peer, context) =
+            (self.objects.endpoint, self.peers[to.index()], self.piece_context(number));
+        if endpoint.is_null() {
+            return Err(Unsent::Failed(self.refusal("fi_tsend", NOT_CONNECTED)));
+        }
+        let descriptor = self.begin_piece(number, piece).map_err(Unsent::Failed)?;
+        // SAFETY: see above.
+        let code = unsafe {
+            let send = (*(*endpoint).tagged).send;
+            send(endpoint, start, bytes, descriptor, peer, tag, context)
+        };
+        if code >= 0 {
+            return Ok(());
+        }
+        self.end_piece(number);
+        Err(if code == AGAIN {
+            Unsent::Full
+        } else {
+            Unsent::Failed(self.refusal("fi_tsend", code))
+        })
+    }
+
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+        let (start, bytes) = (piece.start().as_ptr().cast(), piece.bytes());
+        let (endpoint, context) = (self.objects.endpoint, self.piece_context(number));
+        if endpoint.is_null() {
+            return false;
+        }
+        let Ok(descriptor) = self.begin_piece(number, piece) else { return false };
+        // SAFETY: see above.
+        let code = unsafe {
+            let receive = (*(*endpoint).tagged).recv;
+            receive(endpoint, start, bytes, descriptor, ANYBODY, tag, 0, context)
+        };
+        if code < 0 {
+            self.end_piece(number);
+        }
+        code >= 0
+    }
+
+    fn cancel_piece(&mut self, number: usize) {
+        let (endpoint, context) = (self.objects.endpoint, self.piece_context(number));
+        // SAFETY: see above. Whatever it returns, the queue says when the operation is over.
+        let _ = unsafe { ((*(*endpoint).ops).cancel)(endpoint.cast(), context) };
+    }
+
+    fn shut_down(&mut self) {
+        self.close();
+        self.pieces = [false; PIECES];
+    }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        if !self.objects.close_endpoint() {
+        if !self.close() {
             let slabs = std::mem::take(&mut self.slabs);
             std::mem::forget((slabs, Arc::clone(&self.contexts)));
         }

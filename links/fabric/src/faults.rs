@@ -2,7 +2,7 @@
 //! in another order, and those that fail. A seed replays them.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::Place;
+use crate::memory::{Piece, Place};
 use crate::transport::{Event, Transport, Unsent};
 use fastrand::Rng;
 use std::collections::VecDeque;
@@ -52,8 +52,7 @@ impl<T: Transport> Transport for Faulty<T> {
             return Err((place, Unsent::Full));
         }
         if self.dice.f64() < self.faults.failed {
-            let refusal = Refusal { call: "fi_send", code: 5, text: "injected".into() };
-            self.late.push_back(Event::SendFailed(place, to, refusal));
+            self.late.push_back(Event::SendFailed(place, to, injected()));
             return Ok(None);
         }
         self.inner.send(place, part, to)
@@ -95,4 +94,41 @@ impl<T: Transport> Transport for Faulty<T> {
     fn may_sleep(&mut self) -> bool {
         self.late.is_empty() && self.inner.may_sleep()
     }
+
+    fn longest_piece(&self) -> usize {
+        self.inner.longest_piece()
+    }
+
+    fn send_piece(
+        &mut self,
+        number: usize,
+        to: Rank,
+        tag: u64,
+        piece: &Piece,
+    ) -> Result<(), Unsent> {
+        if self.dice.f64() < self.faults.full {
+            return Err(Unsent::Full);
+        }
+        if self.dice.f64() < self.faults.failed {
+            self.late.push_back(Event::Ended(number, Err(injected())));
+            return Ok(());
+        }
+        self.inner.send_piece(number, to, tag, piece)
+    }
+
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+        self.dice.f64() >= self.faults.full && self.inner.post_piece(number, tag, piece)
+    }
+
+    fn cancel_piece(&mut self, number: usize) {
+        self.inner.cancel_piece(number);
+    }
+
+    fn shut_down(&mut self) {
+        self.inner.shut_down();
+    }
+}
+
+fn injected() -> Refusal {
+    Refusal { call: "fi_send", code: 5, text: "injected".into() }
 }

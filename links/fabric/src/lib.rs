@@ -10,6 +10,7 @@
 //! | `transport` | the interface to these, which tests put faults behind |
 //! | `faults` | faults around any of these |
 //! | `carrier` | datagrams that wait, complete or fail |
+//! | `pieces` | memory of the program that travels in one piece |
 //! | `hearing` | heartbeats, and peers that are not heard of |
 //! | `link` | [`Fabric`], one rank's attachment |
 //! | `meeting` | telling all others the address of one's endpoint |
@@ -31,6 +32,7 @@ mod link;
 mod meeting;
 mod memory;
 mod objects;
+mod pieces;
 mod provider;
 mod transport;
 
@@ -41,6 +43,6 @@ pub use faults::{Faulty, TransportFaults};
 pub use hearing::Heartbeats;
 pub use link::{Counters, Fabric, FabricSettings};
 pub use meeting::{Card, Meeting, meet};
-pub use memory::Place;
+pub use memory::{Piece, Place};
 pub use provider::{Chosen, Found, Standing, library_version, providers, with_hardware};
-pub use transport::{Event, Transport, Unsent};
+pub use transport::{Event, PIECES, Transport, Unsent};

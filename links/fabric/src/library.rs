@@ -93,7 +93,7 @@ impl Library {
     }
 
     /// The reliable datagram endpoints that it has: of this provider or of all, at this address of
-    /// the host or at any.
+    /// the host or at any, with tags beside or not.
     ///
     /// # Errors
     /// [`FabricError::Call`] if it has none.
@@ -101,13 +101,14 @@ impl Library {
         &'static self,
         provider: Option<&str>,
         at: Option<IpAddr>,
+        with_tags: bool,
     ) -> Result<Offers, FabricError> {
         let provider = provider.map(CString::new).transpose();
         let provider =
             provider.map_err(|_| FabricError::NoProvider("a name with a zero".into()))?;
         let node = at.map(|ip| CString::new(ip.to_string()).unwrap_or_default());
         let node_at = node.as_ref().map_or(ptr::null(), |node| node.as_ptr());
-        let mut hints = Hints::new(provider.as_deref(), at);
+        let mut hints = Hints::new(provider.as_deref(), at, with_tags);
         let mut first = ptr::null_mut();
         let flags = if at.is_some() { flag::SOURCE } else { 0 };
         // SAFETY: the hints and the name outlive the call, which writes the start of a list that
@@ -130,8 +131,13 @@ impl Library {
     }
 
     /// Success or the error that a function returned.
-    pub fn check(&self, call: &'static str, code: isize) -> Result<isize, FabricError> {
-        if code >= 0 { Ok(code) } else { Err(FabricError::Call(self.refusal(call, code))) }
+    pub fn check(&self, call: &'static str, code: isize) -> Result<(), FabricError> {
+        self.succeeded(call, code).map_err(FabricError::Call)
+    }
+
+    /// Success or the error that a function returned which is called while the link works.
+    pub fn succeeded(&self, call: &'static str, code: isize) -> Result<(), Refusal> {
+        if code >= 0 { Ok(()) } else { Err(self.refusal(call, code)) }
     }
 
     /// Description of the error that a function returned.
@@ -215,6 +221,11 @@ impl Offer<'_> {
         unsafe { self.of.ep_attr.as_ref() }.map_or(0, |ep| ep.max_msg_size)
     }
 
+    /// True if messages may have tags, by which receives tell them apart.
+    pub fn has_tags(&self) -> bool {
+        self.of.caps & flag::TAGGED != 0
+    }
+
     /// True if its addresses are those of IP.
     pub fn is_on_ip(&self) -> bool {
         let formats = [address::SOCKADDR, address::SOCKADDR_IN, address::SOCKADDR_IN6];
@@ -258,7 +269,7 @@ struct Hints {
 }
 
 impl Hints {
-    fn new(provider: Option<&CStr>, at: Option<IpAddr>) -> Self {
+    fn new(provider: Option<&CStr>, at: Option<IpAddr>, with_tags: bool) -> Self {
         // SAFETY: the layouts are numbers and pointers, which may be zero and null.
         let mut hints = unsafe {
             Hints {
@@ -271,7 +282,8 @@ impl Hints {
             }
         };
         let info = &mut hints.info.part;
-        info.caps = flag::MSG | flag::SEND | flag::RECV;
+        let tagged = if with_tags { flag::TAGGED } else { 0 };
+        info.caps = flag::MSG | flag::SEND | flag::RECV | tagged;
         info.mode = mode::CONTEXT | mode::CONTEXT2;
         info.addr_format = match at {
             None => 0,

@@ -7,6 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::hearing::{Hearing, Heartbeats};
 use crate::meeting::Meeting;
 use crate::memory::{Address, Place};
+use crate::pieces::Pieces;
 use crate::transport::Transport;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use std::io;
@@ -17,9 +18,10 @@ use std::time::Duration;
 use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
+use weft_link::memory::{Lent, Posted, PostedHead};
 use weft_link::timer::Timer;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
-use weft_seal::{Keys, Refusals, Seals};
+use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Datagrams that are put together before they are handed to the provider.
@@ -108,11 +110,12 @@ impl<T: Transport> Fabric<T> {
     pub fn attach(settings: FabricSettings<T>) -> io::Result<Self> {
         let FabricSettings { keys, ranks, datagram_bytes, frames, receive_frames, .. } = settings;
         let own = keys.own();
+        let pieces = Pieces::new(&keys);
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let max_payload = max_payload(datagram_bytes, trailer_bytes)?;
         let count = usize::from(ranks);
-        let mut carrier = Carrier::new(settings.transport, count, settings.posted);
+        let mut carrier = Carrier::new(settings.transport, pieces, count, settings.posted);
         let places = carrier.take_frames(frames);
         let places = places
             .ok_or_else(|| io::Error::new(io::ErrorKind::OutOfMemory, "no memory for frames"))?;
@@ -345,7 +348,7 @@ impl<T: Transport> Fabric<T> {
     fn prepare_sleep(&mut self) -> bool {
         // Who sleeps sends nothing.
         self.send_waiting();
-        if self.has_arrivals() {
+        if self.has_arrivals() || self.carrier.pieces.take_news() {
             return false;
         }
         let after = match (self.carrier.is_stuck(), self.has_descriptor) {
@@ -423,6 +426,47 @@ impl<T: Transport> Link for Fabric<T> {
             Some(bytes) => bytes,
             None => self.frames.body(buffer.0 as u32).0,
         }
+    }
+
+    /// Only where the bytes of long packets have no tag either.
+    fn sends_whole(&self, to: Rank) -> bool {
+        let is_plain = self.seals.protection() == Protection::Headers;
+        is_plain && to != self.own && self.carrier.longest_piece() > 0
+    }
+
+    fn post_whole(&mut self, from: Rank, posted: Posted) -> bool {
+        self.sends_whole(from)
+            && posted.bytes <= self.carrier.longest_piece()
+            && self.carrier.post_piece(from, posted)
+    }
+
+    fn send_whole(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+        let sends = self.sends_whole(to) && lent.bytes <= self.carrier.longest_piece();
+        if sends {
+            self.hearing.sends(to);
+            self.carrier.send_piece(to, head, lent);
+        }
+        sends
+    }
+
+    fn carries(&self) -> bool {
+        self.carrier.pieces.carries()
+    }
+
+    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
+        self.carrier.pieces.posted(from, head)
+    }
+
+    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
+        self.carrier.unpost_piece(from, head)
+    }
+
+    fn has_lent(&self, lent: Lent) -> bool {
+        self.carrier.pieces.has_lent(lent)
+    }
+
+    fn take_back(&mut self, lent: Lent) {
+        self.carrier.take_back(lent);
     }
 
     #[inline]

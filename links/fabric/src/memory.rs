@@ -13,6 +13,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use weft_link::memory::{Lent, Posted};
 
 /// Pages of memory, unmapped with the last place in them.
 pub(crate) struct Slab {
@@ -107,6 +108,42 @@ impl DerefMut for Place {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and `&mut self` is the only borrow of the only handle.
         unsafe { NonNull::slice_from_raw_parts(self.start, self.length).as_mut() }
+    }
+}
+
+/// Memory of the program that the provider reads or writes as a whole: its address, and what of it
+/// others may do with it, as its owner has promised the link.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece(Lent);
+
+// SAFETY: only an address, which whoever uses it proves to be good (`endpoint.rs`).
+unsafe impl Send for Piece {}
+
+impl Piece {
+    /// Address of its first byte.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.0.start
+    }
+
+    /// Number of bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    pub(crate) fn overlaps(&self, lent: Lent) -> bool {
+        self.0.overlaps(lent)
+    }
+}
+
+impl From<Lent> for Piece {
+    fn from(lent: Lent) -> Self {
+        Piece(lent)
+    }
+}
+
+impl From<Posted> for Piece {
+    fn from(Posted { start, bytes, .. }: Posted) -> Self {
+        Piece(Lent { start, bytes })
     }
 }
 

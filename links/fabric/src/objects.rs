@@ -7,8 +7,9 @@
 //! calls.
 #![allow(unsafe_code)]
 
-use crate::error::FabricError;
+use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
+use crate::transport::PIECES;
 use std::ffi::{CString, c_int, c_void};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -18,6 +19,8 @@ use weft_fabric_abi::client::{
 };
 use weft_fabric_abi::{ANYBODY, AV_TABLE, ENABLE, GETWAIT, WAIT_FD, WAIT_NONE, flag, region};
 
+/// Key of the first piece, behind those of places.
+const LOANS: usize = 1 << 20;
 /// Bytes of the longest address that a provider has.
 const ADDRESS_BYTES_MAX: usize = 512;
 
@@ -26,6 +29,8 @@ pub(crate) struct Objects {
     pub endpoint: *mut Endpoint,
     pub queue: *mut Queue,
     regions: Vec<*mut Region>,
+    /// By number of the piece: what it is registered as, while it is under way.
+    loans: Vec<*mut Region>,
     vector: *mut Vector,
     domain: *mut Domain,
     fabric: *mut Fabric,
@@ -59,6 +64,7 @@ impl Objects {
             endpoint: ptr::null_mut(),
             queue: ptr::null_mut(),
             regions: Vec::new(),
+            loans: vec![ptr::null_mut(); PIECES],
             vector: ptr::null_mut(),
             domain: ptr::null_mut(),
             fabric,
@@ -189,28 +195,73 @@ impl Objects {
     /// Registers memory for sends and receives if the provider wants that, and returns its
     /// descriptor there.
     pub fn register(&mut self, start: *const c_void, bytes: usize) -> Result<usize, FabricError> {
+        let Some(region) = self.region(start, bytes, self.regions.len())? else { return Ok(0) };
+        self.regions.push(region);
+        Ok(descriptor(region))
+    }
+
+    /// Does so for a piece, until [that ends](Self::end_loan).
+    pub fn begin_loan(
+        &mut self,
+        number: usize,
+        start: *const c_void,
+        bytes: usize,
+    ) -> Result<usize, Refusal> {
+        let Some(region) = self.region(start, bytes, LOANS + number)? else { return Ok(0) };
+        self.loans[number] = region;
+        Ok(descriptor(region))
+    }
+
+    /// The piece is used no more.
+    #[inline]
+    pub fn end_loan(&mut self, number: usize) {
+        let region = std::mem::replace(&mut self.loans[number], ptr::null_mut());
+        if !region.is_null() && !close(region.cast()) {
+            self.regions.push(region);
+        }
+    }
+
+    fn region(
+        &mut self,
+        start: *const c_void,
+        bytes: usize,
+        key: usize,
+    ) -> Result<Option<*mut Region>, Refusal> {
         if self.region_mode & region::LOCAL == 0 {
-            return Ok(0);
+            return Ok(None);
         }
         let mut made: *mut Region = ptr::null_mut();
-        let key = self.regions.len() as u64;
         let access = flag::SEND | flag::RECV;
         // SAFETY: see above; the memory stays until the region is closed, by its owner's word.
         unsafe {
             let (domain, into) = (self.domain.cast(), &raw mut made);
             let register = (*(*self.domain).mr).reg;
-            let code = register(domain, start, bytes, access, 0, key, 0, into, ptr::null_mut());
-            self.library.check("fi_mr_reg", code as isize)?;
-            self.regions.push(made);
-            if self.region_mode & region::ENDPOINT != 0 {
-                let ops = (*made).fid.ops;
-                let code = ((*ops).bind)(made.cast(), self.endpoint.cast(), 0);
-                self.library.check("fi_mr_bind", code as isize)?;
-                let code = ((*ops).control)(made.cast(), ENABLE, ptr::null_mut());
-                self.library.check("fi_mr_enable", code as isize)?;
+            let nothing = ptr::null_mut();
+            let code = register(domain, start, bytes, access, 0, key as u64, 0, into, nothing);
+            self.library.succeeded("fi_mr_reg", code as isize)?;
+            if let Err(error) = self.enable(made) {
+                close(made.cast());
+                return Err(error);
             }
-            Ok((*made).mem_desc.expose_provenance())
         }
+        Ok(Some(made))
+    }
+
+    /// # Safety
+    /// The region is open.
+    unsafe fn enable(&mut self, region: *mut Region) -> Result<(), Refusal> {
+        if self.region_mode & region::ENDPOINT == 0 {
+            return Ok(());
+        }
+        // SAFETY: see above.
+        unsafe {
+            let ops = (*region).fid.ops;
+            let code = ((*ops).bind)(region.cast(), self.endpoint.cast(), 0);
+            self.library.succeeded("fi_mr_bind", code as isize)?;
+            let code = ((*ops).control)(region.cast(), ENABLE, ptr::null_mut());
+            self.library.succeeded("fi_mr_enable", code as isize)?;
+        }
+        Ok(())
     }
 
     /// True if who waits for the queue's descriptor misses nothing from here on.
@@ -230,6 +281,12 @@ impl Objects {
     }
 }
 
+/// Descriptor by which sends and receives name a region.
+fn descriptor(region: *mut Region) -> usize {
+    // SAFETY: a region that is open.
+    unsafe { (*region).mem_desc.expose_provenance() }
+}
+
 /// `fi_close`; false if it failed, so that the object is still there.
 fn close(object: *mut Fid) -> bool {
     // SAFETY: an object that is open, and not used after this.
@@ -239,7 +296,8 @@ fn close(object: *mut Fid) -> bool {
 impl Drop for Objects {
     fn drop(&mut self) {
         let rest = [self.endpoint.cast()].into_iter();
-        let rest = rest.chain(self.regions.drain(..).map(<*mut Region>::cast));
+        let regions = self.regions.drain(..).chain(self.loans.drain(..));
+        let rest = rest.chain(regions.map(<*mut Region>::cast));
         let rest = rest.chain([self.vector.cast(), self.queue.cast(), self.domain.cast()]);
         let all: [*mut Fid; 1] = [self.fabric.cast()];
         for object in rest.chain(all).filter(|object: &*mut Fid| !object.is_null()) {

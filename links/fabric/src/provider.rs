@@ -86,7 +86,7 @@ pub fn library_version() -> Result<String, FabricError> {
 /// # Errors
 /// There is no libfabric, or it has none.
 pub fn providers() -> Result<Vec<Found>, FabricError> {
-    let offers = Library::get()?.offers(None, None)?;
+    let offers = Library::get()?.offers(None, None, false)?;
     let mut all: Vec<Found> = Vec::new();
     for offer in offers.iter() {
         let (name, domain) = (offer.provider(), offer.domain_name());
@@ -134,17 +134,21 @@ impl Chosen {
         name: &str,
     ) -> Result<Self, FabricError> {
         let library = Library::get()?;
-        // What is on IP has an address of its own for each network.
-        if let Ok(offers) = library.offers(provider, Some(at))
-            && let Some(offer) =
-                offers.iter().find(|offer| offer.is_on_ip() && takes(offer, provider))
-        {
-            return Chosen::of(library, &offer, ranks, places, name);
+        let open = |offer: &Offer<'_>| Chosen::of(library, offer, ranks, places, name);
+        // What is on IP has an address of its own for each network; and what has no tags is taken
+        // where nothing has any.
+        for with_tags in [true, false] {
+            for place in [Some(at), None] {
+                let Ok(offers) = library.offers(provider, place, with_tags) else { continue };
+                let is_one = |offer: &Offer<'_>| {
+                    takes(offer, provider) && (place.is_none() || offer.is_on_ip())
+                };
+                if let Some(offer) = offers.iter().find(is_one) {
+                    return open(&offer);
+                }
+            }
         }
-        let offers = library.offers(provider, None);
-        let offers = offers.map_err(|_| none(provider))?;
-        let offer = offers.iter().find(|offer| takes(offer, provider));
-        Chosen::of(library, &offer.ok_or_else(|| none(provider))?, ranks, places, name)
+        Err(none(provider))
     }
 
     fn of(

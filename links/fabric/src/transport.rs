@@ -1,7 +1,7 @@
 //! Interface between the link and what carries its datagrams: an endpoint, or faults around one.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::Place;
+use crate::memory::{Piece, Place};
 use std::collections::VecDeque;
 use std::ops::Range;
 use weft_wire::Rank;
@@ -43,7 +43,48 @@ pub trait Transport: Send + 'static {
 
     /// True if whoever waits for the descriptor from here on misses nothing.
     fn may_sleep(&mut self) -> bool;
+
+    /// Bytes of the longest piece of memory that travels under a tag; 0 if none does.
+    fn longest_piece(&self) -> usize {
+        0
+    }
+
+    /// Sends a piece to who has [posted](Self::post_piece) as long a one under this tag. It ends
+    /// by an [`Event::Ended`] with this number, which is none of another piece under way and less
+    /// than [`PIECES`]. Its bytes are read until then.
+    ///
+    /// # Errors
+    /// It was not sent.
+    fn send_piece(
+        &mut self,
+        number: usize,
+        to: Rank,
+        tag: u64,
+        piece: &Piece,
+    ) -> Result<(), Unsent> {
+        let _ = (number, to, tag, piece);
+        unreachable!("no piece is that long")
+    }
+
+    /// Lends a piece to what is sent to this rank under this tag; it ends as one that is sent. Its
+    /// bytes are written until then. False if the provider takes no more of them now.
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+        let _ = (number, tag, piece);
+        unreachable!("no piece is that long")
+    }
+
+    /// Ends a piece that was posted, unless something is on its way into it.
+    fn cancel_piece(&mut self, number: usize) {
+        let _ = number;
+    }
+
+    /// Ends all at once: the provider uses nothing that it was given from here on, and sends and
+    /// brings nothing more.
+    fn shut_down(&mut self) {}
 }
+
+/// Pieces that are under way at a time, at most.
+pub const PIECES: usize = 256;
 
 /// Reason why a datagram was not sent.
 #[derive(Debug)]
@@ -64,4 +105,6 @@ pub enum Event {
     SendFailed(Place, Rank, Refusal),
     /// A datagram that was too long, or none, came to this place.
     ReceiveFailed(Place),
+    /// The piece with this number has left, or so many bytes of it have come; or that has failed.
+    Ended(usize, Result<usize, Refusal>),
 }

@@ -161,6 +161,11 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         &self.far
     }
 
+    /// True if packets to this rank go over the far link.
+    fn goes_far(&self, rank: Rank) -> bool {
+        self.routes.get(rank.index()).is_some_and(Option::is_none)
+    }
+
     #[inline]
     fn transmit_far(&mut self, to: Rank, header: &Header, payload: Payload) {
         let size = usize::from(header.size);
@@ -379,7 +384,23 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     }
 
     fn post(&mut self, from: Rank, posted: Posted) -> bool {
-        self.routes[from.index()].is_none() && self.far.post(from, posted)
+        self.goes_far(from) && self.far.post(from, posted)
+    }
+
+    fn sends_whole(&self, to: Rank) -> bool {
+        self.goes_far(to) && self.far.sends_whole(to)
+    }
+
+    fn post_whole(&mut self, from: Rank, posted: Posted) -> bool {
+        self.goes_far(from) && self.far.post_whole(from, posted)
+    }
+
+    fn send_whole(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+        self.goes_far(to) && self.far.send_whole(to, head, lent)
+    }
+
+    fn carries(&self) -> bool {
+        self.far.carries()
     }
 
     fn posted(&self, from: Rank, head: &PostedHead) -> usize {

@@ -13,6 +13,7 @@ use zeroize::{Zeroize, Zeroizing};
 /// Purposes of derived keys; each other use of the secret has one of its own ([`Secret::derive`]).
 const FRAMES: &str = "Weft, frames between two ranks, version 2";
 const DIGESTS: &str = "Weft, digests of the contents of a job's frames, version 2";
+const NAMES: &str = "Weft, names of transfers between two ranks, version 1";
 
 /// Secret of a job: known to its ranks and to nobody else. Hides itself, and wipes its bytes when
 /// it is dropped; so do the keys made of it. Messages in which it travels to other processes, and
@@ -150,6 +151,12 @@ impl Keys {
         self.digest.cover(Kind::SEVERAL, contents)
     }
 
+    /// Names of what the ranks of this job send one another beside frames.
+    pub fn names(&self) -> Names {
+        let [key] = *keys(NAMES, &self.secret.0, &[&self.job.to_le_bytes()]);
+        Names(Zeroizing::new(key))
+    }
+
     /// The key for frames from `source` to `destination`.
     pub(crate) fn direction(&self, source: Rank, destination: Rank) -> Direction {
         let ranks = [source.0.to_le_bytes(), destination.0.to_le_bytes()];
@@ -163,6 +170,20 @@ impl Keys {
             #[cfg(feature = "unauthenticated")]
             tags: self.tags,
         }
+    }
+}
+
+/// Names that only ranks of one job can make, and nobody else guesses.
+pub struct Names(Zeroizing<[u8; 16]>);
+
+impl Names {
+    /// The name of what `source` sends to `destination` and both call `what`.
+    pub fn name(&self, source: Rank, destination: Rank, what: &[u8; 16]) -> u64 {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(&source.0.to_le_bytes());
+        hasher.write(&destination.0.to_le_bytes());
+        hasher.write(what);
+        hasher.finish()
     }
 }
 

@@ -30,7 +30,7 @@ mod seal;
 mod seals;
 mod window;
 
-pub use keys::{Keys, Protection, Secret};
+pub use keys::{Keys, Names, Protection, Secret};
 pub use open::{Opened, Opener, Packets};
 pub use refused::{Refusals, Refused};
 pub use seal::Sealer;

@@ -25,16 +25,16 @@ mod fetching;
 mod leaving;
 mod posted;
 
-use crate::format::{Head, Packet, more_head};
+use crate::format::{Head, Packet};
 use crate::matching::{Envelope, Matcher, Pattern, Position};
 use crate::network::{Sink, Source};
 use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
-use posted::Posted;
+use posted::{Begins, Posted, Posting};
 use slotmap::{KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
-use weft_endpoint::{PostedHead, Rank};
+use weft_endpoint::Rank;
 
 new_key_type! {
     struct SendKey;
@@ -101,8 +101,10 @@ pub struct Exchange<S, D> {
     sends: SlotMap<SendKey, Send<S>>,
     /// Messages that were claimed, by what their claimers call them.
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
-    /// Receives that are to be posted, before anything leaves, and what their packets begin with.
-    posting: Vec<(ReceiveKey, PostedHead)>,
+    /// Receives that are to be posted, before anything leaves.
+    posting: Vec<Posting>,
+    /// Receives of messages that come as a whole.
+    whole: VecDeque<ReceiveKey>,
     /// Packets without bytes that wait for room.
     answers: VecDeque<Answer>,
     /// Peers with a message that left in part.
@@ -242,6 +244,8 @@ enum Until {
         own: u64,
         length: u64,
         sent: u64,
+        /// The receiver has memory for all of them at once.
+        whole: bool,
     },
     Done,
     /// The network has its bytes back.
@@ -270,6 +274,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             sends: SlotMap::with_key(),
             claimed: BTreeMap::new(),
             posting: Vec::new(),
+            whole: VecDeque::new(),
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),
@@ -438,6 +443,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// have not.
     pub fn is_idle(&self) -> bool {
         self.answers.is_empty()
+            && self.posting.is_empty()
             && self.leaving.is_empty()
             && self.sends.is_empty()
             && self.fetching.is_empty()
@@ -489,7 +495,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 let key = self.receives.insert(receive);
                 if let Some(arriving) = &mut self.peers[source.index()].arriving {
                     arriving.to = Target::Receive(key);
-                    self.posting.push((key, more_head(arriving.number)));
+                    self.posting.push(Posting { key, begins: Begins::Unasked(arriving.number) });
                 }
             }
             Some(Stored::Asking(asked)) => self.grant(to, envelope, asked, into),

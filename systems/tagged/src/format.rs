@@ -9,7 +9,7 @@
 //! request    │ kind │ flags │ to │ from │ zero │ tag │ data │ length │ number │ address │
 //!            └──────┴───────┴────┴──────┴──────┴─────┴──────┴────────┴────────┴─────────┘
 //! more       │ kind │ zero                     │ number │ offset │ bytes
-//! grant      │ kind │ zero                     │ number │ own number │ length │
+//! grant      │ kind │ flags │ zero             │ number │ own number │ length │
 //! part       │ kind │ zero                     │ own number │ offset │ bytes
 //! done       │ kind │ zero                     │ number │
 //! consumed   │ kind │ zero                     │ amount │
@@ -20,9 +20,11 @@
 //! to the last `first` of their sender. A `request` is answered by a `grant`, which says how many
 //! bytes are wanted; they come as `part`s, in order. Each of these, and of `more`, says where its
 //! bytes belong, so that a network may read them there ([`crate::Network::post`]); `done` says that
-//! all are there, if the request wanted to know. Its `address`, unless that is 0, is where the
-//! bytes lie in the process of their sender: who can fetch them from there needs no `grant`, and
-//! says `done`, whether the request wanted to know or not.
+//! all are there, if the request wanted to know. A `grant` with the flag `WHOLE` has memory ready
+//! for all of the bytes at once, which then come beside packets
+//! ([`crate::Network::send_whole`]), or as `part`s all the same. A request's `address`, unless that
+//! is 0, is where the bytes lie in the process of their sender: who can fetch them from there needs
+//! no `grant`, and says `done`, whether the request wanted to know or not.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
@@ -47,12 +49,15 @@ const EAGER_KIND: u8 = 1;
 const FIRST_KIND: u8 = 2;
 const REQUEST_KIND: u8 = 4;
 const MORE_KIND: u8 = 3;
+const GRANT_KIND: u8 = 5;
 const PART_KIND: u8 = 6;
 const REGISTERED_KIND: u8 = 9;
 
 const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
 const WANTS_DONE: u8 = 4;
+/// Flag of a grant, in the place of those of an envelope.
+const WHOLE: u8 = 1;
 
 /// A message that one packet brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,8 +91,8 @@ pub enum Packet<'a> {
         lies_at: Option<NonZero<u64>>,
         wants_done: bool,
     },
-    /// The answer: so many bytes of it may be sent.
-    Grant { number: u64, own: u64, length: u64 },
+    /// The answer: so many bytes of it may be sent, and perhaps as a whole.
+    Grant { number: u64, own: u64, length: u64, whole: bool },
     /// Some of them.
     Part { own: u64, offset: u64, bytes: &'a [u8] },
     /// The report that they are all there.
@@ -157,8 +162,9 @@ impl Packet<'_> {
                     .word(number);
                 head.word(lies_at.map_or(0, NonZero::get))
             }
-            Packet::Grant { number, own, length } => {
-                Head::new(5).word(number).word(own).word(length)
+            Packet::Grant { number, own, length, whole } => {
+                let flags = if whole { WHOLE } else { 0 };
+                Head::new(GRANT_KIND).octet(1, flags).word(number).word(own).word(length)
             }
             Packet::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
             Packet::Done { number } => Head::new(7).word(number),
@@ -247,6 +253,14 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
             let request = Packet::Request { to, envelope, number, lies_at, wants_done };
             rest.is_empty().then_some(request)
         }
+        GRANT_KIND => {
+            let (words, []) = packet.as_chunks::<8>() else { return None };
+            let &[start, number, own, length] = words else { return None };
+            let [number, own, length] = [number, own, length].map(u64::from_le_bytes);
+            let whole = start[1] == WHOLE;
+            let is_known = start == [GRANT_KIND, start[1] & WHOLE, 0, 0, 0, 0, 0, 0];
+            is_known.then_some(Packet::Grant { number, own, length, whole })
+        }
         kind => {
             let (start, rest) = word(packet)?;
             (start == u64::from(kind)).then(|| parse_bare(kind, rest)).flatten()
@@ -296,11 +310,6 @@ pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero
 fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
     let (number, rest) = word(rest)?;
     match (kind, rest) {
-        (5, rest) => {
-            let (own, rest) = word(rest)?;
-            let (length, rest) = word(rest)?;
-            rest.is_empty().then_some(Packet::Grant { number, own, length })
-        }
         (MORE_KIND, rest) => {
             let (offset, bytes) = word(rest)?;
             Some(Packet::More { number, offset, bytes })

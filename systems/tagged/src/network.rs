@@ -147,7 +147,35 @@ pub trait Network {
         0
     }
 
-    /// True if no packet has bytes of this source where they lie.
+    /// Has the network put the first `length` bytes of `into` there at once, when `from`
+    /// [sends](Self::send_whole) as many under this head: [`Self::posted`] says all or nothing
+    /// then. False if it does not.
+    fn post_whole<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        let _ = (from, head, into, length);
+        false
+    }
+
+    /// Sends the first `length` bytes of a source to where `to` has [posted](Self::post_whole)
+    /// memory for them, from where they lie, until the network [has them back](Self::has_back).
+    /// False if it does not: nothing has happened then.
+    fn send_whole<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &PostedHead,
+        source: &S,
+        length: usize,
+    ) -> bool {
+        let _ = (to, head, source, length);
+        false
+    }
+
+    /// True if nothing has bytes of this source where they lie.
     fn has_back<S: Source>(&mut self, source: &S) -> bool {
         let _ = source;
         true
@@ -289,6 +317,28 @@ impl Network for &Packets {
 
     fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
         Packets::unpost(self, from, head) as u64
+    }
+
+    fn post_whole<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        let posted = into.posted(*head, length, 0);
+        posted.is_some_and(|posted| Packets::post_whole(self, from, posted))
+    }
+
+    fn send_whole<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &PostedHead,
+        source: &S,
+        length: usize,
+    ) -> bool {
+        let bytes = source.steady(0, length);
+        bytes.is_some_and(|bytes| Packets::send_whole(self, to, head, bytes))
     }
 
     fn has_back<S: Source>(&mut self, source: &S) -> bool {

@@ -74,6 +74,24 @@ fn what_is_said_already_is_not_said_twice() {
 }
 
 #[test]
+fn ranks_over_a_fabric_are_told_how_it_is_to_work() {
+    let told = |variables: &[(&str, &str)]| {
+        let mut settings = Settings::default();
+        settings.set_up_fabric(Stack::Mpich, |name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        });
+        settings.to_string()
+    };
+    let (link, over_tcp) = (("WEFT_LINK", "fabric"), ("WEFT_PROVIDER", "tcp;ofi_rxm"));
+    assert!(told(&[link, over_tcp]).contains("FI_OFI_RXM_EAGER_LIMIT=65536"));
+    assert!(!told(&[link, ("WEFT_PROVIDER", "verbs;ofi_rxm")]).contains("EAGER"));
+    let own = told(&[link, over_tcp, ("FI_OFI_RXM_EAGER_LIMIT", "1"), ("HFI_NO_BACKTRACE", "0")]);
+    assert_eq!(own, "IPATH_NO_BACKTRACE=1");
+    assert_eq!(told(&[("WEFT_LINK", "udp"), over_tcp]), "");
+}
+
+#[test]
 fn what_contradicts_is_refused() {
     let error = settings(Stack::OpenMpi, "-n 2 --mca pml ob1 true", &[]).unwrap_err();
     assert!(error.starts_with("--mca pml ob1 contradicts --mca pml cm"), "{error}");

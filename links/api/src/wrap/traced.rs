@@ -80,6 +80,22 @@ impl<L: Link> Link for Traced<L> {
         self.inner.post(from, posted)
     }
 
+    fn sends_whole(&self, to: Rank) -> bool {
+        self.inner.sends_whole(to)
+    }
+
+    fn post_whole(&mut self, from: Rank, posted: memory::Posted) -> bool {
+        self.inner.post_whole(from, posted)
+    }
+
+    fn send_whole(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
+        self.inner.send_whole(to, head, lent)
+    }
+
+    fn carries(&self) -> bool {
+        self.inner.carries()
+    }
+
     fn posted(&self, from: Rank, head: &memory::PostedHead) -> usize {
         self.inner.posted(from, head)
     }

@@ -5,12 +5,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 use weft_fabric::{
     Card, Chosen, Endpoint, Fabric, FabricSettings, Faulty, Meeting, Transport, TransportFaults,
     meet,
 };
 use weft_link::bell::{Cause, Loss};
+use weft_link::memory::{Lent, Posted};
 use weft_link::{Link, Payload};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -138,6 +140,102 @@ fn with_a_provider_that_is_full_and_completes_late_and_in_another_order() {
     weft_link_conformance::all_but_turns(|ranks| {
         fabric(ranks, "tcp;ofi_rxm", Protection::Tagged, wrap)
     });
+}
+
+/// Two links of one thread, that of the second with memory posted for a piece of the first's.
+struct Carrying<T: Transport> {
+    links: Vec<Fabric<T>>,
+    into: Vec<u8>,
+}
+
+impl<T: Transport> Carrying<T> {
+    fn new(links: Vec<Fabric<T>>, bytes: usize) -> Self {
+        Carrying { links, into: vec![0; bytes] }
+    }
+
+    /// Posts the memory under this head, as often as it takes.
+    fn post(&mut self, head: u8) {
+        let start = NonNull::from(&mut self.into[..]).cast();
+        let posted = Posted { head: [head; 16], start, bytes: self.into.len(), there: 0 };
+        let until = Instant::now() + LONGEST;
+        while !self.links[1].post_whole(Rank(0), posted) {
+            assert!(Instant::now() < until, "it is never posted");
+        }
+    }
+
+    /// Has both work until `done` says so.
+    fn work_until(&mut self, done: impl Fn(&[Fabric<T>]) -> bool) {
+        let until = Instant::now() + LONGEST;
+        while !done(&self.links) {
+            assert!(Instant::now() < until, "it takes too long");
+            for link in &mut self.links {
+                link.flush();
+                assert!(!link.has_arrivals(), "no packet was sent");
+            }
+        }
+    }
+}
+
+const LONGEST: Duration = Duration::from_secs(30);
+
+fn lent(bytes: &[u8]) -> Lent {
+    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+}
+
+fn carries<T: Transport>(links: Vec<Fabric<T>>, lengths: &[usize]) {
+    let mut carrying = Carrying::new(links, 0);
+    for (head, length) in (1..).zip(lengths) {
+        let bytes: Vec<u8> = (0..*length).map(|at| (at % 251) as u8).collect();
+        carrying.into = vec![0; *length];
+        carrying.post(head);
+        assert!(carrying.links[0].send_whole(Rank(1), &[head; 16], lent(&bytes)));
+        carrying.work_until(|links| {
+            let there = links[1].posted(Rank(0), &[head; 16]);
+            assert!(there == 0 || there == *length, "all is there, or nothing");
+            there > 0 && !links[0].has_lent(lent(&bytes))
+        });
+        assert_eq!(carrying.links[1].unpost(Rank(0), &[head; 16]), *length);
+        assert!(carrying.into == bytes, "{length} bytes came as they were sent");
+    }
+}
+
+const LENGTHS: [usize; 5] = [1, 4096, 100_000, 1 << 20, 9_000_001];
+
+#[test]
+fn memory_travels_in_one_piece() {
+    for provider in ["tcp;ofi_rxm", "sockets", "udp;ofi_rxd"] {
+        carries(fabric(2, provider, Protection::Headers, |endpoint| endpoint), &LENGTHS);
+    }
+}
+
+#[test]
+fn memory_travels_in_one_piece_over_a_provider_with_faults() {
+    let faults = TransportFaults { seed: 1, full: 0.5, late: 0.5, failed: 0.0 };
+    let wrap = |endpoint| Faulty::new(endpoint, faults);
+    carries(fabric(2, "tcp;ofi_rxm", Protection::Headers, wrap), &LENGTHS);
+}
+
+#[test]
+fn bytes_that_have_a_tag_of_their_own_go_by_packets() {
+    for protection in [Protection::Tagged, Protection::Encrypted] {
+        let mut links = fabric(2, "tcp;ofi_rxm", protection, |endpoint| endpoint);
+        assert!(!links[0].sends_whole(Rank(1)));
+        assert!(!links[0].send_whole(Rank(1), &[1; 16], lent(&[1; 8])));
+    }
+}
+
+#[test]
+fn memory_that_is_given_up_is_not_written_and_others_is() {
+    let links = fabric(2, "tcp;ofi_rxm", Protection::Headers, |endpoint| endpoint);
+    let mut carrying = Carrying::new(links, 200_000);
+    carrying.post(1);
+    assert_eq!(carrying.links[1].unpost(Rank(0), &[1; 16]), 0);
+    carrying.post(2);
+    let bytes = vec![7; 200_000];
+    assert!(carrying.links[0].send_whole(Rank(1), &[2; 16], lent(&bytes)));
+    carrying.work_until(|links| links[1].posted(Rank(0), &[2; 16]) > 0);
+    assert!(carrying.into == bytes);
+    assert_eq!(carrying.links[1].unpost(Rank(0), &[2; 16]), 200_000);
 }
 
 /// Two ranks, of which the first has lost a datagram to the second.

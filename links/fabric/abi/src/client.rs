@@ -213,13 +213,26 @@ pub struct QueueError {
 #[repr(C)]
 pub struct Endpoint {
     pub fid: Fid,
-    pub ops: *const Opaque,
+    pub ops: *const EndpointOps,
     pub cm: *const NameOps,
     pub msg: *const MessageOps,
     pub rma: *const Opaque,
-    pub tagged: *const Opaque,
+    pub tagged: *const TaggedOps,
     pub atomic: *const Opaque,
     pub collective: *const Opaque,
+}
+
+/// `struct fi_ops_ep`.
+#[repr(C)]
+pub struct EndpointOps {
+    pub size: usize,
+    pub cancel: unsafe extern "C" fn(*mut Fid, *mut c_void) -> isize,
+    pub getopt: Unused,
+    pub setopt: Unused,
+    pub tx_ctx: Unused,
+    pub rx_ctx: Unused,
+    pub rx_size_left: Unused,
+    pub tx_size_left: Unused,
 }
 
 /// `struct fi_ops_cm`.
@@ -262,6 +275,39 @@ pub struct MessageOps {
     pub sendv: Unused,
     pub sendmsg: Unused,
     pub inject: unsafe extern "C" fn(*mut Endpoint, *const c_void, usize, Handle) -> isize,
+    pub senddata: Unused,
+    pub injectdata: Unused,
+}
+
+/// `struct fi_ops_tagged`.
+#[repr(C)]
+pub struct TaggedOps {
+    pub size: usize,
+    #[allow(clippy::type_complexity)] // It is libfabric's.
+    pub recv: unsafe extern "C" fn(
+        *mut Endpoint,
+        *mut c_void,
+        usize,
+        *mut c_void,
+        Handle,
+        u64,
+        u64,
+        *mut c_void,
+    ) -> isize,
+    pub recvv: Unused,
+    pub recvmsg: Unused,
+    pub send: unsafe extern "C" fn(
+        *mut Endpoint,
+        *const c_void,
+        usize,
+        *mut c_void,
+        Handle,
+        u64,
+        *mut c_void,
+    ) -> isize,
+    pub sendv: Unused,
+    pub sendmsg: Unused,
+    pub inject: Unused,
     pub senddata: Unused,
     pub injectdata: Unused,
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::error::FabricError;
 use crate::memory::{Slab, split};
 use std::ops::Range;
+use weft_seal::{Keys, Protection, Secret};
 
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
 #[derive(Default)]
@@ -63,6 +64,10 @@ impl Transport for Scripted {
     }
 }
 
+fn pieces() -> Pieces {
+    Pieces::new(&Keys::new(Secret::new([5; 16]), 1, Rank(0), Protection::Headers))
+}
+
 /// Lengths of the datagrams that a look brings, after the transport said this.
 fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
     carrier.transport.says.extend(says);
@@ -73,7 +78,7 @@ fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
 
 #[test]
 fn datagrams_come_in_the_order_of_their_places() {
-    let mut carrier = Carrier::new(Scripted::default(), 2, 4);
+    let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 4);
     assert!(looks(&mut carrier, &[]).is_empty());
     assert!(looks(&mut carrier, &[Say::Received(2, 12), Say::Received(1, 11)]).is_empty());
     assert_eq!(looks(&mut carrier, &[Say::Received(0, 10)]), [10, 11, 12]);
@@ -84,7 +89,7 @@ fn datagrams_come_in_the_order_of_their_places() {
 
 #[test]
 fn frames_come_back_and_can_be_read_meanwhile() {
-    let mut carrier = Carrier::new(Scripted::default(), 2, 2);
+    let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 2);
     let mut frames = carrier.take_frames(3).unwrap();
     let mut frame = frames.remove(1);
     frame[0] = 7;

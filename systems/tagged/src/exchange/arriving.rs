@@ -1,15 +1,15 @@
 //! Packets of other ranks.
 
+use super::posted::{Begins, Posting};
 use super::{
     Answer, Arriving, Asked, Event, Exchange, Gives, Peer, Posted, Receive, Stored, Target, Until,
 };
 use super::{kind_index, receive_key, send_key};
-use crate::format::{Packet, Whole, is_one_of_several, parse, parse_whole, part_head};
+use crate::format::{Packet, Whole, is_one_of_several, parse, parse_whole};
 use crate::matching::Envelope;
 use crate::network::{Network, Receiver, Sink, Source};
 use crate::peer::Flow;
 use crate::{Error, Result};
-use slotmap::Key;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use weft_endpoint::Rank;
@@ -94,8 +94,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
                 self.handle_request(to, envelope, Asked { number, lies_at, wants_done })
             }
-            Some(Packet::Grant { number, own, length }) => {
-                self.handle_grant(from, number, own, length)
+            Some(Packet::Grant { number, own, length, whole }) => {
+                self.handle_grant(from, number, own, (length, whole))
             }
             Some(Packet::Done { number }) => self.handle_done(from, number),
             Some(Packet::Consumed { amount }) => {
@@ -294,15 +294,13 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if fetched_from.is_some() {
             self.fetching.push_back(key);
         } else {
-            let own = key.data().as_ffi();
-            self.posting.push((key, part_head(own)));
-            self.answer(source, Packet::Grant { number, own, length: expected }, Gives::Request);
+            self.posting.push(Posting { key, begins: Begins::Granted(number) });
         }
     }
 
     /// Answers that no bytes are wanted.
     pub(super) fn refuse(&mut self, source: Rank, asked: Asked) {
-        let grant = Packet::Grant { number: asked.number, own: 0, length: 0 };
+        let grant = Packet::Grant { number: asked.number, own: 0, length: 0, whole: false };
         self.answer(source, grant, Gives::Request);
         if asked.wants_done {
             self.answer(source, Packet::Done { number: asked.number }, Gives::Nothing);
@@ -314,7 +312,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         from: Rank,
         number: u64,
         own: u64,
-        length: u64,
+        (length, whole): (u64, bool),
     ) -> Result<(), &'static str> {
         let key = send_key(number);
         let Some(send) = self.sends.get_mut(key).filter(|send| send.to == from) else {
@@ -325,7 +323,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         self.peers[from.index()].flow.was_answered();
         if length > 0 {
-            send.waits = Until::AllLeft { own, length, sent: 0 };
+            send.waits = Until::AllLeft { own, length, sent: 0, whole };
             self.granted.push_back(key);
         } else if send.wants_done {
             send.waits = Until::Done;

@@ -5,10 +5,9 @@
 //! be fetched, at any place of them, is granted in the ordinary way from the first byte on, and
 //! nothing is fetched from that peer again.
 
-use super::{Exchange, Gives, ReceiveKey};
-use crate::format::{Packet, part_head};
+use super::posted::{Begins, Posting};
+use super::{Asked, Exchange, ReceiveKey};
 use crate::network::{Network, Sink, Source};
-use slotmap::Key;
 
 /// Bytes that are fetched before the next look at what has arrived: some 20 microseconds.
 const AT_ONCE: u64 = 256 * 1024;
@@ -51,13 +50,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn grant_instead(&mut self, key: ReceiveKey) {
         let Some(receive) = self.receives.get_mut(key) else { return };
         (receive.received, receive.fetched_from) = (0, None);
-        let (from, length) = (receive.envelope.source.rank, receive.expected);
+        let from = receive.envelope.source.rank;
         self.peers[from.index()].is_unfetchable = true;
-        if let Some(asked) = receive.asked {
-            let own = key.data().as_ffi();
-            let grant = Packet::Grant { number: asked.number, own, length };
-            self.posting.push((key, part_head(own)));
-            self.answer(from, grant, Gives::Request);
+        if let Some(Asked { number, .. }) = receive.asked {
+            self.posting.push(Posting { key, begins: Begins::Granted(number) });
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Answer, Event, Exchange, Gives, Leaving, Outgoing, Peer, Send, SendKey, Sending, Stored, Until,
     copy,
 };
-use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, short_head};
+use crate::format::{EAGER, FIRST, MORE, PART, Packet, REGISTERED, Whole, part_head, short_head};
 use crate::matching::Envelope;
 use crate::network::{Network, Parted, Sink, Source, lies_at};
 use crate::peer::EAGER_BYTES;
@@ -325,7 +325,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Those of the network.
     pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
-        let mut any = self.fetch(network);
+        let mut any = self.fetch(network) | self.end_whole(network);
         self.post_waiting(network);
         while let Some(&Answer { to, ref head, gives }) = self.answers.front() {
             if !network.send::<S>(to, head.bytes(), None)? {
@@ -384,21 +384,29 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.lent.len() < before
     }
 
-    /// Sends the next part of a message. True if it was the last; `None` if there is no room.
+    /// Sends a message that is wanted: all of it, or its next part. True if that was the last;
+    /// `None` if there is no room.
     fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
         let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
-        let Until::AllLeft { own, length, sent } = send.waits else { return Ok(Some(true)) };
-        let room = ((network.payload_to(send.to) - PART) as u64).min(length - sent);
-        let head = Packet::Part { own, offset: sent, bytes: &[] }.head();
-        let body = (&send.source, sent, room as usize);
-        let sent = sent + room;
-        match network.send_part(send.to, head.bytes(), body, sent == length)? {
-            Parted::NoRoom => return Ok(None),
-            Parted::Copied => {}
-            Parted::Lent => send.is_lent = true,
-        }
+        let Until::AllLeft { own, length, sent, whole } = send.waits else { return Ok(Some(true)) };
+        let source = &send.source;
+        let sent = if whole && network.send_whole(send.to, &part_head(own), source, length as usize)
+        {
+            send.is_lent = true;
+            length
+        } else {
+            let room = ((network.payload_to(send.to) - PART) as u64).min(length - sent);
+            let head = Packet::Part { own, offset: sent, bytes: &[] }.head();
+            let (body, sent) = ((source, sent, room as usize), sent + room);
+            match network.send_part(send.to, head.bytes(), body, sent == length)? {
+                Parted::NoRoom => return Ok(None),
+                Parted::Copied => {}
+                Parted::Lent => send.is_lent = true,
+            }
+            sent
+        };
         if sent < length {
-            send.waits = Until::AllLeft { own, length, sent };
+            send.waits = Until::AllLeft { own, length, sent, whole: false };
             return Ok(Some(false));
         }
         send.waits = Until::Done;

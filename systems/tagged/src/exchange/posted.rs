@@ -1,8 +1,9 @@
 //! Receives of which the network reads the bytes where they belong.
 
-use super::{Exchange, Receive, ReceiveKey};
-use crate::format::more_head;
+use super::{Answer, Exchange, Gives, Receive, ReceiveKey};
+use crate::format::{Packet, more_head, part_head};
 use crate::network::{Network, Sink, Source};
+use slotmap::Key;
 use weft_endpoint::PostedHead;
 
 /// Bytes that are to come from which on they are posted: fewer are copied as fast.
@@ -13,6 +14,8 @@ const POSTED_FROM: u64 = 64 * 1024;
 pub(super) enum Posted {
     /// It reads those of packets that begin like this where they belong.
     Now(PostedHead),
+    /// All of them come at once, under this head.
+    Whole(PostedHead),
     /// It does not, or no more: so many bytes are there.
     Until(u64),
 }
@@ -21,14 +24,74 @@ impl Posted {
     pub const NEVER: Self = Posted::Until(0);
 }
 
+/// A receive that is to be posted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posting {
+    pub key: ReceiveKey,
+    pub begins: Begins,
+}
+
+/// Way in which the bytes of such a receive come.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begins {
+    /// By further packets of the message with this number.
+    Unasked(u64),
+    /// Once the request with this number is granted.
+    Granted(u64),
+}
+
 impl<S: Source, D: Sink> Exchange<S, D> {
-    /// Posts messages whose answers leave now, and those that were received while they came.
+    /// Posts messages that were received while they came, and those that are granted: their answers
+    /// leave after that.
     pub(super) fn post_waiting<N: Network>(&mut self, network: &mut N) {
-        for (key, head) in self.posting.drain(..) {
-            if let Some(receive) = self.receives.get_mut(key) {
-                receive.post(network, head);
+        for Posting { key, begins } in self.posting.drain(..) {
+            let Some(receive) = self.receives.get_mut(key) else { continue };
+            let number = match begins {
+                Begins::Granted(number) => number,
+                Begins::Unasked(number) => {
+                    receive.post(network, more_head(number));
+                    continue;
+                }
+            };
+            let (own, length) = (key.data().as_ffi(), receive.expected);
+            let whole = receive.post_granted(network, part_head(own));
+            if whole {
+                self.whole.push_back(key);
             }
+            let head = Packet::Grant { number, own, length, whole }.head();
+            let to = receive.envelope.source.rank;
+            self.answers.push_back(Answer { to, head, gives: Gives::Request });
         }
+    }
+
+    /// True if messages are to come as a whole: of those no packet tells.
+    #[inline]
+    pub fn awaits_whole(&self) -> bool {
+        !self.whole.is_empty()
+    }
+
+    /// True if messages are to come as a whole, or may have left so and not be gone.
+    pub fn may_carry(&self) -> bool {
+        self.awaits_whole() || !self.lent.is_empty()
+    }
+
+    /// Ends receives of messages that have come as a whole. True if there were any.
+    pub(super) fn end_whole<N: Network>(&mut self, network: &mut N) -> bool {
+        let before = self.whole.len();
+        for _ in 0..before {
+            let Some(key) = self.whole.pop_front() else { break };
+            let Some(receive) = self.receives.get_mut(key) else { continue };
+            // Its parts may come all the same.
+            let Posted::Whole(head) = receive.posted else { continue };
+            if network.posted(receive.envelope.source.rank, &head) < receive.expected {
+                self.whole.push_back(key);
+                continue;
+            }
+            receive.received = receive.expected;
+            receive.end_posting(network);
+            self.end_receive(key);
+        }
+        self.whole.len() < before
     }
 
     /// Posts a message that has begun to come, with this number.
@@ -60,11 +123,26 @@ impl<D: Sink> Receive<D> {
         }
     }
 
+    /// Posts a message that is granted. True if it comes as a whole, if the network does that.
+    fn post_granted<N: Network>(&mut self, network: &mut N, head: PostedHead) -> bool {
+        let Receive { envelope, into, expected, .. } = self;
+        let whole = *expected >= POSTED_FROM
+            && *expected <= into.capacity()
+            && network.post_whole(envelope.source.rank, &head, into, *expected as usize);
+        match whole {
+            true => self.posted = Posted::Whole(head),
+            false => self.post(network, head),
+        }
+        whole
+    }
+
     /// Takes the next bytes of a message, up to `end`. Where the network has read them where they
     /// belong, the packet need not have them.
     pub(super) fn take<N: Network>(&mut self, network: &mut N, bytes: &[u8], end: u64) {
         let there = match &self.posted {
-            Posted::Now(head) => network.posted(self.envelope.source.rank, head),
+            Posted::Now(head) | Posted::Whole(head) => {
+                network.posted(self.envelope.source.rank, head)
+            }
             Posted::Until(there) => *there,
         };
         if there < end {
@@ -80,7 +158,7 @@ impl<D: Sink> Receive<D> {
     /// Has the network write no more of it. What it has read before counts still, because packets
     /// that it was read from may be on their way here.
     fn end_posting<N: Network>(&mut self, network: &mut N) {
-        if let Posted::Now(head) = self.posted {
+        if let Posted::Now(head) | Posted::Whole(head) = self.posted {
             self.posted = Posted::Until(network.unpost(self.envelope.source.rank, &head));
         }
     }

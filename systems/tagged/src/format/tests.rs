@@ -38,7 +38,8 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
             lies_at: NonZero::new(u64::MAX - 100),
             wants_done: false,
         },
-        Packet::Grant { number: 77, own: 78, length: 79 },
+        Packet::Grant { number: 77, own: 78, length: 79, whole: false },
+        Packet::Grant { number: 77, own: 78, length: 79, whole: true },
         Packet::Part { own: 78, offset: 1 << 40, bytes },
         Packet::Done { number: 77 },
         Packet::Consumed { amount: 4096 },
@@ -71,7 +72,7 @@ fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|parsed| parsed.head().bytes().len()).collect();
     assert_eq!(
         lengths,
-        [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, PART, 16, 16, REGISTERED]
+        [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, 32, PART, 16, 16, REGISTERED]
     );
 }
 

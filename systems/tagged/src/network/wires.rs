@@ -35,6 +35,9 @@ impl Source for Memory {
 /// The number of memory that is in several pieces.
 pub(crate) const IN_PIECES: usize = 1 << 20;
 
+/// The number of a message that does not travel as a whole.
+pub(crate) const BY_PARTS: usize = IN_PIECES + 1;
+
 /// Address of the bytes of the message, the access or the region with this number.
 pub(crate) fn address(number: usize) -> u64 {
     (number as u64 + 1) << 32
@@ -115,8 +118,15 @@ pub(crate) struct Net {
     /// receiver, sender, and what their parts begin with.
     pub posts: bool,
     pub posted: Postings,
+    /// True if long messages travel as a whole, and those that do.
+    pub carries: bool,
+    pub carried: Vec<Carried>,
     payload: usize,
 }
+
+/// A message that travels as a whole: its sender, its receiver, what its memory is posted under,
+/// and its bytes.
+pub(crate) type Carried = (Rank, Rank, PostedHead, Vec<u8>);
 
 /// Bytes that are there of posted messages.
 pub(crate) type Postings = BTreeMap<(Rank, Rank, PostedHead), u64>;
@@ -132,6 +142,8 @@ impl Net {
             lent: BTreeSet::new(),
             posts: false,
             posted: Postings::new(),
+            carries: false,
+            carried: Vec::new(),
             payload,
         }
     }
@@ -146,6 +158,8 @@ impl Net {
             lent: self.lends.then_some(&mut self.lent),
             posts: self.posts,
             posted: &mut self.posted,
+            carries: self.carries,
+            carried: &mut self.carried,
             payload: self.payload,
         }
     }
@@ -175,6 +189,8 @@ pub(crate) struct Wires<'a> {
     lent: Option<&'a mut BTreeSet<usize>>,
     posts: bool,
     posted: &'a mut Postings,
+    carries: bool,
+    carried: &'a mut Vec<Carried>,
     payload: usize,
 }
 
@@ -262,8 +278,39 @@ impl Network for Wires<'_> {
         self.posted.remove(&(self.own, from, *head)).expect("what was posted is given up once")
     }
 
+    fn post_whole<D: Sink>(
+        &mut self,
+        from: Rank,
+        head: &PostedHead,
+        into: &mut D,
+        length: usize,
+    ) -> bool {
+        assert!(length as u64 <= into.capacity(), "there is memory for what comes");
+        if self.carries {
+            let before = self.posted.insert((self.own, from, *head), 0);
+            assert_eq!(before, None, "a message is posted once");
+        }
+        self.carries
+    }
+
+    fn send_whole<S: Source>(
+        &mut self,
+        to: Rank,
+        head: &PostedHead,
+        source: &S,
+        length: usize,
+    ) -> bool {
+        if self.carries && source.lies_at() != Some(address(BY_PARTS)) {
+            let bytes = gather(&[], Some((source, 0, length)));
+            self.carried.push((self.own, to, *head, bytes));
+            return true;
+        }
+        false
+    }
+
     fn has_back<S: Source>(&mut self, _: &S) -> bool {
-        self.to.iter().all(VecDeque::is_empty)
+        let is_own = |carried: &Carried| carried.0 == self.own;
+        self.to.iter().all(VecDeque::is_empty) && !self.carried.iter().any(is_own)
     }
 
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {

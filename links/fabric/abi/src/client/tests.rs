@@ -16,5 +16,6 @@ fn layouts_are_those_of_the_first_versions() {
     assert_eq!((offset_of!(QueueOps, strerror), size_of::<QueueEntry>()), (56, 24));
     assert_eq!((offset_of!(QueueError, prov_errno), offset_of!(QueueError, later)), (60, 80));
     assert_eq!((offset_of!(Endpoint, collective), offset_of!(NameOps, join)), (72, 72));
-    assert_eq!(offset_of!(MessageOps, injectdata), 72);
+    assert_eq!(offset_of!(EndpointOps, tx_size_left), 56);
+    assert_eq!((offset_of!(MessageOps, injectdata), offset_of!(TaggedOps, injectdata)), (72, 72));
 }
