@@ -325,10 +325,10 @@ fn clients_between_hosts() {
     let folder = folder();
     for (source, expected) in CLIENTS {
         let program = compile("cc", source, &["-lfabric"], &folder);
-        for link in ["udp", "xdp"] {
+        for link in ["udp", "xdp", "fabric --provider tcp;ofi_rxm"] {
             let mut weft = two.host(0).command(built().join("weft"));
-            weft.args(["run", "--hosts", "a:1,b:1", "--link", link, "--silence", "10"]);
-            weft.args(["--", "env"]);
+            weft.args(["run", "--hosts", "a:1,b:1", "--silence", "10", "--link"]);
+            weft.args(link.split(' ')).args(["--", "env"]);
             weft.arg(format!("FI_PROVIDER_PATH={}", folder.path().display())).arg(&program);
             let text = run(weft.env("WEFT_RSH", two.remote_shell()));
             assert_eq!(sorted(&text), expected, "{source} over {link}");
