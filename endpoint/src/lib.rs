@@ -68,7 +68,9 @@ pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};
 #[cfg(not(loom))]
 pub use posted::{POSTED_HEAD_BYTES, Posted, PostedHead};
 #[cfg(not(loom))]
-pub use puts::{Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, RemoteHeap};
+pub use puts::{
+    Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, ReadBlock, RemoteHeap,
+};
 #[cfg(not(loom))]
 pub use puts::{
     Connection, Notification, NotificationKind, Notifications, ReceiveBuffer, Refusal, Rights,

@@ -44,7 +44,7 @@ mod target;
 
 pub use heap::{Heap, HeapName, RemoteHeap};
 pub use landing::{ClosedLanding, Landing, LandingRefused};
-pub use memory::Block;
+pub use memory::{Block, ReadBlock};
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;
 pub(crate) use state::Puts;

@@ -32,6 +32,8 @@ pub enum DataName {
     Packets,
     /// Put into their place by whoever has them
     Puts,
+    /// Put, and on one host read where their home has them
+    Loans,
 }
 
 /// A hint by its name.
@@ -62,6 +64,7 @@ impl Coherence {
         match self.data {
             DataName::Packets => DataWay::Packets,
             DataName::Puts => DataWay::Puts,
+            DataName::Loans => DataWay::Loans,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use weft_app_common::{Blocks, Family, Shared};
 use weft_region::coherence::Policy;
-use weft_region::{Mapped, RegionId, Result};
+use weft_region::{Mapped, Read, RegionId, Result, Write};
 
 /// The array, of which this rank has mapped what it ever used.
 pub struct Array<'a> {
@@ -88,15 +88,58 @@ impl<'a> Array<'a> {
         self.mapped.iter().filter(move |(id, _)| id.home == me).map(|(_, region)| region)
     }
 
-    /// Asks for the keys at these places.
-    pub fn prefetch(&mut self, mut places: Range<usize>) -> Result<()> {
+    /// Opens this rank's part to be written, region by region.
+    pub fn write_mine(&self) -> Result<Vec<Write<'_, u32>>> {
+        self.mapped_here().map(Mapped::write).collect()
+    }
+
+    /// Maps the keys at these places.
+    pub fn map(&mut self, mut places: Range<usize>) -> Result<()> {
         while !places.is_empty() {
             let (id, from) = self.find(places.start);
-            let region = self.region(id)?;
-            region.prefetch()?;
-            places.start += region.len() - from;
+            places.start += self.region(id)?.len() - from;
         }
         Ok(())
+    }
+
+    /// Regions that have the keys at these places, which are mapped, with the place of the first
+    /// key of each.
+    fn mapped_at(&self, mut places: Range<usize>) -> impl Iterator<Item = (usize, &Mapped<u32>)> {
+        std::iter::from_fn(move || {
+            if places.is_empty() {
+                return None;
+            }
+            let (id, from) = self.find(places.start);
+            let (first, region) = (places.start - from, &self.mapped[&id]);
+            places.start = first + region.len();
+            Some((first, region))
+        })
+    }
+
+    /// Asks for the keys at these places, which are mapped.
+    pub fn prefetch(&self, places: Range<usize>) -> Result<()> {
+        self.mapped_at(places).try_for_each(|(_, region)| region.prefetch())
+    }
+
+    /// Opens the keys at these places, which are mapped and of one rank, to be read. Shows them to
+    /// `look`, region by region.
+    pub fn open(
+        &self,
+        places: Range<usize>,
+        mut look: impl FnMut(&[u32]) -> Result<()>,
+    ) -> Result<Open<'_>> {
+        let mut open = Open { first: places.start, length: self.length, regions: Vec::new() };
+        for (first, region) in self.mapped_at(places.clone()) {
+            let keys = region.read()?;
+            let start = places.start.max(first) - first;
+            let end = places.end.min(first + keys.len()) - first;
+            look(&keys[start..end])?;
+            if open.regions.is_empty() {
+                open.first = first;
+            }
+            open.regions.push(keys);
+        }
+        Ok(open)
     }
 
     /// Reads the keys at these places.
@@ -117,6 +160,31 @@ impl<'a> Array<'a> {
             (place, keys) = (place + count, later);
         }
         Ok(())
+    }
+}
+
+/// Regions with the keys at consecutive places, open to be read.
+pub struct Open<'a> {
+    /// Place of the first key of the first.
+    first: usize,
+    /// Keys of each but the last.
+    length: usize,
+    regions: Vec<Read<'a, u32>>,
+}
+
+impl Open<'_> {
+    /// The keys at some of these places.
+    pub fn slices(&self, mut places: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        std::iter::from_fn(move || {
+            if places.is_empty() {
+                return None;
+            }
+            let at = places.start - self.first;
+            let keys = &self.regions[at / self.length][at % self.length..];
+            let count = keys.len().min(places.len());
+            places.start += count;
+            Some(&keys[..count])
+        })
     }
 }
 

@@ -10,6 +10,8 @@
 
 mod array;
 mod options;
+mod pull;
+mod push;
 mod run;
 mod sequential;
 mod sort;

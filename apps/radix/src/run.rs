@@ -1,13 +1,15 @@
 use std::io;
 use std::time::Duration;
 
-use weft_app_common::{Measured, Shared, Times, Traffic, print, thousands};
-use weft_region::{Mapped, Result as Shares};
+use weft_app_common::{Measured, Shared, Stretch, Times, Traffic, print, thousands};
+use weft_region::Result as Shares;
 
 use crate::array::Array;
 use crate::options::Options;
+use crate::pull::Pull;
+use crate::push::Push;
 use crate::sequential::{sequential, unsorted};
-use crate::sort::{ADD, COPY, COUNT, Digit, MOVE, Piece, key, pieces, places};
+use crate::sort::key;
 
 /// Reason why a run gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -67,194 +69,39 @@ pub fn solve(shared: &Shared, options: &Options) -> Result<Option<Solved>, Error
     let Measured { mut part, times, began, traffic, .. } = shared.measure(
         (false, options.speedup),
         || sequential(options, |operations| shared.work(operations)),
-        || {
-            let mut sort = Sort::new(shared, options)?;
-            let stretch = shared.stretch(|| sort.sort())?;
-            Ok::<_, Error>(stretch.of(sort))
-        },
+        || Ok::<_, Error>(sort(shared, options)?),
     )?;
     if shared.rank() != 0 {
         return Ok(None);
     }
     if options.verify {
-        check(&part.from.read(0..options.keys as usize)?, unsorted(options))?;
+        check(&part.read(0..options.keys as usize)?, unsorted(options))?;
     }
     Ok(Some(Solved { times, began, traffic }))
 }
 
-/// A rank's part in a sort.
-struct Sort<'a> {
-    shared: &'a Shared,
-    options: &'a Options,
-    /// Arrays that keys are moved between. Who pulls has its keys in the first before and after all
-    /// passes, and shows them in the second.
-    from: Array<'a>,
-    to: Array<'a>,
-    /// Keys of this rank before a pass, and by the digit of the pass.
-    keys: Vec<u32>,
-    sorted: Vec<u32>,
-    /// Counts of each rank, unless they are summed up by all.
-    counts: Vec<Mapped<u32>>,
+/// Sorts what [`unsorted`] gives. Returns the array with the keys. Collective.
+fn sort<'a>(shared: &'a Shared, options: &'a Options) -> Shares<Stretch<Array<'a>>> {
+    let arrays = arrays(shared, options)?;
+    if options.pull {
+        let mut sort = Pull::new(shared, options, arrays)?;
+        let stretch = shared.stretch(|| sort.sort())?;
+        return Ok(stretch.of(sort.into_array()));
+    }
+    let mut sort = Push::new(shared, options, arrays)?;
+    let stretch = shared.stretch(|| sort.sort())?;
+    Ok(stretch.of(sort.into_array()))
 }
 
-impl<'a> Sort<'a> {
-    /// Creates the regions and fills one array. Collective.
-    fn new(shared: &'a Shared, options: &'a Options) -> Shares<Self> {
-        let policy = options.coherence.policy();
-        let (keys, length) =
-            (options.keys as usize, options.region_bytes as usize / size_of::<u32>());
-        let array = || Array::new(shared, keys, length, policy);
-        let (mut from, to) = (array()?, array()?);
-        let mine = from.mine();
-        let keys: Vec<u32> =
-            mine.clone().map(|place| key(options.seed, place, options.bits)).collect();
-        from.write(mine.start, &keys)?;
-        let mut counts = Vec::new();
-        if !options.pull {
-            let bytes = options.radix as usize * size_of::<u32>();
-            let family = shared.create(policy, |_| 1, |_| bytes)?;
-            let map = |rank| shared.regions().map(family.id(rank, 0));
-            counts = (0..shared.size()).map(map).collect::<Shares<_>>()?;
-        }
-        let sorted = vec![0; keys.len()];
-        let mut sort = Sort { shared, options, from, to, keys, sorted, counts };
-        if options.pull {
-            sort.map_slices()?;
-        }
-        Ok(sort)
-    }
-
-    /// Maps what this rank will take from others, if keys are spread evenly, with a region more at
-    /// either end, and has memory for it.
-    fn map_slices(&mut self) -> Shares<()> {
-        let (me, ranks) = (self.shared.rank(), self.shared.size());
-        let more = self.options.region_bytes as usize / size_of::<u32>();
-        for rank in (0..ranks).filter(|&rank| rank != me) {
-            let part = self.to.of(rank);
-            let [start, end] = [me, me + 1].map(|rank| part.start + part.len() * rank / ranks);
-            let start = start.saturating_sub(more).max(part.start);
-            let end = (end + more).min(part.end);
-            self.to.read_into(start, &mut vec![0; end - start])?;
-        }
-        Ok(())
-    }
-
-    /// Sorts by one digit after the other. Collective.
-    fn sort(&mut self) -> Shares<()> {
-        let (pulls, own) = (self.options.pull, self.from.mine());
-        if pulls {
-            self.from.read_into(own.start, &mut self.keys)?;
-        }
-        for digit in Digit::all(self.options.radix, self.options.passes()) {
-            match pulls {
-                true => self.pull(digit)?,
-                false => self.push(digit)?,
-            }
-            // Everybody has written, or taken what it needs.
-            self.shared.barrier()?;
-        }
-        if pulls {
-            self.from.write(own.start, &self.keys)?;
-        }
-        Ok(())
-    }
-
-    /// Writes this rank's keys to where they belong by a digit, and exchanges the arrays.
-    fn push(&mut self, digit: Digit) -> Shares<()> {
-        if self.options.coherence.prefetch {
-            self.from.prefetch_mine()?;
-        }
-        self.from.read_into(self.from.mine().start, &mut self.keys)?;
-        let counts = self.arrange(digit)?;
-        let places = places(&self.exchange(&counts)?, self.shared.rank());
-        let mut next = 0;
-        let firsts = counts.iter().map(|&count| {
-            next += count as usize;
-            next - count as usize
-        });
-        let firsts: Vec<usize> = firsts.collect();
-        // Beginning where this rank's own part is, for keys that are spread evenly: so not all
-        // write to the same.
-        let own = self.shared.rank() * digit.radix / self.shared.size();
-        for value in (0..digit.radix).map(|step| (own + step) % digit.radix) {
-            let run = &self.sorted[firsts[value]..][..counts[value] as usize];
-            self.to.write(places[value].start, run)?;
-            self.shared.work(COPY * run.len());
-        }
-        std::mem::swap(&mut self.from, &mut self.to);
-        Ok(())
-    }
-
-    /// Shows this rank's keys by a digit, and takes what belongs into its part from all ranks'.
-    fn pull(&mut self, digit: Digit) -> Shares<()> {
-        let own = self.to.mine();
-        if self.options.coherence.prefetch {
-            // Nobody reads the last pass's keys any more.
-            self.to.prefetch_to_write()?;
-        }
-        let counts = self.arrange(digit)?;
-        self.to.write(own.start, &self.sorted)?;
-        let counts = self.gather(&counts)?;
-        let (me, ranks) = (self.shared.rank(), self.shared.size());
-        let order = (0..ranks).map(|step| (me + step) % ranks);
-        let pieces: Vec<Vec<Piece>> =
-            order.map(|rank| pieces(places(&counts, rank), self.to.of(rank).start, &own)).collect();
-        if self.options.coherence.prefetch {
-            for of_rank in &pieces {
-                if let (Some(first), Some(last)) = (of_rank.first(), of_rank.last()) {
-                    self.to.prefetch(first.from..last.from + last.to.len())?;
-                }
-            }
-        }
-        for Piece { from, to } in pieces.into_iter().flatten() {
-            self.to.read_into(from, &mut self.keys[to])?;
-        }
-        self.shared.work(COPY * self.keys.len());
-        Ok(())
-    }
-
-    /// Sorts this rank's keys by a digit, and counts them by it.
-    fn arrange(&mut self, digit: Digit) -> Shares<Vec<u32>> {
-        let counts = digit.counts(&self.keys);
-        self.shared.work(COUNT * self.keys.len());
-        self.serve()?;
-        digit.sort(&self.keys, &counts, &mut self.sorted);
-        self.shared.work(MOVE * self.keys.len());
-        self.serve()?;
-        Ok(counts)
-    }
-
-    /// Serves what others have asked for ahead, who would otherwise wait, or interrupt.
-    fn serve(&self) -> Shares<()> {
-        let asks_ahead = self.options.pull && self.options.coherence.prefetch;
-        while asks_ahead && self.shared.regions().poll()? {}
-        Ok(())
-    }
-
-    /// Numbers of keys with each digit that all ranks have counted, of which `counts` are this
-    /// rank's. Collective.
-    fn exchange(&self, counts: &[u32]) -> Shares<Vec<Vec<u32>>> {
-        let (me, ranks) = (self.shared.rank(), self.shared.size());
-        self.counts[me].write()?.copy_from_slice(counts);
-        self.shared.barrier()?;
-        let mut all = vec![counts.to_vec(); ranks];
-        for other in (1..ranks).map(|step| (me + step) % ranks) {
-            all[other] = self.counts[other].read()?.to_vec();
-        }
-        self.shared.work(ADD * ranks * self.options.radix as usize);
-        Ok(all)
-    }
-
-    /// Does what [`Self::exchange`] does by one reduction, which nobody leaves before all have
-    /// come. Collective.
-    fn gather(&self, counts: &[u32]) -> Shares<Vec<Vec<u32>>> {
-        let (me, ranks) = (self.shared.rank(), self.shared.size());
-        let mut all = vec![0; ranks * counts.len()];
-        all[me * counts.len()..][..counts.len()].copy_from_slice(counts);
-        self.shared.regions().reduce(&mut all, |a: u32, b| a + b)?;
-        self.shared.work(ADD * all.len());
-        Ok(all.chunks_exact(counts.len()).map(<[u32]>::to_vec).collect())
-    }
+/// Two arrays, the first with the keys. Collective.
+fn arrays<'a>(shared: &'a Shared, options: &'a Options) -> Shares<(Array<'a>, Array<'a>)> {
+    let (keys, length) = (options.keys as usize, options.region_bytes as usize / size_of::<u32>());
+    let array = || Array::new(shared, keys, length, options.coherence.policy());
+    let (mut from, to) = (array()?, array()?);
+    let mine = from.mine();
+    let keys: Vec<u32> = mine.clone().map(|place| key(options.seed, place, options.bits)).collect();
+    from.write(mine.start, &keys)?;
+    Ok((from, to))
 }
 
 /// Compares `sorted` with what the standard library makes of `keys`.

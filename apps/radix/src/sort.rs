@@ -1,6 +1,7 @@
 //! Operations on the keys of a rank, and their cost on the thesis's processors.
 
 use std::ops::Range;
+use std::slice::IterMut;
 
 use weft_app_common::random;
 
@@ -41,8 +42,13 @@ impl Digit {
     /// Number of keys with each value.
     pub fn counts(self, keys: &[u32]) -> Vec<u32> {
         let mut counts = vec![0; self.radix];
-        keys.iter().for_each(|&key| counts[self.of(key)] += 1);
+        self.count(keys, &mut counts);
         counts
+    }
+
+    /// Adds the number of keys with each value.
+    pub fn count(self, keys: &[u32], counts: &mut [u32]) {
+        keys.iter().for_each(|&key| counts[self.of(key)] += 1);
     }
 
     /// Moves keys to where they belong by this digit, into as many places, in the order that they
@@ -59,6 +65,82 @@ impl Digit {
             let place = &mut places[self.of(key)];
             sorted[*place] = key;
             *place += 1;
+        }
+    }
+
+    /// Moves keys to the ends of the runs of their values.
+    // Apart: within its callers it has too few registers.
+    #[inline(never)]
+    pub fn deal(self, keys: &[u32], runs: &mut Runs<'_>) {
+        keys.iter().for_each(|&key| runs.push(self.of(key), key));
+    }
+}
+
+/// Places for keys: a run for each value of a digit, which may go on elsewhere.
+pub struct Runs<'a> {
+    /// Rest of the stretch of each run that is being filled.
+    places: Vec<IterMut<'a, u32>>,
+    /// Stretches that come after it, the last first.
+    later: Vec<Vec<&'a mut [u32]>>,
+}
+
+impl<'a> Runs<'a> {
+    /// Runs for so many keys, one behind the other in these stretches of memory.
+    pub fn new(stretches: impl IntoIterator<Item = &'a mut [u32]>, counts: &[u32]) -> Self {
+        let mut stretches = stretches.into_iter();
+        let mut rest: &mut [u32] = &mut [];
+        let run = |&count: &u32| {
+            let (mut missing, mut run) = (count as usize, Vec::new());
+            while missing > 0 {
+                if rest.is_empty() {
+                    rest = stretches.next().unwrap_or_else(|| panic!("no room for all keys"));
+                }
+                let now = rest.split_off_mut(..missing.min(rest.len())).unwrap_or_default();
+                missing -= now.len();
+                run.push(now);
+            }
+            run.reverse();
+            run
+        };
+        let later: Vec<Vec<&mut [u32]>> = counts.iter().map(run).collect();
+        Runs { places: later.iter().map(|_| Default::default()).collect(), later }
+    }
+
+    /// Puts a key at the end of a run.
+    fn push(&mut self, run: usize, key: u32) {
+        match self.places[run].next() {
+            Some(place) => *place = key,
+            None => self.push_behind(run, key),
+        }
+    }
+
+    /// Puts a key into the next stretch of a run.
+    #[cold]
+    fn push_behind(&mut self, run: usize, key: u32) {
+        self.go_on(run);
+        self.push(run, key);
+    }
+
+    /// Takes the next stretch of a run.
+    ///
+    /// # Panics
+    /// If there is none: keys are more than were counted.
+    fn go_on(&mut self, run: usize) {
+        let next = self.later[run].pop().unwrap_or_else(|| panic!("run {run} is full"));
+        self.places[run] = next.iter_mut();
+    }
+
+    /// Puts keys at the end of a run.
+    pub fn extend(&mut self, run: usize, mut keys: &[u32]) {
+        while !keys.is_empty() {
+            if self.places[run].len() == 0 {
+                self.go_on(run);
+            }
+            let places = std::mem::take(&mut self.places[run]).into_slice();
+            let (now, later) = keys.split_at(keys.len().min(places.len()));
+            let (places, rest) = places.split_at_mut(now.len());
+            places.copy_from_slice(now);
+            (self.places[run], keys) = (rest.iter_mut(), later);
         }
     }
 }

@@ -158,7 +158,7 @@ impl Application {
                 &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "64"]
             }
             (Application::Radix, Size::Host) => {
-                &["--pull", "--prefetch", "--data", "puts", "--region-bytes", "32768"]
+                &["--pull", "--prefetch", "--data", "loans", "--region-bytes", "32768"]
             }
             (Application::Fft, Size::Host) => {
                 &["--prefetch", "--hint", "migratory", "--data", "puts"]

@@ -1,7 +1,7 @@
 //! Heaps: memory for blocks that ranks of the same host write without packets. One file, and one
 //! mapping at each of them, however many blocks there are.
 
-use super::memory::{Block, Memory, RemoteMemory};
+use super::memory::{Block, Memory, ReadBlock, RemoteMemory};
 use crate::{Packets, Rank};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -88,6 +88,12 @@ impl RemoteHeap {
             self.packets.record_put(self.rank, bytes.len());
         }
         inside
+    }
+
+    /// The block at `offset`, which that rank leaves as it is until it is told that nobody reads it
+    /// here any more; `None` if no block of so many bytes can be there.
+    pub fn lent(&self, offset: usize, bytes: usize) -> Option<ReadBlock> {
+        self.memory.lent(offset, bytes).filter(|_| offset.is_multiple_of(GRAIN))
     }
 }
 

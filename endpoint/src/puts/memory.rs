@@ -34,6 +34,8 @@ enum Backing {
     Shared(Box<dyn MappedMemory>),
     /// A part of this heap.
     Heap(Arc<Heap>),
+    /// A part of another rank's memory, which only a [`ReadBlock`] has.
+    Lent(#[expect(dead_code, reason = "keeps it mapped")] Arc<dyn MappedMemory>),
 }
 
 // SAFETY: the memory belongs to this value alone, and moves with it.
@@ -204,6 +206,45 @@ impl DerefMut for Block {
     }
 }
 
+/// Bytes that are only read, by as many as like: a block, or a part of the [`Heap`] of another rank
+/// of this host, which that rank has promised to leave as it is while anybody reads it here. As
+/// with frames, it is trusted to keep that (`ARCHITECTURE.md`).
+#[derive(Default)]
+pub struct ReadBlock(Block);
+
+impl ReadBlock {
+    /// The block, in whose place nothing is left; `None` if it is another rank's.
+    pub fn take(&mut self) -> Option<Block> {
+        self.block().map(std::mem::take)
+    }
+
+    /// The block; `None` if it is another rank's.
+    pub fn block(&mut self) -> Option<&mut Block> {
+        let is_lent = matches!(self.0.0.backing, Backing::Lent(_));
+        (!is_lent).then_some(&mut self.0)
+    }
+
+    /// Its offset in its heap, in bytes, if it is in one of this rank.
+    pub fn offset_in_heap(&self) -> Option<usize> {
+        self.0.offset_in_heap()
+    }
+}
+
+impl From<Block> for ReadBlock {
+    fn from(block: Block) -> Self {
+        ReadBlock(block)
+    }
+}
+
+impl Deref for ReadBlock {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Address of a receive buffer.
 #[derive(Clone, Copy)]
 pub(crate) struct Address(NonNull<u8>);
@@ -222,14 +263,21 @@ impl Address {
 
 /// Memory of another rank, mapped: a receive buffer, or a heap.
 pub(crate) struct RemoteMemory {
-    shared: Box<dyn MappedMemory>,
+    shared: Arc<dyn MappedMemory>,
     bytes: usize,
 }
 
 impl RemoteMemory {
     /// The memory of `bytes` bytes in `shared`.
     pub fn new(shared: Box<dyn MappedMemory>, bytes: usize) -> Self {
-        RemoteMemory { shared, bytes }
+        RemoteMemory { shared: shared.into(), bytes }
+    }
+
+    /// The bytes of a range, to be read; `None` if it is not inside.
+    pub fn lent(&self, offset: usize, length: usize) -> Option<ReadBlock> {
+        let start = self.holds(offset, length).then(|| self.at(offset, length))?;
+        let backing = Backing::Lent(Arc::clone(&self.shared));
+        Some(ReadBlock(Block(Memory { start, bytes: length, backing })))
     }
 
     /// True if the range is inside.
@@ -243,9 +291,9 @@ impl RemoteMemory {
     /// If it does not fit there.
     pub fn write(&mut self, offset: usize, from: &[u8]) {
         let to = self.at(offset, from.len());
-        // SAFETY: `at` says that it is inside, and mapped while `self` lives; `from` is elsewhere,
-        // because there are no references into this memory.
-        unsafe { to.copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
+        // SAFETY: `at` says that it is inside, and mapped while `self` lives. Nobody reads it here:
+        // its rank has opened it, and lends only what is not open. `from` may be what it lends.
+        unsafe { to.copy_from(NonNull::from(from).cast(), from.len()) };
     }
 
     /// Copies the bytes at `offset` into `into`.

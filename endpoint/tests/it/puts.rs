@@ -336,7 +336,14 @@ fn a_heap_is_reached_by_who_knows_its_name() {
             let mut heap = packets.remote_heap(Rank(0), &name).unwrap();
             assert!(!heap.write((1 << 20) - 1, &[1, 1]) && !heap.write(usize::MAX, &[1]));
             assert!(heap.write(1024, &pattern(1000, 3)));
+            assert_eq!(heap.lent(1024, 1000).unwrap()[..], pattern(1000, 3));
+            let lent = [(1 << 20, 1), (64, usize::MAX), (4, 64)];
+            assert!(lent.iter().all(|&(offset, bytes)| heap.lent(offset, bytes).is_none()));
             gate.pass(&packets);
+            // It stays mapped for who has borrowed from it.
+            let mut lent = heap.lent(0, 1000).unwrap();
+            drop(heap);
+            assert!(lent.len() == 1000 && lent.take().is_none() && lent.offset_in_heap().is_none());
         }
     });
 }

@@ -3,17 +3,19 @@
 //! ```text
 //!  0      1       2      4       8         12      14     16       24
 //! ┌──────┬───────┬──────┬───────┬─────────┬───────┬──────┬────────┬──────┐
-//! │ kind │ lands │ home │ index │ version │ party │ zero │ offset │ data │
+//! │ kind │ flags │ home │ index │ version │ party │ zero │ offset │ data │
 //! └──────┴───────┴──────┴───────┴─────────┴───────┴──────┴────────┴──────┘
 //! ```
 //! Offset and data are there where the kind says so. A region may be larger than a packet: its
 //! packets name the place of their bytes (7.3.2), and travel in order, so that the last of them
 //! completes the message.
 //!
-//! Where `lands` is 1, the data is put into its place instead. Then requests, and demands made for
-//! them, have an offset, which is that [`Destination`]; of messages about data the offset says how
-//! many bytes packets have put there, and the data are the last of the region's bytes, if they were
-//! not.
+//! Flag 1: the data is put into its place instead. Then requests, and demands made for them, have
+//! an offset, which is that [`Destination`]; of messages about data the offset says how many bytes
+//! packets have put there, and the data are the last of the region's bytes, if they were not.
+//!
+//! Flag 2: of a request that is to land, the home may lend the data instead; of data, it is lent.
+//! Then the offset is where it begins in the home's heap.
 //!
 //! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]). Packets
 //! of collective operations begin as no other packet does ([`weft_collective::format`]).
@@ -36,7 +38,10 @@ pub struct Header {
     pub message: Message,
     /// True if the data is put, and not sent along.
     pub lands: bool,
-    /// Offset in the region of its data, in bytes; or what this says where data is put. Else 0.
+    /// Of a request: true if its home may lend the data instead. Of data: true if it does.
+    pub lent: bool,
+    /// Offset in the region of its data, in bytes; or what this says where data is put or lent.
+    /// Else 0.
     pub offset: u64,
 }
 
@@ -70,7 +75,7 @@ impl Destination {
 impl Header {
     /// The header of `message`, whose data, if any, begins with the region's.
     pub fn new(region: RegionId, message: Message) -> Self {
-        Header { region, message, lands: false, offset: 0 }
+        Header { region, message, lands: false, lent: false, offset: 0 }
     }
 
     /// This request or demand, whose answer is wanted there.
@@ -93,12 +98,24 @@ impl Header {
         Header { lands: true, offset: by_packets, ..self }
     }
 
+    /// This request, whose answer may be lent.
+    #[must_use]
+    pub fn with_loan(self) -> Self {
+        Header { lent: true, ..self }
+    }
+
+    /// This message about data that is lent, at so many bytes in the heap of the home.
+    #[must_use]
+    pub fn lent(self, offset: u64) -> Self {
+        Header { lent: true, offset, ..self }
+    }
+
     /// Encodes this header; the first [`Self::size`] bytes of the result count.
     pub fn emit(&self) -> [u8; DATA_SIZE] {
         let Message { kind, version, party } = self.message;
         let mut bytes = [0; DATA_SIZE];
         bytes[0] = kind as u8;
-        bytes[1] = u8::from(self.lands);
+        bytes[1] = u8::from(self.lands) | u8::from(self.lent) << 1;
         bytes[2..4].copy_from_slice(&self.region.home.0.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.region.index.to_le_bytes());
         bytes[8..12].copy_from_slice(&version.0.to_le_bytes());
@@ -121,15 +138,16 @@ impl Header {
         let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
         let kind = *Kind::ALL.get(usize::from(front[0]))?;
         let (home, party) = (Rank(half(2)), Rank(half(12)));
-        let lands = front[1] == 1;
+        let (lands, lent) = (front[1] & 1 == 1, front[1] & 2 == 2);
         let (offset, data) = if kind.carries_data() || lands {
             let (offset, data) = rest.split_first_chunk::<8>()?;
             (u64::from_le_bytes(*offset), data)
         } else {
             (0, rest)
         };
-        let sound = front[1] <= 1
+        let sound = front[1] <= 3
             && (!lands || kind.may_land())
+            && (!lent || kind.may_be_lent(lands) && data.is_empty())
             && half(14) == 0
             && home.index() < ranks
             && party.index() < ranks
@@ -138,7 +156,7 @@ impl Header {
             && offset.checked_add(data.len() as u64).is_some();
         let message = Message { kind, version: Version(word(8)), party };
         let region = RegionId { home, index: word(4) };
-        sound.then_some((Header { region, message, lands, offset }, data))
+        sound.then_some((Header { region, message, lands, lent, offset }, data))
     }
 }
 
@@ -203,7 +221,7 @@ impl Notice {
             Notice::Heap(heap) => (3, Version::default(), heap.bytes),
         };
         let message = Message { kind: Kind::Read, version, party: region.home };
-        let header = Header { region, message, lands: false, offset: bytes };
+        let header = Header { offset: bytes, ..Header::new(region, message) };
         let mut encoded = header.emit().to_vec();
         encoded[0] = FIRST_NOTICE + kind;
         if let Notice::Heap(heap) = self {

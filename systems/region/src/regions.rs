@@ -101,6 +101,9 @@ pub enum DataWay {
     /// asks has opened for it: by the sender itself on one host, and where they fill more than a
     /// packet between hosts.
     Puts,
+    /// Puts; but what is only read, its home lends on one host: whoever has asked reads it in the
+    /// home's memory, and nobody copies it.
+    Loans,
 }
 
 impl Default for Settings {

@@ -21,6 +21,19 @@ fn what_one_writes_across_regions_all_read() {
                 let mine = array.mine();
                 assert_eq!(array.read(mine.clone())?, all[mine]);
                 assert_eq!(array.read(1..keys)?, all[1..]);
+                let part = array.of((shared.rank() + 1) % ranks as usize);
+                let inner = part.start..part.end.saturating_sub(1).max(part.start);
+                array.map(inner.clone())?;
+                array.prefetch(inner.clone())?;
+                let mut seen = Vec::new();
+                let open = array.open(inner.clone(), |keys| {
+                    seen.extend(keys.to_vec());
+                    Ok(())
+                })?;
+                assert_eq!(seen, all[inner.clone()]);
+                let last = inner.end.saturating_sub(5).max(inner.start)..inner.end;
+                let slices: Vec<&[u32]> = open.slices(last.clone()).collect();
+                assert_eq!(slices.concat(), all[last]);
                 Ok::<_, Error>(())
             })
         });

@@ -32,6 +32,8 @@ fn ranks_sort_as_the_standard_library_does() {
         (2, "--pull --two-party"),
         (3, "--pull --prefetch"),
         (4, "--pull --prefetch --data puts --region-bytes 1024"),
+        (4, "--pull --prefetch --data loans --region-bytes 1024"),
+        (3, "--pull --data loans --hint update --region-bytes 1024"),
     ] {
         let regions = if words.contains("--region") { "" } else { "--region-bytes 64" };
         sorts(ranks, &format!("{small} {regions} --seed {ranks} {words}"));

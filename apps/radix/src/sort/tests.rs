@@ -1,4 +1,4 @@
-use super::{COPY, COUNT, Digit, MOVE, Piece, key, pieces, places};
+use super::{COPY, COUNT, Digit, MOVE, Piece, Runs, key, pieces, places};
 
 #[test]
 fn a_pass_sorts_by_its_digit_and_keeps_order_else() {
@@ -9,6 +9,24 @@ fn a_pass_sorts_by_its_digit_and_keeps_order_else() {
     let mut sorted = [0; 6];
     digit.sort(&keys, &counts, &mut sorted);
     assert_eq!(sorted, [0b0011, 0b0001, 0b1_0000, 0b0111, 0b1101, 0b1100]);
+}
+
+#[test]
+fn keys_dealt_to_runs_across_stretches_are_where_a_pass_sorts_them() {
+    let digit = Digit { radix: 4, shift: 2 };
+    let keys = [0b1101, 0b0011, 0b0111, 0b1100, 0b0001, 0b1_0000];
+    let counts = digit.counts(&keys);
+    for length in 1..=6 {
+        let mut sorted = [0; 6];
+        digit.deal(&keys, &mut Runs::new(sorted.chunks_mut(length), &counts));
+        assert_eq!(sorted, [0b0011, 0b0001, 0b1_0000, 0b0111, 0b1101, 0b1100]);
+        let mut copied = [0; 6];
+        let mut runs = Runs::new(copied.chunks_mut(length), &[2, 4]);
+        runs.extend(1, &keys[2..]);
+        runs.extend(0, &keys[..1]);
+        runs.extend(0, &keys[1..2]);
+        assert_eq!(copied, keys);
+    }
 }
 
 #[test]

@@ -100,6 +100,12 @@ impl Kind {
         asks || matches!(self, DataShared | DataExclusive | Keep | Return)
     }
 
+    /// True if it asks for a copy that may be lent, or may be about one that is: whoever asks says
+    /// where else it wants it.
+    pub fn may_be_lent(self, lands: bool) -> bool {
+        matches!((self, lands), (Kind::Read, true) | (Kind::DataShared, false))
+    }
+
     /// True if it is for the home's directory.
     pub fn is_for_home(self) -> bool {
         self <= Kind::HandExclusive

@@ -10,6 +10,7 @@ fn header(kind: Kind) -> Header {
         region,
         message: Message { kind, version: Version(0xa0b0_c0d0), party },
         lands: false,
+        lent: false,
         offset,
     }
 }
@@ -56,6 +57,20 @@ fn headers_say_where_answers_are_wanted_and_that_they_have_landed() {
         let bytes = [&landed.emit()[..], b"last"].concat();
         let parsed = (kind.carries_data() && kind.may_land()).then_some((landed, &b"last"[..]));
         assert_eq!(Header::parse(&bytes, 6), parsed, "{kind:?}");
+    }
+}
+
+/// Only readers borrow, and only copies to read are lent.
+#[test]
+fn headers_say_what_may_be_lent_and_what_is() {
+    for kind in Kind::ALL {
+        let asks = header(kind).with_destination(Destination::new(7, None)).with_loan();
+        let parsed = (kind == Kind::Read).then_some((asks, &[][..]));
+        assert_eq!(Header::parse(&asks.emit(), 6), parsed, "{kind:?}");
+        let lent = header(kind).lent(64);
+        let parsed = (kind == Kind::DataShared).then_some((lent, &[][..]));
+        assert_eq!(Header::parse(&lent.emit()[..lent.size()], 6), parsed, "{kind:?}");
+        assert_eq!(Header::parse(&[&lent.emit()[..], b"data"].concat(), 6), None);
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, RemoteHeap};
+use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, ReadBlock, RemoteHeap};
 
 /// Regions of fewer bytes travel in packets: a put has its notice in a packet of its own.
 const PUT_FROM: u64 = 1024;
@@ -22,6 +22,8 @@ pub(super) struct Outbox {
     multicast: bool,
     /// True if what this node asks for is put where it belongs.
     puts: AtomicBool,
+    /// True if what this node asks for to read may be lent.
+    loans: AtomicBool,
     /// Of those regions whose bytes may be put; made when that is first wanted.
     heap: OnceLock<Option<Arc<Heap>>>,
     queue: Biased<Queue>,
@@ -81,6 +83,7 @@ impl Outbox {
             packets: packets.clone(),
             multicast: settings.multicast,
             puts: AtomicBool::new(false),
+            loans: AtomicBool::new(false),
             heap: OnceLock::new(),
             queue: Biased::default(),
             any: AtomicBool::new(false),
@@ -92,7 +95,7 @@ impl Outbox {
 
     /// Sets how what this node asks for travels from here on.
     pub(super) fn set_data(&self, data: DataWay) {
-        let puts = data == DataWay::Puts;
+        let puts = data != DataWay::Packets;
         if puts {
             self.heap.get_or_init(|| {
                 let heap = self.packets.heap(HEAP_BYTES)?;
@@ -103,6 +106,7 @@ impl Outbox {
             });
         }
         self.puts.store(puts, Ordering::Relaxed);
+        self.loans.store(data == DataWay::Loans, Ordering::Relaxed);
     }
 
     /// Makes all threads equal ([`super::Regions::share`]).
@@ -168,25 +172,38 @@ impl Outbox {
     /// Writes a region's bytes into another node's heap; false if it cannot be reached.
     fn write(&self, to: Rank, destination: Destination, bytes: &[u8]) -> bool {
         let Some(offset) = destination.offset() else { return false };
-        let mut heaps = self.heaps.enter();
-        let heap = match heaps.get_mut(&to) {
-            Some(Far::Reached(heap)) => heap,
-            Some(Far::Named(name)) => {
-                let Some(heap) = self.packets.remote_heap(to, name) else {
-                    heaps.remove(&to);
-                    return false;
-                };
-                heaps.insert(to, Far::Reached(heap));
-                let Some(Far::Reached(heap)) = heaps.get_mut(&to) else { return false };
-                heap
-            }
-            None => return false,
-        };
-        let written = heap.write(offset, bytes);
+        let written = self.reach(to, |heap| heap.write(offset, bytes)) == Some(true);
         if written {
             self.packets.copied(bytes.len());
         }
         written
+    }
+
+    /// True if this node takes loans, and reaches the memory of `from`.
+    pub(super) fn borrows_from(&self, from: Rank) -> bool {
+        self.loans.load(Ordering::Relaxed) && self.reach(from, |_| ()).is_some()
+    }
+
+    /// The bytes of a region that `from` lends; nothing if they cannot be there.
+    pub(super) fn lent(&self, from: Rank, offset: u64, bytes: u64) -> Option<ReadBlock> {
+        let (offset, bytes) = (usize::try_from(offset).ok()?, usize::try_from(bytes).ok()?);
+        self.reach(from, |heap| heap.lent(offset, bytes)).flatten()
+    }
+
+    /// Uses the heap of another node, which is mapped when that is first wanted; nothing if it
+    /// cannot be.
+    fn reach<R>(&self, rank: Rank, using: impl FnOnce(&mut RemoteHeap) -> R) -> Option<R> {
+        let mut heaps = self.heaps.enter();
+        if let Far::Named(name) = heaps.get(&rank)? {
+            match self.packets.remote_heap(rank, name) {
+                Some(heap) => heaps.insert(rank, Far::Reached(heap)),
+                None => heaps.remove(&rank),
+            };
+        }
+        match heaps.get_mut(&rank)? {
+            Far::Reached(heap) => Some(using(heap)),
+            Far::Named(_) => None,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

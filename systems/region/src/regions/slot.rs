@@ -7,7 +7,7 @@ use crate::coherence::{Actions, Call, Directory, Kind, Message, Region, Version}
 use crate::format::{Destination, Header, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weft_endpoint::{Awaited, Block, ClosedLanding, Landing, Rank, Whom};
+use weft_endpoint::{Awaited, Block, ClosedLanding, Landing, Rank, ReadBlock, Whom};
 
 /// Name of the span of a call that waits for a region. Those of writers `weft report` knows.
 pub(super) fn miss(call: Call, id: RegionId) -> String {
@@ -19,8 +19,8 @@ pub(super) fn miss(call: Call, id: RegionId) -> String {
 }
 
 /// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
-/// copy if somebody still needs them as they are.
-pub(super) type Memory = Arc<Block>;
+/// copy if somebody still needs them as they are. What the home lends is only read.
+pub(super) type Memory = Arc<ReadBlock>;
 
 pub(super) struct Slot {
     machine: Region,
@@ -39,6 +39,8 @@ struct Here {
     alone: Option<Block>,
     /// Else these. Empty while they are written, or while what was asked for is to land in them.
     memory: Memory,
+    /// This node's own memory for the bytes, while `memory` is what the home lends.
+    room: Option<Block>,
     /// Another handle to it for the next reader: making one and dropping it again is most of what a
     /// hit costs.
     spare: Option<Memory>,
@@ -57,6 +59,8 @@ enum Received {
     /// In the region, where they belong.
     InPlace,
     Block(Block),
+    /// In the memory of the home.
+    Lent(ReadBlock),
 }
 
 struct Partial {
@@ -71,6 +75,8 @@ struct Wanted {
     destination: Destination,
     /// Of which version, if the home has said so.
     version: Option<Version>,
+    /// True if it may be lent instead.
+    lent: bool,
 }
 
 impl Slot {
@@ -79,6 +85,7 @@ impl Slot {
             bytes,
             alone: Some(memory),
             memory: Memory::default(),
+            room: None,
             spare: None,
             outcome: None,
             partial: BTreeMap::new(),
@@ -183,7 +190,9 @@ impl Slot {
         if message.kind.carries_data() {
             // What was here before is worth nothing then, and has room for what comes.
             let awaited = message.kind != Kind::Update && self.machine.expects(from, message.kind);
-            received = if header.lands {
+            received = if header.lent {
+                Some(Received::Lent(self.here.lent(from, header, post.outbox)?))
+            } else if header.lands {
                 Some(Received::Block(self.here.landed(from, header, data)?))
             } else if awaited && header.offset == 0 && self.here.takes_all(data) {
                 Some(Received::InPlace)
@@ -217,15 +226,38 @@ impl Here {
             return Some(block);
         }
         self.spare = None;
-        Arc::get_mut(&mut self.memory).map(std::mem::take)
+        Arc::get_mut(&mut self.memory).and_then(ReadBlock::take)
+    }
+
+    /// Memory of this node, if nobody shares it; what is in it is worth nothing.
+    fn take_room(&mut self) -> Option<Block> {
+        let room = self.take_alone().filter(|block| block.len() as u64 == self.bytes);
+        room.or_else(|| self.room.take())
+    }
+
+    /// Copies what the home lends: whoever asks to write has bytes of its own.
+    fn own(&mut self) {
+        if let Some(mut block) = self.room.take() {
+            block.copy_from_slice(&self.memory);
+            self.spare = None;
+            self.alone = Some(block);
+        }
+    }
+
+    /// Offset in the heap of this node at which others may read the bytes.
+    fn offset_in_heap(&self) -> Option<usize> {
+        match &self.alone {
+            Some(block) => block.offset_in_heap(),
+            None => self.memory.offset_in_heap(),
+        }
     }
 
     /// The bytes, to be shared.
     fn shared(&mut self) -> Memory {
         if let Some(block) = self.alone.take() {
             match Arc::get_mut(&mut self.memory) {
-                Some(empty) => *empty = block,
-                None => self.memory = Arc::new(block),
+                Some(empty) => *empty = block.into(),
+                None => self.memory = Arc::new(block.into()),
             }
         }
         Arc::clone(&self.memory)
@@ -238,7 +270,7 @@ impl Here {
         self.spare = None;
         let room = match &mut self.alone {
             Some(block) => Some(block),
-            None => Arc::get_mut(&mut self.memory),
+            None => Arc::get_mut(&mut self.memory).and_then(ReadBlock::block),
         };
         let room = room.filter(|room| room.len() == data.len() && data.len() as u64 == self.bytes);
         room.map(|room| room.copy_from_slice(data)).is_some()
@@ -247,7 +279,7 @@ impl Here {
     /// Memory for bytes that come in packets: what was here, if that is worth nothing.
     fn room(&mut self, awaited: bool, outbox: &Outbox) -> Result<Block> {
         let landing = self.landing.take_if(|_| awaited).map(|landing| landing.close().block);
-        let room = landing.or_else(|| if awaited { self.take_alone() } else { None });
+        let room = landing.or_else(|| if awaited { self.take_room() } else { None });
         match room.filter(|block| block.len() as u64 == self.bytes) {
             Some(block) => Ok(block),
             None => outbox.zeros(self.bytes),
@@ -299,6 +331,14 @@ impl Here {
         Ok(block)
     }
 
+    /// The bytes that the home lends, in place of those that were to land here.
+    fn lent(&mut self, from: Rank, header: &Header, outbox: &Outbox) -> Result<ReadBlock> {
+        let breach = || Error::Packet(from);
+        let landing = self.landing.take().filter(|_| from == header.region.home);
+        self.room = Some(landing.ok_or_else(breach)?.close().block);
+        outbox.lent(from, header.offset, self.bytes).ok_or_else(breach)
+    }
+
     /// Remembers where the node that a request or a demand is about wants its copy.
     fn note_destination(&mut self, from: Rank, header: &Header) {
         let Header { message, .. } = *header;
@@ -309,7 +349,8 @@ impl Here {
         };
         match header.destination() {
             Some(destination) => {
-                self.destinations.insert(who, Wanted { destination, version });
+                let lent = header.lent;
+                self.destinations.insert(who, Wanted { destination, version, lent });
             }
             None => {
                 self.destinations.remove(&who);
@@ -319,13 +360,12 @@ impl Here {
 
     /// Destination at which `to` wants the copy that `message` brings, if it has asked for that
     /// one. Once: what it asks for next, it wants elsewhere.
-    fn destination_for(&mut self, to: Rank, message: Message) -> Option<Destination> {
+    fn wanted_by(&mut self, to: Rank, message: Message) -> Option<Wanted> {
         let of = |version: Version| match message.kind {
             Kind::DataExclusive => version.next() == message.version,
             _ => version == message.version,
         };
-        let wanted =
-            self.destinations.get(&to).filter(|wanted| wanted.version.is_none_or(of))?.destination;
+        let wanted = *self.destinations.get(&to).filter(|wanted| wanted.version.is_none_or(of))?;
         if !message.kind.may_land() {
             return None;
         }
@@ -338,9 +378,9 @@ impl Here {
         if !outbox.lands(self.bytes) || self.landing.is_some() {
             return None;
         }
-        let block = match self.take_alone() {
-            Some(block) if block.len() as u64 == self.bytes => block,
-            _ => outbox.zeros(self.bytes).ok()?,
+        let block = match self.take_room() {
+            Some(block) => block,
+            None => outbox.zeros(self.bytes).ok()?,
         };
         let offset = block.offset_in_heap();
         match outbox.land(block) {
@@ -392,7 +432,10 @@ impl<'a, 'o> Hands<'a, 'o> {
             }
             _ => None,
         };
-        destination.map_or(header, |destination| header.with_destination(destination))
+        let Some(destination) = destination else { return header };
+        let header = header.with_destination(destination);
+        let borrows = message.kind == Kind::Read && self.post.outbox.borrows_from(self.id.home);
+        if borrows { header.with_loan() } else { header }
     }
 }
 
@@ -400,11 +443,21 @@ impl Actions for Hands<'_, '_> {
     fn send(&mut self, to: Rank, message: Message) {
         match &mut self.here {
             Some(here) if message.kind.carries_data() => {
-                let destination = here.destination_for(to, message);
+                let header = Header::new(self.id, message);
+                let wanted = here.wanted_by(to, message);
+                let lends =
+                    wanted.is_some_and(|wanted| wanted.lent) && message.kind.may_be_lent(false);
+                if let Some(offset) = here.offset_in_heap().filter(|_| lends) {
+                    return self.post.message(to, header.lent(offset as u64));
+                }
+                let destination = wanted.map(|wanted| wanted.destination);
                 let data = Data { memory: here.shared(), destination };
-                self.post.data(to, Header::new(self.id, message), data);
+                self.post.data(to, header, data);
             }
             _ => {
+                if let Some(here) = self.here.as_mut().filter(|_| message.kind == Kind::Upgrade) {
+                    here.own();
+                }
                 let header = self.header(message);
                 self.post.message(to, header);
             }
@@ -421,10 +474,14 @@ impl Actions for Hands<'_, '_> {
     }
 
     fn place(&mut self) {
-        if let (Some(here), Some(Received::Block(block))) = (&mut self.here, self.received.take()) {
-            // Nobody reads what these bytes take the place of.
-            here.spare = None;
-            here.alone = Some(block);
+        let Some(here) = &mut self.here else { return };
+        // Nobody reads what these bytes take the place of.
+        match self.received.take() {
+            Some(Received::Block(block)) => {
+                (here.spare, here.room, here.alone) = (None, None, Some(block));
+            }
+            Some(Received::Lent(lent)) => (here.spare, here.memory) = (None, Arc::new(lent)),
+            Some(Received::InPlace) | None => {}
         }
     }
 

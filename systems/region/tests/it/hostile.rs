@@ -22,15 +22,17 @@ struct Lie {
     says: u64,
     /// So many come with that message.
     last: usize,
+    /// Offset in its heap, of 8,192 bytes, at which it lends the region instead.
+    lends: Option<u64>,
     /// True if rank 2, whom nobody asked, has put something there before.
     meddled: bool,
     /// Rank that is to be named.
     culprit: Rank,
 }
 
-const LIE: Lie = Lie { puts: &[], says: 0, last: 0, meddled: false, culprit: Rank(1) };
+const LIE: Lie = Lie { puts: &[], says: 0, last: 0, lends: None, meddled: false, culprit: Rank(1) };
 
-const LIES: [Lie; 6] = [
+const LIES: [Lie; 9] = [
     // More than came, or less.
     Lie { says: BYTES, ..LIE },
     Lie { puts: &[(0, 1000)], says: BYTES, ..LIE },
@@ -43,11 +45,16 @@ const LIES: [Lie; 6] = [
         last: 97,
         ..LIE
     },
+    // Memory that it has not, or in which no region begins.
+    Lie { lends: Some(BYTES + 64), ..LIE },
+    Lie { lends: Some(u64::MAX - 63), ..LIE },
+    Lie { lends: Some(4), ..LIE },
     // All as it should be, but for another's bytes.
     Lie {
         puts: &[(0, 1000), (1000, 1000), (2000, 1000), (3000, 1000)],
         says: 4000,
         last: 96,
+        lends: None,
         meddled: true,
         culprit: Rank(2),
     },
@@ -107,8 +114,8 @@ fn who_asks_and_takes_no_answers_is_named() {
 }
 
 fn victim(packets: &Packets, lie: Lie) {
-    let settings = Settings { data: DataWay::Puts, ..Settings::default() };
-    let regions = Regions::open_with(packets, settings);
+    let data = if lie.lends.is_some() { DataWay::Loans } else { DataWay::Puts };
+    let regions = Regions::open_with(packets, Settings { data, ..Settings::default() });
     let region = regions.map::<u8>(REGION).unwrap();
     let outcome = region.read().map(|bytes| bytes.len());
     let Err(Error::Packet(culprit)) = outcome else { panic!("{lie:?}: {outcome:?}") };
@@ -137,6 +144,10 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
         packet.unicast(Rank(0)).unwrap();
     };
     hear(&|packet| matches!(Notice::parse(packet, 3), Some((REGION, Notice::Map))));
+    let heap = lie.lends.and_then(|_| packets.heap(2 * BYTES as usize));
+    if let Some(heap) = &heap {
+        say(&Notice::Heap(heap.name()).emit(RegionId { home: Rank(0), index: 0 }), &[]);
+    }
     say(&Notice::Mapped { version: Version::default(), bytes: BYTES }.emit(REGION), &[]);
     let destination =
         |packet: &[u8]| Header::parse(packet, 3).and_then(|(header, _)| header.destination());
@@ -150,7 +161,8 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
     }
     let message =
         Message { kind: Kind::DataShared, version: Version::default(), party: REGION.home };
-    let header = Header::new(REGION, message).landed(lie.says);
+    let header = Header::new(REGION, message);
+    let header = lie.lends.map_or(header.landed(lie.says), |offset| header.lent(offset));
     say(&header.emit(), &vec![7; lie.last]);
 }
 

@@ -29,7 +29,8 @@ fn number(words: &[u64]) -> u64 {
 
 /// Accesses random regions of all ranks, telling the judge. Returns the writes.
 fn accesses(packets: &Packets, judge: &Mutex<Memory>, seed: u64, times: u32) -> u64 {
-    let data = if seed.is_multiple_of(2) { DataWay::Packets } else { DataWay::Puts };
+    let data =
+        [DataWay::Packets, DataWay::Puts, DataWay::Packets, DataWay::Loans][seed as usize % 4];
     let most_unmapped = [0, 2, 64][seed as usize % 3];
     let settings = Settings { multicast: !seed.is_multiple_of(3), data, most_unmapped };
     let regions = Regions::open_with(packets, settings);
@@ -196,9 +197,9 @@ fn a_rank_that_ends_gives_back_all_that_it_wrote() {
 
 /// Writes and reads a large region by turns, so that its bytes go to and fro.
 #[test]
-fn what_is_put_is_what_was_written() {
-    let program = |packets: Packets| {
-        let settings = Settings { data: DataWay::Puts, ..Settings::default() };
+fn what_is_put_or_lent_is_what_was_written() {
+    let program = |packets: Packets, data| {
+        let settings = Settings { data, ..Settings::default() };
         let regions = Regions::open_with(&packets, settings);
         for (index, three_party) in [false, true].into_iter().enumerate() {
             if packets.rank() == Rank(0) {
@@ -228,8 +229,46 @@ fn what_is_put_is_what_was_written() {
         regions.close().unwrap();
         packets.puts_refused()
     };
-    for job in [Job::new(3), Job::over_udp(3, Preset::IrxImc)] {
-        assert_eq!(job.packets(program), [0, 0, 0]);
+    for data in [DataWay::Puts, DataWay::Loans] {
+        for job in [Job::new(3), Job::over_udp(3, Preset::IrxImc)] {
+            assert_eq!(job.packets(|packets| program(packets, data)), [0, 0, 0]);
+        }
+    }
+}
+
+/// A borrower reads a region elsewhere than it writes it; what is put it reads and writes there.
+#[test]
+fn what_is_lent_is_copied_by_who_is_to_write_it() {
+    let program = |packets: Packets, data| {
+        let settings = Settings { data, ..Settings::default() };
+        let regions = Regions::open_with(&packets, settings);
+        if packets.rank() == Rank(0) {
+            regions.create(100_000, Policy::default()).unwrap();
+        }
+        regions.barrier().unwrap();
+        let region = regions.map::<u32>(RegionId { home: Rank(0), index: 0 }).unwrap();
+        for round in 0..3 {
+            if packets.rank() == Rank(0) {
+                region.write().unwrap().fill(round);
+            }
+            regions.barrier().unwrap();
+            assert!(region.read().unwrap().iter().all(|&word| word == round));
+            regions.barrier().unwrap();
+        }
+        let mut moved = false;
+        if packets.rank() == Rank(1) {
+            let read = region.read().unwrap().as_ptr();
+            let mut words = region.write().unwrap();
+            words[1] = 7;
+            moved = words.as_ptr() != read;
+        }
+        regions.barrier().unwrap();
+        assert_eq!(region.read().unwrap()[..3], [2, 7, 2]);
+        regions.close().unwrap();
+        moved
+    };
+    for (data, moves) in [(DataWay::Puts, false), (DataWay::Loans, true)] {
+        assert_eq!(Job::new(2).packets(|packets| program(packets, data)), [false, moves]);
     }
 }
 
