@@ -123,6 +123,7 @@ fn tcp_of_todays_libfabric() {
     assert!(version.starts_with("2."), "WEFT_LIBFABRIC names {version}: make test-mpi sets it");
     suite("tcp", Protection::Tagged);
     suite("tcp", Protection::Encrypted);
+    carries(fabric(2, "tcp", Protection::Headers, |endpoint| endpoint), &LENGTHS);
 }
 
 /// Its threads send, one for each endpoint.
