@@ -34,8 +34,6 @@ enum Backing {
     Shared(Box<dyn MappedMemory>),
     /// A part of this heap.
     Heap(Arc<Heap>),
-    /// A part of another rank's memory, which only a [`ReadBlock`] has.
-    Lent(#[expect(dead_code, reason = "keeps it mapped")] Arc<dyn MappedMemory>),
 }
 
 // SAFETY: the memory belongs to this value alone, and moves with it.
@@ -209,30 +207,66 @@ impl DerefMut for Block {
 /// Bytes that are only read, by as many as like: a block, or a part of the [`Heap`] of another rank
 /// of this host, which that rank has promised to leave as it is while anybody reads it here. As
 /// with frames, it is trusted to keep that (`ARCHITECTURE.md`).
-#[derive(Default)]
-pub struct ReadBlock(Block);
+pub struct ReadBlock {
+    start: NonNull<u8>,
+    bytes: usize,
+    owner: Owner,
+}
+
+/// Owner of bytes that are only read.
+enum Owner {
+    /// This rank.
+    Own(Block),
+    /// Another one, whose memory stays mapped.
+    Other(#[expect(dead_code, reason = "keeps it mapped")] Arc<dyn MappedMemory>),
+}
+
+// SAFETY: an address, and what keeps its bytes: a block, or a mapping that any thread may use.
+unsafe impl Send for ReadBlock {}
+// SAFETY: shared, it gives its bytes to be read, which nobody writes meanwhile: a block of this
+// rank's is inside of it, and lent memory is left alone, as its rank has promised.
+unsafe impl Sync for ReadBlock {}
 
 impl ReadBlock {
     /// The block, in whose place nothing is left; `None` if it is another rank's.
     pub fn take(&mut self) -> Option<Block> {
-        self.block().map(std::mem::take)
+        match std::mem::take(self) {
+            ReadBlock { owner: Owner::Own(block), .. } => Some(block),
+            lent => {
+                *self = lent;
+                None
+            }
+        }
     }
 
-    /// The block; `None` if it is another rank's.
-    pub fn block(&mut self) -> Option<&mut Block> {
-        let is_lent = matches!(self.0.0.backing, Backing::Lent(_));
-        (!is_lent).then_some(&mut self.0)
+    /// The bytes of the block, to be written; `None` if it is another rank's.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match &mut self.owner {
+            Owner::Own(block) => Some(block),
+            Owner::Other(_) => None,
+        }
     }
 
     /// Its offset in its heap, in bytes, if it is in one of this rank.
     pub fn offset_in_heap(&self) -> Option<usize> {
-        self.0.offset_in_heap()
+        match &self.owner {
+            Owner::Own(block) => block.offset_in_heap(),
+            Owner::Other(_) => None,
+        }
+    }
+}
+
+impl Default for ReadBlock {
+    /// No bytes.
+    fn default() -> Self {
+        Block::default().into()
     }
 }
 
 impl From<Block> for ReadBlock {
     fn from(block: Block) -> Self {
-        ReadBlock(block)
+        let Memory { start, bytes, .. } = block.0;
+        ReadBlock { start, bytes, owner: Owner::Own(block) }
     }
 }
 
@@ -241,7 +275,9 @@ impl Deref for ReadBlock {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        &self.0
+        // SAFETY: those of a block that is inside of this, where it stays, or of lent memory that is
+        // mapped as long as this lives; written by nobody while they are borrowed (see above).
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 
@@ -276,8 +312,7 @@ impl RemoteMemory {
     /// The bytes of a range, to be read; `None` if it is not inside.
     pub fn lent(&self, offset: usize, length: usize) -> Option<ReadBlock> {
         let start = self.holds(offset, length).then(|| self.at(offset, length))?;
-        let backing = Backing::Lent(Arc::clone(&self.shared));
-        Some(ReadBlock(Block(Memory { start, bytes: length, backing })))
+        Some(ReadBlock { start, bytes: length, owner: Owner::Other(Arc::clone(&self.shared)) })
     }
 
     /// True if the range is inside.

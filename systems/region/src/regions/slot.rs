@@ -269,8 +269,8 @@ impl Here {
     fn takes_all(&mut self, data: &[u8]) -> bool {
         self.spare = None;
         let room = match &mut self.alone {
-            Some(block) => Some(block),
-            None => Arc::get_mut(&mut self.memory).and_then(ReadBlock::block),
+            Some(block) => Some(&mut **block),
+            None => Arc::get_mut(&mut self.memory).and_then(ReadBlock::bytes_mut),
         };
         let room = room.filter(|room| room.len() == data.len() && data.len() as u64 == self.bytes);
         room.map(|room| room.copy_from_slice(data)).is_some()
