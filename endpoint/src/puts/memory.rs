@@ -275,8 +275,8 @@ impl Deref for ReadBlock {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: those of a block that is inside of this, where it stays, or of lent memory that is
-        // mapped as long as this lives; written by nobody while they are borrowed (see above).
+        // SAFETY: those of a block that is inside of this, where it stays, or of lent memory that
+        // is mapped as long as this lives; written by nobody while they are borrowed (see above).
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
