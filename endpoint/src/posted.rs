@@ -40,11 +40,11 @@ pub(crate) enum Posting<'a> {
     /// Post it; 1 if that was done.
     Begin(memory::Posted),
     /// Post it for all of its bytes at once; 1 if that was done.
-    BeginWhole(memory::Posted),
+    BeginZeroCopy(memory::Posted),
     /// Send this under that head at once; 1 if that was begun.
-    SendWhole(&'a PostedHead, memory::Lent),
+    SendZeroCopy(&'a PostedHead, memory::Lent),
     /// Say whether that can be done: 1 if so.
-    SendsWhole,
+    SendsZeroCopy,
     /// Say whether some such is on its way: 1 if so.
     Carries,
     /// Say how many bytes are there.
@@ -57,9 +57,9 @@ impl Posting<'_> {
     pub fn to(self, link: &mut impl Link, peer: Rank) -> usize {
         match self {
             Posting::Begin(posted) => usize::from(link.post(peer, posted)),
-            Posting::BeginWhole(posted) => usize::from(link.post_whole(peer, posted)),
-            Posting::SendWhole(head, lent) => usize::from(link.send_whole(peer, head, lent)),
-            Posting::SendsWhole => usize::from(link.sends_whole(peer)),
+            Posting::BeginZeroCopy(posted) => usize::from(link.post_zero_copy(peer, posted)),
+            Posting::SendZeroCopy(head, lent) => usize::from(link.send_zero_copy(peer, head, lent)),
+            Posting::SendsZeroCopy => usize::from(link.sends_zero_copy(peer)),
             Posting::Carries => usize::from(link.carries()),
             Posting::Look(head) => link.posted(peer, head),
             Posting::End(head) => link.unpost(peer, head),
@@ -76,25 +76,26 @@ impl Packets {
     }
 
     /// True if memory travels to rank `to` in one piece.
-    pub fn sends_whole(&self, to: Rank) -> bool {
-        to.index() < self.node.ranks() && self.node.post(to, Posting::SendsWhole) > 0
+    pub fn sends_zero_copy(&self, to: Rank) -> bool {
+        to.index() < self.node.ranks() && self.node.post(to, Posting::SendsZeroCopy) > 0
     }
 
-    /// Posts memory for all of its bytes at once, which rank `from` [sends](Self::send_whole) as
-    /// one piece under the same head, once it was told that this was done. Until all of them are
-    /// there, none [is](Self::posted). False if the link sends packets only, or can take no more of
-    /// it now: then nothing has happened.
-    pub fn post_whole(&self, from: Rank, posted: Posted) -> bool {
-        from.index() < self.node.ranks() && self.node.post(from, Posting::BeginWhole(posted.0)) > 0
+    /// Posts memory for all of its bytes at once, which rank `from`
+    /// [sends](Self::send_zero_copy) as one piece under the same head, once it was told that this
+    /// was done. Until all of them are there, none [is](Self::posted). False if the link sends
+    /// packets only, or can take no more of it now: then nothing has happened.
+    pub fn post_zero_copy(&self, from: Rank, posted: Posted) -> bool {
+        from.index() < self.node.ranks()
+            && self.node.post(from, Posting::BeginZeroCopy(posted.0)) > 0
     }
 
     /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
-    /// [posted](Self::post_whole) memory for as many under this head. Whoever sends
+    /// [posted](Self::post_zero_copy) memory for as many under this head. Whoever sends
     /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
     /// packets only: then nothing has happened.
-    pub fn send_whole(&self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
+    pub fn send_zero_copy(&self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
         to.index() < self.node.ranks()
-            && self.node.post(to, Posting::SendWhole(head, bytes.memory())) > 0
+            && self.node.post(to, Posting::SendZeroCopy(head, bytes.memory())) > 0
     }
 
     /// True if memory is on its way in one piece, here or from here, and should be there soon: who

@@ -31,7 +31,7 @@ impl Steady {
     ///
     /// # Safety
     /// From the time when they are [put](SendPacket::put_steady) into a packet on, or
-    /// [sent](Packets::send_whole), they must be readable and must not change until
+    /// [sent](Packets::send_zero_copy), they must be readable and must not change until
     /// [`Packets::has_back`] says so, or [`Packets::take_back`] has returned.
     #[inline]
     pub unsafe fn new(bytes: &[u8]) -> Self {

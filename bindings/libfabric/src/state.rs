@@ -81,8 +81,8 @@ impl State {
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
         exchange.set_single_copy(|to| crowded && packets.is_near(to));
         let has_long_packets = |to| packets.max_payload_to(to) > LONG_PACKET;
-        // Where a long message travels as a whole, there is no better way.
-        let is_in_place = |to| has_long_packets(to) && !packets.sends_whole(to);
+        // Where a long message travels without a copy, there is no better way.
+        let is_in_place = |to| has_long_packets(to) && !packets.sends_zero_copy(to);
         exchange.set_in_place(|to| is_in_place(to) && !packets.is_near(to));
         remote.set_single_copy(crowded);
         State {
@@ -160,7 +160,7 @@ impl State {
                 break;
             }
         }
-        if self.is_waiting || self.has_to_transmit() || self.exchange.awaits_whole() {
+        if self.is_waiting || self.has_to_transmit() || self.exchange.awaits_zero_copy() {
             any |= self.transmit(packets)?;
         }
         self.tell();
@@ -209,7 +209,7 @@ impl State {
             || !self.owed.is_empty()
             || self.is_waiting
             || self.has_to_transmit()
-            || self.exchange.awaits_whole()
+            || self.exchange.awaits_zero_copy()
             || self.has_event()
             || self.reports.has_completions()
     }

@@ -274,25 +274,26 @@ pub trait Link: Send + 'static {
         0
     }
 
-    /// True if memory of the program travels to `to` in one piece ([`Self::send_whole`]).
-    fn sends_whole(&self, to: Rank) -> bool {
+    /// True if memory of the program travels to `to` in one piece ([`Self::send_zero_copy`]).
+    fn sends_zero_copy(&self, to: Rank) -> bool {
         let _ = to;
         false
     }
 
     /// Posts memory of the program for all of its bytes at once, which `from` sends as one piece
-    /// under its head ([`Self::send_whole`]) once it hears of that. [`Self::posted`] says all or
-    /// nothing. False, and nothing has happened, if this link sends packets only, or can take no
+    /// under its head ([`Self::send_zero_copy`]) once it hears of that. [`Self::posted`] says all
+    /// or nothing. False, and nothing has happened, if this link sends packets only, or can take no
     /// more of it now.
-    fn post_whole(&mut self, from: Rank, posted: memory::Posted) -> bool {
+    fn post_zero_copy(&mut self, from: Rank, posted: memory::Posted) -> bool {
         let _ = (from, posted);
         false
     }
 
-    /// Sends memory of the program as one piece to who has [posted](Self::post_whole) as much under
-    /// this head: a rendezvous, in whatever way costs the network least. It stays lent until it has
-    /// left ([`Self::has_lent`]). False, and nothing has happened, if this link sends packets only.
-    fn send_whole(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
+    /// Sends memory of the program as one piece to who has [posted](Self::post_zero_copy) as much
+    /// under this head: a rendezvous, in whatever way costs the network least. It stays lent until
+    /// it has left ([`Self::has_lent`]). False, and nothing has happened, if this link sends
+    /// packets only.
+    fn send_zero_copy(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
         let _ = (to, head, lent);
         false
     }

@@ -7,7 +7,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `link`, `link::receiving` | [`Bulk`]: the way of each packet, and the order in which they come |
+//! | `link`, `link::receiving` | [`Bulk`]: the way of each packet, and the order of arrivals |
 //! | `ways` | connections to others: begun, given up, begun again |
 //! | `connection` | one of them, and the records that wait for it |
 //! | `arrivals` | connections from others, and those that have not shown whose they are |

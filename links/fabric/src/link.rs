@@ -429,19 +429,19 @@ impl<T: Transport> Link for Fabric<T> {
     }
 
     /// Only where the bytes of long packets have no tag either.
-    fn sends_whole(&self, to: Rank) -> bool {
+    fn sends_zero_copy(&self, to: Rank) -> bool {
         let is_plain = self.seals.protection() == Protection::Headers;
         is_plain && to != self.own && self.carrier.longest_piece() > 0
     }
 
-    fn post_whole(&mut self, from: Rank, posted: Posted) -> bool {
-        self.sends_whole(from)
+    fn post_zero_copy(&mut self, from: Rank, posted: Posted) -> bool {
+        self.sends_zero_copy(from)
             && posted.bytes <= self.carrier.longest_piece()
             && self.carrier.post_piece(from, posted)
     }
 
-    fn send_whole(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
-        let sends = self.sends_whole(to) && lent.bytes <= self.carrier.longest_piece();
+    fn send_zero_copy(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+        let sends = self.sends_zero_copy(to) && lent.bytes <= self.carrier.longest_piece();
         if sends {
             self.hearing.sends(to);
             self.carrier.send_piece(to, head, lent);

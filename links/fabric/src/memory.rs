@@ -111,7 +111,7 @@ impl DerefMut for Place {
     }
 }
 
-/// Memory of the program that the provider reads or writes as a whole: its address, and what of it
+/// Memory of the program that the provider reads or writes itself: its address, and what of it
 /// others may do with it, as its owner has promised the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece(Lent);

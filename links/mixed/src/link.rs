@@ -387,16 +387,16 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.goes_far(from) && self.far.post(from, posted)
     }
 
-    fn sends_whole(&self, to: Rank) -> bool {
-        self.goes_far(to) && self.far.sends_whole(to)
+    fn sends_zero_copy(&self, to: Rank) -> bool {
+        self.goes_far(to) && self.far.sends_zero_copy(to)
     }
 
-    fn post_whole(&mut self, from: Rank, posted: Posted) -> bool {
-        self.goes_far(from) && self.far.post_whole(from, posted)
+    fn post_zero_copy(&mut self, from: Rank, posted: Posted) -> bool {
+        self.goes_far(from) && self.far.post_zero_copy(from, posted)
     }
 
-    fn send_whole(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
-        self.goes_far(to) && self.far.send_whole(to, head, lent)
+    fn send_zero_copy(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+        self.goes_far(to) && self.far.send_zero_copy(to, head, lent)
     }
 
     fn carries(&self) -> bool {

@@ -103,8 +103,8 @@ pub struct Exchange<S, D> {
     claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
     /// Receives that are to be posted, before anything leaves.
     posting: Vec<Posting>,
-    /// Receives of messages that come as a whole.
-    whole: VecDeque<ReceiveKey>,
+    /// Receives of messages that come without a copy.
+    zero_copy: VecDeque<ReceiveKey>,
     /// Packets without bytes that wait for room.
     answers: VecDeque<Answer>,
     /// Peers with a message that left in part.
@@ -245,7 +245,7 @@ enum Until {
         length: u64,
         sent: u64,
         /// The receiver has memory for all of them at once.
-        whole: bool,
+        zero_copy: bool,
     },
     Done,
     /// The network has its bytes back.
@@ -274,7 +274,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             sends: SlotMap::with_key(),
             claimed: BTreeMap::new(),
             posting: Vec::new(),
-            whole: VecDeque::new(),
+            zero_copy: VecDeque::new(),
             answers: VecDeque::new(),
             leaving: VecDeque::new(),
             granted: VecDeque::new(),

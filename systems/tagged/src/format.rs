@@ -20,11 +20,11 @@
 //! to the last `first` of their sender. A `request` is answered by a `grant`, which says how many
 //! bytes are wanted; they come as `part`s, in order. Each of these, and of `more`, says where its
 //! bytes belong, so that a network may read them there ([`crate::Network::post`]); `done` says that
-//! all are there, if the request wanted to know. A `grant` with the flag `WHOLE` has memory ready
-//! for all of the bytes at once, which then come beside packets
-//! ([`crate::Network::send_whole`]), or as `part`s all the same. A request's `address`, unless that
-//! is 0, is where the bytes lie in the process of their sender: who can fetch them from there needs
-//! no `grant`, and says `done`, whether the request wanted to know or not.
+//! all are there, if the request wanted to know. A `grant` with the flag `ZERO_COPY` has memory
+//! ready for all of the bytes at once, which then come beside packets
+//! ([`crate::Network::send_zero_copy`]), or as `part`s all the same. A request's `address`, unless
+//! that is 0, is where the bytes lie in the process of their sender: who can fetch them from there
+//! needs no `grant`, and says `done`, whether the request wanted to know or not.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
@@ -57,7 +57,7 @@ const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
 const WANTS_DONE: u8 = 4;
 /// Flag of a grant, in the place of those of an envelope.
-const WHOLE: u8 = 1;
+const ZERO_COPY: u8 = 1;
 
 /// A message that one packet brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,8 +91,8 @@ pub enum Packet<'a> {
         lies_at: Option<NonZero<u64>>,
         wants_done: bool,
     },
-    /// The answer: so many bytes of it may be sent, and perhaps as a whole.
-    Grant { number: u64, own: u64, length: u64, whole: bool },
+    /// The answer: so many bytes of it may be sent, and perhaps without a copy.
+    Grant { number: u64, own: u64, length: u64, zero_copy: bool },
     /// Some of them.
     Part { own: u64, offset: u64, bytes: &'a [u8] },
     /// The report that they are all there.
@@ -162,8 +162,8 @@ impl Packet<'_> {
                     .word(number);
                 head.word(lies_at.map_or(0, NonZero::get))
             }
-            Packet::Grant { number, own, length, whole } => {
-                let flags = if whole { WHOLE } else { 0 };
+            Packet::Grant { number, own, length, zero_copy } => {
+                let flags = if zero_copy { ZERO_COPY } else { 0 };
                 Head::new(GRANT_KIND).octet(1, flags).word(number).word(own).word(length)
             }
             Packet::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
@@ -257,9 +257,9 @@ pub fn parse(from: Rank, packet: &[u8]) -> Option<Packet<'_>> {
             let (words, []) = packet.as_chunks::<8>() else { return None };
             let &[start, number, own, length] = words else { return None };
             let [number, own, length] = [number, own, length].map(u64::from_le_bytes);
-            let whole = start[1] == WHOLE;
-            let is_known = start == [GRANT_KIND, start[1] & WHOLE, 0, 0, 0, 0, 0, 0];
-            is_known.then_some(Packet::Grant { number, own, length, whole })
+            let zero_copy = start[1] == ZERO_COPY;
+            let is_known = start == [GRANT_KIND, start[1] & ZERO_COPY, 0, 0, 0, 0, 0, 0];
+            is_known.then_some(Packet::Grant { number, own, length, zero_copy })
         }
         kind => {
             let (start, rest) = word(packet)?;

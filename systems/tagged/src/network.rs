@@ -148,9 +148,9 @@ pub trait Network {
     }
 
     /// Has the network put the first `length` bytes of `into` there at once, when `from`
-    /// [sends](Self::send_whole) as many under this head: [`Self::posted`] says all or nothing
+    /// [sends](Self::send_zero_copy) as many under this head: [`Self::posted`] says all or nothing
     /// then. False if it does not.
-    fn post_whole<D: Sink>(
+    fn post_zero_copy<D: Sink>(
         &mut self,
         from: Rank,
         head: &PostedHead,
@@ -161,10 +161,10 @@ pub trait Network {
         false
     }
 
-    /// Sends the first `length` bytes of a source to where `to` has [posted](Self::post_whole)
+    /// Sends the first `length` bytes of a source to where `to` has [posted](Self::post_zero_copy)
     /// memory for them, from where they lie, until the network [has them back](Self::has_back).
     /// False if it does not: nothing has happened then.
-    fn send_whole<S: Source>(
+    fn send_zero_copy<S: Source>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -319,7 +319,7 @@ impl Network for &Packets {
         Packets::unpost(self, from, head) as u64
     }
 
-    fn post_whole<D: Sink>(
+    fn post_zero_copy<D: Sink>(
         &mut self,
         from: Rank,
         head: &PostedHead,
@@ -327,10 +327,10 @@ impl Network for &Packets {
         length: usize,
     ) -> bool {
         let posted = into.posted(*head, length, 0);
-        posted.is_some_and(|posted| Packets::post_whole(self, from, posted))
+        posted.is_some_and(|posted| Packets::post_zero_copy(self, from, posted))
     }
 
-    fn send_whole<S: Source>(
+    fn send_zero_copy<S: Source>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -338,7 +338,7 @@ impl Network for &Packets {
         length: usize,
     ) -> bool {
         let bytes = source.steady(0, length);
-        bytes.is_some_and(|bytes| Packets::send_whole(self, to, head, bytes))
+        bytes.is_some_and(|bytes| Packets::send_zero_copy(self, to, head, bytes))
     }
 
     fn has_back<S: Source>(&mut self, source: &S) -> bool {

@@ -270,7 +270,7 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
             number: one_of(&program.requests),
             own: odd.into(),
             length: length as u64,
-            whole: what % 2 == 1,
+            zero_copy: what % 2 == 1,
         },
         5 => {
             let own = one_of(&program.grants);

@@ -80,16 +80,16 @@ impl<L: Link> Link for Traced<L> {
         self.inner.post(from, posted)
     }
 
-    fn sends_whole(&self, to: Rank) -> bool {
-        self.inner.sends_whole(to)
+    fn sends_zero_copy(&self, to: Rank) -> bool {
+        self.inner.sends_zero_copy(to)
     }
 
-    fn post_whole(&mut self, from: Rank, posted: memory::Posted) -> bool {
-        self.inner.post_whole(from, posted)
+    fn post_zero_copy(&mut self, from: Rank, posted: memory::Posted) -> bool {
+        self.inner.post_zero_copy(from, posted)
     }
 
-    fn send_whole(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
-        self.inner.send_whole(to, head, lent)
+    fn send_zero_copy(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
+        self.inner.send_zero_copy(to, head, lent)
     }
 
     fn carries(&self) -> bool {

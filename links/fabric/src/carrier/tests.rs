@@ -1,6 +1,6 @@
 use super::*;
-use crate::error::FabricError;
-use crate::memory::{Slab, split};
+use crate::error::{FabricError, Refusal};
+use crate::memory::{Piece, Slab, split};
 use std::ops::Range;
 use weft_seal::{Keys, Protection, Secret};
 
@@ -10,6 +10,12 @@ struct Scripted {
     lent: Vec<Option<Place>>,
     sent: Vec<Place>,
     says: VecDeque<Say>,
+    /// Numbers of the pieces posted, and of those canceled.
+    pieces: Vec<usize>,
+    canceled: Vec<usize>,
+    /// True if a piece that is canceled ends.
+    cancels: bool,
+    is_shut: bool,
 }
 
 /// Event of the next look.
@@ -21,6 +27,8 @@ enum Say {
     Failed(usize),
     /// The place that was sent first has left.
     Sent,
+    /// The piece with this number has ended without having come.
+    Canceled(usize),
 }
 
 impl Transport for Scripted {
@@ -55,12 +63,32 @@ impl Transport for Scripted {
                 }
                 Say::Failed(number) => Event::ReceiveFailed(self.lent[number].take().unwrap()),
                 Say::Sent => Event::Sent(self.sent.remove(0)),
+                Say::Canceled(number) => {
+                    let refusal = Refusal { call: "fi_trecv", code: 125, text: "canceled".into() };
+                    Event::Ended(number, Err(refusal))
+                }
             });
         }
     }
 
     fn may_sleep(&mut self) -> bool {
         true
+    }
+
+    fn post_piece(&mut self, number: usize, _: u64, _: &Piece) -> bool {
+        self.pieces.push(number);
+        true
+    }
+
+    fn cancel_piece(&mut self, number: usize) {
+        self.canceled.push(number);
+        if self.cancels {
+            self.says.push_back(Say::Canceled(number));
+        }
+    }
+
+    fn shut_down(&mut self) {
+        self.is_shut = true;
     }
 }
 
@@ -99,4 +127,19 @@ fn frames_come_back_and_can_be_read_meanwhile() {
     looks(&mut carrier, &[Say::Sent]);
     assert_eq!(carrier.returned().map(|place| place.index()), Some(1));
     assert!(carrier.sending(1).is_none() && carrier.is_flushed());
+}
+
+#[test]
+fn memory_that_a_provider_does_not_give_back_is_taken_by_shutting_it_down() {
+    for cancels in [true, false] {
+        let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 4);
+        carrier.transport.cancels = cancels;
+        let mut memory = [0; 8];
+        let (head, start) = ([1; 16], std::ptr::NonNull::from(&mut memory).cast());
+        assert!(carrier.post_piece(Rank(1), Posted { head, start, bytes: 8, there: 0 }));
+        assert_eq!(carrier.unpost_piece(Rank(1), &head), 0);
+        assert_eq!(carrier.transport.canceled, carrier.transport.pieces);
+        assert_eq!(carrier.transport.is_shut, !cancels);
+        assert!(!carrier.is_broken(Rank(1)), "nobody has failed");
+    }
 }

@@ -94,8 +94,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
                 self.handle_request(to, envelope, Asked { number, lies_at, wants_done })
             }
-            Some(Packet::Grant { number, own, length, whole }) => {
-                self.handle_grant(from, number, own, (length, whole))
+            Some(Packet::Grant { number, own, length, zero_copy }) => {
+                self.handle_grant(from, number, own, (length, zero_copy))
             }
             Some(Packet::Done { number }) => self.handle_done(from, number),
             Some(Packet::Consumed { amount }) => {
@@ -300,7 +300,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Answers that no bytes are wanted.
     pub(super) fn refuse(&mut self, source: Rank, asked: Asked) {
-        let grant = Packet::Grant { number: asked.number, own: 0, length: 0, whole: false };
+        let grant = Packet::Grant { number: asked.number, own: 0, length: 0, zero_copy: false };
         self.answer(source, grant, Gives::Request);
         if asked.wants_done {
             self.answer(source, Packet::Done { number: asked.number }, Gives::Nothing);
@@ -312,7 +312,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         from: Rank,
         number: u64,
         own: u64,
-        (length, whole): (u64, bool),
+        (length, zero_copy): (u64, bool),
     ) -> Result<(), &'static str> {
         let key = send_key(number);
         let Some(send) = self.sends.get_mut(key).filter(|send| send.to == from) else {
@@ -323,7 +323,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         self.peers[from.index()].flow.was_answered();
         if length > 0 {
-            send.waits = Until::AllLeft { own, length, sent: 0, whole };
+            send.waits = Until::AllLeft { own, length, sent: 0, zero_copy };
             self.granted.push_back(key);
         } else if send.wants_done {
             send.waits = Until::Done;

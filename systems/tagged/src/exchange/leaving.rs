@@ -325,7 +325,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Those of the network.
     pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         // First, so that what it ends is answered at once.
-        let mut any = self.fetch(network) | self.end_whole(network);
+        let mut any = self.fetch(network) | self.end_zero_copy(network);
         self.post_waiting(network);
         while let Some(&Answer { to, ref head, gives }) = self.answers.front() {
             if !network.send::<S>(to, head.bytes(), None)? {
@@ -388,9 +388,12 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// `None` if there is no room.
     fn send_part<N: Network>(&mut self, network: &mut N, key: SendKey) -> Result<Option<bool>> {
         let Some(send) = self.sends.get_mut(key) else { return Ok(Some(true)) };
-        let Until::AllLeft { own, length, sent, whole } = send.waits else { return Ok(Some(true)) };
+        let Until::AllLeft { own, length, sent, zero_copy } = send.waits else {
+            return Ok(Some(true));
+        };
         let source = &send.source;
-        let sent = if whole && network.send_whole(send.to, &part_head(own), source, length as usize)
+        let sent = if zero_copy
+            && network.send_zero_copy(send.to, &part_head(own), source, length as usize)
         {
             send.is_lent = true;
             length
@@ -406,7 +409,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             sent
         };
         if sent < length {
-            send.waits = Until::AllLeft { own, length, sent, whole: false };
+            send.waits = Until::AllLeft { own, length, sent, zero_copy: false };
             return Ok(Some(false));
         }
         send.waits = Until::Done;

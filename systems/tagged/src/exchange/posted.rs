@@ -15,7 +15,7 @@ pub(super) enum Posted {
     /// It reads those of packets that begin like this where they belong.
     Now(PostedHead),
     /// All of them come at once, under this head.
-    Whole(PostedHead),
+    ZeroCopy(PostedHead),
     /// It does not, or no more: so many bytes are there.
     Until(u64),
 }
@@ -54,44 +54,44 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 }
             };
             let (own, length) = (key.data().as_ffi(), receive.expected);
-            let whole = receive.post_granted(network, part_head(own));
-            if whole {
-                self.whole.push_back(key);
+            let zero_copy = receive.post_granted(network, part_head(own));
+            if zero_copy {
+                self.zero_copy.push_back(key);
             }
-            let head = Packet::Grant { number, own, length, whole }.head();
+            let head = Packet::Grant { number, own, length, zero_copy }.head();
             let to = receive.envelope.source.rank;
             self.answers.push_back(Answer { to, head, gives: Gives::Request });
         }
     }
 
-    /// True if messages are to come as a whole: of those no packet tells.
+    /// True if messages are to come without a copy: of those no packet tells.
     #[inline]
-    pub fn awaits_whole(&self) -> bool {
-        !self.whole.is_empty()
+    pub fn awaits_zero_copy(&self) -> bool {
+        !self.zero_copy.is_empty()
     }
 
-    /// True if messages are to come as a whole, or may have left so and not be gone.
+    /// True if messages are to come without a copy, or may have left so and not be gone.
     pub fn may_carry(&self) -> bool {
-        self.awaits_whole() || !self.lent.is_empty()
+        self.awaits_zero_copy() || !self.lent.is_empty()
     }
 
-    /// Ends receives of messages that have come as a whole. True if there were any.
-    pub(super) fn end_whole<N: Network>(&mut self, network: &mut N) -> bool {
-        let before = self.whole.len();
+    /// Ends receives of messages that have come without a copy. True if there were any.
+    pub(super) fn end_zero_copy<N: Network>(&mut self, network: &mut N) -> bool {
+        let before = self.zero_copy.len();
         for _ in 0..before {
-            let Some(key) = self.whole.pop_front() else { break };
+            let Some(key) = self.zero_copy.pop_front() else { break };
             let Some(receive) = self.receives.get_mut(key) else { continue };
             // Its parts may come all the same.
-            let Posted::Whole(head) = receive.posted else { continue };
+            let Posted::ZeroCopy(head) = receive.posted else { continue };
             if network.posted(receive.envelope.source.rank, &head) < receive.expected {
-                self.whole.push_back(key);
+                self.zero_copy.push_back(key);
                 continue;
             }
             receive.received = receive.expected;
             receive.end_posting(network);
             self.end_receive(key);
         }
-        self.whole.len() < before
+        self.zero_copy.len() < before
     }
 
     /// Posts a message that has begun to come, with this number.
@@ -123,24 +123,24 @@ impl<D: Sink> Receive<D> {
         }
     }
 
-    /// Posts a message that is granted. True if it comes as a whole, if the network does that.
+    /// Posts a message that is granted. True if it comes without a copy, if the network does that.
     fn post_granted<N: Network>(&mut self, network: &mut N, head: PostedHead) -> bool {
         let Receive { envelope, into, expected, .. } = self;
-        let whole = *expected >= POSTED_FROM
+        let zero_copy = *expected >= POSTED_FROM
             && *expected <= into.capacity()
-            && network.post_whole(envelope.source.rank, &head, into, *expected as usize);
-        match whole {
-            true => self.posted = Posted::Whole(head),
+            && network.post_zero_copy(envelope.source.rank, &head, into, *expected as usize);
+        match zero_copy {
+            true => self.posted = Posted::ZeroCopy(head),
             false => self.post(network, head),
         }
-        whole
+        zero_copy
     }
 
     /// Takes the next bytes of a message, up to `end`. Where the network has read them where they
     /// belong, the packet need not have them.
     pub(super) fn take<N: Network>(&mut self, network: &mut N, bytes: &[u8], end: u64) {
         let there = match &self.posted {
-            Posted::Now(head) | Posted::Whole(head) => {
+            Posted::Now(head) | Posted::ZeroCopy(head) => {
                 network.posted(self.envelope.source.rank, head)
             }
             Posted::Until(there) => *there,
@@ -158,7 +158,7 @@ impl<D: Sink> Receive<D> {
     /// Has the network write no more of it. What it has read before counts still, because packets
     /// that it was read from may be on their way here.
     fn end_posting<N: Network>(&mut self, network: &mut N) {
-        if let Posted::Now(head) | Posted::Whole(head) = self.posted {
+        if let Posted::Now(head) | Posted::ZeroCopy(head) = self.posted {
             self.posted = Posted::Until(network.unpost(self.envelope.source.rank, &head));
         }
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod posted;
-mod whole;
+mod zero_copy;
 
 use super::*;
 use crate::Error;
@@ -537,8 +537,8 @@ fn what_no_peer_sends_changes_nothing() {
         long,
         head(Packet::More { number: 0, offset: 0, bytes: &[] }),
         head(Packet::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
-        head(Packet::Grant { number: 1 << 32, own: 1, length: 1, whole: true }),
-        head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX, whole: false }),
+        head(Packet::Grant { number: 1 << 32, own: 1, length: 1, zero_copy: true }),
+        head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX, zero_copy: false }),
         head(Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
         head(Packet::Done { number: 1 << 32 | 1 }),
         head(Packet::Consumed { amount: 1 }),

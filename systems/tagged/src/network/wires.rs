@@ -35,7 +35,7 @@ impl Source for Memory {
 /// The number of memory that is in several pieces.
 pub(crate) const IN_PIECES: usize = 1 << 20;
 
-/// The number of a message that does not travel as a whole.
+/// The number of a message that does not travel without a copy.
 pub(crate) const BY_PARTS: usize = IN_PIECES + 1;
 
 /// Address of the bytes of the message, the access or the region with this number.
@@ -118,14 +118,14 @@ pub(crate) struct Net {
     /// receiver, sender, and what their parts begin with.
     pub posts: bool,
     pub posted: Postings,
-    /// True if long messages travel as a whole, and those that do.
+    /// True if long messages travel without a copy, and those that do.
     pub carries: bool,
     pub carried: Vec<Carried>,
     payload: usize,
 }
 
-/// A message that travels as a whole: its sender, its receiver, what its memory is posted under,
-/// and its bytes.
+/// A message that travels without a copy: its sender, its receiver, what its memory is posted
+/// under, and its bytes.
 pub(crate) type Carried = (Rank, Rank, PostedHead, Vec<u8>);
 
 /// Bytes that are there of posted messages.
@@ -278,7 +278,7 @@ impl Network for Wires<'_> {
         self.posted.remove(&(self.own, from, *head)).expect("what was posted is given up once")
     }
 
-    fn post_whole<D: Sink>(
+    fn post_zero_copy<D: Sink>(
         &mut self,
         from: Rank,
         head: &PostedHead,
@@ -293,7 +293,7 @@ impl Network for Wires<'_> {
         self.carries
     }
 
-    fn send_whole<S: Source>(
+    fn send_zero_copy<S: Source>(
         &mut self,
         to: Rank,
         head: &PostedHead,

@@ -1,4 +1,4 @@
-//! Messages that the network carries as a whole.
+//! Messages that the network carries without a copy, as one piece.
 
 use super::super::posted::Posted;
 use super::*;
@@ -11,14 +11,14 @@ impl World {
             return false;
         }
         let carried = self.net.carried.remove(0);
-        self.place_whole(&carried);
+        self.place_carried(&carried);
         true
     }
 
-    fn place_whole(&mut self, (source, target, head, bytes): &Carried) {
+    fn place_carried(&mut self, (source, target, head, bytes): &Carried) {
         let mut receives = self.ranks[target.index()].receives.values_mut();
         let receive = receives.find(|receive| {
-            receive.envelope.source.rank == *source && receive.posted == Posted::Whole(*head)
+            receive.envelope.source.rank == *source && receive.posted == Posted::ZeroCopy(*head)
         });
         let receive = receive.expect("what travels is awaited");
         assert_eq!(bytes.len() as u64, receive.expected, "as much comes as is awaited");
@@ -37,11 +37,11 @@ fn carrying() -> World {
 fn is_idle(world: &World) -> bool {
     world.ranks.iter().all(Rankly::is_idle)
         && world.net.posted.is_empty()
-        && world.ranks.iter().all(|rank| rank.receives.is_empty() && !rank.awaits_whole())
+        && world.ranks.iter().all(|rank| rank.receives.is_empty() && !rank.awaits_zero_copy())
 }
 
 #[test]
-fn a_long_message_travels_as_a_whole_and_no_packet_has_bytes_of_it() {
+fn a_long_message_travels_as_one_piece_and_no_packet_has_bytes_of_it() {
     for (expected, fits) in [(true, 300_001), (false, 300_001), (true, 200_000)] {
         let mut world = carrying();
         let bytes = pattern_of(300_001);
@@ -55,7 +55,7 @@ fn a_long_message_travels_as_a_whole_and_no_packet_has_bytes_of_it() {
             world.settle();
         }
         assert!(world.received.is_empty() && world.sent.is_empty(), "it travels");
-        assert!(world.ranks[1].awaits_whole() && world.ranks[0].is_busy(0));
+        assert!(world.ranks[1].awaits_zero_copy() && world.ranks[0].is_busy(0));
         assert!(world.land());
         world.settle();
         assert_eq!((&world.received[0].1.bytes[..], &world.sent[..]), (&bytes[..fits], &[0][..]));
