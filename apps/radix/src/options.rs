@@ -6,7 +6,7 @@ Examples:
   radix --verify                                     3,000,000 keys on one rank
   weft run -n 4 -- radix --speedup                   on four ranks, and how much faster they are
   weft run -n 4 -- radix --keys 100000 --bits 32 --radix 256 --verify
-  weft run -n 4 -- radix --pull --prefetch --data loans --region-bytes 32768 --speedup
+  weft run -n 4 -- radix --pull --prefetch --data loans --region-bytes 65536 --speedup
                                                      as fits today's machines
   weft sim radix -n 64                               on 64 simulated ranks of the thesis's cluster";
 

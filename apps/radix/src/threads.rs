@@ -1,5 +1,6 @@
-//! A sort by bare threads: each sorts its part by a digit, and then takes from
-//! the parts of all what belongs into its own.
+//! A sort by bare threads, as ranks sort that take keys from others' parts (`pull`): each reads
+//! what belongs to it where it lies, and writes it into its own part of the other array, by the
+//! digit of a pass.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use weft_app_common::{Blocks, Crewmate, crew};
 use crate::options::Options;
 use crate::run::{Error, check};
 use crate::sequential::unsorted;
-use crate::sort::{Digit, Piece, key, pieces, places};
+use crate::sort::{Digit, Piece, Runs, key, pieces, places};
 
 /// Sorts by so many threads, and checks the result as ranks do. Returns the time of the sort.
 ///
@@ -17,57 +18,81 @@ use crate::sort::{Digit, Piece, key, pieces, places};
 /// A wrong result.
 pub fn solve(options: &Options, threads: usize) -> Result<Duration, Error> {
     let parts = Blocks::new(options.keys as usize, threads);
-    let sorted: Vec<Part> = (0..threads).map(|_| RwLock::default()).collect();
-    let all = crew(threads, |mate| {
-        let mine = parts.of(mate.rank());
-        let mut keys: Vec<u32> = mine.map(|place| key(options.seed, place, options.bits)).collect();
+    let digits: Vec<Digit> = Digit::all(options.radix, options.passes()).collect();
+    let arrays: [Array; 2] = std::array::from_fn(|_| array(threads));
+    let counts: Vec<Array> = digits.iter().map(|_| array(threads)).collect();
+    let times = crew(threads, |mate| {
+        let own = parts.of(mate.rank());
         // Memory is made before time counts, as that of ranks is.
-        locked(&sorted[mate.rank()]).keys.clone_from(&keys);
-        let ((), time) = mate.timed(|| {
-            for digit in Digit::all(options.radix, options.passes()) {
-                pass(digit, &mut keys, parts, mate, &sorted);
-            }
-        });
-        (keys, time)
+        let keys: Vec<u32> = own.map(|place| key(options.seed, place, options.bits)).collect();
+        write(&arrays[1][mate.rank()]).clone_from(&keys);
+        *write(&arrays[0][mate.rank()]) = keys;
+        let ((), time) = mate.timed(|| sort(&digits, mate, parts, &arrays, &counts));
+        time
     });
-    let time = all[0].1;
-    let keys: Vec<u32> = all.into_iter().flat_map(|(keys, _)| keys).collect();
+    let sorted = &arrays[(digits.len() + 1) % 2];
+    let keys: Vec<u32> = sorted.iter().flat_map(|part| read(part).clone()).collect();
     check(&keys, unsorted(options))?;
-    Ok(time)
+    Ok(times[0])
 }
 
-/// Keys of a thread by the digit, with the number of each.
-#[derive(Default)]
-struct Sorted {
-    keys: Vec<u32>,
-    counts: Vec<u32>,
+/// Parts of an array, a thread each.
+type Array = Vec<RwLock<Vec<u32>>>;
+
+fn array(threads: usize) -> Array {
+    (0..threads).map(|_| RwLock::default()).collect()
 }
 
-type Part = RwLock<Sorted>;
+fn read(part: &RwLock<Vec<u32>>) -> RwLockReadGuard<'_, Vec<u32>> {
+    part.read().unwrap_or_else(PoisonError::into_inner)
+}
 
-fn locked(part: &Part) -> RwLockWriteGuard<'_, Sorted> {
+fn write(part: &RwLock<Vec<u32>>) -> RwLockWriteGuard<'_, Vec<u32>> {
     part.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn pass(digit: Digit, keys: &mut [u32], parts: Blocks, mate: &Crewmate<'_>, sorted: &[Part]) {
-    let counts = digit.counts(keys);
-    {
-        let mut mine = locked(&sorted[mate.rank()]);
-        digit.sort(keys, &counts, &mut mine.keys);
-        mine.counts = counts;
+/// A thread's part in a sort of what is in the first of two arrays, between which keys move. Its
+/// counts of a pass are where no other pass has any, so that a barrier behind each is enough: who
+/// has come to it has read what the next one writes.
+fn sort(
+    digits: &[Digit],
+    mate: &Crewmate<'_>,
+    parts: Blocks,
+    arrays: &[Array; 2],
+    counts: &[Array],
+) {
+    let me = mate.rank();
+    let own = parts.of(me);
+    let mut lots = vec![(me, Piece { from: 0, to: 0..own.len() })];
+    for (pass, (&digit, counts)) in digits.iter().zip(counts).enumerate() {
+        with_keys(&lots, &arrays[pass % 2], |keys| {
+            let mut mine = vec![0; digit.radix];
+            keys.iter().for_each(|keys| digit.count(keys, &mut mine));
+            let mut to = write(&arrays[(pass + 1) % 2][me]);
+            let mut runs = Runs::new([to.as_mut_slice()], &mine);
+            keys.iter().for_each(|keys| digit.deal(keys, &mut runs));
+            *write(&counts[me]) = mine;
+        });
+        mate.barrier();
+        let counts: Vec<Vec<u32>> = counts.iter().map(|part| read(part).clone()).collect();
+        let of = |thread| pieces(places(&counts, thread), 0, &own).into_iter();
+        lots =
+            (0..mate.size()).flat_map(|thread| of(thread).map(move |lot| (thread, lot))).collect();
+        lots.sort_unstable_by_key(|(_, piece)| piece.to.start);
     }
-    mate.barrier();
-    let all: Vec<RwLockReadGuard<'_, Sorted>> =
-        sorted.iter().map(|part| part.read().unwrap_or_else(PoisonError::into_inner)).collect();
-    let counts: Vec<Vec<u32>> = all.iter().map(|part| part.counts.clone()).collect();
-    let own = parts.of(mate.rank());
-    for (thread, part) in all.iter().enumerate() {
-        for Piece { from, to } in pieces(places(&counts, thread), 0, &own) {
-            let count = to.len();
-            keys[to].copy_from_slice(&part.keys[from..from + count]);
+    with_keys(&lots, &arrays[digits.len() % 2], |keys| {
+        let mut rest = write(&arrays[(digits.len() + 1) % 2][me]);
+        let mut rest = rest.as_mut_slice();
+        for keys in keys {
+            let now = rest.split_off_mut(..keys.len()).unwrap_or_default();
+            now.copy_from_slice(keys);
         }
-    }
-    drop(all);
-    // Before anybody writes again.
-    mate.barrier();
+    });
+}
+
+/// Shows keys in the parts of threads to `look`.
+fn with_keys(lots: &[(usize, Piece)], array: &Array, look: impl FnOnce(&[&[u32]])) {
+    let parts: Vec<_> = array.iter().map(read).collect();
+    let keys = |(thread, piece): &(usize, Piece)| &parts[*thread][piece.from..][..piece.to.len()];
+    look(&lots.iter().map(keys).collect::<Vec<_>>());
 }

@@ -122,7 +122,7 @@ impl Application {
             (Application::Asp, Size::Host) => "1,500 nodes",
             (Application::Puzzle4, Size::Host) => "Korf's 10 to 57 moves, 4 jobs a message",
             (Application::Puzzle64, Size::Host) => "Korf's 10 to 57 moves, 64 jobs a message",
-            (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 32 KiB",
+            (Application::Radix, Size::Host) => "3,000,000 keys, radix 128, regions of 64 KiB",
             (_, Size::Host) => self.problem(Size::Thesis),
             (Application::Asp, Size::Thesis) => "1,024 nodes",
             (Application::Asp, Size::Small) => "90 nodes at most",
@@ -158,7 +158,7 @@ impl Application {
                 &["--korf", "10", "--most-moves", "57", "--jobs-per-message", "64"]
             }
             (Application::Radix, Size::Host) => {
-                &["--pull", "--prefetch", "--data", "loans", "--region-bytes", "32768"]
+                &["--pull", "--prefetch", "--data", "loans", "--region-bytes", "65536"]
             }
             (Application::Fft, Size::Host) => {
                 &["--prefetch", "--hint", "migratory", "--data", "puts"]

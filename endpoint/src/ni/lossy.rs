@@ -14,6 +14,7 @@ use crate::ni::inner::{Inner, Side};
 use crate::ni::node::Node;
 use crate::{AnyNode, Result};
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Loss, Waiter};
@@ -26,9 +27,13 @@ use weft_wire::Rank;
 /// thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
 /// Longest time by which a program that talks puts the upcall thread's look off, or a tick if that
-/// is longer. A timer that is due after the system's own next one (4 ms at 250 Hz) costs a third of
-/// an earlier one to set, because the hardware's stays as it is.
+/// is longer; and latest time of a look where it is cheaper to set a timer later ([`Timer`]).
+///
+/// [`Timer`]: weft_link::timer::Timer
 const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
+/// Time for which looks are punctual after the upcall thread has made upcalls: for a program whose
+/// peers count on them, a later look is a later answer.
+const PUNCTUAL_FOR: Nanoseconds = 1_000_000_000;
 /// Time without a program that takes its packets by polls after which the upcall thread sees to the
 /// node. A look takes 10 to 30 us of the core that the program computes on, and one leads to more:
 /// what it acknowledges wakes the thread at the other end.
@@ -68,6 +73,8 @@ pub(crate) struct TimerFallback {
     pub rings_at: AtomicU64,
     /// Time since which the program has talked: that of the first look that it put off.
     talks_since: AtomicU64,
+    /// Time until which looks are punctual.
+    punctual_until: AtomicU64,
     hint: AtomicU8,
 }
 
@@ -84,6 +91,7 @@ impl TimerFallback {
             rings_early: AtomicBool::new(false),
             rings_at: AtomicU64::new(0),
             talks_since: AtomicU64::new(0),
+            punctual_until: AtomicU64::new(0),
             hint: AtomicU8::new(Hint::Nothing as u8),
         }
     }
@@ -121,6 +129,29 @@ impl TimerFallback {
         let talks_for = now.saturating_sub(self.talks_since.load(Ordering::Relaxed));
         let tick = self.tick();
         (talks_for / 8).clamp(tick, LONGEST_PUT_OFF.max(tick))
+    }
+
+    /// Records that the upcall thread makes upcalls.
+    pub fn makes_upcalls(&self, now: Nanoseconds) {
+        self.punctual_until.store(now + PUNCTUAL_FOR, Ordering::Relaxed);
+    }
+
+    /// Times by which a program that is at its packets `now` may put the look off.
+    fn put_off_within(&self, now: Nanoseconds) -> RangeInclusive<Nanoseconds> {
+        let time = self.put_off_by(now);
+        match now < self.punctual_until.load(Ordering::Relaxed) {
+            true => time..=time,
+            false => time..=time.max(LONGEST_PUT_OFF),
+        }
+    }
+
+    /// Puts the look off for so long, when the link's timer rings.
+    fn put_off(&self, now: Nanoseconds, time: Nanoseconds) {
+        self.looks_at.store(now + time, Ordering::Relaxed);
+        self.rings_at.store(now + time, Ordering::Relaxed);
+        self.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        self.rings_early.store(false, Ordering::Relaxed);
+        self.looks_for_held.store(false, Ordering::Relaxed);
     }
 
     /// Puts the look off that was to send what was held back: that is sent. The link's timer stays,
@@ -315,7 +346,8 @@ impl<L: Link> Node<L> {
         let fallback = &self.timer_fallback;
         if fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
             if !fallback.looks_when_it_rings(now) {
-                self.put_off_look(inner, now, 2 * LONGEST_WAIT);
+                let time = 2 * LONGEST_WAIT;
+                self.put_off_look(inner, now, time..=time);
             }
             fallback.looks_for_held.store(true, Ordering::Relaxed);
         }
@@ -326,25 +358,31 @@ impl<L: Link> Node<L> {
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
         if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed) {
-            self.put_off_look(inner, now, self.timer_fallback.put_off_by(now));
+            self.put_off_look(inner, now, self.timer_fallback.put_off_within(now));
         }
     }
 
-    /// Has the upcall thread sleep for `time` from now on: the program is here, and sees to its
-    /// packets and timers itself. No arrival wakes that thread until then. It costs a system call
-    /// or two, once in half of `time`.
+    /// Has the upcall thread sleep for one of these times from now on, the shorter the better: the
+    /// program is here, and sees to its packets and timers itself. No arrival wakes that thread
+    /// until then. It costs a system call or two, once in half of that time.
     #[cold]
-    fn put_off_look(&self, mut inner: Entered<'_, Inner<L>>, now: Nanoseconds, time: Nanoseconds) {
+    fn put_off_look(
+        &self,
+        mut inner: Entered<'_, Inner<L>>,
+        now: Nanoseconds,
+        times: RangeInclusive<Nanoseconds>,
+    ) {
         inner.link.disarm(Waiter::Upcall);
-        let fallback = &self.timer_fallback;
-        fallback.looks_at.store(now + time, Ordering::Relaxed);
-        fallback.rings_at.store(now + time, Ordering::Relaxed);
-        fallback.put_off_from.store(now + time / 2, Ordering::Relaxed);
-        fallback.rings_early.store(false, Ordering::Relaxed);
-        fallback.looks_for_held.store(false, Ordering::Relaxed);
-        if !inner.link.ring_upcall_after(Duration::from_nanos(time)) {
-            drop(inner);
-            self.bells.ring(Waiter::Upcall);
+        let (shortest, longest) = times.into_inner();
+        // Who wakes before the timer is set has to see that the program is here.
+        self.timer_fallback.put_off(now, shortest);
+        let times = Duration::from_nanos(shortest)..=Duration::from_nanos(longest);
+        match inner.link.ring_upcall_within(times) {
+            Some(time) => self.timer_fallback.put_off(now, time.as_nanos() as u64),
+            None => {
+                drop(inner);
+                self.bells.ring(Waiter::Upcall);
+            }
         }
     }
 

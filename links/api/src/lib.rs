@@ -43,8 +43,10 @@ pub use gather::{Gather, copy_short};
 
 use bell::Bells;
 use clock::{Clock, Nanoseconds};
+use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Duration;
 use sync::AtomicU64;
 use threads::{SystemThreads, Threads};
 use weft_trace::Recorder;
@@ -392,12 +394,13 @@ pub trait Link: Send + 'static {
     /// Disarms the bell of `waiter`, which is awake.
     fn disarm(&mut self, waiter: bell::Waiter);
 
-    /// Rings the bell of the upcall thread after this time, or not at all if this is called again
-    /// before. It does not wake the thread by itself, so that who is at work can put off what the
-    /// thread was to look at. False if this link cannot.
-    fn ring_upcall_after(&mut self, after: std::time::Duration) -> bool {
+    /// Rings the bell of the upcall thread once within this range of times from now on, the earlier
+    /// the better, or not at all if this is called again before. It does not wake the thread by
+    /// itself, so that who is at work can put off what the thread was to look at. Returns the time
+    /// after which it rings, or `None` if this link cannot.
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
         let _ = after;
-        false
+        None
     }
 
     /// Looks after the paths to other ranks: probes how long packets may be, where that may change.

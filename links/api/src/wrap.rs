@@ -73,8 +73,11 @@ macro_rules! delegate {
     };
     (@ disarm) => {
         fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
-        fn ring_upcall_after(&mut self, after: std::time::Duration) -> bool {
-            self.inner.ring_upcall_after(after)
+        fn ring_upcall_within(
+            &mut self,
+            after: std::ops::RangeInclusive<std::time::Duration>,
+        ) -> Option<std::time::Duration> {
+            self.inner.ring_upcall_within(after)
         }
     };
     // Methods that no wrapper changes: frames in memory, sleeping, and where the NI half runs.

@@ -10,6 +10,7 @@ use rustix::event::epoll::{self, CreateFlags, Event};
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -457,8 +458,8 @@ impl<F: Part> Link for Bulk<F> {
         self.far.disarm(waiter);
     }
 
-    fn ring_upcall_after(&mut self, after: Duration) -> bool {
-        self.far.ring_upcall_after(after)
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
+        self.far.ring_upcall_within(after)
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -6,6 +6,7 @@
 //! a ring either finds a sleeper registered or is seen by whoever registers next.
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -124,10 +125,10 @@ impl DatagramBells {
         Some(ticket)
     }
 
-    /// The upcall thread, if it sleeps then, wakes after this time, unless this is called again
-    /// before.
-    pub fn ring_upcall_after(&self, after: Duration) {
-        self.timer.set(after);
+    /// The upcall thread, if it sleeps then, wakes within this range of times, after the one that is
+    /// returned, unless this is called again before.
+    pub fn ring_upcall_within(&self, after: RangeInclusive<Duration>) -> Duration {
+        self.timer.set_within(after)
     }
 
     /// True if somebody sleeps until an arrival, or is about to.

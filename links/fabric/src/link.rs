@@ -11,6 +11,7 @@ use crate::pieces::Pieces;
 use crate::transport::Transport;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -544,9 +545,8 @@ impl<T: Transport> Link for Fabric<T> {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_after(&mut self, after: Duration) -> bool {
-        self.bells.ring_upcall_after(after);
-        true
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
+        Some(self.bells.ring_upcall_within(after))
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -13,6 +13,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -106,9 +107,10 @@ impl Bridge {
         self.shared.listen_for_more(&interest);
     }
 
-    /// The bell of the upcall thread rings after this time, unless this is called again before.
-    pub fn ring_upcall_after(&self, after: Duration) {
-        self.shared.timer.set(after);
+    /// The bell of the upcall thread rings within this range of times, after the one that is
+    /// returned, unless this is called again before.
+    pub fn ring_upcall_within(&self, after: RangeInclusive<Duration>) -> Duration {
+        self.shared.timer.set_within(after)
     }
 
     /// Something has arrived, and was taken.

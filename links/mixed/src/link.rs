@@ -5,6 +5,7 @@ use crate::memory::Routed;
 use crate::turns::Turns;
 use crate::waiting::Waiting;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -552,9 +553,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.near.disarm(waiter);
     }
 
-    fn ring_upcall_after(&mut self, after: Duration) -> bool {
-        self.bridge.ring_upcall_after(after);
-        true
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
+        Some(self.bridge.ring_upcall_within(after))
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

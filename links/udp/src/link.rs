@@ -7,6 +7,7 @@ use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -344,9 +345,8 @@ impl Link for Udp {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_after(&mut self, after: Duration) -> bool {
-        self.bells.ring_upcall_after(after);
-        true
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
+        Some(self.bells.ring_upcall_within(after))
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -9,6 +9,7 @@ use crate::port::{
 use crate::rings::Rings;
 use rustix::net::sockopt;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -389,9 +390,8 @@ impl Link for Xdp {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_after(&mut self, after: Duration) -> bool {
-        self.bells.ring_upcall_after(after);
-        true
+    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
+        Some(self.bells.ring_upcall_within(after))
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

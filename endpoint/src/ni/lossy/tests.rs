@@ -50,6 +50,17 @@ fn the_longer_a_program_talks_the_further_it_puts_the_look_off() {
 }
 
 #[test]
+fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    fallback.put_off_from.store(0, Ordering::Relaxed);
+    let tick = fallback.tick();
+    assert_eq!(fallback.put_off_within(100 * MS), tick..=LONGEST_PUT_OFF);
+    fallback.makes_upcalls(100 * MS);
+    assert_eq!(fallback.put_off_within(1_099 * MS), tick..=tick);
+    assert_eq!(fallback.put_off_within(1_100 * MS), tick..=LONGEST_PUT_OFF);
+}
+
+#[test]
 fn a_look_for_what_is_held_back_is_put_off_once_that_is_sent() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
     let looks_at = || fallback.looks_at.load(Ordering::Relaxed);

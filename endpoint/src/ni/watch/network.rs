@@ -77,6 +77,7 @@ impl<L: Link> Watch<L> {
                             pause = (pause * 2).min(self.delay() * MOST_DELAYS);
                         }
                         _ => {
+                            self.node.timer_fallback.makes_upcalls(self.node.clock.now());
                             self.node.interrupts.run(&mut *interrupt);
                             left_time = None;
                             continue;
@@ -183,7 +184,7 @@ impl<L: Link> Node<L> {
         limit: Duration,
         ticket: Ticket,
     ) -> Sleep {
-        let is_timed = inner.link.ring_upcall_after(limit);
+        let is_timed = inner.link.ring_upcall_within(limit..=limit).is_some();
         self.timer_fallback.has_timer.store(is_timed, Ordering::Relaxed);
         self.timer_fallback.rings_early.store(false, Ordering::Relaxed);
         self.announce_look(now + limit.as_nanos() as u64);

@@ -1,5 +1,6 @@
 use super::*;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::timerfd_gettime;
 
 /// Waits until it has run out.
 fn wait(timer: &Timer) {
@@ -27,4 +28,23 @@ fn the_last_time_counts() {
     wait(&timer);
     timer.set(Duration::from_secs(3600));
     assert!(!timer.take(), "setting it again takes back that it has run out");
+}
+
+#[test]
+fn a_new_one_is_not_set() {
+    let timer = Timer::new().unwrap();
+    let left = timerfd_gettime(&timer.descriptor).unwrap().it_value;
+    assert_eq!((left.tv_sec, left.tv_nsec), (0, 0));
+}
+
+#[test]
+fn within_a_range_it_runs_out_early_unless_that_is_dear_to_set() {
+    let hours = [1, 2].map(|hours| Duration::from_secs(3600 * hours));
+    for (is_dear, wanted) in [(false, hours[0]), (true, hours[1])] {
+        let timer = Timer { is_dear, ..Timer::new().unwrap() };
+        assert_eq!(timer.set_within(hours[0]..=hours[1]), wanted);
+        let left = timerfd_gettime(&timer.descriptor).unwrap().it_value;
+        let left = Duration::try_from(left).unwrap();
+        assert!(left <= wanted && left > wanted - Duration::from_secs(1800), "{left:?}");
+    }
 }
