@@ -5,16 +5,22 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
+
+/// Turns of installations: one of a debug build takes more than a gigabyte.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// An installation below a folder of its own.
 struct Installation {
     root: TempDir,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Installation {
     fn new() -> Self {
-        let installation = Installation { root: tempfile::tempdir().unwrap() };
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let installation = Installation { root: tempfile::tempdir().unwrap(), _turn: turn };
         installation.make("install-files");
         installation
     }
