@@ -50,6 +50,7 @@ mod watch;
 pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
 pub use any_node::{Inspect, Statistics, Taken, Upcalls};
 pub(crate) use arrival::Arrival;
+pub(crate) use coalescing::Hint;
 pub use contention::Core;
 pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;

@@ -1,5 +1,6 @@
 //! A rank's packet interface.
 
+mod hints;
 mod interrupts_off;
 mod spans;
 mod waiting;
@@ -278,6 +279,12 @@ impl Packets {
         of_way.map_or(self.max_payload, |most| usize::from(*most))
     }
 
+    /// Largest payload, in bytes, of a packet to another host two of which take less time than one
+    /// with as much as both; 0 where that makes no difference.
+    pub fn paired_payload(&self) -> usize {
+        self.node.capabilities().paired_payload
+    }
+
     /// Largest payload, in bytes, for which the network copies a multicast for several receivers,
     /// if it does that. Longer packets reach all receivers too, each in a frame of its own.
     #[inline]
@@ -415,13 +422,6 @@ impl Packets {
                 (false, false) => Step::Idle,
             })
         })
-    }
-
-    /// Holds packets that are launched from here on, because more follow at once: until the first
-    /// launch after `hold(false)`, and until some thread polls at the latest.
-    #[inline]
-    pub fn hold(&self, held: bool) {
-        self.node.hold(held);
     }
 
     /// The end of a program: on links that lose packets, stays until all of its own are

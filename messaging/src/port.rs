@@ -334,7 +334,7 @@ impl Mailbox {
     /// Tells a sender how much of its messages was consumed here.
     #[cold]
     fn report(&self, to: Rank, consumed: u32) {
-        self.engine.tell(To::Rank(to), PacketHeader::window(self.number, None, consumed));
+        self.engine.tell_window(to, PacketHeader::window(self.number, None, consumed));
     }
 
     /// Does what [`Self::receive`] does, for `time` at most: `None` if nothing came.

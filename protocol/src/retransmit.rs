@@ -271,7 +271,7 @@ impl<B: Copy> Ni<B> {
             .collect();
         let mut expired = false;
         for (peer, resend, acknowledge) in due {
-            if resend {
+            if resend && !self.came_late(peer) {
                 self.send_once_more(peer, |ni| {
                     if ni.is_gone(peer) {
                         ni.forget(peer, out);
@@ -293,6 +293,22 @@ impl<B: Copy> Ni<B> {
         }
         self.listen(out);
         self.retransmission.earliest = self.earliest_of_all();
+    }
+
+    /// True if packets to `peer` have waited for too long because this NI was told the time late,
+    /// and the peer's acknowledgement may be as late: two programs that compute after they have
+    /// talked are both away. It is counted as a time-out in which nothing is sent again, so the
+    /// next one, which comes soon, is none.
+    fn came_late(&mut self, peer: Rank) -> bool {
+        let (now, late) = (self.now, self.settings.retransmit_after);
+        let sending = &mut self.flow(peer).sending;
+        let is_late = sending.deadline.is_some_and(|deadline| deadline + late <= now);
+        let is_spared = is_late && sending.attempts == 0 && sending.len() > 0;
+        if is_spared {
+            self.wait_again(peer);
+            self.flow(peer).sending.attempts = 1;
+        }
+        is_spared
     }
 
     fn earliest_of_all(&self) -> Option<(Nanoseconds, Timer)> {

@@ -1,5 +1,6 @@
 //! A node as the packet layer sees it: whatever its link.
 
+use crate::ni::Hint;
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::frames::Frame;
@@ -229,10 +230,9 @@ pub(crate) trait AnyNode: Send + Sync {
     /// Makes all threads equal: from here on none enters for free, and all enter at the cost of one
     /// ordinary lock.
     fn share(&self);
-    /// Holds packets that are launched from here on, because more follow; they leave with the next
-    /// launch after the end of this, and whenever some thread polls or waits. For links that send
-    /// several packets at the price of one.
-    fn hold(&self, held: bool);
+    /// Takes a hint about packets that are launched from here on, until some thread polls or waits;
+    /// returns the one before. For links that send several packets at the price of one.
+    fn hint(&self, hint: Hint) -> Hint;
     /// Ends a program: where packets may be lost, waits until all of its own are acknowledged, and
     /// then for peers that have missed an acknowledgement. Gives up after a second without any
     /// progress.

@@ -17,10 +17,12 @@ const LOOKS_OF_STREAM: u32 = 3;
 pub(crate) enum Hint {
     /// Nothing.
     Nothing,
-    /// More follow at once.
+    /// More follow at once, with which it leaves.
     More,
     /// It is the last for now: of those that followed one another, or of a kind of its own.
     Last,
+    /// It is of a system's own, and the program's next packet soon follows, most likely.
+    Aside,
 }
 
 /// Time at which a packet leaves.
@@ -39,6 +41,7 @@ impl Hint {
         match number {
             n if n == Hint::More as u8 => Hint::More,
             n if n == Hint::Last as u8 => Hint::Last,
+            n if n == Hint::Aside as u8 => Hint::Aside,
             _ => Hint::Nothing,
         }
     }
@@ -64,6 +67,8 @@ pub(crate) struct Coalescing {
     in_vain: u32,
     /// Time since which packets wait.
     since: Option<Nanoseconds>,
+    /// True if the program's are among them.
+    has_packets: bool,
 }
 
 impl Coalescing {
@@ -74,7 +79,11 @@ impl Coalescing {
         match hint {
             Hint::More => Leaves::WithNext,
             Hint::Last => Leaves::AtOnce,
-            Hint::Nothing if self.follows(to, now) => Leaves::Soon,
+            Hint::Aside => Leaves::Soon,
+            Hint::Nothing if self.follows(to, now) => {
+                self.has_packets = true;
+                Leaves::Soon
+            }
             Hint::Nothing => Leaves::AtOnce,
         }
     }
@@ -133,9 +142,15 @@ impl Coalescing {
         (now.saturating_sub(since) < COALESCE_FOR).then_some(since)
     }
 
+    /// True if packets of the program are held back.
+    pub fn holds_packets(&self) -> bool {
+        self.has_packets
+    }
+
     /// Records that all have left; true if some were held back.
     #[inline]
     pub fn has_left(&mut self) -> bool {
+        self.has_packets = false;
         self.since.take().is_some()
     }
 }

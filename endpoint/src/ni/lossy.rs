@@ -27,10 +27,19 @@ use weft_wire::Rank;
 /// thread sends it.
 const LONGEST_WAIT: Nanoseconds = 100_000;
 /// Longest time by which a program that talks puts the upcall thread's look off, or a tick if that
-/// is longer; and latest time of a look where it is cheaper to set a timer later ([`Timer`]).
+/// is longer.
+const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
+/// Time by which it does where a timer is dear to set that comes before the kernel's tick
+/// ([`Timer`]), ...
 ///
 /// [`Timer`]: weft_link::timer::Timer
-const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
+const LATE: Nanoseconds = 6_000_000;
+/// ... time after which that timer is set again, ...
+const RENEWED_AFTER: Nanoseconds = 500_000;
+/// ... unless it may be the next one by then, which is as dear to move: then it is left, ...
+const NEXT: Nanoseconds = 4_100_000;
+/// ... until it is about to ring.
+const ABOUT: Nanoseconds = 700_000;
 /// Time for which looks are punctual after the upcall thread has made upcalls: for a program whose
 /// peers count on them, a later look is a later answer.
 const PUNCTUAL_FOR: Nanoseconds = 1_000_000_000;
@@ -73,6 +82,8 @@ pub(crate) struct TimerFallback {
     pub rings_at: AtomicU64,
     /// Time since which the program has talked: that of the first look that it put off.
     talks_since: AtomicU64,
+    /// True if the link's timer is dear to set, and the look is later than it might be for that.
+    is_late: AtomicBool,
     /// Time until which looks are punctual.
     punctual_until: AtomicU64,
     hint: AtomicU8,
@@ -91,6 +102,7 @@ impl TimerFallback {
             rings_early: AtomicBool::new(false),
             rings_at: AtomicU64::new(0),
             talks_since: AtomicU64::new(0),
+            is_late: AtomicBool::new(false),
             punctual_until: AtomicU64::new(0),
             hint: AtomicU8::new(Hint::Nothing as u8),
         }
@@ -136,12 +148,40 @@ impl TimerFallback {
         self.punctual_until.store(now + PUNCTUAL_FOR, Ordering::Relaxed);
     }
 
+    /// True if the look stays as it is for now, because its timer is dear to move.
+    #[cold]
+    fn is_left(&self, now: Nanoseconds) -> bool {
+        if self.put_off_from.load(Ordering::Relaxed) == 0 || !self.is_late.load(Ordering::Relaxed) {
+            return false;
+        }
+        let left = self.rings_at.load(Ordering::Relaxed).saturating_sub(now);
+        let is_left = (ABOUT..NEXT).contains(&left);
+        if is_left {
+            self.put_off_from.store(now + left - ABOUT, Ordering::Relaxed);
+        }
+        is_left
+    }
+
     /// Times by which a program that is at its packets `now` may put the look off.
     fn put_off_within(&self, now: Nanoseconds) -> RangeInclusive<Nanoseconds> {
         let time = self.put_off_by(now);
-        match now < self.punctual_until.load(Ordering::Relaxed) {
+        match self.is_punctual(now) {
             true => time..=time,
-            false => time..=time.max(LONGEST_PUT_OFF),
+            false => time..=LATE,
+        }
+    }
+
+    fn is_punctual(&self, now: Nanoseconds) -> bool {
+        now < self.punctual_until.load(Ordering::Relaxed)
+    }
+
+    /// Longest time until a look that is to send what is held back, with packets of the program
+    /// or without any. An acknowledgement may be as late as one that is not due yet.
+    fn longest_wait(&self, now: Nanoseconds, has_packets: bool) -> Nanoseconds {
+        let may_be_late = self.is_late.load(Ordering::Relaxed) && !self.is_punctual(now);
+        match may_be_late && !has_packets {
+            true => LATE,
+            false => 2 * LONGEST_WAIT,
         }
     }
 
@@ -149,7 +189,8 @@ impl TimerFallback {
     fn put_off(&self, now: Nanoseconds, time: Nanoseconds) {
         self.looks_at.store(now + time, Ordering::Relaxed);
         self.rings_at.store(now + time, Ordering::Relaxed);
-        self.put_off_from.store(now + time / 2, Ordering::Relaxed);
+        let renewed = if time == LATE { RENEWED_AFTER } else { time / 2 };
+        self.put_off_from.store(now + renewed, Ordering::Relaxed);
         self.rings_early.store(false, Ordering::Relaxed);
         self.looks_for_held.store(false, Ordering::Relaxed);
     }
@@ -178,11 +219,12 @@ impl TimerFallback {
         looks
     }
 
-    /// Takes the hint that more packets follow at once, or that the next is the last of them.
+    /// Takes a hint about the next packets, and returns the one before.
     #[inline]
-    pub fn hold(&self, held: bool) {
-        let hint = if held { Hint::More } else { Hint::Last };
+    pub fn set_hint(&self, hint: Hint) -> Hint {
+        let before = self.hint();
         self.hint.store(hint as u8, Ordering::Relaxed);
+        before
     }
 
     fn hint(&self) -> Hint {
@@ -343,11 +385,12 @@ impl<L: Link> Node<L> {
         let is_watched = self.timer_fallback.watched.load(Ordering::Relaxed);
         let since = inner.coalescing.hold(now).filter(|_| is_watched);
         let Some(since) = since else { return self.exit_and_flush(inner) };
+        let has_packets = inner.coalescing.holds_packets();
         let fallback = &self.timer_fallback;
-        if fallback.looks_at.load(Ordering::Relaxed) > since + 2 * LONGEST_WAIT {
+        let wait = fallback.longest_wait(now, has_packets);
+        if fallback.looks_at.load(Ordering::Relaxed) > since + wait {
             if !fallback.looks_when_it_rings(now) {
-                let time = 2 * LONGEST_WAIT;
-                self.put_off_look(inner, now, time..=time);
+                self.put_off_look(inner, now, wait..=wait);
             }
             fallback.looks_for_held.store(true, Ordering::Relaxed);
         }
@@ -357,7 +400,9 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
-        if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed) {
+        if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed)
+            && !self.timer_fallback.is_left(now)
+        {
             self.put_off_look(inner, now, self.timer_fallback.put_off_within(now));
         }
     }
@@ -378,7 +423,13 @@ impl<L: Link> Node<L> {
         self.timer_fallback.put_off(now, shortest);
         let times = Duration::from_nanos(shortest)..=Duration::from_nanos(longest);
         match inner.link.ring_upcall_within(times) {
-            Some(time) => self.timer_fallback.put_off(now, time.as_nanos() as u64),
+            Some(time) => {
+                let time = time.as_nanos() as u64;
+                self.timer_fallback.put_off(now, time);
+                if shortest < longest {
+                    self.timer_fallback.is_late.store(time > shortest, Ordering::Relaxed);
+                }
+            }
             None => {
                 drop(inner);
                 self.bells.ring(Waiter::Upcall);

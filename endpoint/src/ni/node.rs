@@ -12,7 +12,7 @@ use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
 use crate::ni::sleep::nanoseconds_of;
 use crate::ni::wait::{Look, Step, WaitPolicy, Waits, What};
-use crate::{Error, Result, posted::Posting};
+use crate::{Error, Result, ni::Hint, posted::Posting};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -442,8 +442,8 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     #[inline]
-    fn hold(&self, held: bool) {
-        self.timer_fallback.hold(held);
+    fn hint(&self, hint: Hint) -> Hint {
+        self.timer_fallback.set_hint(hint)
     }
 
     fn linger(&self) {

@@ -125,8 +125,8 @@ impl DatagramBells {
         Some(ticket)
     }
 
-    /// The upcall thread, if it sleeps then, wakes within this range of times, after the one that is
-    /// returned, unless this is called again before.
+    /// The upcall thread, if it sleeps then, wakes within this range of times, after the one that
+    /// is returned, unless this is called again before.
     pub fn ring_upcall_within(&self, after: RangeInclusive<Duration>) -> Duration {
         self.timer.set_within(after)
     }

@@ -146,6 +146,7 @@ impl Xdp {
             capabilities: Capabilities {
                 max_payload,
                 multicast_payload,
+                paired_payload: max_payload,
                 inline_payload: 0,
                 lossless: false,
                 ordered: false,

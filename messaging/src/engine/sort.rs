@@ -348,7 +348,7 @@ impl Engine {
     #[inline(never)]
     fn report(&self, body: &Body, consumed: u32) {
         let group = body.flow.map(|group| group.number());
-        self.tell(To::Rank(body.from), PacketHeader::window(body.port, group, consumed));
+        self.tell_window(body.from, PacketHeader::window(body.port, group, consumed));
     }
 
     /// The reader of an arriving message wants no more of it.
@@ -358,6 +358,11 @@ impl Engine {
         if ended.answer {
             self.answer(body.from, body.port, body.number, Answer::Unwanted);
         }
+    }
+
+    /// Tells a sender of a window, of which it has half left. It may leave with an answer.
+    pub(crate) fn tell_window(&self, to: Rank, header: PacketHeader) {
+        self.packets.aside(|| self.tell(To::Rank(to), header));
     }
 
     /// Sends a control packet, or leaves it for later if there is no frame.

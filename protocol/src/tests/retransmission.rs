@@ -133,6 +133,18 @@ fn what_stays_unacknowledged_is_sent_again_from_the_oldest_on() {
 }
 
 #[test]
+fn who_comes_late_itself_waits_for_a_late_acknowledgement_once() {
+    let mut bench = bench(Preset::IrxImc, 0, 4);
+    bench.unicast(1, 90);
+    let (late, again) = (2 * RETRANSMIT, [sent(1, numbered(ucast(0, 0), 0, 0), 90)]);
+    assert_eq!(bench.advance(late), []);
+    assert_eq!(bench.ni.next_deadline(), Some((late + RETRANSMIT, Timer::Retransmit)));
+    assert_eq!(bench.advance(late + 5 * RETRANSMIT), again, "late again: it may be lost");
+    assert_eq!(bench.receive(acknowledge(1, 1), Body::Empty), [Free(90)]);
+    assert_eq!(bench.ni.counters().retransmissions, 1);
+}
+
+#[test]
 fn a_sender_that_found_no_buffer_is_told_when_there_is_one() {
     let mut receiver =
         Bench::set_up(0, Settings { receive_buffers: 1, ..settings(Preset::IrxImc, 4) });

@@ -24,6 +24,7 @@ mod awaited;
 mod fetching;
 mod leaving;
 mod posted;
+mod ways;
 
 use crate::format::{Head, Packet};
 use crate::matching::{Envelope, Matcher, Pattern, Position};
@@ -151,6 +152,8 @@ struct Peer<S> {
     single_copy: bool,
     /// True if the network to it reads bytes where they belong.
     in_place: bool,
+    /// Bytes of a packet to it two of which take less time than one with as much as both, or 0.
+    paired_payload: usize,
     /// Number of the next message to it that leaves in several packets.
     next: u64,
 }
@@ -263,6 +266,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             is_unfetchable: false,
             single_copy: false,
             in_place: false,
+            paired_payload: 0,
             next: 0,
         };
         Exchange {
@@ -281,23 +285,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             lent: VecDeque::new(),
             fetching: VecDeque::new(),
             events: VecDeque::new(),
-        }
-    }
-
-    /// Chooses single copies: this rank's long messages to those for which `single_copy` is true
-    /// carry the address of their bytes, and their receivers fetch them if they can. It is off at
-    /// first. It is one copy in place of two, but by one core, where otherwise two share the work.
-    pub fn set_single_copy(&mut self, single_copy: impl Fn(Rank) -> bool) {
-        for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
-            peer.single_copy = single_copy(rank);
-        }
-    }
-
-    /// Chooses who is sent messages in a way that suits a network that [reads them where they
-    /// belong](crate::Network::post): those for which `in_place` is true. Nobody is at first.
-    pub fn set_in_place(&mut self, in_place: impl Fn(Rank) -> bool) {
-        for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
-            peer.in_place = in_place(rank);
         }
     }
 

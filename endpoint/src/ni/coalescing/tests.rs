@@ -121,3 +121,15 @@ fn a_packet_long_after_the_one_before_leaves_at_once() {
         assert!(!coalescing.follows(TO, packet * COALESCE_FOR));
     }
 }
+
+#[test]
+fn a_packet_of_a_systems_own_waits_for_the_programs_next_which_leaves_at_once() {
+    let mut coalescing = Coalescing::default();
+    assert_eq!(coalescing.launched(Hint::Aside, TO, 0), Leaves::Soon);
+    assert!(!coalescing.holds_packets());
+    assert_eq!(coalescing.launched(Hint::Nothing, TO, NEAR), Leaves::AtOnce);
+    assert_eq!(coalescing.launched(Hint::Nothing, TO, 2 * NEAR), Leaves::Soon);
+    assert!(coalescing.holds_packets());
+    coalescing.has_left();
+    assert!(!coalescing.holds_packets());
+}

@@ -54,10 +54,38 @@ fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
     fallback.put_off_from.store(0, Ordering::Relaxed);
     let tick = fallback.tick();
-    assert_eq!(fallback.put_off_within(100 * MS), tick..=LONGEST_PUT_OFF);
+    assert_eq!(fallback.put_off_within(100 * MS), tick..=LATE);
     fallback.makes_upcalls(100 * MS);
     assert_eq!(fallback.put_off_within(1_099 * MS), tick..=tick);
-    assert_eq!(fallback.put_off_within(1_100 * MS), tick..=LONGEST_PUT_OFF);
+    assert_eq!(fallback.put_off_within(1_100 * MS), tick..=LATE);
+}
+
+#[test]
+fn a_timer_that_is_dear_to_move_is_left_until_it_is_about_to_ring() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let put_off_from = || fallback.put_off_from.load(Ordering::Relaxed);
+    fallback.put_off(0, LATE);
+    assert_eq!(put_off_from(), RENEWED_AFTER);
+    assert!(!fallback.is_left(3 * MS), "it was not dear to set");
+    fallback.is_late.store(true, Ordering::Relaxed);
+    assert!(!fallback.is_left(RENEWED_AFTER), "the kernel's tick comes first");
+    assert!(fallback.is_left(3 * MS));
+    assert_eq!(put_off_from(), LATE - ABOUT);
+    assert!(!fallback.is_left(put_off_from() + 1));
+    fallback.put_off_from.store(0, Ordering::Relaxed);
+    assert!(!fallback.is_left(3 * MS), "the thread has set it, for whatever it waits");
+}
+
+#[test]
+fn acknowledgements_may_be_held_back_for_as_long_as_a_look_is_late() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let soon = 2 * LONGEST_WAIT;
+    assert_eq!(fallback.longest_wait(0, false), soon);
+    fallback.is_late.store(true, Ordering::Relaxed);
+    assert_eq!(fallback.longest_wait(0, false), LATE);
+    assert_eq!(fallback.longest_wait(0, true), soon, "the program's packets");
+    fallback.makes_upcalls(0);
+    assert_eq!(fallback.longest_wait(0, false), soon);
 }
 
 #[test]

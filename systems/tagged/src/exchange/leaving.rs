@@ -27,6 +27,14 @@ const LONG_PART: usize = 16 * 1024;
 const PARTS_AT_ONCE: usize = 8;
 
 impl<S: Source> Peer<S> {
+    /// Bytes in the first packet of an eager message that leaves in two.
+    #[inline]
+    fn first_of_pair(&self, length: u64) -> Option<usize> {
+        let (pair, length) = (self.paired_payload, length as usize);
+        (EAGER + length > pair && FIRST + MORE + length <= 2 * pair)
+            .then(|| pair.saturating_sub(FIRST))
+    }
+
     /// True if a message of these bytes may be sent eagerly, and is not better fetched.
     #[inline]
     fn may_send<B: Source>(&self, source: &B) -> bool {
@@ -76,6 +84,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.may_send_in_place(&source, message) {
             return self.send_first(network, message.to, envelope, source.keep(), true);
         }
+        let is_paired = peer.first_of_pair(length).is_some();
         let is_registered =
             message.wants_done && REGISTERED + length as usize <= network.payload_to(to);
         if message.wants_done != is_registered || !peer.may_send(&source) {
@@ -84,7 +93,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        if is_parted(network, to, length) {
+        if is_parted(network, to, length) || is_paired {
             return self.send_first(network, message.to, envelope, source, false);
         }
         // There was no room for its packet.
@@ -130,7 +139,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         let envelope = self.envelope(message, length);
         let peer = &mut self.peers[to.rank.index()];
-        if peer.leaving.is_some() || !peer.may_send(source) {
+        if peer.leaving.is_some() || peer.first_of_pair(length).is_some() || !peer.may_send(source)
+        {
             return Ok(false);
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
@@ -267,7 +277,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let most = match length as u64 {
             halved if HALVED.contains(&halved) => length / 2,
             longer if peer.in_place && longer > *HALVED.end() => FIRST_OF_PLACED,
-            _ => length - 1,
+            _ => peer.first_of_pair(length as u64).unwrap_or(length - 1),
         };
         let (room, number) = ((network.payload_to(to.rank) - FIRST).min(most), peer.next);
         let head = Packet::First { to: to.endpoint, envelope, number, bytes: &[] }.head();

@@ -7,7 +7,7 @@ mod zero_copy;
 
 use super::*;
 use crate::Error;
-use crate::format::Whole;
+use crate::format::{FIRST, MORE, Whole};
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, IN_PLACE_BYTES, MOST_REQUESTS, cost, window_of};
@@ -312,6 +312,26 @@ fn a_message_that_fills_a_packet_leaves_in_halves() {
         assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
         let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
         assert_eq!(sent.len(), packets, "{length} bytes");
+        for packet in sent {
+            world.give(1, Rank(0), &packet).unwrap();
+        }
+        world.receive(1, from(0, 5), length, length);
+        world.tell(1);
+        let (_, area, envelope) = world.received.last().unwrap();
+        assert_eq!((envelope.length as usize, &area.bytes), (length, &pattern_of(length)));
+    }
+}
+
+#[test]
+fn a_message_that_fits_two_short_packets_leaves_in_two() {
+    let mut world = World::new(2, 65_000, usize::MAX);
+    world.ranks[0].set_paired_payload(|_| 1400);
+    let longest = 2 * 1400 - (FIRST + MORE);
+    for (length, packets) in [(1376, 1), (1377, 2), (longest, 2), (longest + 1, 1)] {
+        assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
+        let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
+        assert_eq!(sent.len(), packets, "{length} bytes");
+        assert!(packets == 1 || sent.iter().all(|packet| packet.len() <= 1400));
         for packet in sent {
             world.give(1, Rank(0), &packet).unwrap();
         }
@@ -749,6 +769,8 @@ fn random_programs_receive_everything_once_and_in_order() {
             let [single_copy, in_place] = [random.happens(500), random.happens(500)];
             rank.set_single_copy(|_| single_copy);
             rank.set_in_place(|_| in_place);
+            let paired_payload = *random.choose(&[0, 700]);
+            rank.set_paired_payload(|_| paired_payload);
         });
         let (fails, count) = (random.below(20) as usize, random.below(2) as usize);
         world.net.fetchable.fails = fails..fails + count;
