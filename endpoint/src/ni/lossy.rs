@@ -167,7 +167,7 @@ impl TimerFallback {
         let time = self.put_off_by(now);
         match self.is_punctual(now) {
             true => time..=time,
-            false => time..=LATE,
+            false => time..=LATE.max(time),
         }
     }
 

@@ -305,20 +305,25 @@ fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped()
     assert_eq!(world.sent, [0]);
 }
 
+/// Packets in which a message of so many bytes leaves, which is received from them.
+fn packets_of(world: &mut World, length: usize) -> Vec<Vec<u8>> {
+    assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
+    let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
+    for packet in &sent {
+        world.give(1, Rank(0), packet).unwrap();
+    }
+    world.receive(1, from(0, 5), length, length);
+    world.tell(1);
+    let (_, area, envelope) = world.received.last().unwrap();
+    assert_eq!((envelope.length as usize, &area.bytes), (length, &pattern_of(length)));
+    sent
+}
+
 #[test]
 fn a_message_that_fills_a_packet_leaves_in_halves() {
     let mut world = World::new(2, 65_000, usize::MAX);
     for (length, packets) in [(40_000, 1), (50_000, 2), (65_536, 2), (90_000, 2), (100_000, 2)] {
-        assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
-        let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
-        assert_eq!(sent.len(), packets, "{length} bytes");
-        for packet in sent {
-            world.give(1, Rank(0), &packet).unwrap();
-        }
-        world.receive(1, from(0, 5), length, length);
-        world.tell(1);
-        let (_, area, envelope) = world.received.last().unwrap();
-        assert_eq!((envelope.length as usize, &area.bytes), (length, &pattern_of(length)));
+        assert_eq!(packets_of(&mut world, length).len(), packets, "{length} bytes");
     }
 }
 
@@ -328,17 +333,9 @@ fn a_message_that_fits_two_short_packets_leaves_in_two() {
     world.ranks[0].set_paired_payload(|_| 1400);
     let longest = 2 * 1400 - (FIRST + MORE);
     for (length, packets) in [(1376, 1), (1377, 2), (longest, 2), (longest + 1, 1)] {
-        assert!(world.send(0, &to(1, 5), 0, &pattern_of(length)));
-        let sent: Vec<_> = std::iter::from_fn(|| world.net.take(0, 1)).collect();
+        let sent = packets_of(&mut world, length);
         assert_eq!(sent.len(), packets, "{length} bytes");
         assert!(packets == 1 || sent.iter().all(|packet| packet.len() <= 1400));
-        for packet in sent {
-            world.give(1, Rank(0), &packet).unwrap();
-        }
-        world.receive(1, from(0, 5), length, length);
-        world.tell(1);
-        let (_, area, envelope) = world.received.last().unwrap();
-        assert_eq!((envelope.length as usize, &area.bytes), (length, &pattern_of(length)));
     }
 }
 
