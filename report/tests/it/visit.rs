@@ -41,13 +41,24 @@ fn browse(page: &Path, profile: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Packets all over the run, a dozen or so, between different ranks.
+/// Packets that a page draws at once; of more it shows that they are there.
+const MOST_DRAWN: usize = 3000;
+
+/// Packets all over the run, a dozen or so, between different ranks, which a page draws if it shows
+/// them.
 pub fn sample(analysis: &Analysis) -> Vec<Value> {
     let is_seen =
         |arrow: &&Arrow| arrow.packet.tag.is_data() && arrow.from != arrow.to && arrow.flight() > 0;
     let seen: Vec<&Arrow> = analysis.arrows.iter().filter(is_seen).collect();
     let step = seen.len().div_ceil(12).max(1);
-    let given = seen.into_iter().step_by(step).map(|arrow| {
+    // A page shows those around each, twice its flight to either side.
+    let are_drawn = |arrow: &&Arrow| {
+        let margin = 2 * arrow.flight();
+        let (from, to) = (arrow.left.saturating_sub(margin), arrow.arrived + margin);
+        let in_sight = |other: &&Arrow| other.left <= to && other.arrived >= from;
+        analysis.arrows.iter().filter(in_sight).count() <= MOST_DRAWN
+    };
+    let given = seen.into_iter().step_by(step).filter(are_drawn).map(|arrow| {
         let Arrow { from, to, left, arrived, .. } = arrow;
         json!({"from": from, "to": to, "left": left, "arrived": arrived})
     });
