@@ -43,6 +43,8 @@ fn browse(page: &Path, profile: &Path) -> String {
 
 /// Packets that a page draws at once; of more it shows that they are there.
 const MOST_DRAWN: usize = 3000;
+/// Lanes to either side of a rank that a page shows with it, at least.
+const LANES_AROUND: u32 = 4;
 
 /// Packets all over the run, a dozen or so, between different ranks, which a page draws if it shows
 /// them.
@@ -55,7 +57,11 @@ pub fn sample(analysis: &Analysis) -> Vec<Value> {
     let are_drawn = |arrow: &&Arrow| {
         let margin = 2 * arrow.flight();
         let (from, to) = (arrow.left.saturating_sub(margin), arrow.arrived + margin);
-        let in_sight = |other: &&Arrow| other.left <= to && other.arrived >= from;
+        let is_near = |rank: u32| rank.abs_diff(arrow.from) <= LANES_AROUND;
+        let in_sight = |other: &&Arrow| {
+            let is_shown = is_near(other.from) || is_near(other.to);
+            is_shown && other.left <= to && other.arrived >= from
+        };
         analysis.arrows.iter().filter(in_sight).count() <= MOST_DRAWN
     };
     let given = seen.into_iter().step_by(step).filter(are_drawn).map(|arrow| {
