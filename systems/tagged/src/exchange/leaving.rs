@@ -27,7 +27,15 @@ const LONG_PART: usize = 16 * 1024;
 const PARTS_AT_ONCE: usize = 8;
 
 impl<S: Source> Peer<S> {
-    /// Bytes in the first packet of an eager message that leaves in two.
+    /// True if an eager message of this length to this rank, `to`, leaves in several packets.
+    #[inline]
+    fn is_parted<N: Network>(&self, network: &N, to: Rank, length: u64) -> bool {
+        HALVED.contains(&length)
+            || EAGER + length as usize > network.payload_to(to)
+            || self.first_of_pair(length).is_some()
+    }
+
+    /// Bytes in the first packet of an eager message that leaves in two rather than in a long one.
     #[inline]
     fn first_of_pair(&self, length: u64) -> Option<usize> {
         let (pair, length) = (self.paired_payload, length as usize);
@@ -50,12 +58,6 @@ impl<S: Source> Peer<S> {
             && self.flow.may_send_in_place(length)
             && source.lies_at().is_some()
     }
-}
-
-/// True if an eager message of this length leaves in several packets.
-#[inline]
-fn is_parted<N: Network>(network: &N, to: Rank, length: u64) -> bool {
-    HALVED.contains(&length) || EAGER + length as usize > network.payload_to(to)
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
@@ -84,7 +86,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if peer.may_send_in_place(&source, message) {
             return self.send_first(network, message.to, envelope, source.keep(), true);
         }
-        let is_paired = peer.first_of_pair(length).is_some();
         let is_registered =
             message.wants_done && REGISTERED + length as usize <= network.payload_to(to);
         if message.wants_done != is_registered || !peer.may_send(&source) {
@@ -93,7 +94,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        if is_parted(network, to, length) || is_paired {
+        if peer.is_parted(network, to, length) {
             return self.send_first(network, message.to, envelope, source, false);
         }
         // There was no room for its packet.
@@ -134,12 +135,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         source: &B,
     ) -> Result<bool> {
         let (to, length) = (message.to, source.length());
-        if to.rank == self.rank || message.wants_done || is_parted(network, to.rank, length) {
+        if to.rank == self.rank || message.wants_done {
             return Ok(false);
         }
         let envelope = self.envelope(message, length);
         let peer = &mut self.peers[to.rank.index()];
-        if peer.leaving.is_some() || peer.first_of_pair(length).is_some() || !peer.may_send(source)
+        if peer.leaving.is_some()
+            || peer.is_parted(network, to.rank, length)
+            || !peer.may_send(source)
         {
             return Ok(false);
         }
