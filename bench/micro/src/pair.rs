@@ -129,6 +129,10 @@ pub struct Shape {
     pub each: bool,
 }
 
+/// Round trips before a sample that do not count, where each is one: another line had its turn, and
+/// its code and data are what caches hold. [`crate::after_pause`] is about those.
+const WARM_UP: u64 = 10;
+
 impl Shape {
     /// Messages of a sample, those that go back too.
     pub fn messages(&self) -> u64 {
@@ -136,6 +140,17 @@ impl Shape {
             Pattern::PingPong => 2 * self.count,
             Pattern::Stream => self.count,
         }
+    }
+
+    /// This end's part of what comes before a sample.
+    ///
+    /// # Errors
+    /// The line is broken.
+    fn warm_up(&self, line: &mut dyn Line, end: End, bytes: &[u8]) -> Result<()> {
+        if self.each {
+            Shape { count: WARM_UP, ..*self }.sample(line, end, bytes)?;
+        }
+        Ok(())
     }
 
     /// This end's part of a sample, and what it gave. The figures mean something at the first end
@@ -221,6 +236,7 @@ pub fn measure(
     for round in 0..=rounds {
         for (index, line) in lines.iter_mut().enumerate() {
             side.meet(|| Ok(()))?;
+            shape.warm_up(*line, end, &bytes)?;
             let before = processor_time();
             let sampled = shape.sample(*line, end, &bytes)?;
             let used = processor_time().saturating_sub(before);

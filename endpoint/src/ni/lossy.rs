@@ -34,12 +34,9 @@ const LONGEST_PUT_OFF: Nanoseconds = 5_000_000;
 ///
 /// [`Timer`]: weft_link::timer::Timer
 const LATE: Nanoseconds = 6_000_000;
-/// ... time after which that timer is set again, ...
+/// ... and time after which it does so again. The timer stays as it is: the thread wakes early,
+/// finds that the program was here, and sleeps on.
 const RENEWED_AFTER: Nanoseconds = 500_000;
-/// ... unless it may be the next one by then, which is as dear to move: then it is left, ...
-const NEXT: Nanoseconds = 4_100_000;
-/// ... until it is about to ring.
-const ABOUT: Nanoseconds = 700_000;
 /// Time for which looks are punctual after the upcall thread has made upcalls: for a program whose
 /// peers count on them, a later look is a later answer.
 const PUNCTUAL_FOR: Nanoseconds = 1_000_000_000;
@@ -148,20 +145,6 @@ impl TimerFallback {
         self.punctual_until.store(now + PUNCTUAL_FOR, Ordering::Relaxed);
     }
 
-    /// True if the look stays as it is for now, because its timer is dear to move.
-    #[cold]
-    fn is_left(&self, now: Nanoseconds) -> bool {
-        if self.put_off_from.load(Ordering::Relaxed) == 0 || !self.is_late.load(Ordering::Relaxed) {
-            return false;
-        }
-        let left = self.rings_at.load(Ordering::Relaxed).saturating_sub(now);
-        let is_left = (ABOUT..NEXT).contains(&left);
-        if is_left {
-            self.put_off_from.store(now + left - ABOUT, Ordering::Relaxed);
-        }
-        is_left
-    }
-
     /// Times by which a program that is at its packets `now` may put the look off.
     fn put_off_within(&self, now: Nanoseconds) -> RangeInclusive<Nanoseconds> {
         let time = self.put_off_by(now);
@@ -169,6 +152,18 @@ impl TimerFallback {
             true => time..=time,
             false => time..=LATE.max(time),
         }
+    }
+
+    /// Puts the look off again where that may be late, and leaves the link's timer, which is dear
+    /// to set: it rings too early. False if the timer has to be set.
+    fn puts_off_late(&self, now: Nanoseconds) -> bool {
+        let is_asleep = self.put_off_from.load(Ordering::Relaxed) == 0;
+        let is_late = self.is_late.load(Ordering::Relaxed) && !is_asleep && !self.is_punctual(now);
+        if is_late {
+            self.rings_early.store(true, Ordering::Relaxed);
+            self.look_later(now, LATE);
+        }
+        is_late
     }
 
     fn is_punctual(&self, now: Nanoseconds) -> bool {
@@ -187,22 +182,24 @@ impl TimerFallback {
 
     /// Puts the look off for so long, when the link's timer rings.
     fn put_off(&self, now: Nanoseconds, time: Nanoseconds) {
-        self.looks_at.store(now + time, Ordering::Relaxed);
         self.rings_at.store(now + time, Ordering::Relaxed);
-        let renewed = if time == LATE { RENEWED_AFTER } else { time / 2 };
-        self.put_off_from.store(now + renewed, Ordering::Relaxed);
         self.rings_early.store(false, Ordering::Relaxed);
         self.looks_for_held.store(false, Ordering::Relaxed);
+        self.look_later(now, time);
+    }
+
+    fn look_later(&self, now: Nanoseconds, time: Nanoseconds) {
+        self.looks_at.store(now + time, Ordering::Relaxed);
+        let renewed = if time == LATE { RENEWED_AFTER } else { time / 2 };
+        self.put_off_from.store(now + renewed, Ordering::Relaxed);
     }
 
     /// Puts the look off that was to send what was held back: that is sent. The link's timer stays,
     /// because setting it costs more than one that rings too early.
     fn put_off_early(&self, now: Nanoseconds) {
-        if self.looks_for_held.swap(false, Ordering::Relaxed) {
-            let time = self.put_off_by(now);
+        if self.looks_for_held.swap(false, Ordering::Relaxed) && !self.puts_off_late(now) {
             self.rings_early.store(true, Ordering::Relaxed);
-            self.looks_at.store(now + time, Ordering::Relaxed);
-            self.put_off_from.store(now + time / 2, Ordering::Relaxed);
+            self.look_later(now, self.put_off_by(now));
         }
     }
 
@@ -401,7 +398,7 @@ impl<L: Link> Node<L> {
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
         if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed)
-            && !self.timer_fallback.is_left(now)
+            && !self.timer_fallback.puts_off_late(now)
         {
             self.put_off_look(inner, now, self.timer_fallback.put_off_within(now));
         }

@@ -61,19 +61,23 @@ fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
 }
 
 #[test]
-fn a_timer_that_is_dear_to_move_is_left_until_it_is_about_to_ring() {
+fn a_timer_that_is_dear_to_set_is_left_while_the_program_talks() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
-    let put_off_from = || fallback.put_off_from.load(Ordering::Relaxed);
+    let load = |time: &AtomicU64| time.load(Ordering::Relaxed);
     fallback.put_off(0, LATE);
-    assert_eq!(put_off_from(), RENEWED_AFTER);
-    assert!(!fallback.is_left(3 * MS), "it was not dear to set");
+    assert!(!fallback.puts_off_late(MS), "it was not dear to set");
     fallback.is_late.store(true, Ordering::Relaxed);
-    assert!(!fallback.is_left(RENEWED_AFTER), "the kernel's tick comes first");
-    assert!(fallback.is_left(3 * MS));
-    assert_eq!(put_off_from(), LATE - ABOUT);
-    assert!(!fallback.is_left(put_off_from() + 1));
+    assert!(fallback.puts_off_late(MS));
+    assert_eq!(load(&fallback.looks_at), MS + LATE);
+    assert_eq!(load(&fallback.put_off_from), MS + RENEWED_AFTER);
+    assert_eq!(load(&fallback.rings_at), LATE, "it is left");
+    assert!(fallback.rings_early.load(Ordering::Relaxed), "and who wakes by it sleeps on");
+    fallback.makes_upcalls(2 * MS);
+    assert!(!fallback.puts_off_late(3 * MS), "looks are punctual now");
+    let later = 2 * MS + PUNCTUAL_FOR;
+    assert!(fallback.puts_off_late(later));
     fallback.put_off_from.store(0, Ordering::Relaxed);
-    assert!(!fallback.is_left(3 * MS), "the thread has set it, for whatever it waits");
+    assert!(!fallback.puts_off_late(later), "the thread has set it, for whatever it waits");
 }
 
 #[test]
@@ -107,6 +111,10 @@ fn a_look_for_what_is_held_back_is_put_off_once_that_is_sent() {
     fallback.looks_for_held.store(true, Ordering::Relaxed);
     fallback.put_off_early(MS);
     assert!(!fallback.looks_when_it_rings(early - 1), "it may have rung");
+    fallback.looks_for_held.store(true, Ordering::Relaxed);
+    fallback.is_late.store(true, Ordering::Relaxed);
+    fallback.put_off_early(2 * MS);
+    assert_eq!(looks_at(), 2 * MS + LATE, "a late look is as late after it");
 }
 
 #[test]
