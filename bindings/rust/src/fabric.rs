@@ -46,7 +46,7 @@ pub(crate) fn attach(
         network.secret.derive(CARDS),
         network.job,
         rank,
-        network.protection.of_datagrams(),
+        network.protection.of_bare_frames(),
     );
     let (cards, meeting) = meet(socket, network.addresses.clone(), keys, own, MEETING_LIMIT)?;
     for (other, card) in (0..).map(Rank).zip(&cards) {

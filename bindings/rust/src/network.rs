@@ -48,8 +48,8 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &segments)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
-    let protection = network.protection.of_datagrams();
-    let keys = Keys::new(network.secret.clone(), network.job, member.rank(), protection);
+    let keys =
+        |protection| Keys::new(network.secret.clone(), network.job, member.rank(), protection);
     let mtu = network.mtu.bytes().into();
     let near_ranks = Near { ranks: ranks_here, carries: !options.all_far };
     let ranks = network.ranks();
@@ -58,6 +58,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let peers = network.hosts.iter().map(interface).collect::<Option<_>>();
         let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
         let group = network.copied.then(|| weft_xdp::group_of(network.job));
+        let keys = keys(network.protection.of_bare_frames());
         let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
         if let Some(listener) = listener {
@@ -90,7 +91,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let far = Udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
-        keys,
+        keys: keys(network.protection),
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
         group: network.copied.then(|| group_of(network.job, address.ip())),

@@ -501,6 +501,12 @@ pub trait Part: Link {
     #[must_use]
     fn transmit_copy(&mut self, to: Rank, header: &Header, bytes: &[u8]) -> bool;
 
+    /// User bytes of a packet at most that leaves with one call of the system: more than
+    /// [`Capabilities::max_payload`] where that cuts up what it is handed.
+    fn most_payload_at_once(&self) -> usize {
+        self.capabilities().max_payload
+    }
+
     /// Allocates a buffer and fills it with `bytes`, to be transmitted to several, and then freed.
     /// `None` if a copy for each costs no more, or no frame is free.
     fn copy_in(&mut self, bytes: &[u8]) -> Option<Buffer> {

@@ -134,7 +134,7 @@ impl<F: Part> Bulk<F> {
                 ..outside
             },
             frames: Frames::new(frames)?,
-            ways: Ways::new(peers, own, outside.max_payload),
+            ways: Ways::new(peers, own, far.most_payload_at_once()),
             arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
             incoming: Incoming::new(receive_frames, Vec::new()),
             seals,
@@ -200,7 +200,8 @@ impl<F: Part> Bulk<F> {
         if !is_numbered(header.tag) {
             return self.transmit_far(to, header, payload);
         }
-        if !is_long && self.ways.has_arrived(to) {
+        if usize::from(header.size) <= self.far.most_payload_at_once() && self.ways.has_arrived(to)
+        {
             return self.transmit_far(to, header, payload);
         }
         let begins = self.ways.datagram_most(to) >= 0;

@@ -4,7 +4,7 @@
 //! is *open*: somebody reads a packet in it. One is never lent to readers, so that something can
 //! always land.
 
-use crate::pieces::Assembly;
+use crate::pieces::{Assembly, Run};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
@@ -85,6 +85,9 @@ pub trait Source<P> {
     fn has_opened_tail(&mut self, is_authentic: bool) {
         let _ = is_authentic;
     }
+
+    /// A datagram that it found was refused: bytes that it has believed may be anybody's.
+    fn was_refused(&mut self) {}
 }
 
 /// Frames that are there already, each in a buffer of its own: where no network brings them.
@@ -219,7 +222,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             }
             match self.arrived.pop_front() {
                 Some((place, landed)) if source.tail().is_empty() => {
-                    self.open(place, landed, seals);
+                    self.open(place, landed, source, seals);
                 }
                 Some((place, landed)) => self.open_cut(place, landed, source, seals),
                 None if looks.next().is_some() && self.look(source) => {}
@@ -255,13 +258,20 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
     /// Opens what landed in `place`, before anybody reads in it.
     #[inline]
-    fn open(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
+    fn open(
+        &mut self,
+        mut place: P,
+        landed: Landed,
+        source: &mut impl Source<P>,
+        seals: &mut Seals,
+    ) {
         let Landed { start, end, datagram_bytes } = landed;
         if end - start > datagram_bytes {
-            return self.open_joined(place, landed, seals);
+            return self.open_joined(place, landed, source, seals);
         }
         self.counters.datagrams += 1;
         let Ok(opened) = seals.open(&mut place[start..end]) else {
+            source.was_refused();
             return self.spare.push(place);
         };
         let contents = start + opened.contents.start..start + opened.contents.end;
@@ -278,28 +288,80 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
     /// Opens all datagrams that landed in `place`.
     #[inline(never)]
-    fn open_joined(&mut self, mut place: P, landed: Landed, seals: &mut Seals) {
-        let mut start = landed.start;
+    fn open_joined(
+        &mut self,
+        mut place: P,
+        landed: Landed,
+        source: &mut impl Source<P>,
+        seals: &mut Seals,
+    ) {
+        let (mut start, mut run) = (landed.start, None);
         while start < landed.end {
             let end = landed.end.min(start + landed.datagram_bytes.max(1));
             self.counters.datagrams += 1;
-            if let Ok(opened) = seals.open(&mut place[start..end]) {
-                let contents = start + opened.contents.start..start + opened.contents.end;
-                // Where systems hand on what is joined, interfaces let pass what is too long alone.
-                if opened.kind == Kind::PROBE {
-                    self.came(opened.source, end - start);
+            match seals.open(&mut place[start..end]) {
+                Ok(opened) => {
+                    let contents = start + opened.contents.start..start + opened.contents.end;
+                    // Where systems hand on what is joined, interfaces let pass what is too long
+                    // alone.
+                    if opened.kind == Kind::PROBE {
+                        self.came(opened.source, end - start);
+                    }
+                    match opened.kind {
+                        Kind::PACKETS => self.more.push_back(contents),
+                        Kind::PIECE => {
+                            self.take_piece(&mut run, opened.source, &mut place, contents);
+                        }
+                        _ => self.take_other(&opened, &place[contents]),
+                    }
                 }
-                match opened.kind {
-                    Kind::PACKETS => self.more.push_back(contents),
-                    _ => self.take_other(&opened, &place[contents]),
-                }
+                Err(_) => source.was_refused(),
             }
             start = end;
         }
+        self.leave(run, &place);
         match self.more.pop_front() {
             Some(packets) => self.enter(Place::Link(place), packets, First::Unread),
             None => self.spare.push(place),
         }
+    }
+
+    /// Takes a piece that `source` sent, in a place with others.
+    fn take_piece(
+        &mut self,
+        run: &mut Option<Run>,
+        source: Rank,
+        place: &mut [u8],
+        piece: Range<usize>,
+    ) {
+        let goes_on = run.as_mut().is_some_and(|run| run.goes_on(source, place, piece.clone()));
+        if !goes_on {
+            self.leave(run.take(), place);
+            *run = Run::begin(source, place, piece.clone());
+            if run.is_none() {
+                return self.assemble(source, &place[piece]);
+            }
+        }
+        if let Some(whole) = run.take_if(|run| run.is_whole())
+            && let Some(packet) = whole.packet(place)
+        {
+            self.counters.joined += 1;
+            self.more.push_back(packet);
+        }
+    }
+
+    /// Leaves a run whose rest has yet to come.
+    fn leave(&mut self, run: Option<Run>, place: &[u8]) {
+        if let Some(run) = run {
+            self.assemble(run.source(), run.contents(place));
+        }
+    }
+
+    /// Puts a piece of `source` to those that came before.
+    fn assemble(&mut self, source: Rank, piece: &[u8]) {
+        let packet = self.sender(source).assembly.add(source, piece);
+        self.counters.joined += u64::from(packet.is_some());
+        self.whole.extend(packet);
     }
 
     /// Opens a datagram whose end is elsewhere.
@@ -347,11 +409,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
     fn take_other(&mut self, opened: &Opened, contents: &[u8]) {
         let source = opened.source;
         match opened.kind {
-            Kind::PIECE => {
-                let packet = self.sender(source).assembly.add(source, contents);
-                self.counters.joined += u64::from(packet.is_some());
-                self.whole.extend(packet);
-            }
+            Kind::PIECE => self.assemble(source, contents),
             Kind::PROBE => {
                 if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
                     let longest = std::mem::take(&mut self.sender(source).longest);

@@ -11,6 +11,8 @@ use weft_wire::path::{self, Answer, Piece, Probe};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
+mod runs;
+
 /// Datagrams that are looked at for one that a multicast's next receiver can share.
 const LOOK_BACK: usize = 8;
 
@@ -22,7 +24,7 @@ const TOGETHER: usize = 8;
 /// for it.
 const LEAST_PAYLOAD: usize = 512;
 
-/// Counters of datagrams on their way out.
+/// Counters of datagrams on their way out; a run counts as one.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Sent {
     /// Datagrams that the kernel took.
@@ -70,6 +72,8 @@ pub struct Datagram<P> {
     /// Offset behind its last byte.
     end: usize,
     kind: Kind,
+    /// Of a run the bytes of each frame but the last; else 0.
+    cut_at: usize,
     /// Nothing can be added.
     closed: bool,
     sealed: bool,
@@ -97,6 +101,15 @@ struct Peer {
     cut: u32,
 }
 
+impl Peer {
+    /// A packet leaves in pieces. Returns its number.
+    fn begins_pieces(&mut self) -> u32 {
+        self.way.leaves_in_pieces();
+        self.cut = self.cut.wrapping_add(1);
+        self.cut
+    }
+}
+
 /// The datagrams of one rank that wait, in places `P` of equal size.
 pub struct Outgoing<P> {
     waiting: VecDeque<Datagram<P>>,
@@ -109,6 +122,8 @@ pub struct Outgoing<P> {
     room: Range<usize>,
     trailer_bytes: usize,
     most: usize,
+    /// Frames of a run at most; 0 if the system cuts up nothing.
+    most_in_run: usize,
     /// By rank: the address at which the network reaches it with others, if there is one.
     shared: Vec<Option<u16>>,
     /// Counters of datagrams so far; kept by whoever sends them.
@@ -129,6 +144,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             room,
             trailer_bytes,
             most,
+            most_in_run: 0,
             shared: Vec::new(),
             sent: Sent::default(),
         }
@@ -191,8 +207,9 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         frame <= self.peers[to.index()].way.most() as usize
     }
 
-    /// Adds a packet to a datagram to `to`, or in several if the way there takes no frame as long
-    /// as that, or drops it if there is no room. `spare` gives a place for a new datagram.
+    /// Adds a packet to a datagram to `to`, or in several, or a run of them, if the way there takes
+    /// no frame as long as that, or drops it if there is no room. `spare` gives a place for a new
+    /// datagram.
     #[inline]
     pub fn put(
         &mut self,
@@ -217,7 +234,10 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     ) {
         let bytes = envelope::packet_bytes(body.len());
         if !self.is_taken_whole(to, bytes) {
-            return self.put_pieces(to, header, body, spare);
+            return match self.piece_in_run(to, bytes) {
+                Some(piece) => self.put_run(to, header, body, piece, spare),
+                None => self.put_pieces(to, header, body, spare),
+            };
         }
         let Some(datagram) = self.room_for(to, bytes, spare) else {
             self.sent.crowded_out += 1;
@@ -245,10 +265,8 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         envelope::put(&mut packet, header, body);
         let peer = &mut self.peers[to.index()];
         let room = peer.way.most() as usize - envelope::SIZE - self.trailer_bytes;
-        peer.way.leaves_in_pieces();
-        peer.cut = peer.cut.wrapping_add(1);
+        let (number, total) = (peer.begins_pieces(), packet.len() as u16);
         self.sent.cut += 1;
-        let (number, total) = (peer.cut, packet.len() as u16);
         let bytes = piece_bytes(packet.len(), room);
         for (piece, offset) in packet.chunks(bytes).zip((0..).step_by(bytes)) {
             let Some(place) = spare() else {
@@ -441,8 +459,8 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     fn begin(&mut self, to: Rank, place: P, closed: bool) -> &mut Datagram<P> {
         self.peers[to.index()].last = self.left + self.waiting.len() as u64;
         let end = self.room.start + envelope::SIZE;
-        let (kind, sealed, several) = (Kind::PACKETS, false, None);
-        self.waiting.push_back(Datagram { to, place, end, kind, closed, sealed, several });
+        let (kind, cut_at, sealed, several) = (Kind::PACKETS, 0, false, None);
+        self.waiting.push_back(Datagram { to, place, end, kind, cut_at, closed, sealed, several });
         let last = self.waiting.len() - 1;
         &mut self.waiting[last]
     }
@@ -453,6 +471,10 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         for datagram in self.waiting.iter_mut().filter(|datagram| !datagram.sealed) {
             datagram.end += self.trailer_bytes;
             (datagram.closed, datagram.sealed) = (true, true);
+            if datagram.cut_at > 0 {
+                datagram.seal_run(self.room.start, seals.sealer(datagram.to));
+                continue;
+            }
             let frame = &mut datagram.place[self.room.start..datagram.end];
             match &datagram.several {
                 Some(Several { receivers: 2.., .. }) => seals.seal_several(frame),

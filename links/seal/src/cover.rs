@@ -4,7 +4,8 @@
 //! tag = SipHash-2-4(pair's key, head | cover | own)
 //! head:   the envelope up to its tag: kind, job, ranks, length of the contents, number (24)
 //! cover:  the contents if they are short; else AEGIS-128X4-MAC(job's key, contents) (16), or, of
-//!         one packet where bodies are left to whoever carries them, its first bytes (128)
+//!         one packet, or a piece of one, where bodies are left to whoever carries them, its first
+//!         bytes (128)
 //! own:    the receiver's entry up to its tag (24), in a frame for several; else nothing
 //! ```
 //! This is a keyed hash that nobody sees under a pseudorandom function (Wegman and Carter 1981;
@@ -63,7 +64,10 @@ impl Digest {
         if contents.len() <= DIRECT_BYTES {
             return Cover::Direct(contents);
         }
-        let is_one = || kind == Kind::PACKETS && lone_packet(contents, contents.len()).is_some();
+        let is_one = || match kind {
+            Kind::PACKETS => lone_packet(contents, contents.len()).is_some(),
+            kind => kind == Kind::PIECE,
+        };
         if !self.whole && is_one() {
             return Cover::start(contents, &[]);
         }

@@ -64,7 +64,7 @@ pub enum Protection {
     /// A tag over what says how the frame is to be taken: the head of the frame, and of a long
     /// packet its header and the first bytes of its body. Nobody else gets in, and no frame counts
     /// twice; but the rest of a long body is only what whoever carries it makes of it. For ways
-    /// that keep bytes as they are by themselves, such as TCP.
+    /// that keep bytes as they are by themselves, as TCP's and UDP's checksum does.
     #[default]
     Headers,
     /// A tag over all of a frame: nobody else gets in or changes anything.
@@ -74,10 +74,10 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// The protection of datagrams in a job with this one. The network may damage what is in them,
-    /// and only their tag shows it.
+    /// The protection of frames without a checksum of the system's, in a job with this one. The
+    /// network may damage what is in them, and only their tag shows it.
     #[must_use]
-    pub fn of_datagrams(self) -> Self {
+    pub fn of_bare_frames(self) -> Self {
         self.max(Protection::Tagged)
     }
 

@@ -24,7 +24,18 @@ pub(crate) const MOST_JOINED: usize = 1 << 16;
 pub(crate) struct Run<'a> {
     /// Destination, if the socket does not know it.
     pub to: Option<SocketAddr>,
-    pub datagrams: &'a [&'a [u8]],
+    /// Their bytes, in one part or more.
+    pub parts: &'a [&'a [u8]],
+    /// Bytes of each datagram but the last, if there are several.
+    pub cut_at: Option<usize>,
+}
+
+impl<'a> Run<'a> {
+    /// Datagrams of which each is a part.
+    pub fn of(to: Option<SocketAddr>, datagrams: &'a [&'a [u8]]) -> Self {
+        let cut_at = (datagrams.len() > 1).then(|| datagrams[0].len());
+        Run { to, parts: datagrams, cut_at }
+    }
 }
 
 /// A socket address as the kernel wants it.
@@ -47,14 +58,14 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
     let runs = &runs[..runs.len().min(MOST)];
     let mut addresses = [const { MaybeUninit::<Address>::uninit() }; MOST];
     let mut controls = [Control([0; 32]); MOST];
-    let pieces: usize = runs.iter().map(|run| run.datagrams.len()).sum();
+    let pieces: usize = runs.iter().map(|run| run.parts.len()).sum();
     let mut vectors: Vec<libc::iovec> = Vec::with_capacity(pieces);
     let mut messages = [const { MaybeUninit::<libc::mmsghdr>::zeroed() }; MOST];
     for (i, run) in runs.iter().enumerate() {
         let first = vectors.len();
-        vectors.extend(run.datagrams.iter().map(|datagram| libc::iovec {
-            iov_base: datagram.as_ptr().cast_mut().cast(),
-            iov_len: datagram.len(),
+        vectors.extend(run.parts.iter().map(|part| libc::iovec {
+            iov_base: part.as_ptr().cast_mut().cast(),
+            iov_len: part.len(),
         }));
         // SAFETY: all zeros is a valid `mmsghdr`: null pointers and lengths of 0.
         let message = unsafe { messages[i].assume_init_mut() };
@@ -65,10 +76,10 @@ pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize
         }
         // The capacity was reserved above, so the elements do not move.
         header.msg_iov = vectors.as_mut_ptr().wrapping_add(first);
-        header.msg_iovlen = run.datagrams.len() as _;
-        if run.datagrams.len() > 1 {
+        header.msg_iovlen = run.parts.len() as _;
+        if let Some(bytes) = run.cut_at {
             header.msg_control = (&raw mut controls[i]).cast();
-            header.msg_controllen = write_segment(&mut controls[i], run.datagrams[0].len()) as _;
+            header.msg_controllen = write_segment(&mut controls[i], bytes) as _;
         }
     }
     // SAFETY: the first `runs.len()` messages are initialised. Their names, vectors and controls

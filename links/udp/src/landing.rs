@@ -1,9 +1,12 @@
 //! Buffers that the kernel may write to, and how it is asked for datagrams.
 //!
-//! A look is one plain `recv`, until one finds [`MANY`]. From then on the kernel hands over
-//! datagrams of one sender joined (UDP_GRO), and says how long each is in a control message. That
-//! takes 0.3 us more of each look, on the way of each message, and there is no way back: a kernel
-//! that was told to stop (6.18) goes on to join, and does not say how long they are.
+//! A look is one plain `recv`. The kernel is told to join datagrams of one sender (UDP_GRO) when it
+//! first parts a run of pieces, or when one look finds [`MANY`]. It says how long joined ones are
+//! in a control message, which takes 0.2 us more of each look, on the way of each message. So
+//! nobody asks for that: the first frame's envelope says how long it is, and all but the last are
+//! as long. Anybody may have written that envelope; the first frame that is refused has the kernel
+//! say it from there on. There is no way back, because a kernel that was told to stop (6.18) goes
+//! on to join.
 
 use crate::batch::{self, MOST};
 use std::collections::VecDeque;
@@ -11,6 +14,7 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use weft_datagram::{Landed, Source};
+use weft_wire::envelope::{self, Envelope, Kind};
 
 /// Datagrams in one look from which on the kernel is to join them.
 const MANY: usize = 8;
@@ -29,7 +33,10 @@ pub(crate) struct Landing {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Joining {
     Separate,
-    Joined,
+    /// Its frames say how long they are.
+    Believed,
+    /// The kernel says it.
+    Told,
     /// It cannot.
     Unavailable,
 }
@@ -53,8 +60,28 @@ impl Landing {
             self.places.push(place);
             return 0;
         };
-        arrived.push_back((place, Landed { start: 0, end, datagram_bytes: end }));
+        let datagram_bytes = match envelope::parse(&place[..end]) {
+            Ok(frame) => self.bytes_of(&frame, end),
+            Err(_) => end,
+        };
+        arrived.push_back((place, Landed { start: 0, end, datagram_bytes }));
         1
+    }
+
+    /// Bytes of the first datagram of so many bytes in all, which begin with this envelope.
+    #[inline]
+    fn bytes_of(&mut self, frame: &Envelope, all: usize) -> usize {
+        if self.joining == Joining::Separate {
+            if frame.kind == Kind::PIECE {
+                self.join(Joining::Believed);
+            }
+            return all;
+        }
+        // A frame for several has a table behind its contents.
+        match frame.kind {
+            Kind::SEVERAL => all,
+            _ => all.min(envelope::SIZE + frame.length as usize),
+        }
     }
 
     fn look_for_many(
@@ -76,11 +103,11 @@ impl Landing {
         count
     }
 
-    /// Has the kernel join datagrams, now that many arrive.
+    /// Has the kernel join datagrams.
     #[cold]
-    fn join(&mut self) {
+    fn join(&mut self, joining: Joining) {
         self.joining = match batch::join_arrivals(self.socket.as_fd()) {
-            true => Joining::Joined,
+            true => joining,
             false => Joining::Unavailable,
         };
     }
@@ -93,15 +120,22 @@ impl Source<Box<[u8]>> for Landing {
         spare: &mut Vec<Box<[u8]>>,
         arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
     ) -> bool {
-        let count = match self.joining != Joining::Joined && self.found < SINGLE_LOOKS {
+        let count = match self.joining != Joining::Told && self.found < SINGLE_LOOKS {
             true => self.look_for_one(spare, arrived),
             false => self.look_for_many(spare, arrived),
         };
         self.found = if count > 0 { self.found.saturating_add(1) } else { 0 };
         if count >= MANY && self.joining == Joining::Separate {
-            self.join();
+            self.join(Joining::Believed);
         }
         count > 0
+    }
+
+    #[cold]
+    fn was_refused(&mut self) {
+        if self.joining == Joining::Believed {
+            self.joining = Joining::Told;
+        }
     }
 }
 

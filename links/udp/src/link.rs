@@ -375,6 +375,10 @@ impl Part for Udp {
         true
     }
 
+    fn most_payload_at_once(&self) -> usize {
+        self.outgoing.most_payload_at_once(self.capabilities.max_payload)
+    }
+
     fn wants_room(&self) -> bool {
         self.bells.is_congested()
     }

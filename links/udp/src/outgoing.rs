@@ -12,11 +12,16 @@ use weft_wire::{Header, Rank};
 
 /// Datagrams that wait at most.
 const WAITING: usize = 2 * batch::MOST;
+/// Datagrams of a run at most. A packet that takes more is quicker by TCP, which seals its bytes
+/// once.
+const MOST_IN_RUN: usize = 6;
 
 pub(crate) struct Outgoing {
     queue: weft_datagram::Outgoing<Box<[u8]>>,
     spare: Vec<Box<[u8]>>,
     datagram_bytes: usize,
+    /// Bytes of a place, which holds a run.
+    place_bytes: usize,
     segments: bool,
     /// The socket knows where everything goes.
     connected: bool,
@@ -35,10 +40,16 @@ impl Outgoing {
         connected: bool,
     ) -> Self {
         let room = 0..datagram_bytes;
+        let most_in_run = MOST_IN_RUN.min(MOST_BYTES / datagram_bytes);
+        let mut queue = weft_datagram::Outgoing::new(ranks, WAITING, room, trailer_bytes);
+        if segments && most_in_run > 1 {
+            queue.set_most_in_run(most_in_run);
+        }
         Outgoing {
-            queue: weft_datagram::Outgoing::new(ranks, WAITING, room, trailer_bytes),
+            queue,
             spare: Vec::with_capacity(WAITING),
             datagram_bytes,
+            place_bytes: datagram_bytes * most_in_run.max(1),
             segments,
             connected,
             refused: false,
@@ -75,8 +86,14 @@ impl Outgoing {
     /// Adds a packet to a datagram to `to`, or drops it if there is no room.
     #[inline]
     pub fn put(&mut self, to: Rank, header: &Header, body: &[u8]) {
-        let Outgoing { queue, spare, datagram_bytes, .. } = self;
-        queue.put(to, header, body, || Some(place(spare, *datagram_bytes)));
+        let Outgoing { queue, spare, place_bytes, .. } = self;
+        queue.put(to, header, body, || Some(place(spare, *place_bytes)));
+    }
+
+    /// User bytes of a packet at most that leaves in one call; `one` are those that a datagram has
+    /// room for.
+    pub fn most_payload_at_once(&self, one: usize) -> usize {
+        self.queue.most_payload_in_run(one)
     }
 
     /// Bytes of a datagram at most.
@@ -86,15 +103,15 @@ impl Outgoing {
 
     /// Looks after the ways to others: [`weft_datagram::Outgoing::tend`].
     pub fn tend(&mut self, asking: &mut Asking, now: Nanoseconds) -> Option<WayChange> {
-        let Outgoing { queue, spare, datagram_bytes, .. } = self;
-        queue.tend(asking, now, || Some(place(spare, *datagram_bytes)))
+        let Outgoing { queue, spare, place_bytes, .. } = self;
+        queue.tend(asking, now, || Some(place(spare, *place_bytes)))
     }
 
     /// Answers those who probe the way to here.
     #[cold]
     pub fn answer(&mut self, asking: &mut Asking) {
-        let Outgoing { queue, spare, datagram_bytes, .. } = self;
-        queue.answer(asking, || Some(place(spare, *datagram_bytes)));
+        let Outgoing { queue, spare, place_bytes, .. } = self;
+        queue.answer(asking, || Some(place(spare, *place_bytes)));
     }
 
     /// Seals what waits and sends it. Says whether something is left, because the kernel takes no
@@ -115,9 +132,13 @@ impl Outgoing {
                 // Anybody can forge what the network says of an earlier one (a connected socket
                 // hears it): that is no reason to lose this one. It is said once.
                 Err(_) if !self.refused => self.refused = true,
-                // The device cannot do it.
-                Err(error) if self.run_from(0, peers) > 1 && is_of_segments(&error) => {
+                // The device cannot do it. A packet's run is lost, and sent again in pieces.
+                Err(error) if self.cuts_first(peers) && is_of_segments(&error) => {
                     self.segments = false;
+                    self.queue.set_most_in_run(0);
+                    if self.queue.waiting()[0].cut_at().is_some() {
+                        self.take_off(1, false);
+                    }
                 }
                 // Too long for the interface, or there is no way. Its packets are sent again, and
                 // have timers.
@@ -130,7 +151,7 @@ impl Outgoing {
     /// Hands as much to the kernel as one call takes; returns how many datagrams that were.
     fn send_some(&self, socket: BorrowedFd<'_>, peers: &[SocketAddr]) -> std::io::Result<usize> {
         let waiting = self.queue.waiting();
-        if waiting.len() == 1 {
+        if waiting.len() == 1 && waiting[0].cut_at().is_none() {
             let only = &waiting[0];
             let bytes = &only.place[..only.end()];
             let flags = rustix::net::SendFlags::DONTWAIT | rustix::net::SendFlags::NOSIGNAL;
@@ -149,7 +170,9 @@ impl Outgoing {
             ends[runs.len()] = end;
             let to = self.address(&self.queue.waiting()[at], peers);
             let to = (!self.connected).then_some(to);
-            runs.push(Run { to, datagrams: &bytes[at..end] });
+            let run = Run::of(to, &bytes[at..end]);
+            let cut_at = self.queue.waiting()[at].cut_at().or(run.cut_at);
+            runs.push(Run { cut_at, ..run });
             at = end;
         }
         let sent = batch::send(socket, &runs)?;
@@ -171,7 +194,7 @@ impl Outgoing {
     fn run_from(&self, start: usize, peers: &[SocketAddr]) -> usize {
         let first = &self.queue.waiting()[start];
         let to = self.address(first, peers);
-        let joins = self.segments && !first.is_probe();
+        let joins = self.segments && !first.is_probe() && first.cut_at().is_none();
         let most = if joins { MOST_SEGMENTS.min(MOST_BYTES / first.end()) } else { 1 };
         let mut count = 1;
         for next in self.queue.waiting().iter().skip(start + 1) {
@@ -179,6 +202,7 @@ impl Outgoing {
                 || self.address(next, peers) != to
                 || next.end() > first.end()
                 || next.is_probe()
+                || next.cut_at().is_some()
             {
                 break;
             }
@@ -188,6 +212,11 @@ impl Outgoing {
             }
         }
         count
+    }
+
+    /// True if the system is to cut up what waits first.
+    fn cuts_first(&self, peers: &[SocketAddr]) -> bool {
+        self.queue.waiting()[0].cut_at().is_some() || self.run_from(0, peers) > 1
     }
 
     /// Takes datagrams off the queue that were sent, or failed.

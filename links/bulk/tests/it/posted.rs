@@ -64,7 +64,7 @@ fn next_number(from: &mut Bulk<Udp>, to: &mut Bulk<Udp>) -> u32 {
 #[test]
 fn bodies_are_read_where_they_belong_beside_other_packets() {
     let [mut from, mut to] = pair();
-    let mut memory = Memory::new(3 * BODY + 8192);
+    let mut memory = Memory::new(3 * BODY + 20_000);
     let bytes = pattern(9, memory.0.len());
     assert!(to.post(Rank(0), memory.posted(HEAD)));
     let mut number = 0;

@@ -398,3 +398,21 @@ proptest! {
         prop_assert_eq!(bob.refusals().total(), 1);
     }
 }
+
+#[test]
+fn of_a_long_piece_the_beginning_is_covered_where_bodies_are_left_to_the_carrier() {
+    let bytes = envelope::SIZE + 600;
+    // Offsets at which a change is not noticed.
+    let free = |protection| -> Vec<usize> {
+        let mut frame = vec![7; bytes];
+        seals(0, protection).sealer(Rank(1)).seal(Kind::PIECE, &mut frame);
+        let is_taken = |at: &usize| {
+            let mut changed = frame.clone();
+            changed[*at] ^= 1;
+            seals(1, protection).open(&mut changed).is_ok()
+        };
+        (0..bytes).filter(is_taken).collect()
+    };
+    assert_eq!(free(Protection::Headers), (envelope::SIZE + COVERED..bytes).collect::<Vec<_>>());
+    assert_eq!(free(Protection::Tagged), []);
+}

@@ -40,7 +40,7 @@ fn send_singly(from: &UdpSocket, bytes: impl Iterator<Item = u8>) {
 fn send_joined(from: &UdpSocket, bytes: impl Iterator<Item = u8>) {
     let datagrams: Vec<[u8; 100]> = bytes.map(|byte| [byte; 100]).collect();
     let datagrams: Vec<&[u8]> = datagrams.iter().map(|datagram| &datagram[..]).collect();
-    let run = Run { to: None, datagrams: &datagrams };
+    let run = Run::of(None, &datagrams);
     assert_eq!(batch::send(from.as_fd(), &[run]).unwrap(), 1);
 }
 
@@ -61,7 +61,7 @@ fn many_are_joined_from_then_on() {
     // Until then the kernel parts what was sent in one piece.
     send_joined(&from, 0..30);
     assert_eq!(take(&mut landing, &mut spare, 30), (0..30).collect::<Vec<_>>());
-    assert_eq!(landing.joining, Joining::Joined);
+    assert_eq!(landing.joining, Joining::Believed);
     send_joined(&from, 30..60);
     send_singly(&from, 60..61);
     send_joined(&from, 61..90);
@@ -79,4 +79,45 @@ fn two_in_a_row_have_the_next_look_ask_for_more() {
     }
     assert_eq!(found, [1, 1, 5]);
     assert_eq!(landing.joining, Joining::Separate);
+}
+
+/// A piece of 100 bytes whose envelope says that it has so many.
+fn piece(says: u32) -> [u8; 100] {
+    let envelope = envelope::emit(&Envelope {
+        kind: Kind::PIECE,
+        job: 1,
+        source: weft_wire::Rank(0),
+        destination: weft_wire::Rank(1),
+        length: says - envelope::SIZE as u32,
+        sequence: 1,
+        tag: 0,
+    });
+    let mut frame = [0; 100];
+    frame[..envelope::SIZE].copy_from_slice(&envelope);
+    frame
+}
+
+/// Bytes in all and of each that a look finds of so many pieces, which were sent in one run.
+fn look_at(landing: &mut Landing, from: &UdpSocket, says: u32, pieces: usize) -> (usize, usize) {
+    let (frame, mut arrived) = (piece(says), VecDeque::new());
+    let mut spare = vec![vec![0; batch::MOST_JOINED].into_boxed_slice()];
+    let frames = vec![&frame[..]; pieces];
+    assert_eq!(batch::send(from.as_fd(), &[Run::of(None, &frames)]).unwrap(), 1);
+    while !landing.look(&mut spare, &mut arrived) {}
+    let (_, landed) = arrived.pop_front().unwrap();
+    (landed.end - landed.start, landed.datagram_bytes)
+}
+
+#[test]
+fn pieces_are_joined_and_say_how_long_they_are_until_one_is_refused() {
+    let (mut landing, mut spare, from) = pair();
+    assert_eq!(look_at(&mut landing, &from, 100, 1), (100, 100));
+    assert_eq!(landing.joining, Joining::Believed);
+    assert!(!landing.look(&mut spare, &mut VecDeque::new()));
+    assert_eq!(look_at(&mut landing, &from, 100, 5), (500, 100));
+    assert!(!landing.look(&mut spare, &mut VecDeque::new()));
+    assert_eq!(look_at(&mut landing, &from, 60, 5), (500, 60), "it is believed");
+    assert!(!landing.look(&mut spare, &mut VecDeque::new()));
+    landing.was_refused();
+    assert_eq!(look_at(&mut landing, &from, 60, 5), (500, 100), "the kernel is asked");
 }

@@ -1,7 +1,7 @@
 //! Coalescing of packets into datagrams and system calls, and the fate of datagrams from outsiders.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use weft_link::{Buffer, Link, Payload, Received};
+use weft_link::{Buffer, Link, Part, Payload, Received};
 use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -116,6 +116,32 @@ fn large_packets_leave_together_and_arrive_one_by_one() {
     let arrived = receiver.counters().arrived;
     assert_eq!(arrived.datagrams, 280);
     assert!(arrived.looks < 80, "{} looks for 280 datagrams", arrived.looks);
+}
+
+#[test]
+fn a_packet_of_several_datagrams_leaves_in_one_call_and_arrives_with_one_look() {
+    let [mut sender, mut receiver] = pair();
+    let most = sender.most_payload_at_once();
+    assert!(most > 5 * sender.capabilities().max_payload);
+    for (number, size) in [4000, most, 1417].into_iter().enumerate() {
+        let bytes: Vec<u8> = (0..size).map(|at| (at * 7 + number) as u8).collect();
+        let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
+        assert!(sender.transmit_copy(Rank(1), &header, &bytes));
+        sender.flush();
+        let looks = receiver.counters().arrived.looks;
+        let received = receive(&mut receiver);
+        let mut arrived = vec![0; size];
+        let Payload::Buffer(buffer) = received.payload else { panic!("no data") };
+        receiver.copy_out(buffer, &mut arrived);
+        assert_eq!(arrived, bytes);
+        give_back(&mut receiver, &received);
+        // The kernel parts the first.
+        assert_eq!(receiver.counters().arrived.looks - looks, [3, 1, 1][number]);
+        assert_eq!(receiver.receive(), Ok(None));
+    }
+    let sent = sender.counters().sent;
+    assert_eq!((sent.calls, sent.cut, sent.failed, sent.crowded_out), (3, 3, 0, 0));
+    assert_eq!(receiver.counters().arrived.joined, 3);
 }
 
 #[test]
