@@ -5,7 +5,7 @@
 //! head:   the envelope up to its tag: kind, job, ranks, length of the contents, number (24)
 //! cover:  the contents if they are short; else AEGIS-128X4-MAC(job's key, contents) (16), or, of
 //!         one packet, or a piece of one, where bodies are left to whoever carries them, its first
-//!         bytes (128)
+//!         bytes (128; 8 of a piece that is not the first)
 //! own:    the receiver's entry up to its tag (24), in a frame for several; else nothing
 //! ```
 //! This is a keyed hash that nobody sees under a pseudorandom function (Wegman and Carter 1981;
@@ -34,6 +34,7 @@
 use crate::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;
 use weft_wire::envelope::{self, Kind};
+use weft_wire::path::{self, Piece};
 use weft_wire::{Header, network};
 
 /// Longest contents that are covered as they are. Up to here SipHash takes no longer than the
@@ -64,12 +65,10 @@ impl Digest {
         if contents.len() <= DIRECT_BYTES {
             return Cover::Direct(contents);
         }
-        let is_one = || match kind {
-            Kind::PACKETS => lone_packet(contents, contents.len()).is_some(),
-            kind => kind == Kind::PIECE,
-        };
-        if !self.whole && is_one() {
-            return Cover::start(contents, &[]);
+        if !self.whole
+            && let Some(bytes) = beginning(kind, contents)
+        {
+            return Cover::Direct(&contents[..bytes]);
         }
         let mut digest = self.mac.clone();
         digest.update(contents);
@@ -91,6 +90,20 @@ impl Digest {
         digest.update(head);
         digest.update(tail);
         Cover::Digest(digest.finalize())
+    }
+}
+
+/// Bytes that are covered of long contents of that kind, where the rest is left to whoever carries
+/// them; `None` if it must not be.
+#[inline]
+fn beginning(kind: Kind, contents: &[u8]) -> Option<usize> {
+    match kind {
+        Kind::PACKETS => lone_packet(contents, contents.len()).map(|_| START_BYTES),
+        Kind::PIECE => Piece::parse(contents).map(|(piece, _)| match piece.offset {
+            0 => START_BYTES,
+            _ => path::SIZE,
+        }),
+        _ => None,
     }
 }
 

@@ -55,12 +55,20 @@ struct Control([u8; 32]);
 /// # Errors
 /// What is wrong with the first run.
 pub(crate) fn send(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize> {
-    let runs = &runs[..runs.len().min(MOST)];
-    let mut addresses = [const { MaybeUninit::<Address>::uninit() }; MOST];
-    let mut controls = [Control([0; 32]); MOST];
+    match runs.len() {
+        // Most often: the memory for many takes some time to fill.
+        1 => send_most::<1>(socket, runs),
+        _ => send_most::<MOST>(socket, runs),
+    }
+}
+
+fn send_most<const N: usize>(socket: BorrowedFd<'_>, runs: &[Run<'_>]) -> io::Result<usize> {
+    let runs = &runs[..runs.len().min(N)];
+    let mut addresses = [const { MaybeUninit::<Address>::uninit() }; N];
+    let mut controls = [Control([0; 32]); N];
     let pieces: usize = runs.iter().map(|run| run.parts.len()).sum();
     let mut vectors: Vec<libc::iovec> = Vec::with_capacity(pieces);
-    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::zeroed() }; MOST];
+    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::zeroed() }; N];
     for (i, run) in runs.iter().enumerate() {
         let first = vectors.len();
         vectors.extend(run.parts.iter().map(|part| libc::iovec {
