@@ -40,6 +40,12 @@ impl Tag {
     pub fn is_data(self) -> bool {
         matches!(self, Tag::Ucast | Tag::Mcast | Tag::FaRequest)
     }
+
+    /// True if packets of this kind have numbers, so that none may overtake another.
+    #[inline]
+    pub fn is_numbered(self) -> bool {
+        self.is_data() || matches!(self, Tag::FaReply | Tag::Farewell)
+    }
 }
 
 impl TryFrom<u8> for Tag {

@@ -4,8 +4,8 @@ use crate::fabric::{self, Plan};
 use crate::options::Options;
 use crate::{Error, Result};
 use std::io;
-use std::net::TcpListener;
-use weft_bulk::{Bulk, BulkSettings};
+use std::net::{TcpListener, UdpSocket};
+use weft_bulk::{Bulk, BulkSettings, RunSettings};
 use weft_endpoint::{Preset, Settings, Shape, Silence, network_settings};
 use weft_fabric::{Fabric, Heartbeats};
 use weft_launch::{Membership, Network};
@@ -26,6 +26,9 @@ const MOST_SHARED_FRAMES: usize = 1024;
 /// Reason why networks run other presets.
 const PACKETS_ARE_LOST: &str = "a network loses packets, and this preset never sends one again; take pupa, \
                                 irx-imc or another that does, or say --lossless if yours loses none";
+
+/// Purpose of the secret from which runs beside AF_XDP have their keys.
+const RUNS: &str = "Weft, runs of datagrams beside AF_XDP, version 1";
 
 /// A rank's link in a job that needs a network: memory with the ranks of its host, and one of these
 /// with all others, with long packets over TCP or without.
@@ -62,7 +65,9 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
         if let Some(listener) = listener {
-            let far = Bulk::attach(far, bulk_settings(member, listener, preset)?)?;
+            let runs = run_settings(member, &listener, &near_ranks, preset)?;
+            let settings = bulk_settings(member, listener, preset)?;
+            let far = Bulk::attach(far, BulkSettings { runs, ..settings })?;
             let link = Mixed::new(near, near_ranks, far, arrivals, ranks)?;
             return Ok(NetworkLink::BulkXdp(Box::new(link)));
         }
@@ -71,16 +76,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     }
     let socket = socket.ok_or_else(|| invalid("this rank was given no way to the network"))?;
     if options.fabric {
-        let receive_frames = receive_frames(member, preset);
-        let Silence { heartbeat_after, lost_after } = options.silence;
-        let heartbeats = Heartbeats { after: heartbeat_after, lost_after };
-        let plan = Plan {
-            network,
-            rank: member.rank(),
-            receive_frames,
-            // Protocols that send again have their own.
-            heartbeats: (!preset.retransmits()).then_some(heartbeats),
-        };
+        let plan = fabric_plan(member, options, preset)?;
         let announce_by = (!preset.retransmits()).then(|| near.bells());
         let far = fabric::attach(socket, &plan, options.provider.as_deref(), announce_by)?;
         let arrivals = far.arrivals()?;
@@ -108,6 +104,45 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     Ok(NetworkLink::Udp(Box::new(link)))
 }
 
+/// Plan of a link over a fabric.
+fn fabric_plan<'a>(member: &'a Membership, options: &Options, preset: Preset) -> Result<Plan<'a>> {
+    let Silence { heartbeat_after, lost_after } = options.silence;
+    let heartbeats = Heartbeats { after: heartbeat_after, lost_after };
+    Ok(Plan {
+        network: network_of(member)?,
+        rank: member.rank(),
+        receive_frames: receive_frames(member, preset),
+        // Protocols that send again have their own.
+        heartbeats: (!preset.retransmits()).then_some(heartbeats),
+    })
+}
+
+/// Link for packets of several frames beside AF_XDP: UDP. `None` if somebody else has its port;
+/// others find out that nothing arrives.
+fn run_settings(
+    member: &Membership,
+    listener: &TcpListener,
+    near: &Near,
+    preset: Preset,
+) -> Result<Option<RunSettings>> {
+    let network = network_of(member)?;
+    // The listener's number was a socket's of this rank, which nobody needed.
+    let address = listener.local_addr()?;
+    let Ok(socket) = UdpSocket::bind(address) else { return Ok(None) };
+    let secret = network.secret.derive(RUNS);
+    let runs = Udp::attach(UdpSettings {
+        datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
+        socket,
+        peers: network.addresses.clone(),
+        keys: Keys::new(secret, network.job, member.rank(), network.protection),
+        only: near.only_far(member.rank(), network.ranks()),
+        group: None,
+        frames: 0,
+        receive_frames: receive_frames(member, preset),
+    })?;
+    Ok(Some(RunSettings { arrivals: runs.arrivals()?, link: Box::new(runs) }))
+}
+
 /// Settings of what sends long packets over TCP.
 fn bulk_settings(
     member: &Membership,
@@ -122,6 +157,7 @@ fn bulk_settings(
         keys: weft_bulk::keys(&network.secret, job, own, network.protection),
         frames: BULK_FRAMES,
         receive_frames: receive_frames(member, preset),
+        runs: None,
     })
 }
 

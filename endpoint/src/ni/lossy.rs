@@ -154,16 +154,17 @@ impl TimerFallback {
         }
     }
 
-    /// Puts the look off again where that may be late, and leaves the link's timer, which is dear
-    /// to set: it rings too early. False if the timer has to be set.
-    fn puts_off_late(&self, now: Nanoseconds) -> bool {
-        let is_asleep = self.put_off_from.load(Ordering::Relaxed) == 0;
-        let is_late = self.is_late.load(Ordering::Relaxed) && !is_asleep && !self.is_punctual(now);
-        if is_late {
+    /// Puts the look off again, and leaves the link's timer, if that is dear to set: it rings too
+    /// early. False if the timer has to be set.
+    fn puts_off_untimed(&self, now: Nanoseconds) -> bool {
+        let is_set = self.put_off_from.load(Ordering::Relaxed) > 0;
+        let is_left = is_set && self.is_late.load(Ordering::Relaxed);
+        if is_left {
             self.rings_early.store(true, Ordering::Relaxed);
-            self.look_later(now, LATE);
+            let time = if self.is_punctual(now) { self.put_off_by(now) } else { LATE };
+            self.look_later(now, time);
         }
-        is_late
+        is_left
     }
 
     fn is_punctual(&self, now: Nanoseconds) -> bool {
@@ -197,7 +198,7 @@ impl TimerFallback {
     /// Puts the look off that was to send what was held back: that is sent. The link's timer stays,
     /// because setting it costs more than one that rings too early.
     fn put_off_early(&self, now: Nanoseconds) {
-        if self.looks_for_held.swap(false, Ordering::Relaxed) && !self.puts_off_late(now) {
+        if self.looks_for_held.swap(false, Ordering::Relaxed) && !self.puts_off_untimed(now) {
             self.rings_early.store(true, Ordering::Relaxed);
             self.look_later(now, self.put_off_by(now));
         }
@@ -398,7 +399,7 @@ impl<L: Link> Node<L> {
     fn look_after_timers(&self, inner: Entered<'_, Inner<L>>) {
         let now = inner.ni.now();
         if now >= self.timer_fallback.put_off_from.load(Ordering::Relaxed)
-            && !self.timer_fallback.puts_off_late(now)
+            && !self.timer_fallback.puts_off_untimed(now)
         {
             self.put_off_look(inner, now, self.timer_fallback.put_off_within(now));
         }

@@ -42,6 +42,12 @@ impl Frames {
         if self.long >= LONG_BYTES { None } else { self.free.pop() }
     }
 
+    /// The first bytes of the body of a frame, which has none of the program's memory from here on.
+    pub fn settled(&mut self, frame: u32, size: usize) -> &[u8] {
+        self.memory.settle(frame);
+        self.memory.body(frame, size)
+    }
+
     /// A frame for a packet that is there already.
     pub fn take(&mut self) -> Option<u32> {
         self.free.pop()

@@ -16,6 +16,7 @@
 //! | `record` | what a record must say before it is read |
 //! | `unsent` | what the kernel still has of a connection (`unsafe`) |
 //! | `frames`, `memory` | frames to send from (`unsafe`) |
+//! | `runs` | a link beside the far one for packets of several datagrams |
 //!
 //! **Connections** go one way: whoever has a long packet for a rank connects to it. So two never
 //! meet, and either side begins again without asking the other. The first record is a hello.
@@ -25,7 +26,9 @@
 //! that rank acknowledges the last that did, or its kernel all that was sent there. A rank hands a
 //! record over only when a look at the datagrams after it was whole has found none; and what comes
 //! by datagram with a gap before it only when a look at the connection has found no record.
-//! Acknowledgements and other control go by datagram always (I5).
+//! Acknowledgements and other control go by datagram always (I5). What goes as a run is a datagram
+//! in this; by which of the two links a packet comes, one with a gap before it waits for a look at
+//! the other.
 //!
 //! **Loss is as of one.** What a broken connection had is lost, and sent again by who numbered it.
 //! Where there is no connection long packets go in pieces by datagram, which is slower. A packet
@@ -49,8 +52,10 @@ mod posted;
 mod questions;
 mod reader;
 mod record;
+mod runs;
 mod unsent;
 mod ways;
 
 pub use link::{Bulk, BulkSettings, Counters, keys};
 pub use record::{BadRecord, Expected, PAYLOAD_MAX};
+pub use runs::{RunLink, RunSettings};

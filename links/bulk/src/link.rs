@@ -4,9 +4,10 @@ use crate::arrivals::{Arrivals, LISTENER, READER, UNKNOWN};
 use crate::frames::Frames;
 use crate::questions::Questions;
 use crate::record::{Expected, HEAD_BYTES, PAYLOAD_MAX};
+use crate::runs::{RUN, RunSettings, Runs};
 use crate::ways::{WAY, Ways};
 use rustix::event::Timespec;
-use rustix::event::epoll::{self, CreateFlags, Event};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener};
@@ -23,14 +24,18 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received, TURN,
 };
 use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
-use weft_wire::{Header, Rank, Tag, envelope, path};
+use weft_wire::{Header, Rank, envelope, path};
 
 mod receiving;
+
+use receiving::Ahead;
 
 /// Marks buffers of this link; those without are the far link's.
 const BULK: u64 = 1 << 61;
 /// Marks buffers that were received, as [`Incoming`] has them.
 const RECEIVED: u64 = 1 << 63;
+/// Marks events of the link for runs.
+const RUNS: u64 = 4 << 32;
 /// Events that the set tells at once.
 const EVENTS: usize = 64;
 /// Pieces of a packet at most: fewer than datagrams that may wait at once (64).
@@ -56,6 +61,8 @@ pub struct BulkSettings {
     pub frames: u32,
     /// Packets that readers may hold at once.
     pub receive_frames: usize,
+    /// A link beside the far one for packets of several datagrams.
+    pub runs: Option<RunSettings>,
 }
 
 /// Keys for records of rank `own` in a job with this secret.
@@ -70,6 +77,10 @@ pub struct Counters {
     pub packets: u64,
     /// Long packets that went by datagram, in pieces.
     pub pieces: u64,
+    /// Packets that went as runs, by the link for those.
+    pub runs: u64,
+    /// Packets that came as runs.
+    pub arrived_runs: u64,
     /// Packets that waited still when they were to be sent again.
     pub spared: u64,
     /// Connections begun.
@@ -91,6 +102,7 @@ pub struct Bulk<F: Part> {
     far: F,
     capabilities: Capabilities,
     frames: Frames,
+    runs: Runs,
     ways: Ways,
     arrivals: Arrivals,
     incoming: Incoming<Box<[u8]>>,
@@ -102,10 +114,8 @@ pub struct Bulk<F: Part> {
     unflushed: usize,
     /// Packets of the far link that came while a record waited.
     passed_over: u32,
-    /// A packet of the far link that waits for records before it, and the packets of others that
-    /// came meanwhile.
-    ahead: Option<Received>,
-    others_ahead: u32,
+    /// Packets that wait for those before them.
+    ahead: Ahead,
     counters: Counters,
 }
 
@@ -115,13 +125,16 @@ impl<F: Part> Bulk<F> {
     /// # Errors
     /// What the system says.
     pub fn attach(far: F, settings: BulkSettings) -> io::Result<Self> {
-        let BulkSettings { listener, peers, keys, frames, receive_frames } = settings;
+        let BulkSettings { listener, peers, keys, frames, receive_frames, runs } = settings;
         let ranks = u16::try_from(peers.len())
             .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "too many ranks"))?;
         let (own, job) = (keys.own(), keys.job());
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let epoll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
+        let runs = Runs::new(runs, |arrivals| {
+            Ok(epoll::add(&epoll, arrivals, EventData::new_u64(RUNS), EventFlags::IN)?)
+        })?;
         let expected = Expected { job, source: None, own, trailer_bytes };
         let outside = *far.capabilities();
         let places = receive_frames + 1;
@@ -134,6 +147,7 @@ impl<F: Part> Bulk<F> {
                 ..outside
             },
             frames: Frames::new(frames)?,
+            runs,
             ways: Ways::new(peers, own, far.most_payload_at_once()),
             arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
             incoming: Incoming::new(receive_frames, Vec::new()),
@@ -143,8 +157,7 @@ impl<F: Part> Bulk<F> {
             questions: Questions::default(),
             unflushed: 0,
             passed_over: 0,
-            ahead: None,
-            others_ahead: 0,
+            ahead: Ahead::default(),
             counters: Counters::default(),
             far,
         })
@@ -180,33 +193,64 @@ impl<F: Part> Bulk<F> {
             Side::Far(buffer) => {
                 return self.far.transmit(to, header, Payload::Buffer(buffer));
             }
-            Side::Own(frame) => {
-                self.frames.memory.settle(frame);
-                self.frames.memory.body(frame, size)
-            }
-            Side::Received(buffer) => match self.incoming.read(buffer, size) {
-                Some(bytes) => bytes,
-                None => unreachable!("a buffer that was received is in a place"),
-            },
+            Side::Own(frame) => self.frames.settled(frame, size),
+            Side::Received(buffer) => received(&self.incoming, buffer, size),
+            Side::Run(_) => return self.pass_on_run(to, header, buffer),
         };
         // What a link that may lose has no frame for is lost, and sent again.
         let _ = self.far.transmit_copy(to, header, bytes);
+    }
+
+    /// Hands a packet that came as a run to the far link.
+    #[cold]
+    #[inline(never)]
+    fn pass_on_run(&mut self, to: Rank, header: &Header, buffer: Buffer) {
+        let mut copy = Vec::new();
+        let size = header.size.into();
+        let bytes = Side::of(buffer).copied(&self.far, &self.runs, size, &mut copy);
+        let _ = self.far.transmit_copy(to, header, bytes);
+    }
+
+    /// Sends a packet as a run.
+    fn transmit_run(&mut self, to: Rank, header: &Header, buffer: Buffer) {
+        let size = usize::from(header.size);
+        if self.far.has_unflushed() {
+            // What was sent there by datagram is not to be overtaken.
+            self.far.flush();
+        }
+        self.counters.runs += 1;
+        let Bulk { far, frames, incoming, runs, .. } = self;
+        let mut copy = Vec::new();
+        let bytes = match Side::of(buffer) {
+            Side::Own(frame) => frames.settled(frame, size),
+            Side::Received(buffer) => received(incoming, buffer, size),
+            other => other.copied(far, runs, size, &mut copy),
+        };
+        runs.send(to, header, bytes);
     }
 
     /// A packet that is long, or follows one.
     #[inline(never)]
     fn transmit_slowly(&mut self, to: Rank, header: &Header, payload: Payload) {
         let is_long = usize::from(header.size) > self.far.capabilities().max_payload;
-        if !is_numbered(header.tag) {
+        if !header.tag.is_numbered() {
             return self.transmit_far(to, header, payload);
         }
-        if usize::from(header.size) <= self.far.most_payload_at_once() && self.ways.has_arrived(to)
-        {
+        let size = usize::from(header.size);
+        if size <= self.far.most_payload_at_once() && self.ways.has_arrived(to) {
             return self.transmit_far(to, header, payload);
+        }
+        if is_long
+            && size <= self.runs.most()
+            && let Payload::Buffer(buffer) = payload
+            && self.ways.may_run(to, header.sequence)
+        {
+            return self.transmit_run(to, header, buffer);
         }
         let begins = self.ways.datagram_most(to) >= 0;
         let repeats = self.ways.repeats(to, header.sequence);
-        let Bulk { far, frames, ways, incoming, seals, epoll, trailer_bytes, counters, .. } = self;
+        let Bulk { far, frames, runs, ways, incoming, seals, epoll, .. } = self;
+        let (trailer_bytes, counters) = (&self.trailer_bytes, &mut self.counters);
         let Some(connection) = ways.connection(to, epoll.as_fd(), seals) else {
             counters.pieces += u64::from(is_long);
             return self.transmit_far(to, header, payload);
@@ -215,7 +259,6 @@ impl<F: Part> Bulk<F> {
             counters.spared += 1;
             return;
         }
-        let size = usize::from(header.size);
         let queued = match payload {
             Payload::Buffer(buffer) => match Side::of(buffer) {
                 Side::Own(frame)
@@ -232,10 +275,10 @@ impl<F: Part> Bulk<F> {
                     let bytes = incoming.read(buffer, size);
                     bytes.is_some_and(|bytes| connection.push_copy(header, bytes, *trailer_bytes))
                 }
-                Side::Far(buffer) => {
-                    let mut bytes = vec![0; size];
-                    far.copy_out(buffer, &mut bytes);
-                    connection.push_copy(header, &bytes, *trailer_bytes)
+                other => {
+                    let mut copy = Vec::new();
+                    let bytes = other.copied(far, runs, size, &mut copy);
+                    connection.push_copy(header, bytes, *trailer_bytes)
                 }
             },
             Payload::Words([first, second]) => {
@@ -280,11 +323,6 @@ fn max_payload(datagram: usize) -> usize {
     pieces.clamp(datagram, PAYLOAD_MAX.max(datagram))
 }
 
-/// True if packets of this kind have numbers, so that none may overtake another.
-fn is_numbered(tag: Tag) -> bool {
-    tag.is_data() || matches!(tag, Tag::FaReply | Tag::Farewell)
-}
-
 /// Owner of a buffer.
 enum Side {
     Far(Buffer),
@@ -292,13 +330,44 @@ enum Side {
     Own(u32),
     /// Packet in a record.
     Received(Buffer),
+    /// Packet that came as a run.
+    Run(Buffer),
+}
+
+/// Bytes of a packet in a record.
+fn received(incoming: &Incoming<Box<[u8]>>, buffer: Buffer, size: usize) -> &[u8] {
+    match incoming.read(buffer, size) {
+        Some(bytes) => bytes,
+        None => unreachable!("a buffer that was received is in a place"),
+    }
 }
 
 impl Side {
+    /// Bytes of a buffer of another link, in `copy`.
+    #[cold]
+    fn copied<'a>(
+        self,
+        far: &impl Part,
+        runs: &Runs,
+        size: usize,
+        copy: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
+        copy.resize(size, 0);
+        match self {
+            Side::Far(buffer) => far.copy_out(buffer, copy),
+            Side::Run(buffer) => {
+                let (link, buffer) = runs.of(buffer);
+                link.copy_out(buffer, copy);
+            }
+            _ => unreachable!("what is this link's own is read where it is"),
+        }
+        copy
+    }
+
     #[inline]
     fn of(buffer: Buffer) -> Self {
         if buffer.0 & BULK == 0 {
-            return Side::Far(buffer);
+            return if buffer.0 & RUN == 0 { Side::Far(buffer) } else { Side::Run(buffer) };
         }
         let inner = Buffer(buffer.0 & !BULK);
         if inner.0 & RECEIVED == 0 { Side::Own(inner.0 as u32) } else { Side::Received(inner) }
@@ -337,6 +406,10 @@ impl<F: Part> Link for Bulk<F> {
                 Some(address) => address,
                 None => unreachable!("a buffer that was received is in a place"),
             },
+            Side::Run(buffer) => {
+                let (link, buffer) = self.runs.of(buffer);
+                link.bytes(buffer)
+            }
         }
     }
 
@@ -398,16 +471,17 @@ impl<F: Part> Link for Bulk<F> {
 
     #[inline]
     fn has_buffered(&self) -> bool {
-        self.far.has_buffered() || self.incoming.has_buffered() || self.ahead.is_some()
+        self.far.has_buffered() || self.incoming.has_buffered() || self.ahead.any()
     }
 
     fn has_arrivals(&mut self) -> bool {
         // Whoever asks goes to sleep, perhaps: then the set is asked first afterwards.
         self.questions.hasten();
-        self.ahead.is_some()
+        self.ahead.any()
             || self.far.has_arrivals()
             || self.incoming.has_buffered()
             || self.arrivals.is_busy() && self.incoming.find(&mut self.arrivals, &mut self.seals)
+            || self.runs.has_arrivals()
     }
 
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
@@ -428,10 +502,13 @@ impl<F: Part> Link for Bulk<F> {
                 head.copy_from_slice(&own[..head.len()]);
                 tail.copy_from_slice(&lent[..tail.len()]);
             }
-            Side::Received(buffer) => match self.incoming.read(buffer, into.len()) {
-                Some(bytes) => into.copy_from_slice(bytes),
-                None => unreachable!("a buffer that was received is in a place"),
-            },
+            Side::Received(buffer) => {
+                into.copy_from_slice(received(&self.incoming, buffer, into.len()));
+            }
+            Side::Run(buffer) => {
+                let (link, buffer) = self.runs.of(buffer);
+                link.copy_out(buffer, into);
+            }
         }
     }
 
@@ -443,6 +520,7 @@ impl<F: Part> Link for Bulk<F> {
             Side::Received(buffer) => {
                 self.incoming.free(buffer);
             }
+            Side::Run(buffer) => self.runs.free(buffer),
         }
     }
 
@@ -466,6 +544,7 @@ impl<F: Part> Link for Bulk<F> {
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
         self.arrivals.tend(now);
         self.ways.tend(now, &mut self.frames);
+        self.runs.tend(now);
         self.look_around();
         self.flush_connections(false);
         self.far.tend(now)

@@ -36,7 +36,18 @@ pub(crate) struct Way {
     news_at: Nanoseconds,
     failures: u8,
     again_at: Nanoseconds,
+    /// Number of the last packet that went as a run, how many of those were to be sent again, and
+    /// how many went since the first of these.
+    last_run: Option<u32>,
+    lost_runs: u8,
+    runs_since: u32,
 }
+
+/// Lost runs to a rank after which none go there any more: what lets datagrams of one kind pass may
+/// stop those of another, ...
+const MOST_LOST_RUNS: u8 = 3;
+/// ... unless so many went since the first of them.
+const FORGOTTEN_AFTER: u32 = 1000;
 
 /// Ways to all ranks.
 pub(crate) struct Ways {
@@ -66,6 +77,9 @@ impl Ways {
             news_at: 0,
             failures: 0,
             again_at: 0,
+            last_run: None,
+            lost_runs: 0,
+            runs_since: 0,
         };
         let ways = addresses.iter().map(way).collect();
         Ways { ways, addresses, own, far_most, waiting: Vec::new(), now: 0, begun: 0, broken: 0 }
@@ -134,6 +148,28 @@ impl Ways {
     pub fn has_gap_before(&self, header: &Header) -> bool {
         let way = self.ways.get(header.source.index());
         way.is_some_and(|way| (header.sequence.wrapping_sub(way.next) as i32) > 0)
+    }
+
+    /// True if the packet with this number may go to `to` as a run: none of its data is under way
+    /// by connection, this packet was not sent before, and those that went as runs arrive.
+    pub fn may_run(&mut self, to: Rank, number: u32) -> bool {
+        if self.datagram_most(to) < 0 && !self.has_arrived(to) {
+            return false;
+        }
+        let way = &mut self.ways[to.index()];
+        if way.lost_runs >= MOST_LOST_RUNS {
+            return false;
+        }
+        if way.last_run.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0) {
+            way.lost_runs += 1;
+            return false;
+        }
+        way.last_run = Some(number);
+        way.runs_since = if way.lost_runs > 0 { way.runs_since + 1 } else { 0 };
+        if way.runs_since >= FORGOTTEN_AFTER {
+            (way.lost_runs, way.runs_since) = (0, 0);
+        }
+        true
     }
 
     /// True if the other end's kernel has all that went over the connection to `to`: short packets

@@ -7,7 +7,9 @@
 //! between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
 //!
 //! A program that polls may take every datagram before the thread, which each of them wakes, gets
-//! to see that there was one. So whoever takes one rings in its place.
+//! to see that there was one. So whoever takes one rings in its place. What comes by another way is
+//! heard once, if the thread gets to see it; a program that takes some packets while nobody sleeps
+//! has it heard no more.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -15,7 +17,7 @@ use rustix::io::Errno;
 use std::io;
 use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -30,6 +32,9 @@ const MORE: u64 = 3;
 
 /// Interest in a descriptor that is heard once.
 const ONCE: EventFlags = EventFlags::IN.union(EventFlags::ONESHOT);
+/// Packets that a program takes until it is at work and not about to sleep: a call of `epoll_ctl`
+/// takes as long as a third of one.
+const AT_WORK: u32 = 8;
 
 pub(crate) struct Bridge {
     shared: Arc<Shared>,
@@ -49,8 +54,10 @@ struct Shared {
     interest: Mutex<Interest>,
     /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
-    /// True if `more` was heard since. Written with the lock held.
+    /// True if `more` was heard since, or is not to be. Written with the lock held.
     heard_more: AtomicBool,
+    /// Packets that were taken before it was.
+    taken: AtomicU32,
     bells: Arc<dyn Bells>,
 }
 
@@ -78,6 +85,7 @@ impl Bridge {
         if let Some(more) = &more {
             epoll::add(&epoll, more, EventData::new_u64(MORE), ONCE)?;
         }
+        let is_alone = more.is_none();
         let shared = Arc::new(Shared {
             epoll,
             arrivals,
@@ -85,7 +93,8 @@ impl Bridge {
             timer,
             interest: Mutex::default(),
             listens: AtomicBool::new(false),
-            heard_more: AtomicBool::new(false),
+            heard_more: AtomicBool::new(is_alone),
+            taken: AtomicU32::new(0),
             bells,
         });
         let watched = Arc::clone(&shared);
@@ -118,6 +127,8 @@ impl Bridge {
     pub fn arrived(&self) {
         if self.shared.listens.load(Ordering::Relaxed) {
             self.shared.ring();
+        } else if !self.shared.heard_more.load(Ordering::Relaxed) {
+            self.shared.took_unheard();
         }
     }
 
@@ -165,6 +176,26 @@ impl Shared {
         {
             // Without it sleepers look by themselves, if late.
             let _ = epoll::modify(&self.epoll, more, EventData::new_u64(MORE), ONCE);
+            self.taken.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The program has taken a packet, and `more` would still be heard. Threads that count at once
+    /// may miss some.
+    #[cold]
+    fn took_unheard(&self) {
+        let taken = self.taken.load(Ordering::Relaxed) + 1;
+        self.taken.store(taken, Ordering::Relaxed);
+        if taken < AT_WORK {
+            return;
+        }
+        let interest = self.interest();
+        if let Some(more) = &self.more
+            && interest.sleepers == 0
+            && !self.heard_more.swap(true, Ordering::Relaxed)
+        {
+            let nothing = EventFlags::ONESHOT;
+            let _ = epoll::modify(&self.epoll, more, EventData::new_u64(MORE), nothing);
         }
     }
 

@@ -65,6 +65,7 @@ impl Long {
             keys: weft_bulk::keys(&secret, JOB, rank, Protection::Tagged),
             frames: FRAMES as u32,
             receive_frames: FRAMES,
+            runs: None,
         };
         let far = Bulk::attach(far, settings).expect("a rank can attach");
         let ranks = Near { ranks: vec![rank], carries: true };

@@ -75,6 +75,7 @@ fn joined(
         keys: keys(&secret, JOB, rank, Protection::Tagged),
         frames: FRAMES as u32,
         receive_frames: FRAMES,
+        runs: None,
     };
     let far = Bulk::attach(far, bulk)?;
     let link = Mixed::new(near, Near { ranks: vec![rank], carries: true }, far, arrivals, 2)?;

@@ -65,19 +65,21 @@ fn a_timer_that_is_dear_to_set_is_left_while_the_program_talks() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
     let load = |time: &AtomicU64| time.load(Ordering::Relaxed);
     fallback.put_off(0, LATE);
-    assert!(!fallback.puts_off_late(MS), "it was not dear to set");
+    assert!(!fallback.puts_off_untimed(MS), "it was not dear to set");
     fallback.is_late.store(true, Ordering::Relaxed);
-    assert!(fallback.puts_off_late(MS));
+    assert!(fallback.puts_off_untimed(MS));
     assert_eq!(load(&fallback.looks_at), MS + LATE);
     assert_eq!(load(&fallback.put_off_from), MS + RENEWED_AFTER);
     assert_eq!(load(&fallback.rings_at), LATE, "it is left");
     assert!(fallback.rings_early.load(Ordering::Relaxed), "and who wakes by it sleeps on");
     fallback.makes_upcalls(2 * MS);
-    assert!(!fallback.puts_off_late(3 * MS), "looks are punctual now");
+    assert!(fallback.puts_off_untimed(3 * MS));
+    assert_eq!(load(&fallback.looks_at), 3 * MS + fallback.tick(), "looks are punctual now");
     let later = 2 * MS + PUNCTUAL_FOR;
-    assert!(fallback.puts_off_late(later));
+    assert!(fallback.puts_off_untimed(later));
+    assert_eq!(load(&fallback.looks_at), later + LATE);
     fallback.put_off_from.store(0, Ordering::Relaxed);
-    assert!(!fallback.puts_off_late(later), "the thread has set it, for whatever it waits");
+    assert!(!fallback.puts_off_untimed(later), "the thread has set it, for whatever it waits");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use weft_bulk::{Bulk, BulkSettings};
+use weft_bulk::{Bulk, BulkSettings, RunSettings};
 use weft_link::{Link, Part, Payload};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -33,27 +33,65 @@ impl Ways {
     }
 
     pub fn attach(self, protection: Protection) -> Vec<Bulk<Udp>> {
-        let addresses: Vec<SocketAddr> =
-            self.sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
-        let all = self.sockets.into_iter().zip(self.listeners);
-        let attach = |(own, (socket, listener)): (Rank, _)| {
-            let far = Udp::attach(UdpSettings {
-                datagram_bytes: UdpSettings::datagram_bytes(1500, &addresses[0]),
-                socket,
-                peers: addresses.clone(),
-                keys: Keys::new(secret(), JOB, own, protection),
-                only: None,
-                group: None,
-                frames: 0,
-                receive_frames: 256,
-            });
-            let keys = weft_bulk::keys(&secret(), JOB, own, protection);
-            let peers = self.peers.clone();
-            let settings = BulkSettings { listener, peers, keys, frames: 64, receive_frames: 256 };
-            Bulk::attach(far.unwrap(), settings).unwrap()
-        };
-        (0..).map(Rank).zip(all).map(attach).collect()
+        let fars = datagrams(self.sockets, &secret(), protection, 1500);
+        let all = (0..).map(Rank).zip(fars.into_iter().zip(self.listeners));
+        let attach =
+            |(own, (far, listener))| attach(own, far, listener, &self.peers, protection, None);
+        all.map(attach).collect()
     }
+
+    /// With a link for packets of up to 53 KB beside that for datagrams.
+    pub fn attach_with_runs(self, protection: Protection) -> Vec<Bulk<Udp>> {
+        let sockets = Ways::new(self.listeners.len() as u16).sockets;
+        let runs = datagrams(sockets, &secret().derive("runs"), protection, 9000);
+        let fars = datagrams(self.sockets, &secret(), protection, 1500);
+        let all = (0..).map(Rank).zip(fars.into_iter().zip(self.listeners).zip(runs));
+        let attach = |(own, ((far, listener), runs)): (_, ((_, _), Udp))| {
+            let arrivals = runs.arrivals().unwrap();
+            let runs = RunSettings { arrivals, link: Box::new(runs) };
+            attach(own, far, listener, &self.peers, protection, Some(runs))
+        };
+        all.map(attach).collect()
+    }
+}
+
+/// Links for datagrams, a rank's each.
+fn datagrams(
+    sockets: Vec<UdpSocket>,
+    secret: &Secret,
+    protection: Protection,
+    mtu: usize,
+) -> Vec<Udp> {
+    let peers: Vec<SocketAddr> =
+        sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let attach = |(own, socket)| {
+        Udp::attach(UdpSettings {
+            datagram_bytes: UdpSettings::datagram_bytes(mtu, &peers[0]),
+            socket,
+            peers: peers.clone(),
+            keys: Keys::new(secret.clone(), JOB, own, protection),
+            only: None,
+            group: None,
+            frames: 0,
+            receive_frames: 256,
+        })
+        .unwrap()
+    };
+    (0..).map(Rank).zip(sockets).map(attach).collect()
+}
+
+fn attach(
+    own: Rank,
+    far: Udp,
+    listener: TcpListener,
+    peers: &[SocketAddr],
+    protection: Protection,
+    runs: Option<RunSettings>,
+) -> Bulk<Udp> {
+    let keys = weft_bulk::keys(&secret(), JOB, own, protection);
+    let peers = peers.to_vec();
+    let settings = BulkSettings { listener, peers, keys, frames: 64, receive_frames: 256, runs };
+    Bulk::attach(far, settings).unwrap()
 }
 
 pub fn pair() -> [Bulk<Udp>; 2] {

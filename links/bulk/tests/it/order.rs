@@ -16,8 +16,8 @@ const SIZE: usize = 60_000;
 
 /// Sends packets of these sizes, each acknowledged or not, and looks at the order in which they
 /// come.
-fn goes_in_order(steps: &[(usize, bool, bool)], protection: Protection) {
-    let [mut from, mut to] = Ways::new(2).attach(protection).try_into().ok().unwrap();
+fn goes_in_order(links: Vec<Bulk<Udp>>, steps: &[(usize, bool, bool)]) {
+    let [mut from, mut to] = links.try_into().ok().unwrap();
     let mut got = VecDeque::new();
     for (number, &(size, flushes, acknowledged)) in (0..).zip(steps) {
         while !transmit(&mut from, number, size) {
@@ -43,12 +43,12 @@ fn goes_in_order(steps: &[(usize, bool, bool)], protection: Protection) {
         receive_all(&mut from, &mut VecDeque::new());
         receive_all(&mut to, &mut got);
     }
-    assert!(got.into_iter().eq(0..steps.len() as u32), "in order, each once");
+    assert_eq!(got, (0..steps.len() as u32).collect::<VecDeque<_>>(), "in order, each once");
     assert_eq!(from.counters().broken, 0, "no connection broke");
 }
 
 fn sizes() -> impl Strategy<Value = usize> {
-    prop_oneof![0..200usize, 1300..1500usize, Just(PAYLOAD_MAX), 1400..PAYLOAD_MAX]
+    prop_oneof![0..200usize, 1300..9000usize, Just(PAYLOAD_MAX), 1400..PAYLOAD_MAX]
 }
 
 proptest! {
@@ -58,9 +58,14 @@ proptest! {
     fn packets_of_any_sizes_arrive_in_order(
         steps in vec((sizes(), any::<bool>(), prop::bool::weighted(0.3)), 1..40),
         encrypted in any::<bool>(),
+        runs in any::<bool>(),
     ) {
         let protection = if encrypted { Protection::Encrypted } else { Protection::Tagged };
-        goes_in_order(&steps, protection);
+        let links = match runs {
+            true => Ways::new(2).attach_with_runs(protection),
+            false => Ways::new(2).attach(protection),
+        };
+        goes_in_order(links, &steps);
     }
 }
 
@@ -99,6 +104,52 @@ fn what_follows_a_long_packet_goes_by_datagram_once_that_has_arrived() {
         }
     }
     assert_eq!(got, (0..sent).collect::<VecDeque<u32>>(), "in order, each once");
+}
+
+fn pair_with_runs() -> [Bulk<Udp>; 2] {
+    Ways::new(2).attach_with_runs(Protection::Headers).try_into().ok().unwrap()
+}
+
+/// Bytes of a run.
+const RUN: usize = 20_000;
+
+#[test]
+fn a_run_comes_before_the_datagrams_that_were_sent_after_it() {
+    let [mut from, mut to] = pair_with_runs();
+    let mut got = VecDeque::new();
+    for turn in 0..20 {
+        for (number, size) in (3 * turn..).zip([RUN, 10, RUN]) {
+            assert!(transmit(&mut from, number, size));
+        }
+        from.flush();
+        while got.len() < 3 * (turn as usize + 1) {
+            receive_all(&mut to, &mut got);
+        }
+    }
+    assert_eq!(got, (0..60).collect::<VecDeque<u32>>());
+    assert_eq!((from.counters().runs, to.counters().arrived_runs), (40, 40));
+    assert_eq!((from.counters().packets, from.counters().pieces), (0, 0));
+}
+
+#[test]
+fn what_is_sent_again_goes_by_connection_and_three_such_packets_end_runs() {
+    let [mut from, mut to] = pair_with_runs();
+    let mut got = VecDeque::new();
+    for number in 0..4 {
+        for _ in 0..2 {
+            assert!(transmit(&mut from, number, RUN));
+            from.flush();
+            let expected = got.len() + 1;
+            while got.len() < expected {
+                receive_all(&mut to, &mut got);
+            }
+            acknowledge(&mut to, number + 1);
+            while from.counters().runs < 3 && from.receive().unwrap().is_none() {}
+        }
+    }
+    assert_eq!(got, [0, 0, 1, 1, 2, 2, 3, 3]);
+    assert_eq!((from.counters().runs, to.counters().arrived_runs), (3, 3));
+    assert_eq!(from.counters().packets, 5);
 }
 
 #[test]

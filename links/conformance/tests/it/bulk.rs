@@ -62,6 +62,7 @@ fn links(ranks: u16, host_of: impl Fn(u16) -> u16, protection: Protection) -> Ve
                 keys: weft_bulk::keys(&secret, 1, own, protection),
                 frames: FRAMES,
                 receive_frames: 128,
+                runs: None,
             },
         )
         .unwrap();

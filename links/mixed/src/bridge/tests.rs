@@ -94,3 +94,25 @@ fn what_arrives_by_another_way_is_heard_once_each_time_that_somebody_sleeps() {
     other.write_all(b"y").unwrap();
     assert_eq!(rung(&heard), Waiter::Upcall);
 }
+
+#[test]
+fn what_arrives_by_another_way_is_not_heard_by_who_takes_packets() {
+    let ((arrivals, _silent), (mut more, mut other)) = (pair(), pair());
+    let (sender, heard) = channel();
+    let descriptors = (arrivals.into(), Some(more.try_clone().unwrap().into()));
+    let bells = Arc::new(Heard(Mutex::new(sender)));
+    let bridge = Bridge::start(descriptors.0, descriptors.1, bells).unwrap();
+    let is_heard = || bridge.shared.heard_more.load(Ordering::Relaxed);
+    (1..AT_WORK).for_each(|_| bridge.arrived());
+    assert!(!is_heard(), "it may be about to sleep");
+    bridge.arrived();
+    assert!(is_heard());
+    other.write_all(b"x").unwrap();
+    assert_eq!(more.read(&mut [0; 8]).unwrap(), 1);
+    // Who sleeps hears of the next, whatever was taken before.
+    bridge.arm(Waiter::Host, false);
+    (0..2 * AT_WORK).for_each(|_| bridge.shared.took_unheard());
+    assert!(!is_heard(), "somebody sleeps");
+    other.write_all(b"y").unwrap();
+    assert_eq!(rung(&heard), Waiter::Host);
+}
