@@ -1,9 +1,9 @@
 //! Pieces of long packets, probes of ways and answers to them, by a member of the job that says
-//! anything in them; and what its victim sends along such a way.
+//! anything in them, one by one or joined; and what its victim sends along such a way, runs too.
 
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
-use weft_datagram::{Incoming, Outgoing};
+use weft_datagram::{Incoming, Landed, Outgoing, Source};
 use weft_link::{Payload, Received};
 use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::path::{Answer, Piece, Probe};
@@ -17,6 +17,8 @@ const BODY: usize = FRAME - envelope::SIZE - network::SIZE - envelope::ALIGNMENT
 const STEPS: usize = 400;
 /// Frames that leave at one time at most: packets in pieces, probes and answers.
 const MOST_FRAMES: usize = 100;
+/// Frames of a run at most.
+const MOST_IN_RUN: usize = 3;
 const VICTIM: Rank = Rank(0);
 const ATTACKER: Rank = Rank(1);
 
@@ -25,7 +27,7 @@ struct Pair {
     victim: Seals,
     attacker: Seals,
     /// Frames that have arrived at the victim.
-    wire: VecDeque<Box<[u8]>>,
+    wire: Wire,
     incoming: Incoming<Box<[u8]>>,
     outgoing: Outgoing<Box<[u8]>>,
     now: u64,
@@ -35,6 +37,29 @@ struct Pair {
     packet: Vec<u8>,
     number: u32,
     cut: usize,
+}
+
+/// Frames on their way, of which so many land together; all but the last as long as the first, or
+/// so it is said.
+struct Wire {
+    frames: VecDeque<Vec<u8>>,
+    together: usize,
+}
+
+impl Source<Box<[u8]>> for Wire {
+    fn look(
+        &mut self,
+        _: &mut Vec<Box<[u8]>>,
+        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
+    ) -> bool {
+        let count = self.together.min(self.frames.len());
+        let all: Vec<Vec<u8>> = self.frames.drain(..count).collect();
+        let Some(datagram_bytes) = all.first().map(Vec::len) else { return false };
+        let all = all.concat().into_boxed_slice();
+        let landed = Landed { start: 0, end: all.len(), datagram_bytes };
+        arrived.push_back((all, landed));
+        true
+    }
 }
 
 /// A victim is told anything, and goes on: packets that come are the attacker's own, and no frame
@@ -51,7 +76,7 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let mut pair = Pair {
         victim,
         attacker,
-        wire: VecDeque::new(),
+        wire: Wire { frames: VecDeque::new(), together: 1 },
         incoming: Incoming::new(4, Vec::new()),
         outgoing: Outgoing::new(2, 64, 0..FRAME, protection.trailer_bytes()),
         now: 0,
@@ -60,6 +85,9 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
         number: 0,
         cut: 0,
     };
+    if script.arbitrary()? {
+        pair.outgoing.set_most_in_run(MOST_IN_RUN);
+    }
     for _ in 0..STEPS {
         if script.is_empty() {
             break;
@@ -71,7 +99,11 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
             4 | 5 => pair.answer(script)?,
             _ => pair.piece(script)?,
         }
-        pair.receive();
+        // What is joined waits until there is enough.
+        if pair.wire.frames.len() >= pair.wire.together {
+            pair.receive();
+            pair.wire.together = script.int_in_range(1..=8)?;
+        }
     }
     Ok(())
 }
@@ -80,6 +112,7 @@ impl Pair {
     /// The victim sends a packet.
     fn send(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let most = BODY - self.victim.protection().trailer_bytes();
+        let most = self.outgoing.most_payload_in_run(most);
         let body = vec![1; script.int_in_range(0..=most)?];
         let header = Header::new(Tag::Ucast, VICTIM, TreeId::unicast(VICTIM), body.len() as u16);
         self.outgoing.put(ATTACKER, &header, &body, place);
@@ -101,12 +134,14 @@ impl Pair {
         assert!(self.outgoing.waiting().len() <= MOST_FRAMES, "so much for one");
         while let Some(mut datagram) = self.outgoing.pop() {
             let end = datagram.end();
-            assert!(end <= FRAME, "a frame of {end} bytes");
-            let frame = &mut datagram.place[..end];
-            let opened = self.attacker.open(frame).expect("nobody changed it");
-            if opened.kind == Kind::PROBE {
-                let probe = Probe::parse(&frame[opened.contents]).expect("it is whole");
-                self.round = if probe.round > 0 { probe.round } else { self.round };
+            let cut_at = datagram.cut_at().unwrap_or(end);
+            assert!(cut_at <= FRAME, "a frame of {cut_at} bytes");
+            for frame in datagram.place[..end].chunks_mut(cut_at) {
+                let opened = self.attacker.open(frame).expect("nobody changed it");
+                if opened.kind == Kind::PROBE {
+                    let probe = Probe::parse(&frame[opened.contents]).expect("it is whole");
+                    self.round = if probe.round > 0 { probe.round } else { self.round };
+                }
             }
         }
     }
@@ -162,7 +197,7 @@ impl Pair {
         let trailer = vec![0; self.attacker.protection().trailer_bytes()];
         let mut frame = [&[0; envelope::SIZE][..], &contents, &trailer].concat();
         self.attacker.sealer(VICTIM).seal(kind, &mut frame);
-        self.wire.push_back(frame.into_boxed_slice());
+        self.wire.frames.push_back(frame);
         Ok(())
     }
 
@@ -181,5 +216,5 @@ impl Pair {
 }
 
 fn place() -> Option<Box<[u8]>> {
-    Some(vec![0; FRAME].into_boxed_slice())
+    Some(vec![0; MOST_IN_RUN * FRAME].into_boxed_slice())
 }

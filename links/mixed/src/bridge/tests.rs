@@ -42,6 +42,24 @@ fn pair() -> (UnixStream, UnixStream) {
     (own, other)
 }
 
+/// A bridge of two descriptors, both ends of the second, and who is rung.
+struct Both {
+    bridge: Bridge,
+    more: UnixStream,
+    other: UnixStream,
+    heard: Receiver<Waiter>,
+    _silent: UnixStream,
+}
+
+fn both() -> Both {
+    let ((arrivals, silent), (more, other)) = (pair(), pair());
+    let (sender, heard) = channel();
+    let descriptors = (arrivals.into(), Some(more.try_clone().unwrap().into()));
+    let bells = Arc::new(Heard(Mutex::new(sender)));
+    let bridge = Bridge::start(descriptors.0, descriptors.1, bells).unwrap();
+    Both { bridge, more, other, heard, _silent: silent }
+}
+
 fn rung(heard: &Receiver<Waiter>) -> Waiter {
     heard.recv_timeout(Duration::from_secs(10)).expect("nobody is rung")
 }
@@ -74,11 +92,7 @@ fn room_rings_for_who_waits_for_it_even_beside_one_who_does_not() {
 
 #[test]
 fn what_arrives_by_another_way_is_heard_once_each_time_that_somebody_sleeps() {
-    let ((arrivals, _silent), (mut more, mut other)) = (pair(), pair());
-    let (sender, heard) = channel();
-    let descriptors = (arrivals.into(), Some(more.try_clone().unwrap().into()));
-    let bells = Arc::new(Heard(Mutex::new(sender)));
-    let bridge = Bridge::start(descriptors.0, descriptors.1, bells).unwrap();
+    let Both { bridge, mut more, mut other, heard, .. } = both();
     // Nobody sleeps: it is heard, and rings for nobody.
     other.write_all(b"x").unwrap();
     while !bridge.shared.heard_more.load(Ordering::Relaxed) {
@@ -97,11 +111,7 @@ fn what_arrives_by_another_way_is_heard_once_each_time_that_somebody_sleeps() {
 
 #[test]
 fn what_arrives_by_another_way_is_not_heard_by_who_takes_packets() {
-    let ((arrivals, _silent), (mut more, mut other)) = (pair(), pair());
-    let (sender, heard) = channel();
-    let descriptors = (arrivals.into(), Some(more.try_clone().unwrap().into()));
-    let bells = Arc::new(Heard(Mutex::new(sender)));
-    let bridge = Bridge::start(descriptors.0, descriptors.1, bells).unwrap();
+    let Both { bridge, mut more, mut other, heard, .. } = both();
     let is_heard = || bridge.shared.heard_more.load(Ordering::Relaxed);
     (1..AT_WORK).for_each(|_| bridge.arrived());
     assert!(!is_heard(), "it may be about to sleep");
