@@ -77,9 +77,9 @@ pub struct Counters {
     pub packets: u64,
     /// Long packets that went by datagram, in pieces.
     pub pieces: u64,
-    /// Packets that went as runs, by the link for those.
+    /// Packets that went as runs of datagrams.
     pub runs: u64,
-    /// Packets that came as runs.
+    /// Packets that came by the link for runs.
     pub arrived_runs: u64,
     /// Packets that waited still when they were to be sent again.
     pub spared: u64,
@@ -148,7 +148,7 @@ impl<F: Part> Bulk<F> {
             },
             frames: Frames::new(frames)?,
             runs,
-            ways: Ways::new(peers, own, far.most_payload_at_once()),
+            ways: Ways::new(peers, own, outside.max_payload),
             arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
             incoming: Incoming::new(receive_frames, Vec::new()),
             seals,
@@ -218,7 +218,6 @@ impl<F: Part> Bulk<F> {
             // What was sent there by datagram is not to be overtaken.
             self.far.flush();
         }
-        self.counters.runs += 1;
         let Bulk { far, frames, incoming, runs, .. } = self;
         let mut copy = Vec::new();
         let bytes = match Side::of(buffer) {
@@ -236,16 +235,21 @@ impl<F: Part> Bulk<F> {
         if !header.tag.is_numbered() {
             return self.transmit_far(to, header, payload);
         }
-        let size = usize::from(header.size);
-        if size <= self.far.most_payload_at_once() && self.ways.has_arrived(to) {
+        if !is_long && self.ways.has_arrived(to) {
             return self.transmit_far(to, header, payload);
         }
+        let size = usize::from(header.size);
+        let by_far = size <= self.far.most_payload_at_once();
         if is_long
-            && size <= self.runs.most()
+            && (by_far || size <= self.runs.most())
             && let Payload::Buffer(buffer) = payload
             && self.ways.may_run(to, header.sequence)
         {
-            return self.transmit_run(to, header, buffer);
+            self.counters.runs += 1;
+            return match by_far {
+                true => self.transmit_far(to, header, payload),
+                false => self.transmit_run(to, header, buffer),
+            };
         }
         let begins = self.ways.datagram_most(to) >= 0;
         let repeats = self.ways.repeats(to, header.sequence);

@@ -36,18 +36,54 @@ pub(crate) struct Way {
     news_at: Nanoseconds,
     failures: u8,
     again_at: Nanoseconds,
-    /// Number of the last packet that went as a run, how many of those were to be sent again, and
-    /// how many went since the first of these.
-    last_run: Option<u32>,
-    lost_runs: u8,
-    runs_since: u32,
+    runs: RunHistory,
 }
 
-/// Lost runs to a rank after which none go there any more: what lets datagrams of one kind pass may
-/// stop those of another, ...
-const MOST_LOST_RUNS: u8 = 3;
-/// ... unless so many went since the first of them.
-const FORGOTTEN_AFTER: u32 = 1000;
+/// Lost runs to a rank after which long packets go by connection for a while: a network that loses
+/// datagrams loses many of six, and what lets one kind of them pass may stop another, ...
+const MOST_LOST_RUNS: u32 = 3;
+/// ... unless so many went since the first of them; and the number of packets of that while, which
+/// is doubled each time.
+const FEW_RUNS: u32 = 1000;
+const MOST_RUN_DOUBLINGS: u32 = 10;
+
+/// Runs to one rank.
+#[derive(Clone, Copy, Default)]
+struct RunHistory {
+    /// Number of the last packet that went as one.
+    last: Option<u32>,
+    /// Those that were to be sent again, and all that went since the first of these.
+    lost: u32,
+    since: u32,
+    /// Packets that go by connection yet, and how often that was so.
+    rest: u32,
+    rests: u32,
+}
+
+impl RunHistory {
+    /// True if the packet with this number may go as a run: it was not sent before, and those that
+    /// went arrive.
+    fn may_go(&mut self, number: u32) -> bool {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return false;
+        }
+        if self.last.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0) {
+            self.lost += 1;
+            if self.lost >= MOST_LOST_RUNS {
+                self.rest = FEW_RUNS << self.rests.min(MOST_RUN_DOUBLINGS);
+                (self.rests, self.lost, self.since) = (self.rests + 1, 0, 0);
+            }
+            return false;
+        }
+        self.last = Some(number);
+        self.since += 1;
+        if self.since >= FEW_RUNS {
+            (self.rests, self.lost, self.since) = (0, 0, 0);
+        }
+        true
+    }
+}
 
 /// Ways to all ranks.
 pub(crate) struct Ways {
@@ -77,9 +113,7 @@ impl Ways {
             news_at: 0,
             failures: 0,
             again_at: 0,
-            last_run: None,
-            lost_runs: 0,
-            runs_since: 0,
+            runs: RunHistory::default(),
         };
         let ways = addresses.iter().map(way).collect();
         Ways { ways, addresses, own, far_most, waiting: Vec::new(), now: 0, begun: 0, broken: 0 }
@@ -151,25 +185,10 @@ impl Ways {
     }
 
     /// True if the packet with this number may go to `to` as a run: none of its data is under way
-    /// by connection, this packet was not sent before, and those that went as runs arrive.
+    /// by connection, and runs arrive.
     pub fn may_run(&mut self, to: Rank, number: u32) -> bool {
-        if self.datagram_most(to) < 0 && !self.has_arrived(to) {
-            return false;
-        }
-        let way = &mut self.ways[to.index()];
-        if way.lost_runs >= MOST_LOST_RUNS {
-            return false;
-        }
-        if way.last_run.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0) {
-            way.lost_runs += 1;
-            return false;
-        }
-        way.last_run = Some(number);
-        way.runs_since = if way.lost_runs > 0 { way.runs_since + 1 } else { 0 };
-        if way.runs_since >= FORGOTTEN_AFTER {
-            (way.lost_runs, way.runs_since) = (0, 0);
-        }
-        true
+        let follows = self.datagram_most(to) < 0 && !self.has_arrived(to);
+        !follows && self.ways[to.index()].runs.may_go(number)
     }
 
     /// True if the other end's kernel has all that went over the connection to `to`: short packets
