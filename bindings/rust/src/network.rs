@@ -87,7 +87,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
     let far = Udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
-        keys: keys(network.protection),
+        keys: keys(network.protection.of_datagrams()),
         datagram_bytes: UdpSettings::datagram_bytes(mtu, &address),
         only: near_ranks.only_far(member.rank(), ranks),
         group: network.copied.then(|| group_of(network.job, address.ip())),
@@ -134,7 +134,7 @@ fn run_settings(
         datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
         socket,
         peers: network.addresses.clone(),
-        keys: Keys::new(secret, network.job, member.rank(), network.protection),
+        keys: Keys::new(secret, network.job, member.rank(), network.protection.of_datagrams()),
         only: near.only_far(member.rank(), network.ranks()),
         group: None,
         frames: 0,

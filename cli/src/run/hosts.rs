@@ -151,7 +151,7 @@ fn links(layout: &Layout, fabric: Option<&str>) -> String {
         Copies::Ranks(None) => String::new(),
     };
     let protection = match layout.protection {
-        Protection::Headers => "",
+        Protection::Headers | Protection::Datagrams => "",
         Protection::Tagged => ", authenticated",
         Protection::Encrypted => ", encrypted",
     };

@@ -99,7 +99,12 @@ impl Running {
 
     /// Ranks that check what they get, until [`Self::end_checked`].
     pub fn start_checked(cluster: &Cluster, words: &str, ranks: usize) -> Self {
-        let mut command = command(cluster, words, "weft-testee checked");
+        Self::start_checking(cluster, words, "checked", ranks)
+    }
+
+    /// Starts ranks that check "checked" or "checked-short" messages.
+    pub fn start_checking(cluster: &Cluster, words: &str, which: &str, ranks: usize) -> Self {
+        let mut command = command(cluster, words, &format!("weft-testee {which}"));
         command.stdin(Stdio::piped());
         Self::start_this(command, ranks)
     }

@@ -1,5 +1,5 @@
-//! Ranks that send one another messages of all lengths, and check each byte and the order of all
-//! that they get, until rank 0 finds the end of its standard input.
+//! Ranks that send one another messages of all lengths, or of all up to one, and check each byte
+//! and the order of all that they get, until rank 0 finds the end of its standard input.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use weft::prelude::*;
 
 /// Messages to each other rank in a round; it ends when as many have come from there.
 const ROUND: u64 = 16;
-/// Bytes of a message at most.
-const LONGEST: u64 = 12_000;
+/// Bytes of a message at most, if nothing else is said.
+pub const LONGEST: u64 = 12_000;
 
-pub fn run(weft: &Weft) -> weft::Result<()> {
+pub fn run(weft: &Weft, longest: u64) -> weft::Result<()> {
     let mailbox = weft.mailbox("checked")?;
     let others: Vec<Rank> = weft.ranks().filter(|rank| *rank != weft.rank()).collect();
     let ended = Arc::new(AtomicBool::new(false));
@@ -32,7 +32,8 @@ pub fn run(weft: &Weft) -> weft::Result<()> {
         }
         for number in round * ROUND..(round + 1) * ROUND {
             for to in &others {
-                mailbox.send(*to, &message(weft.rank(), *to, number, last_round == round))?;
+                let pair = (weft.rank(), *to);
+                mailbox.send(*to, &message(pair, number, longest, last_round == round))?;
             }
         }
         // Who is ahead may have sent some of the next round already.
@@ -41,7 +42,7 @@ pub fn run(weft: &Weft) -> weft::Result<()> {
             let (from, got) = (got.source(), got.read_to_vec()?);
             let (number, ends) = (next[from.index()], got[0] == 1);
             next[from.index()] += 1;
-            let sent = message(from, weft.rank(), number, ends);
+            let sent = message((from, weft.rank()), number, longest, ends);
             assert!(got == sent, "message {number} from rank {from} is another one");
             last_round = last_round.min(if ends { number / ROUND } else { u64::MAX });
             bytes += got.len();
@@ -59,9 +60,9 @@ pub fn run(weft: &Weft) -> weft::Result<()> {
 }
 
 /// A message that nobody else sends at any other time.
-fn message(from: Rank, to: Rank, number: u64, ends: bool) -> Vec<u8> {
+fn message((from, to): (Rank, Rank), number: u64, longest: u64, ends: bool) -> Vec<u8> {
     let mut state = number << 32 | u64::from(from.0) << 16 | u64::from(to.0);
-    let length = 1 + mix(&mut state) % LONGEST;
+    let length = 1 + mix(&mut state) % longest;
     let mut bytes: Vec<u8> =
         (0..length.div_ceil(8)).flat_map(|_| mix(&mut state).to_le_bytes()).collect();
     bytes.truncate(length as usize);

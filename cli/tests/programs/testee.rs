@@ -53,7 +53,9 @@ fn main() -> ExitCode {
             Some("busy") => return busy::run(&weft),
             Some("steps") => return tell(&weft, take_steps(&weft)),
             Some("late") => return busy::be_late(&weft),
-            Some("checked") => return checked::run(&weft),
+            Some("checked") => return checked::run(&weft, checked::LONGEST),
+            // Messages that fit a datagram.
+            Some("checked-short") => return checked::run(&weft, 1300),
             Some("misspelt") => return send_to_a_misspelt_port(&weft),
             Some("collect") => return tell(&weft, collect(&weft)),
             Some("put") => return tell(&weft, put(&weft)),

@@ -49,14 +49,13 @@ const START_BYTES: usize = 128;
 #[derive(Debug)]
 pub(crate) struct Digest {
     mac: Aegis128X4Mac<16>,
-    /// Long packets are covered as a whole.
-    whole: bool,
+    protection: Protection,
 }
 
 impl Digest {
     /// The digest with this key.
     pub fn new(key: &[u8; 16], protection: Protection) -> Self {
-        Digest { mac: Aegis128X4Mac::new(key), whole: protection > Protection::Headers }
+        Digest { mac: Aegis128X4Mac::new(key), protection }
     }
 
     /// Form in which `contents` of that kind come under a tag.
@@ -65,14 +64,28 @@ impl Digest {
         if contents.len() <= DIRECT_BYTES {
             return Cover::Direct(contents);
         }
-        if !self.whole
-            && let Some(bytes) = beginning(kind, contents)
-        {
+        if let Some(bytes) = self.beginning(kind, contents) {
             return Cover::Direct(&contents[..bytes]);
         }
         let mut digest = self.mac.clone();
         digest.update(contents);
         Cover::Digest(digest.finalize())
+    }
+
+    /// Bytes that are covered of long contents of that kind, where the rest is left to whoever
+    /// carries them; `None` if it must not be.
+    #[inline]
+    fn beginning(&self, kind: Kind, contents: &[u8]) -> Option<usize> {
+        match kind {
+            Kind::PACKETS if self.protection == Protection::Headers => {
+                lone_packet(contents, contents.len()).map(|_| START_BYTES)
+            }
+            Kind::PIECE if self.protection <= Protection::Datagrams => {
+                let (piece, _) = Piece::parse(contents)?;
+                Some(if piece.offset == 0 { START_BYTES } else { path::SIZE })
+            }
+            _ => None,
+        }
     }
 
     /// Form in which contents, packets, come under a tag of which `tail` is elsewhere in memory.
@@ -83,27 +96,13 @@ impl Digest {
     pub fn cover_parts(&self, head: &[u8], tail: &[u8]) -> Cover<'static> {
         let length = head.len() + tail.len();
         assert!(length > DIRECT_BYTES, "short contents are in one part");
-        if !self.whole && lone_packet(head, length).is_some() {
+        if self.protection == Protection::Headers && lone_packet(head, length).is_some() {
             return Cover::start(head, tail);
         }
         let mut digest = self.mac.clone();
         digest.update(head);
         digest.update(tail);
         Cover::Digest(digest.finalize())
-    }
-}
-
-/// Bytes that are covered of long contents of that kind, where the rest is left to whoever carries
-/// them; `None` if it must not be.
-#[inline]
-fn beginning(kind: Kind, contents: &[u8]) -> Option<usize> {
-    match kind {
-        Kind::PACKETS => lone_packet(contents, contents.len()).map(|_| START_BYTES),
-        Kind::PIECE => Piece::parse(contents).map(|(piece, _)| match piece.offset {
-            0 => START_BYTES,
-            _ => path::SIZE,
-        }),
-        _ => None,
     }
 }
 

@@ -64,9 +64,12 @@ pub enum Protection {
     /// A tag over what says how the frame is to be taken: the head of the frame, and of a long
     /// packet its header and the first bytes of its body. Nobody else gets in, and no frame counts
     /// twice; but the rest of a long body is only what whoever carries it makes of it. For ways
-    /// that keep bytes as they are by themselves, as TCP's and UDP's checksum does.
+    /// that keep bytes as they are by themselves, such as TCP.
     #[default]
     Headers,
+    /// A tag over all of a frame that holds packets, and over the head of one that holds a piece of
+    /// a longer one, of which UDP's checksum shows what a network has damaged, as TCP's does.
+    Datagrams,
     /// A tag over all of a frame: nobody else gets in or changes anything.
     Tagged,
     /// Packets are encrypted too: nobody else reads them.
@@ -74,6 +77,12 @@ pub enum Protection {
 }
 
 impl Protection {
+    /// The protection of datagrams of UDP in a job with this one.
+    #[must_use]
+    pub fn of_datagrams(self) -> Self {
+        self.max(Protection::Datagrams)
+    }
+
     /// The protection of frames without a checksum of the system's, in a job with this one. The
     /// network may damage what is in them, and only their tag shows it.
     #[must_use]

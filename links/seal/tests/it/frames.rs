@@ -6,9 +6,10 @@ use weft_wire::envelope::{self, Envelope};
 use weft_wire::path::{self, Piece};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
 
-const ALL: [Protection; 3] = [Protection::Headers, Protection::Tagged, Protection::Encrypted];
+const ALL: [Protection; 4] =
+    [Protection::Headers, Protection::Datagrams, Protection::Tagged, Protection::Encrypted];
 /// Those under which nobody changes anything.
-const BOTH: [Protection; 2] = [Protection::Tagged, Protection::Encrypted];
+const WHOLE: [Protection; 3] = [Protection::Datagrams, Protection::Tagged, Protection::Encrypted];
 const JOB: u32 = 77;
 
 fn seals_of(job: u32, secret: u8, own: u16, protection: Protection) -> Seals {
@@ -94,7 +95,7 @@ const BODIES: [usize; 9] = [0, 1, 5, 8, 103, 104, 105, 300, 1400];
 
 #[test]
 fn a_changed_bit_anywhere_is_noticed() {
-    for protection in BOTH {
+    for protection in WHOLE {
         let one = BODIES.map(|bytes| vec![packet(0, &vec![9; bytes])]);
         let more = [vec![packet(0, b"1"), packet(0, b"two")], vec![packet(0, &[3; 77]); 3]];
         for packets in one.into_iter().chain(more) {
@@ -234,7 +235,7 @@ fn truncated_and_extended_frames_are_refused() {
 
 #[test]
 fn a_frame_counts_once_and_not_too_late() {
-    for protection in BOTH {
+    for protection in WHOLE {
         let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
         let frames: Vec<_> = (0..2050u16)
             .map(|i| sealed(&mut alice, Rank(1), &[packet(0, &i.to_le_bytes())]))
@@ -252,7 +253,7 @@ fn a_frame_counts_once_and_not_too_late() {
 
 #[test]
 fn adversaries_do_not_get_in() {
-    for protection in BOTH {
+    for protection in WHOLE {
         let packets = [packet(0, b"let me in")];
         let mut bob = seals(1, protection);
         let other_job = sealed(&mut seals_of(78, 9, 0, protection), Rank(1), &packets);
@@ -292,7 +293,7 @@ fn a_rank_does_not_seal_packets_of_another() {
 
 #[test]
 fn other_kinds_hold_anything_and_no_packets() {
-    for protection in BOTH {
+    for protection in WHOLE {
         let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
         for contents in [&b""[..], b"0123456789"] {
             let mut frame = vec![0; envelope::SIZE + contents.len() + protection.trailer_bytes()];
@@ -317,7 +318,7 @@ fn other_kinds_hold_anything_and_no_packets() {
 
 #[test]
 fn sealing_and_opening_a_frame_allocates_nothing() {
-    for protection in BOTH {
+    for protection in WHOLE {
         let (mut alice, mut bob) = (seals(0, protection), seals(1, protection));
         let mut frames: Vec<_> =
             (0..3).map(|_| layout(&[packet(0, b"8 bytes!")], protection)).collect();
@@ -336,7 +337,7 @@ fn sealing_and_opening_a_frame_allocates_nothing() {
 
 #[test]
 fn hosts_that_protect_differently_do_not_understand_each_other() {
-    for (protection, other) in [(BOTH[0], BOTH[1]), (BOTH[1], BOTH[0])] {
+    for (protection, other) in [(WHOLE[0], WHOLE[1]), (WHOLE[1], WHOLE[0])] {
         let frame = sealed(&mut seals(0, protection), Rank(1), &[packet(0, &[1; 40])]);
         assert_eq!(open(&mut seals(1, other), &frame), Err(Refused::Tag));
     }
@@ -373,14 +374,14 @@ fn any_packets() -> impl Strategy<Value = Vec<(Header, Vec<u8>)>> {
 proptest! {
     #[test]
     fn any_packets_come_through(packets in any_packets(), encrypted in any::<bool>()) {
-        let protection = BOTH[usize::from(encrypted)];
+        let protection = WHOLE[usize::from(encrypted)];
         let frame = sealed(&mut seals(0, protection), Rank(1), &packets);
         prop_assert_eq!(open(&mut seals(1, protection), &frame), Ok(packets));
     }
 
     #[test]
     fn changed_bytes_are_refused(packets in any_packets(), encrypted in any::<bool>(), at in any::<prop::sample::Index>(), change in 1u8.., several in any::<bool>()) {
-        let protection = BOTH[usize::from(encrypted)];
+        let protection = WHOLE[usize::from(encrypted)];
         let mut frame = sealed(&mut seals(0, protection), Rank(1), &packets);
         let at = at.index(frame.len());
         let end = if several { frame.len() } else { at + 1 };
@@ -394,7 +395,7 @@ proptest! {
         let start = [b'W', b'F', 2, 0, 77, 0, 0, 0, 0, 0, 1, 0];
         let right = right.min(frame.len()).min(start.len());
         frame[..right].copy_from_slice(&start[..right]);
-        let mut bob = seals(1, BOTH[usize::from(encrypted)]);
+        let mut bob = seals(1, WHOLE[usize::from(encrypted)]);
         prop_assert!(open(&mut bob, &frame).is_err());
         prop_assert_eq!(bob.refusals().total(), 1);
     }
@@ -418,7 +419,9 @@ fn of_a_long_piece_the_beginning_is_covered_where_bodies_are_left_to_the_carrier
     };
     for (offset, covered) in [(0, COVERED), (1400, path::SIZE)] {
         let rest = envelope::SIZE + covered..bytes;
-        assert_eq!(free(Protection::Headers, offset), rest.collect::<Vec<_>>());
+        let rest: Vec<_> = rest.collect();
+        assert_eq!(free(Protection::Headers, offset), rest);
+        assert_eq!(free(Protection::Datagrams, offset), rest);
         assert_eq!(free(Protection::Tagged, offset), []);
     }
 }
