@@ -49,8 +49,13 @@ pub(crate) fn put_mtu(bytes: &mut Vec<u8>, mtu: Mtu) {
     bytes.extend(mtu.bytes().to_le_bytes());
 }
 
+/// Protections that a job may have, in the order of their numbers.
+const PROTECTIONS: [Protection; 3] =
+    [Protection::Headers, Protection::Tagged, Protection::Encrypted];
+
 pub(crate) fn put_protection(bytes: &mut Vec<u8>, protection: Protection) {
-    bytes.push(protection as u8);
+    let number = PROTECTIONS.iter().position(|one| *one == protection);
+    bytes.push(number.unwrap_or_default() as u8);
 }
 
 /// The kind of the message in `bytes`, and its body.
@@ -132,8 +137,7 @@ impl<'a> Body<'a> {
     }
 
     pub fn protection(&mut self) -> Result<Protection, BadMessage> {
-        let all = [Protection::Headers, Protection::Tagged, Protection::Encrypted];
-        all.get(usize::from(self.u8()?)).copied().ok_or(BadMessage::Range("protection"))
+        PROTECTIONS.get(usize::from(self.u8()?)).copied().ok_or(BadMessage::Range("protection"))
     }
 
     pub fn address(&mut self) -> Result<SocketAddr, BadMessage> {
