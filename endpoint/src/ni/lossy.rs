@@ -156,6 +156,7 @@ impl TimerFallback {
 
     /// Puts the look off again, and leaves the link's timer, if that is dear to set: it rings too
     /// early. False if the timer has to be set.
+    #[cold]
     fn puts_off_untimed(&self, now: Nanoseconds) -> bool {
         let is_set = self.put_off_from.load(Ordering::Relaxed) > 0;
         let is_left = is_set && self.is_late.load(Ordering::Relaxed);
