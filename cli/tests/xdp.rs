@@ -47,6 +47,31 @@ fn asp_on_two_hosts() {
     no_program_remains(&two);
 }
 
+/// Datagrams that have left a host over UDP; a run is one.
+fn datagrams_of(cluster: &Cluster) -> u64 {
+    let output = cluster.host(1).command("cat").arg("/proc/net/snmp").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    // Names, and then numbers in the same order.
+    let mut lines = said.lines().filter_map(|line| line.strip_prefix("Udp:"));
+    let column = lines.next().unwrap().split_whitespace().position(|name| name == "OutDatagrams");
+    lines.next().unwrap().split_whitespace().nth(column.unwrap()).unwrap().parse().unwrap()
+}
+
+/// All goes by frame and by connection where no datagrams pass any more.
+#[test]
+fn packets_of_a_few_frames_go_over_udp_while_that_passes() {
+    let Some(two) = cluster(Options::default()) else { return };
+    let mut job = Running::start_checked(&two, "--hosts a:1,b:1 --link xdp", 2);
+    let begun = datagrams_of(&two);
+    while datagrams_of(&two) < begun + 1000 {
+        job.chats();
+    }
+    two.hosts().iter().for_each(|host| host.lose_datagrams(1.0).unwrap());
+    (0..100).for_each(|_| job.chats());
+    let (checked, errors) = job.end_checked();
+    assert_eq!(errors, "", "{checked:?}");
+}
+
 #[test]
 fn asp_that_encrypts() {
     let Some(two) = cluster(Options::default()) else { return };

@@ -279,12 +279,6 @@ impl Packets {
         of_way.map_or(self.max_payload, |most| usize::from(*most))
     }
 
-    /// Largest payload, in bytes, of a packet to another host two of which take less time than one
-    /// with as much as both; 0 where that makes no difference.
-    pub fn paired_payload(&self) -> usize {
-        self.node.capabilities().paired_payload
-    }
-
     /// Largest payload, in bytes, for which the network copies a multicast for several receivers,
     /// if it does that. Longer packets reach all receivers too, each in a frame of its own.
     #[inline]

@@ -84,8 +84,6 @@ impl State {
         // Where a long message travels without a copy, there is no better way.
         let is_in_place = |to| has_long_packets(to) && !packets.sends_zero_copy(to);
         exchange.set_in_place(|to| is_in_place(to) && !packets.is_near(to));
-        let paired_payload = packets.paired_payload();
-        exchange.set_paired_payload(|to| if packets.is_near(to) { 0 } else { paired_payload });
         remote.set_single_copy(crowded);
         State {
             exchange,

@@ -73,9 +73,6 @@ pub struct Capabilities {
     /// Largest number of user bytes with which one frame can reach several receivers of a
     /// multicast. It is `max_payload` where that makes no difference.
     pub multicast_payload: usize,
-    /// Largest number of user bytes of a frame two of which take less time than one with as much as
-    /// both; 0 where that makes no difference.
-    pub paired_payload: usize,
     /// Largest number of user bytes that travel with the header, at no extra cost.
     pub inline_payload: usize,
     /// True if every frame that is transmitted arrives.

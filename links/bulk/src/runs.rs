@@ -20,7 +20,7 @@ const EVERY: u32 = 2;
 /// Looks at this link for which runs are said to come.
 const STAYS: u32 = 256;
 
-/// A link for packets of several datagrams: any [`Part`].
+/// A link for packets of several datagrams: any [`Part`], whose types nobody here needs to know.
 pub trait RunLink: Send {
     /// User bytes of a packet at most.
     fn most_payload(&self) -> usize;
@@ -31,7 +31,7 @@ pub trait RunLink: Send {
     /// The next packet.
     ///
     /// # Errors
-    /// As [`weft_link::Link::receive`].
+    /// Violations of a peer, as those of [`weft_link::Link::receive`].
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation>;
 
     /// True if [`Self::receive`] would find something.

@@ -42,8 +42,8 @@ pub(crate) struct Way {
 /// Lost runs to a rank after which long packets go by connection for a while: a network that loses
 /// datagrams loses many of six, and what lets one kind of them pass may stop another, ...
 const MOST_LOST_RUNS: u32 = 3;
-/// ... unless so many went since the first of them; and the number of packets of that while, which
-/// is doubled each time.
+/// ... if no more than so many went meanwhile; and the number of packets of that while, which is
+/// doubled each time.
 const FEW_RUNS: u32 = 1000;
 const MOST_RUN_DOUBLINGS: u32 = 10;
 
@@ -52,9 +52,9 @@ const MOST_RUN_DOUBLINGS: u32 = 10;
 struct RunHistory {
     /// Number of the last packet that went as one.
     last: Option<u32>,
-    /// Those that were to be sent again, and all that went since the first of these.
+    /// Those that were to be sent again, of so many: both are forgotten at [`FEW_RUNS`].
     lost: u32,
-    since: u32,
+    went: u32,
     /// Packets that go by connection yet, and how often that was so.
     rest: u32,
     rests: u32,
@@ -72,14 +72,14 @@ impl RunHistory {
             self.lost += 1;
             if self.lost >= MOST_LOST_RUNS {
                 self.rest = FEW_RUNS << self.rests.min(MOST_RUN_DOUBLINGS);
-                (self.rests, self.lost, self.since) = (self.rests + 1, 0, 0);
+                (self.rests, self.lost, self.went) = (self.rests + 1, 0, 0);
             }
             return false;
         }
         self.last = Some(number);
-        self.since += 1;
-        if self.since >= FEW_RUNS {
-            (self.rests, self.lost, self.since) = (0, 0, 0);
+        self.went += 1;
+        if self.went >= FEW_RUNS {
+            (self.rests, self.lost, self.went) = (0, 0, 0);
         }
         true
     }

@@ -133,7 +133,6 @@ impl<T: Transport> Fabric<T> {
             capabilities: Capabilities {
                 max_payload,
                 multicast_payload: max_payload,
-                paired_payload: 0,
                 inline_payload: 0,
                 lossless: true,
                 ordered: true,

@@ -126,7 +126,6 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         let capabilities = Capabilities {
             max_payload,
             multicast_payload: outside.multicast_payload.min(max_payload),
-            paired_payload: outside.paired_payload,
             inline_payload: 0,
             ordered: false,
             multicast: false,

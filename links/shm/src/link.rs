@@ -163,7 +163,6 @@ impl Shm {
             capabilities: Capabilities {
                 max_payload: settings.frame_bytes as usize,
                 multicast_payload: settings.frame_bytes as usize,
-                paired_payload: 0,
                 inline_payload: INLINE_BYTES,
                 lossless: true,
                 ordered: true,

@@ -38,7 +38,6 @@ impl Sim {
         let capabilities = Capabilities {
             max_payload: usize::from(pools.packet_bytes),
             multicast_payload: usize::from(pools.packet_bytes),
-            paired_payload: 0,
             inline_payload: 0,
             lossless: reliable,
             ordered: reliable,

@@ -135,7 +135,6 @@ impl Udp {
         let capabilities = Capabilities {
             max_payload,
             multicast_payload,
-            paired_payload: 0,
             inline_payload: 0,
             lossless: false,
             ordered: false,

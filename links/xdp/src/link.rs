@@ -146,7 +146,6 @@ impl Xdp {
             capabilities: Capabilities {
                 max_payload,
                 multicast_payload,
-                paired_payload: max_payload,
                 inline_payload: 0,
                 lossless: false,
                 ordered: false,

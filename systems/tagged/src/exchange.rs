@@ -152,8 +152,6 @@ struct Peer<S> {
     single_copy: bool,
     /// True if the network to it reads bytes where they belong.
     in_place: bool,
-    /// Bytes of a packet to it two of which take less time than one with as much as both, or 0.
-    paired_payload: usize,
     /// Number of the next message to it that leaves in several packets.
     next: u64,
 }
@@ -266,7 +264,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             is_unfetchable: false,
             single_copy: false,
             in_place: false,
-            paired_payload: 0,
             next: 0,
         };
         Exchange {

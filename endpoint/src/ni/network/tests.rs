@@ -6,7 +6,6 @@ fn capabilities(frames: usize, receive_frames: usize) -> Capabilities {
     Capabilities {
         max_payload: 1416,
         multicast_payload: 1416,
-        paired_payload: 0,
         inline_payload: 0,
         lossless: false,
         ordered: false,

@@ -123,7 +123,6 @@ fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {
     let capabilities = Capabilities {
         max_payload: 8,
         multicast_payload: 8,
-        paired_payload: 0,
         inline_payload: 8,
         lossless: true,
         ordered: true,

@@ -26,23 +26,13 @@ const LONG_PART: usize = 16 * 1024;
 /// Packets of granted messages that leave before the next look at what has arrived.
 const PARTS_AT_ONCE: usize = 8;
 
+/// True if an eager message of this length to that rank leaves in several packets.
+#[inline]
+fn is_parted<N: Network>(network: &N, to: Rank, length: u64) -> bool {
+    HALVED.contains(&length) || EAGER + length as usize > network.payload_to(to)
+}
+
 impl<S: Source> Peer<S> {
-    /// True if an eager message of this length to this rank, `to`, leaves in several packets.
-    #[inline]
-    fn is_parted<N: Network>(&self, network: &N, to: Rank, length: u64) -> bool {
-        HALVED.contains(&length)
-            || EAGER + length as usize > network.payload_to(to)
-            || self.first_of_pair(length).is_some()
-    }
-
-    /// Bytes in the first packet of an eager message that leaves in two rather than in a long one.
-    #[inline]
-    fn first_of_pair(&self, length: u64) -> Option<usize> {
-        let (pair, length) = (self.paired_payload, length as usize);
-        (EAGER + length > pair && FIRST + MORE + length <= 2 * pair)
-            .then(|| pair.saturating_sub(FIRST))
-    }
-
     /// True if a message of these bytes may be sent eagerly, and is not better fetched.
     #[inline]
     fn may_send<B: Source>(&self, source: &B) -> bool {
@@ -94,7 +84,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if is_registered {
             return self.register(network, message, envelope, source);
         }
-        if peer.is_parted(network, to, length) {
+        if is_parted(network, to, length) {
             return self.send_first(network, message.to, envelope, source, false);
         }
         // There was no room for its packet.
@@ -140,10 +130,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         let envelope = self.envelope(message, length);
         let peer = &mut self.peers[to.rank.index()];
-        if peer.leaving.is_some()
-            || peer.is_parted(network, to.rank, length)
-            || !peer.may_send(source)
-        {
+        if peer.leaving.is_some() || is_parted(network, to.rank, length) || !peer.may_send(source) {
             return Ok(false);
         }
         let whole = Whole { to: to.endpoint, envelope, registered: None, bytes: &[] };
@@ -280,7 +267,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let most = match length as u64 {
             halved if HALVED.contains(&halved) => length / 2,
             longer if peer.in_place && longer > *HALVED.end() => FIRST_OF_PLACED,
-            _ => peer.first_of_pair(length as u64).unwrap_or(length - 1),
+            _ => length - 1,
         };
         let (room, number) = ((network.payload_to(to.rank) - FIRST).min(most), peer.next);
         let head = Packet::First { to: to.endpoint, envelope, number, bytes: &[] }.head();

@@ -7,7 +7,7 @@ mod zero_copy;
 
 use super::*;
 use crate::Error;
-use crate::format::{FIRST, MORE, Whole};
+use crate::format::Whole;
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, IN_PLACE_BYTES, MOST_REQUESTS, cost, window_of};
@@ -324,18 +324,6 @@ fn a_message_that_fills_a_packet_leaves_in_halves() {
     let mut world = World::new(2, 65_000, usize::MAX);
     for (length, packets) in [(40_000, 1), (50_000, 2), (65_536, 2), (90_000, 2), (100_000, 2)] {
         assert_eq!(packets_of(&mut world, length).len(), packets, "{length} bytes");
-    }
-}
-
-#[test]
-fn a_message_that_fits_two_short_packets_leaves_in_two() {
-    let mut world = World::new(2, 65_000, usize::MAX);
-    world.ranks[0].set_paired_payload(|_| 1400);
-    let longest = 2 * 1400 - (FIRST + MORE);
-    for (length, packets) in [(1376, 1), (1377, 2), (longest, 2), (longest + 1, 1)] {
-        let sent = packets_of(&mut world, length);
-        assert_eq!(sent.len(), packets, "{length} bytes");
-        assert!(packets == 1 || sent.iter().all(|packet| packet.len() <= 1400));
     }
 }
 
@@ -766,8 +754,6 @@ fn random_programs_receive_everything_once_and_in_order() {
             let [single_copy, in_place] = [random.happens(500), random.happens(500)];
             rank.set_single_copy(|_| single_copy);
             rank.set_in_place(|_| in_place);
-            let paired_payload = *random.choose(&[0, 700]);
-            rank.set_paired_payload(|_| paired_payload);
         });
         let (fails, count) = (random.below(20) as usize, random.below(2) as usize);
         world.net.fetchable.fails = fails..fails + count;

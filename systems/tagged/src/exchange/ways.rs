@@ -21,12 +21,4 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             peer.in_place = in_place(rank);
         }
     }
-
-    /// Chooses who is sent messages in two packets of so many bytes rather than in one that is
-    /// longer, where they fit into two. Nobody is at first, as where that is 0.
-    pub fn set_paired_payload(&mut self, paired_payload: impl Fn(Rank) -> usize) {
-        for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {
-            peer.paired_payload = paired_payload(rank);
-        }
-    }
 }

@@ -81,7 +81,6 @@ impl Scripted {
         let capabilities = Capabilities {
             max_payload: FRAME_BYTES,
             multicast_payload: FRAME_BYTES,
-            paired_payload: 0,
             inline_payload: 0,
             lossless: true,
             ordered: true,
