@@ -71,6 +71,8 @@ pub(crate) struct TimerFallback {
     /// where a receiver has to acknowledge by then.
     tick: AtomicU64,
     usual_tick: Nanoseconds,
+    /// True for a program that takes its packets by polls.
+    is_patient: AtomicBool,
     /// True if that look is to send what is held back.
     looks_for_held: AtomicBool,
     /// True if that look was put off without the link's timer, which rings too early, ...
@@ -95,6 +97,7 @@ impl TimerFallback {
             has_timer: AtomicBool::new(false),
             usual_tick: 2 * settings.acknowledge_after,
             tick: AtomicU64::new(2 * settings.acknowledge_after),
+            is_patient: AtomicBool::new(false),
             looks_for_held: AtomicBool::new(false),
             rings_early: AtomicBool::new(false),
             rings_at: AtomicU64::new(0),
@@ -115,6 +118,7 @@ impl TimerFallback {
     pub fn set_patient(&self, is_patient: bool) {
         let tick = if is_patient { self.usual_tick.max(PATIENT_TICK) } else { self.usual_tick };
         self.tick.store(tick, Ordering::Relaxed);
+        self.is_patient.store(is_patient, Ordering::Relaxed);
     }
 
     /// Records that there is an upcall thread.
@@ -168,8 +172,18 @@ impl TimerFallback {
         is_left
     }
 
+    /// True if a late look would be a late answer: upcalls were made lately, for a program whose
+    /// packets are waited for while it computes.
     fn is_punctual(&self, now: Nanoseconds) -> bool {
-        now < self.punctual_until.load(Ordering::Relaxed)
+        let made_lately = now < self.punctual_until.load(Ordering::Relaxed);
+        made_lately && !self.is_patient.load(Ordering::Relaxed)
+    }
+
+    /// True if a look may come by the kernel's next tick only: nobody waits for the program while it
+    /// computes, or each timer is dear, and no answers are counted on.
+    pub fn may_look_late(&self, now: Nanoseconds) -> bool {
+        let is_late = self.is_late.load(Ordering::Relaxed);
+        (is_late || self.is_patient.load(Ordering::Relaxed)) && !self.is_punctual(now)
     }
 
     /// Longest time until a look that is to send what is held back, with packets of the program

@@ -7,11 +7,13 @@
 //! not pay for waking it. On a network it sleeps all that time ([`network`]).
 
 mod network;
+mod slack;
 
 use crate::AnyNode;
 use crate::ni::any_node::Statistics;
 use crate::ni::contention::Core;
 use crate::ni::node::Node;
+use slack::Slack;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -105,6 +107,7 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let Some(period) = node.heartbeat() else { return Ok(None) };
     let node = Arc::clone(node);
     let beat = move || {
+        Slack::new().set(period, true);
         while !node.is_closed() && node.bells.loss().is_none() {
             node.beat();
             std::thread::park_timeout(period);
@@ -118,6 +121,7 @@ struct Watch<L: Link> {
     bells: Arc<dyn Bells>,
     watchdog: Watchdog,
     delay: Duration,
+    slack: Slack,
     start: Instant,
     /// Place where others may see the counts of this rank.
     gauge: Option<Arc<dyn Gauge>>,
@@ -128,7 +132,7 @@ impl<L: Link> Watch<L> {
         let bells = Arc::clone(&node.bells);
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
         let gauge = node.inner.enter().link.gauge();
-        Watch { node, bells, watchdog, delay, start: Instant::now(), gauge }
+        Watch { node, bells, watchdog, delay, slack: Slack::new(), start: Instant::now(), gauge }
     }
 
     /// Delay of an interrupt, as it is at first.

@@ -61,6 +61,21 @@ fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
 }
 
 #[test]
+fn a_program_that_polls_needs_no_punctual_looks() {
+    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    assert!(!fallback.may_look_late(MS), "timers are cheap, and somebody may wait");
+    fallback.makes_upcalls(MS);
+    fallback.set_patient(true);
+    assert!(fallback.may_look_late(2 * MS));
+    assert_eq!(*fallback.put_off_within(2 * MS).end(), LATE);
+    fallback.set_patient(false);
+    assert!(!fallback.may_look_late(2 * MS));
+    fallback.is_late.store(true, Ordering::Relaxed);
+    assert!(!fallback.may_look_late(2 * MS), "upcalls were made");
+    assert!(fallback.may_look_late(MS + PUNCTUAL_FOR));
+}
+
+#[test]
 fn a_timer_that_is_dear_to_set_is_left_while_the_program_talks() {
     let fallback = TimerFallback::new(&Settings::new(2, 1));
     let load = |time: &AtomicU64| time.load(Ordering::Relaxed);

@@ -126,7 +126,9 @@ impl<L: Link> Watch<L> {
             if self.is_over() || (ends_at == Woken::Ring && self.node.has_pending_work()) {
                 break Woken::Ring;
             }
-            self.bells.wait(Waiter::Upcall, ticket, if is_timed { IDLE_LOOK } else { until_look });
+            let limit = if is_timed { IDLE_LOOK } else { until_look };
+            self.slack.set(limit, fallback.may_look_late(now));
+            self.bells.wait(Waiter::Upcall, ticket, limit);
             ticket = self.bells.ticket(Waiter::Upcall);
             match fallback.put_off_from.load(Ordering::Relaxed) {
                 0 if ends_at == Woken::Ring
