@@ -4,6 +4,7 @@
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -51,6 +52,10 @@ struct Arguments {
     /// Run them on so many ranks only
     #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "beyond")]
     ranks: Vec<u16>,
+    /// Run them under these protocols only
+    #[arg(long, value_name = "PROTOCOLS", value_delimiter = ',', requires = "beyond")]
+    #[arg(value_parser = PossibleValuesParser::new(Beyond::protocols()))]
+    protocols: Vec<String>,
     /// Run the applications of chapter 8 on two and four network namespaces only, all or these, and
     /// replace their part of the page
     #[arg(long, value_name = "APPLICATION", num_args = 0.., value_delimiter = ',')]
@@ -115,7 +120,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
         return study(applications, &arguments.out);
     }
     if let Some(applications) = &arguments.beyond {
-        return beyond(applications, &arguments.ranks, &arguments.out);
+        return beyond(applications, &arguments);
     }
     if let Some(chosen) = &arguments.on_hosts {
         let chosen = if chosen.is_empty() { &Application::ALL[..] } else { chosen };
@@ -208,10 +213,11 @@ fn study(chosen: &[Application], folder: &Path) -> Result<()> {
 }
 
 /// Runs applications on more ranks than the thesis had, and replaces that part of the page.
-fn beyond(chosen: &[Application], ranks: &[u16], folder: &Path) -> Result<()> {
+fn beyond(chosen: &[Application], arguments: &Arguments) -> Result<()> {
+    let Arguments { ranks, protocols, out: folder, .. } = arguments;
     let progress = |line: &str| eprintln!("weft-paper: {line}");
     let chosen = if chosen.is_empty() { &Application::ALL } else { chosen };
-    let seen = Beyond::run(folder, chosen, ranks, progress).context("more ranks")?;
+    let seen = Beyond::run(folder, chosen, ranks, protocols, progress).context("more ranks")?;
     let plot = seen.plot();
     let picture = (format!("{}.svg", plot.name), plot.svg());
     write(&[picture], folder)?;

@@ -179,8 +179,8 @@ impl TimerFallback {
         made_lately && !self.is_patient.load(Ordering::Relaxed)
     }
 
-    /// True if a look may come by the kernel's next tick only: nobody waits for the program while it
-    /// computes, or each timer is dear, and no answers are counted on.
+    /// True if a look may come with the kernel's next tick only: nobody waits for the program while
+    /// it computes, or each timer is dear, and no answers are counted on.
     pub fn may_look_late(&self, now: Nanoseconds) -> bool {
         let is_late = self.is_late.load(Ordering::Relaxed);
         (is_late || self.is_patient.load(Ordering::Relaxed)) && !self.is_punctual(now)

@@ -83,6 +83,11 @@ pub struct Beyond {
 }
 
 impl Beyond {
+    /// Names of the protocols that are compared.
+    pub fn protocols() -> impl Iterator<Item = &'static str> {
+        WAYS.iter().map(|(name, ..)| *name)
+    }
+
     /// Results that a folder has.
     ///
     /// # Errors
@@ -98,8 +103,8 @@ impl Beyond {
         Ok(Beyond { lines: lines.with_context(context)? })
     }
 
-    /// Runs applications on these numbers of ranks, or on all that are worth their time if there
-    /// are none, and keeps the results in a folder in place of those that it has of the same.
+    /// Runs applications on these numbers of ranks, and under these protocols, or all that are worth
+    /// their time where none are named, and keeps the results in a folder in place of those that it has of the same.
     /// `progress` hears of each run.
     ///
     /// # Errors
@@ -108,6 +113,7 @@ impl Beyond {
         folder: &Path,
         applications: &[Application],
         ranks: &[u16],
+        protocols: &[String],
         progress: impl Fn(&str) + Sync,
     ) -> Result<Self> {
         let alone = on_threads(threads(), applications, |&application| {
@@ -118,7 +124,7 @@ impl Beyond {
         });
         let alone = alone.into_iter().collect::<Result<BTreeMap<_, _>>>()?;
         let kept = Mutex::new(Beyond::read(folder)?);
-        let cells = cells(applications, ranks);
+        let cells = cells(applications, ranks, protocols);
         let done = on_threads(threads(), &cells, |(name, cell)| -> Result<()> {
             let start = Instant::now();
             let alone = &alone[&cell.application];
@@ -191,26 +197,35 @@ impl Line {
     }
 }
 
-/// Runs of applications on these numbers of ranks, or on those that are worth their time.
-fn cells(applications: &[Application], ranks: &[u16]) -> Vec<(&'static str, Cell)> {
+/// Runs of applications on these numbers of ranks, and under these protocols, or those that are
+/// worth their time where none are named.
+fn cells(
+    applications: &[Application],
+    ranks: &[u16],
+    protocols: &[String],
+) -> Vec<(&'static str, Cell)> {
+    let is_named = |name: &str| protocols.is_empty() || protocols.iter().any(|one| one == name);
     let mut cells = Vec::new();
     for &application in applications {
-        let ranks = if ranks.is_empty() { worth(application) } else { ranks };
-        for &ranks in ranks {
-            for (name, preset, variation) in WAYS {
-                cells.push((name, Cell { variation, ..Cell::new(application, ranks, preset) }));
+        for &count in if ranks.is_empty() { &RANKS } else { ranks } {
+            for (way, (name, preset, variation)) in WAYS.into_iter().enumerate() {
+                let is_asked = !(ranks.is_empty() && protocols.is_empty());
+                if is_named(name) && (is_asked || is_worth(application, count, way)) {
+                    let cell = Cell::new(application, count, preset);
+                    cells.push((name, Cell { variation, ..cell }));
+                }
             }
         }
     }
     cells
 }
 
-/// Numbers of ranks on which four runs of an application take minutes, not more.
-fn worth(application: Application) -> &'static [u16] {
-    match application {
-        Application::Sor => &RANKS,
-        Application::Awari => &RANKS[..1],
-        _ => &RANKS[..2],
+/// True if a run, under a protocol of [`WAYS`], takes four minutes at most.
+fn is_worth(application: Application, ranks: u16, way: usize) -> bool {
+    match (application, ranks) {
+        (Application::Awari, ranks) => ranks == RANKS[0],
+        (Application::Sor, _) => true,
+        (_, ranks) => ranks < RANKS[2] || way < 2,
     }
 }
 

@@ -47,7 +47,7 @@ impl Beyond {
     }
 
     fn speedups(&self) -> Table {
-        let mut table = table(["application", "T1", "ranks"].into_iter().chain(names()));
+        let mut table = table(["application", "T1", "ranks"].into_iter().chain(Self::protocols()));
         for application in Application::ALL {
             for ranks in RANKS {
                 let seen = WAYS.map(|(name, ..)| self.line(application, ranks, name));
@@ -110,10 +110,6 @@ impl Line {
     fn speedup(&self) -> f64 {
         self.one / self.seconds
     }
-}
-
-fn names() -> impl Iterator<Item = &'static str> {
-    WAYS.iter().map(|(name, ..)| *name)
 }
 
 const WHAT: &str = "\

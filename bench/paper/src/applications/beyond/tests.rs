@@ -26,7 +26,7 @@ fn line(application: Application, ranks: u16, protocol: &str, seconds: f64) -> L
 
 #[test]
 fn all_protocols_run_on_all_ranks() {
-    let cells = cells(&[Application::Asp, Application::Sor], &RANKS);
+    let cells = cells(&[Application::Asp, Application::Sor], &RANKS, &[]);
     assert_eq!(cells.len(), 2 * RANKS.len() * WAYS.len());
     let names = cells.iter().map(|(name, cell)| (name, cell.preset, cell.variation));
     assert!(names.take(WAYS.len()).eq(WAYS.iter().map(|way| (&way.0, way.1, way.2))));
@@ -34,9 +34,16 @@ fn all_protocols_run_on_all_ranks() {
 
 #[test]
 fn what_takes_too_long_is_run_only_if_it_is_asked_for() {
-    let of = |ranks: &[u16]| cells(&[Application::Awari, Application::Sor], ranks).len();
-    assert_eq!(of(&[]), WAYS.len() * (1 + RANKS.len()));
-    assert_eq!(of(&[1024]), WAYS.len() * 2);
+    let of = |application, ranks: &[u16], protocols: &[&str]| {
+        let protocols: Vec<String> = protocols.iter().map(|name| (*name).to_owned()).collect();
+        cells(&[application], ranks, &protocols).len()
+    };
+    assert_eq!(of(Application::Awari, &[], &[]), WAYS.len());
+    assert_eq!(of(Application::Sor, &[], &[]), WAYS.len() * RANKS.len());
+    assert_eq!(of(Application::Fft, &[], &[]), WAYS.len() * 2 + 2);
+    assert_eq!(of(Application::Awari, &[1024], &[]), WAYS.len());
+    assert_eq!(of(Application::Awari, &[], &["pupa"]), RANKS.len());
+    assert_eq!(of(Application::Awari, &[256, 1024], &["pupa", "nrx-imc"]), 4);
 }
 
 #[test]
