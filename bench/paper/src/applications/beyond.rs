@@ -103,9 +103,9 @@ impl Beyond {
         Ok(Beyond { lines: lines.with_context(context)? })
     }
 
-    /// Runs applications on these numbers of ranks, and under these protocols, or all that are worth
-    /// their time where none are named, and keeps the results in a folder in place of those that it has of the same.
-    /// `progress` hears of each run.
+    /// Runs applications on these numbers of ranks, and under these protocols, or all that are
+    /// worth their time where none are named, and keeps the results in a folder in place of those
+    /// that it has of the same. `progress` hears of each run.
     ///
     /// # Errors
     /// Those of a rank or the simulator, or the file cannot be written.
