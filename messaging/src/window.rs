@@ -22,7 +22,7 @@ use weft_endpoint::{Group, Rank};
 pub const WINDOW_BYTES: usize = 1 << 20;
 
 /// The least number of packets in a window, however long they are.
-const LEAST_PACKETS: u32 = 256;
+const LEAST_PACKETS: u32 = 512;
 
 /// Largest distance behind the last report of one that was overtaken, in packets.
 const STALE_PACKETS: u32 = 1 << 20;

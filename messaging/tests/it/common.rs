@@ -72,7 +72,7 @@ pub fn interrupted(ranks: u16) -> Job {
     Job { interrupt_delay: Some(Duration::from_micros(50)), ..Job::new(ranks) }
 }
 
-/// A job whose windows are small: 256 packets a port, of 256 bytes each.
+/// A job with few frames, of 256 bytes each.
 pub fn small(ranks: u16) -> Job {
     let mut job = Job::new(ranks);
     job.memory.frames = 32;

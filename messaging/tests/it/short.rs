@@ -101,7 +101,7 @@ fn a_message_to_another_host_waits_for_no_credit() {
 /// A handler that keeps what it gets, unread, has not made room: its port's window stays full.
 #[test]
 fn messages_that_a_handler_keeps_stay_in_the_window() {
-    const MESSAGES: usize = 300;
+    const MESSAGES: usize = 600;
     let sender = OnceLock::<Arc<Engine>>::new();
     let kept = Mutex::new(Vec::<Message>::new());
     let (kept, sender) = (Arc::new(kept), &sender);
@@ -123,7 +123,7 @@ fn messages_that_a_handler_keeps_stay_in_the_window() {
         member.barrier.wait().unwrap();
         let stalls = || sender.get().unwrap().statistics().stalls;
         member.until(|| stalls() > 0 || count.load(Ordering::Relaxed) == MESSAGES);
-        assert_eq!(count.load(Ordering::Relaxed).max(256), 256, "a window of packets");
+        assert_eq!(count.load(Ordering::Relaxed).max(512), 512, "a window of packets");
         let mut next = 0;
         let mut read = || {
             for mut message in std::mem::take(&mut *kept.lock().unwrap()) {
