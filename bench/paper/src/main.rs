@@ -120,7 +120,7 @@ fn measure(arguments: &Arguments) -> Result<()> {
         return study(applications, &arguments.out);
     }
     if let Some(applications) = &arguments.beyond {
-        return beyond(applications, &arguments);
+        return beyond(applications, arguments);
     }
     if let Some(chosen) = &arguments.on_hosts {
         let chosen = if chosen.is_empty() { &Application::ALL[..] } else { chosen };
