@@ -2,19 +2,15 @@
 //!
 //! A place is *spare* here, or lent to the transport, or waits here with a datagram, or the link
 //! has it: it is a frame of the program's, or read in. Their number is bounded (I9).
-//!
-//! A datagram that the provider would copy at once, and thus send by a shorter way, if only it was
-//! a little shorter, travels in its brief form ([`weft_wire::brief`]).
 
 use crate::memory::Place;
 use crate::pieces::{Failure, Pieces};
 use crate::transport::{Event, Transport, Unsent};
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 use weft_datagram::{Landed, Source};
 use weft_link::memory::{self, Posted, PostedHead};
-use weft_wire::{Rank, brief};
+use weft_wire::Rank;
 
 /// Time that a piece of which nobody wants to hear any more has to end.
 const CANCELING_TAKES: Duration = Duration::from_millis(300);
@@ -41,8 +37,6 @@ struct Lent {
 
 pub(crate) struct Carrier<T> {
     transport: T,
-    /// The job's public number, and this rank.
-    own: (u32, Rank),
     pub pieces: Pieces,
     spare: Vec<Place>,
     /// Places with numbers below this one are frames of the program's.
@@ -70,16 +64,9 @@ pub(crate) struct Carrier<T> {
 }
 
 impl<T: Transport> Carrier<T> {
-    pub fn new(
-        transport: T,
-        own: (u32, Rank),
-        pieces: Pieces,
-        ranks: usize,
-        most_posted: usize,
-    ) -> Self {
+    pub fn new(transport: T, pieces: Pieces, ranks: usize, most_posted: usize) -> Self {
         Carrier {
             transport,
-            own,
             pieces,
             spare: Vec::new(),
             frames: 0,
@@ -167,9 +154,8 @@ impl<T: Transport> Carrier<T> {
 
     /// Returns the place if the provider takes no more.
     #[inline]
-    fn try_send(&mut self, to: Rank, mut place: Place, end: usize) -> Option<Place> {
-        let part = self.shorten(&mut place, end).unwrap_or(0..end);
-        match self.transport.send(place, part, to) {
+    fn try_send(&mut self, to: Rank, place: Place, end: usize) -> Option<Place> {
+        match self.transport.send(place, 0..end, to) {
             Ok(done) => {
                 self.counters.sent += 1;
                 self.unpolled = true;
@@ -186,18 +172,6 @@ impl<T: Transport> Carrier<T> {
                 None
             }
         }
-    }
-
-    /// Part of a place with the brief form of its datagram, behind that, if the provider copies
-    /// only this one at once.
-    #[inline]
-    fn shorten(&self, place: &mut Place, end: usize) -> Option<Range<usize>> {
-        let most = self.transport.inject_bytes();
-        if end <= most || end.saturating_sub(brief::SAVED) > most {
-            return None;
-        }
-        let (frame, rest) = place.split_at_mut_checked(end)?;
-        Some(end..end + brief::shorten(frame, self.own.0, rest)?)
     }
 
     /// Sends what waits, as far as the provider takes it.
@@ -251,9 +225,7 @@ impl<T: Transport> Carrier<T> {
         self.transport.poll(&mut self.events);
         while let Some(event) = self.events.pop_front() {
             match event {
-                Event::Received(mut place, end) => {
-                    let (job, own) = self.own;
-                    let end = brief::restore(&mut place, end, job, own).unwrap_or(end);
+                Event::Received(place, end) => {
                     let landed = Landed { start: 0, end, datagram_bytes: end };
                     self.landed(place, Some(landed));
                 }

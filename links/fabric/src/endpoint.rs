@@ -306,10 +306,6 @@ impl Transport for Endpoint {
         }
     }
 
-    fn inject_bytes(&self) -> usize {
-        self.inject_bytes
-    }
-
     fn post(&mut self, mut place: Place) -> Result<(), Place> {
         let endpoint = self.objects.endpoint;
         if endpoint.is_null() {

@@ -58,10 +58,6 @@ impl<T: Transport> Transport for Faulty<T> {
         self.inner.send(place, part, to)
     }
 
-    fn inject_bytes(&self) -> usize {
-        self.inner.inject_bytes()
-    }
-
     fn post(&mut self, place: Place) -> Result<(), Place> {
         self.inner.post(place)
     }

@@ -110,14 +110,13 @@ impl<T: Transport> Fabric<T> {
     /// What the system says about descriptors, or that the settings leave no room for packets.
     pub fn attach(settings: FabricSettings<T>) -> io::Result<Self> {
         let FabricSettings { keys, ranks, datagram_bytes, frames, receive_frames, .. } = settings;
-        let (own, job) = (keys.own(), keys.job());
+        let own = keys.own();
         let pieces = Pieces::new(&keys);
         let seals = Seals::new(keys, ranks);
         let trailer_bytes = seals.protection().trailer_bytes();
         let max_payload = max_payload(datagram_bytes, trailer_bytes)?;
         let count = usize::from(ranks);
-        let mut carrier =
-            Carrier::new(settings.transport, (job, own), pieces, count, settings.posted);
+        let mut carrier = Carrier::new(settings.transport, pieces, count, settings.posted);
         let places = carrier.take_frames(frames);
         let places = places
             .ok_or_else(|| io::Error::new(io::ErrorKind::OutOfMemory, "no memory for frames"))?;

@@ -29,12 +29,6 @@ pub trait Transport: Send + 'static {
         to: Rank,
     ) -> Result<Option<Place>, (Place, Unsent)>;
 
-    /// Bytes of the longest datagram whose place is returned at once, because the provider copies
-    /// it; 0 if none is.
-    fn inject_bytes(&self) -> usize {
-        0
-    }
-
     /// Lends a place to a datagram that arrives.
     ///
     /// # Errors

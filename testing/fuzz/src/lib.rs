@@ -55,7 +55,6 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("network", wire::network),
     ("envelope", wire::envelope),
-    ("brief", wire::brief),
     ("compact", wire::compact),
     ("message-header", wire::message_header),
     ("header-stack", wire::header_stack),

@@ -5,7 +5,7 @@ use weft_messaging::HeaderStack;
 use weft_messaging::format::{self, PacketHeader};
 use weft_messaging::rpc::format::{CallHeader, CallNumber};
 use weft_wire::envelope::{self as frames, Foreign};
-use weft_wire::{Malformed, Rank, brief, compact as slots, network as packets, several};
+use weft_wire::{Malformed, Rank, compact as slots, network as packets, several};
 
 /// A packet as it comes from a network.
 pub fn network(data: &[u8]) {
@@ -61,23 +61,6 @@ pub fn envelope(data: &[u8]) {
         assert_eq!(frames::first(&packet), Ok((header, body, bytes)));
         rest = &rest[bytes..];
     }
-}
-
-/// A datagram that may be the brief form of a frame: what is put together is a frame of this job,
-/// and has this brief form.
-pub fn brief(data: &[u8]) {
-    const JOB: u32 = 7;
-    let mut place = [data, &[0xaa; brief::SAVED]].concat();
-    let Some(length) = brief::restore(&mut place, data.len(), JOB, Rank(3)) else {
-        return assert_eq!(place[..data.len()], *data);
-    };
-    let frame = &place[..length];
-    let envelope = frames::parse(frame).unwrap_or_else(|foreign| panic!("{foreign:?}"));
-    assert_eq!((envelope.job, envelope.destination), (JOB, Rank(3)));
-    assert_eq!(envelope.length as usize, length - frames::SIZE);
-    let mut again = vec![0; data.len()];
-    assert_eq!(brief::shorten(frame, JOB, &mut again), Some(data.len()));
-    assert_eq!(again, data);
 }
 
 /// The two words of a slot in shared memory, and whose ring it was found in.

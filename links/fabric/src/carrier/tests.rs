@@ -3,7 +3,6 @@ use crate::error::{FabricError, Refusal};
 use crate::memory::{Piece, Slab, split};
 use std::ops::Range;
 use weft_seal::{Keys, Protection, Secret};
-use weft_wire::envelope;
 
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
 #[derive(Default)]
@@ -17,9 +16,6 @@ struct Scripted {
     /// True if a piece that is canceled ends.
     cancels: bool,
     is_shut: bool,
-    /// Bytes that it copies at once; and what it was given so, which comes to it again.
-    injects: usize,
-    injected: Vec<u8>,
 }
 
 /// Event of the next look.
@@ -27,8 +23,6 @@ struct Scripted {
 enum Say {
     /// A datagram of so many bytes lies in the place that was lent as this one.
     Received(usize, usize),
-    /// The datagram that was sent last lies there.
-    Injected(usize),
     /// None lies there.
     Failed(usize),
     /// The place that was sent first has left.
@@ -39,25 +33,17 @@ enum Say {
 
 impl Transport for Scripted {
     fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
-        Ok(split(Slab::new(8 * 192)?, 192, 0).1)
+        Ok(split(Slab::new(8 * 64)?, 64, 0).1)
     }
 
     fn send(
         &mut self,
         place: Place,
-        part: Range<usize>,
+        _: Range<usize>,
         _: Rank,
     ) -> Result<Option<Place>, (Place, Unsent)> {
-        if part.len() <= self.injects {
-            self.injected = place[part].to_vec();
-            return Ok(Some(place));
-        }
         self.sent.push(place);
         Ok(None)
-    }
-
-    fn inject_bytes(&self) -> usize {
-        self.injects
     }
 
     fn post(&mut self, place: Place) -> Result<(), Place> {
@@ -74,11 +60,6 @@ impl Transport for Scripted {
             events.push_back(match say {
                 Say::Received(number, end) => {
                     Event::Received(self.lent[number].take().unwrap(), end)
-                }
-                Say::Injected(number) => {
-                    let mut place = self.lent[number].take().unwrap();
-                    place[..self.injected.len()].copy_from_slice(&self.injected);
-                    Event::Received(place, self.injected.len())
                 }
                 Say::Failed(number) => Event::ReceiveFailed(self.lent[number].take().unwrap()),
                 Say::Sent => Event::Sent(self.sent.remove(0)),
@@ -111,10 +92,8 @@ impl Transport for Scripted {
     }
 }
 
-/// The carrier of rank 0 of two in job 1.
-fn carrier(transport: Scripted, most_posted: usize) -> Carrier<Scripted> {
-    let pieces = Pieces::new(&Keys::new(Secret::new([5; 16]), 1, Rank(0), Protection::Headers));
-    Carrier::new(transport, (1, Rank(0)), pieces, 2, most_posted)
+fn pieces() -> Pieces {
+    Pieces::new(&Keys::new(Secret::new([5; 16]), 1, Rank(0), Protection::Headers))
 }
 
 /// Lengths of the datagrams that a look brings, after the transport said this.
@@ -127,7 +106,7 @@ fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
 
 #[test]
 fn datagrams_come_in_the_order_of_their_places() {
-    let mut carrier = carrier(Scripted::default(), 4);
+    let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 4);
     assert!(looks(&mut carrier, &[]).is_empty());
     assert!(looks(&mut carrier, &[Say::Received(2, 12), Say::Received(1, 11)]).is_empty());
     assert_eq!(looks(&mut carrier, &[Say::Received(0, 10)]), [10, 11, 12]);
@@ -138,7 +117,7 @@ fn datagrams_come_in_the_order_of_their_places() {
 
 #[test]
 fn frames_come_back_and_can_be_read_meanwhile() {
-    let mut carrier = carrier(Scripted::default(), 2);
+    let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 2);
     let mut frames = carrier.take_frames(3).unwrap();
     let mut frame = frames.remove(1);
     frame[0] = 7;
@@ -153,7 +132,7 @@ fn frames_come_back_and_can_be_read_meanwhile() {
 #[test]
 fn memory_that_a_provider_does_not_give_back_is_taken_by_shutting_it_down() {
     for cancels in [true, false] {
-        let mut carrier = carrier(Scripted::default(), 4);
+        let mut carrier = Carrier::new(Scripted::default(), pieces(), 2, 4);
         carrier.transport.cancels = cancels;
         let mut memory = [0; 8];
         let (head, start) = ([1; 16], std::ptr::NonNull::from(&mut memory).cast());
@@ -162,35 +141,5 @@ fn memory_that_a_provider_does_not_give_back_is_taken_by_shutting_it_down() {
         assert_eq!(carrier.transport.canceled, carrier.transport.pieces);
         assert_eq!(carrier.transport.is_shut, !cancels);
         assert!(!carrier.is_broken(Rank(1)), "nobody has failed");
-    }
-}
-
-#[test]
-fn a_datagram_that_is_a_little_too_long_to_be_copied_at_once_travels_in_brief() {
-    let contents = [&[7; 16][..], &[0; 8], &[9; 32]].concat();
-    let envelope = envelope::Envelope {
-        kind: envelope::Kind::PACKETS,
-        job: 1,
-        source: Rank(1),
-        destination: Rank(0),
-        length: contents.len() as u32,
-        sequence: 5,
-        tag: 6,
-    };
-    let frame = [&envelope::emit(&envelope)[..], &contents].concat();
-    for (injects, travels) in [(64, Some(64)), (88, Some(88)), (63, None)] {
-        let mut carrier = carrier(Scripted { injects, ..Scripted::default() }, 4);
-        let mut place = carrier.place().unwrap();
-        place[..frame.len()].copy_from_slice(&frame);
-        carrier.send(Rank(0), place, frame.len());
-        let injected = carrier.transport.injected.len();
-        assert_eq!((injected > 0).then_some(injected), travels);
-        let Some(_) = travels else { continue };
-        assert!(looks(&mut carrier, &[]).is_empty());
-        carrier.transport.says.push_back(Say::Injected(0));
-        let mut arrived: VecDeque<(Place, Landed)> = VecDeque::new();
-        carrier.look(&mut Vec::new(), &mut arrived);
-        let (place, landed) = &arrived[0];
-        assert_eq!(place[..landed.end], frame);
     }
 }
