@@ -67,9 +67,8 @@ pub(crate) struct TimerFallback {
     pub put_off_from: AtomicU64,
     /// True if the link has a timer that rings the upcall thread.
     pub has_timer: AtomicBool,
-    /// Time without the program after which the upcall thread sees to the node, and what it is
-    /// where a receiver has to acknowledge by then.
-    tick: AtomicU64,
+    /// Time without the program after which the upcall thread sees to the node, unless it is
+    /// patient.
     usual_tick: Nanoseconds,
     /// True for a program that takes its packets by polls.
     is_patient: AtomicBool,
@@ -96,7 +95,6 @@ impl TimerFallback {
             put_off_from: AtomicU64::new(u64::MAX),
             has_timer: AtomicBool::new(false),
             usual_tick: 2 * settings.acknowledge_after,
-            tick: AtomicU64::new(2 * settings.acknowledge_after),
             is_patient: AtomicBool::new(false),
             looks_for_held: AtomicBool::new(false),
             rings_early: AtomicBool::new(false),
@@ -110,14 +108,15 @@ impl TimerFallback {
 
     /// Time without the program after which the upcall thread sees to the node.
     pub fn tick(&self) -> Nanoseconds {
-        self.tick.load(Ordering::Relaxed)
+        match self.is_patient.load(Ordering::Relaxed) {
+            true => self.usual_tick.max(PATIENT_TICK),
+            false => self.usual_tick,
+        }
     }
 
     /// The program takes its packets by polls, if it `is_patient`: while it computes, nobody waits
     /// for them.
     pub fn set_patient(&self, is_patient: bool) {
-        let tick = if is_patient { self.usual_tick.max(PATIENT_TICK) } else { self.usual_tick };
-        self.tick.store(tick, Ordering::Relaxed);
         self.is_patient.store(is_patient, Ordering::Relaxed);
     }
 

@@ -107,10 +107,10 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let Some(period) = node.heartbeat() else { return Ok(None) };
     let node = Arc::clone(node);
     let beat = move || {
-        Slack::new().set(period, true);
+        let slack = Slack::new();
         while !node.is_closed() && node.bells.loss().is_none() {
             node.beat();
-            std::thread::park_timeout(period);
+            slack.sleep(period, true, || std::thread::park_timeout(period));
         }
     };
     std::thread::Builder::new().name("weft-heartbeats".into()).spawn(beat).map(Some)

@@ -127,8 +127,8 @@ impl<L: Link> Watch<L> {
                 break Woken::Ring;
             }
             let limit = if is_timed { IDLE_LOOK } else { until_look };
-            self.slack.set(limit, fallback.may_look_late(now));
-            self.bells.wait(Waiter::Upcall, ticket, limit);
+            let wait = || self.bells.wait(Waiter::Upcall, ticket, limit);
+            self.slack.sleep(limit, fallback.may_look_late(now), wait);
             ticket = self.bells.ticket(Waiter::Upcall);
             match fallback.put_off_from.load(Ordering::Relaxed) {
                 0 if ends_at == Woken::Ring
