@@ -146,7 +146,7 @@ pub struct Spec {
     #[arg(long, default_value = "auto", value_parser = ["auto", "shm", "udp", "xdp", "fabric"])]
     pub link: String,
     /// Provider of libfabric, for --link fabric [default: the best one with hardware of its own]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", env = "WEFT_PROVIDER")]
     pub provider: Option<String>,
     /// Have the ranks write down what they do meanwhile, to see what that takes
     #[arg(long)]
