@@ -103,23 +103,38 @@ fn without<State, Step: Copy>(rule: Rule<State, Step>, number: usize) -> Option<
 }
 
 /// All rules, each once without every one of its steps and once left out, that no small world
-/// misses.
-fn idle<State: Copy, Event: Copy, Step: Copy + PartialEq>(
+/// misses. Each core tries its share of them.
+fn idle<State, Event, Step>(
     (states, events): (&[State], &[Event]),
-    rule: impl Fn(State, Event) -> Option<Rule<State, Step>>,
-    planted: impl Fn(State, Event, Option<Rule<State, Step>>) -> Planted,
-) -> Vec<(State, Event, Option<&'static [Step]>)> {
-    let mut idle = Vec::new();
-    for (&state, &event) in states.iter().flat_map(|s| events.iter().map(move |e| (s, e))) {
-        let Some(rule) = rule(state, event) else { continue };
-        let shorter = (0..rule.steps.len()).map(|number| without(rule, number));
-        for other in shorter.chain([None]) {
-            if found(planted(state, event, other)).is_none() {
-                idle.push((state, event, other.map(|rule| rule.steps)));
+    rule: impl Fn(State, Event) -> Option<Rule<State, Step>> + Sync,
+    planted: impl Fn(State, Event, Option<Rule<State, Step>>) -> Planted + Sync,
+) -> Vec<(State, Event, Option<&'static [Step]>)>
+where
+    State: Copy + Send + Sync,
+    Event: Copy + Send + Sync,
+    Step: Copy + PartialEq + Send + Sync + 'static,
+{
+    let pairs = states.iter().flat_map(|&state| events.iter().map(move |&event| (state, event)));
+    let pairs: Vec<_> = pairs.collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = |first| {
+        let mut idle = Vec::new();
+        for &(state, event) in pairs.iter().skip(first).step_by(cores) {
+            let Some(rule) = rule(state, event) else { continue };
+            let shorter = (0..rule.steps.len()).map(|number| without(rule, number));
+            for other in shorter.chain([None]) {
+                if found(planted(state, event, other)).is_none() {
+                    idle.push((state, event, other.map(|rule| rule.steps)));
+                }
             }
         }
-    }
-    idle
+        idle
+    };
+    std::thread::scope(|scope| {
+        let share = &share;
+        let shares: Vec<_> = (0..cores).map(|first| scope.spawn(move || share(first))).collect();
+        shares.into_iter().flat_map(|share| share.join().unwrap()).collect()
+    })
 }
 
 #[test]
