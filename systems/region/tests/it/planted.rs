@@ -103,7 +103,7 @@ fn without<State, Step: Copy>(rule: Rule<State, Step>, number: usize) -> Option<
 }
 
 /// All rules, each once without every one of its steps and once left out, that no small world
-/// misses. Each core tries its share of them.
+/// misses. A thread tries those of a state, since they take a core a minute.
 fn idle<State, Event, Step>(
     (states, events): (&[State], &[Event]),
     rule: impl Fn(State, Event) -> Option<Rule<State, Step>> + Sync,
@@ -114,12 +114,9 @@ where
     Event: Copy + Send + Sync,
     Step: Copy + PartialEq + Send + Sync + 'static,
 {
-    let pairs = states.iter().flat_map(|&state| events.iter().map(move |&event| (state, event)));
-    let pairs: Vec<_> = pairs.collect();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = |first| {
+    let of_state = |state| {
         let mut idle = Vec::new();
-        for &(state, event) in pairs.iter().skip(first).step_by(cores) {
+        for &event in events {
             let Some(rule) = rule(state, event) else { continue };
             let shorter = (0..rule.steps.len()).map(|number| without(rule, number));
             for other in shorter.chain([None]) {
@@ -131,9 +128,10 @@ where
         idle
     };
     std::thread::scope(|scope| {
-        let share = &share;
-        let shares: Vec<_> = (0..cores).map(|first| scope.spawn(move || share(first))).collect();
-        shares.into_iter().flat_map(|share| share.join().unwrap()).collect()
+        let of_state = &of_state;
+        let tried = states.iter().map(|&state| scope.spawn(move || of_state(state)));
+        let tried: Vec<_> = tried.collect();
+        tried.into_iter().flat_map(|idle| idle.join().unwrap()).collect()
     })
 }
 
