@@ -486,7 +486,7 @@ fn wait_for<T>(
     mut look: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
     let (mut found, mut failed) = (None, None);
-    engine.packets().wait_for(&|| Awaited::of_unknown(what), &mut || {
+    engine.packets().wait_for(&|| Awaited::of_unknown(what), None, &mut || {
         match look() {
             Ok(None) => {}
             Ok(some) => {

@@ -350,7 +350,6 @@ impl Leading<'_> {
         look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
         let engine = self.engine;
-        let _alarm = deadline.map(|time| Alarm::set(engine, time));
         // What ends by itself is nobody's to end.
         let what = || match what() {
             awaited if deadline.is_none() && !engine.tasks.any_naps() => awaited,
@@ -358,7 +357,7 @@ impl Leading<'_> {
         };
         let mut outcome = None;
         let mut idle = false;
-        engine.packets().wait_for(&what, &mut || {
+        engine.packets().wait_for(&what, deadline, &mut || {
             let looked = look(engine, idle.then_some(&engine.nudger));
             match looked {
                 Ok(None) => {}
@@ -418,26 +417,6 @@ impl Drop for Blocked<'_> {
         if let Some(place) = state.blocked_on.iter().rposition(|thread| *thread == me) {
             state.blocked_on.swap_remove(place);
         }
-    }
-}
-
-/// A timer that wakes the leader.
-struct Alarm<'a> {
-    engine: &'a Engine,
-    time: Duration,
-    number: u64,
-}
-
-impl<'a> Alarm<'a> {
-    fn set(engine: &'a Engine, time: Duration) -> Self {
-        let number = engine.tasks.wake_at(time, &engine.nudger);
-        Alarm { engine, time, number }
-    }
-}
-
-impl Drop for Alarm<'_> {
-    fn drop(&mut self) {
-        self.engine.tasks.forget(self.time, self.number);
     }
 }
 

@@ -361,10 +361,9 @@ impl Job {
     ) -> Result<T> {
         let deadline = limit.map(|limit| self.packets.now() + limit);
         let mut found = Err(Refusal::AGAIN);
-        self.packets.set_own_alarm(deadline);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         self.vain.end();
-        let waited = self.packets.wait_for(what, &mut || {
+        let waited = self.packets.wait_for(what, deadline, &mut || {
             let mut state = self.enter();
             // Others may have brought it, with no packet.
             if let Some(seen) = look(&mut state) {
@@ -396,7 +395,6 @@ impl Job {
             Ok(Step::of(any))
         });
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        self.packets.set_own_alarm(None);
         match waited {
             Ok(()) => found,
             Err(error) => Err(refusal(&error.into())),

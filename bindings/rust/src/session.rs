@@ -8,7 +8,7 @@ use crate::weft::Outcome;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use weft_endpoint::{Loss, Node, Packets, Rank, Shape, WatchThread};
+use weft_endpoint::{Awaited, Loss, Node, Packets, Rank, Shape, Step, WatchThread};
 use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::wrap::Traced;
@@ -243,9 +243,11 @@ impl PacketJob {
     pub fn leave_beside_others(self, limit: Duration) -> Result<()> {
         let packets = self.packets();
         let deadline = packets.now() + limit;
-        packets.set_own_alarm(Some(deadline));
-        packets.poll_until(|| packets.is_flushed() || packets.now() >= deadline)?;
-        packets.set_own_alarm(None);
+        let what = || Awaited::of_unknown("its last packets to be taken");
+        packets.wait_for(&what, Some(deadline), &mut || {
+            let is_over = packets.is_flushed() || packets.now() >= deadline;
+            Ok(if is_over { Step::Done } else { Step::of(packets.poll()?) })
+        })?;
         if packets.is_flushed() {
             packets.linger();
         } else {

@@ -517,8 +517,13 @@ impl<L: Link> AnyNode for Node<L> {
         self.wait_or_sleep(step)
     }
 
-    fn wait_for(&self, what: What<'_>, step: &mut Look<'_>) -> Result<()> {
-        self.wait_visibly(what, step)
+    fn wait_for(
+        &self,
+        what: What<'_>,
+        deadline: Option<Duration>,
+        step: &mut Look<'_>,
+    ) -> Result<()> {
+        self.wait_visibly(what, deadline, step)
     }
 
     fn say(&self, awaited: &Awaited) -> bool {

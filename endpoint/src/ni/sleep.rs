@@ -40,6 +40,12 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// Time until a deadline; for ever without one.
+    fn time_until(&self, deadline: Option<Duration>) -> Duration {
+        let now = || Duration::from_nanos(self.clock.now());
+        deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(now()))
+    }
+
     /// True if the upcall thread has something to do besides packets: pending work, or an alarm.
     pub(crate) fn has_pending_work(&self) -> bool {
         self.pending_work.load(Ordering::SeqCst) != 0 || self.until_alarm().is_zero()
@@ -95,42 +101,52 @@ impl<L: Link> Node<L> {
     /// See [`AnyNode::wait`](crate::AnyNode::wait).
     pub(crate) fn wait_or_sleep(&self, step: &mut Look<'_>) -> Result<()> {
         match &self.recorder {
-            None => self.wait_unseen(step),
+            None => self.wait_unseen(None, step),
             Some(recorder) => {
-                self.record_wait(&**recorder, None, step, &mut |step| self.wait_unseen(step))
+                self.record_wait(&**recorder, None, step, &mut |step| self.wait_unseen(None, step))
             }
         }
     }
 
-    fn wait_unseen(&self, step: &mut Look<'_>) -> Result<()> {
+    fn wait_unseen(&self, deadline: Option<Duration>, step: &mut Look<'_>) -> Result<()> {
         match L::SEPARATE_NI {
-            false => self.waits.wait(step, &mut |step| self.sleep(step, Duration::MAX)),
-            true => self.wait_beside_coroutines(step),
+            false => self.waits.wait(step, &mut |step| self.sleep(step, self.time_until(deadline))),
+            true => self.wait_beside_coroutines(deadline, step),
         }
     }
 
-    /// Does what [`Self::wait_or_sleep`] does. Before its first sleep `what` is asked what others
-    /// may read until this returns, unless something [is said](Self::say) already. A wait that
-    /// sleeps not costs nothing more.
-    pub(crate) fn wait_visibly(&self, what: wait::What<'_>, step: &mut Look<'_>) -> Result<()> {
+    /// Does what [`Self::wait_or_sleep`] does, and never sleeps beyond `deadline`. Before its first
+    /// sleep `what` is asked what others may read until this returns, unless something
+    /// [is said](Self::say) already. A wait that sleeps not costs nothing more.
+    pub(crate) fn wait_visibly(
+        &self,
+        what: wait::What<'_>,
+        deadline: Option<Duration>,
+        step: &mut Look<'_>,
+    ) -> Result<()> {
         match &self.recorder {
-            None => self.wait_noticed(what, step),
+            None => self.wait_noticed(what, deadline, step),
             Some(recorder) => {
-                let wait = &mut |step: &mut Look<'_>| self.wait_noticed(what, step);
+                let wait = &mut |step: &mut Look<'_>| self.wait_noticed(what, deadline, step);
                 self.record_wait(&**recorder, Some(what), step, wait)
             }
         }
     }
 
-    fn wait_noticed(&self, what: wait::What<'_>, step: &mut Look<'_>) -> Result<()> {
-        let Some(notice) = &self.notice else { return self.wait_unseen(step) };
+    fn wait_noticed(
+        &self,
+        what: wait::What<'_>,
+        deadline: Option<Duration>,
+        step: &mut Look<'_>,
+    ) -> Result<()> {
+        let Some(notice) = &self.notice else { return self.wait_unseen(deadline, step) };
         let mut is_up = false;
         let waited = self.waits.wait(step, &mut |step| {
             if !is_up && !self.is_said.load(Ordering::Relaxed) {
                 is_up = true;
                 notice.waits(&what());
             }
-            self.sleep(step, Duration::MAX)
+            self.sleep(step, self.time_until(deadline))
         });
         if is_up {
             notice.goes_on();
@@ -201,7 +217,11 @@ impl<L: Link> Node<L> {
 
     /// Waits, where the host is coroutines that take turns. What one has processed may be what
     /// another waits for, which nobody wakes if a handler has done it.
-    fn wait_beside_coroutines(&self, step: &mut Look<'_>) -> Result<()> {
+    fn wait_beside_coroutines(
+        &self,
+        deadline: Option<Duration>,
+        step: &mut Look<'_>,
+    ) -> Result<()> {
         let has_processed = Cell::new(false);
         let wake_others = || {
             if has_processed.take() && self.sleepers.load(Ordering::SeqCst) > 0 {
@@ -215,7 +235,7 @@ impl<L: Link> Node<L> {
         };
         let waited = self.waits.wait(&mut look, &mut |look| {
             wake_others();
-            self.sleep(look, Duration::MAX)
+            self.sleep(look, self.time_until(deadline))
         });
         wake_others();
         waited

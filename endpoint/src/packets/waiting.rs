@@ -30,16 +30,18 @@ impl Packets {
     }
 
     /// Does what [`Self::wait`] does. Once it sleeps, `what` it says, such as "a message on port
-    /// 'rows'" of anyone, is what others learn of this wait.
+    /// 'rows'" of anyone, is what others learn of this wait. No sleep lasts beyond `deadline`, by
+    /// [`Self::now`]: `step` is called then, and decides whether it waits on.
     ///
     /// # Errors
     /// The first error of `step`.
     pub fn wait_for(
         &self,
         what: &dyn Fn() -> Awaited,
+        deadline: Option<Duration>,
         step: &mut dyn FnMut() -> Result<Step>,
     ) -> Result<()> {
-        self.node.wait_for(what, step)
+        self.node.wait_for(what, deadline, step)
     }
 
     /// Lets others know of a wait that consists of several, or of polls: until the end of what this
@@ -102,8 +104,8 @@ impl Packets {
         self.node.set_alarm(time);
     }
 
-    /// Does what [`Self::set_alarm`] does, for this thread only, which waits or is about to: no
-    /// other is told.
+    /// Does what [`Self::set_alarm`] does, for this thread only, which waits, and whose time moves
+    /// while it does: no other is told.
     pub fn set_own_alarm(&self, time: Option<Duration>) {
         self.node.set_own_alarm(time);
     }

@@ -272,7 +272,7 @@ impl Events {
         let mut ask_at = None;
         let mut found = None;
         let mut failed = None;
-        self.packets.wait_for(what, &mut || {
+        self.packets.wait_for(what, None, &mut || {
             if let Err(error) = self.flush_waiting() {
                 failed = Some(error);
                 return Ok(Step::Done);

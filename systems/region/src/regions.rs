@@ -396,7 +396,7 @@ impl Node {
         mut find: impl FnMut(&Node) -> Option<T>,
     ) -> Result<T> {
         let mut found = None;
-        self.packets.wait_for(what, &mut || {
+        self.packets.wait_for(what, None, &mut || {
             self.outbox.flush()?;
             found = find(self);
             if found.is_some() || self.broken.load(Ordering::Acquire) {

@@ -5,11 +5,12 @@ use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
 use crate::ni::wait::{Step, WaitPolicy};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Ticket, Waiter};
-use weft_link::clock::SystemClock;
+use weft_link::clock::{Clock, SystemClock};
+use weft_link::status::Awaited;
 use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
 use weft_protocol::Settings;
 use weft_wire::{Header, Protocol, Rank};
@@ -21,7 +22,11 @@ const NEVER: Duration = Duration::from_secs(60);
 #[derive(Default)]
 struct Bell {
     rings: Mutex<u32>,
+    /// Those of the upcall thread's bell, which nobody hears here.
+    upcall_rings: AtomicU32,
     sleepers: Mutex<u32>,
+    /// Limit of the last sleep.
+    limit: Mutex<Option<Duration>>,
     changed: Condvar,
 }
 
@@ -34,7 +39,8 @@ impl Bell {
 }
 
 impl Bells for Bell {
-    fn wait(&self, _: Waiter, ticket: Ticket, _: Duration) {
+    fn wait(&self, _: Waiter, ticket: Ticket, limit: Duration) {
+        *self.limit.lock().unwrap() = Some(limit);
         *self.sleepers.lock().unwrap() += 1;
         self.changed.notify_all();
         let rings = self.rings.lock().unwrap();
@@ -50,7 +56,10 @@ impl Bells for Bell {
     }
 
     fn ring(&self, waiter: Waiter) {
-        *self.rings.lock().unwrap() += u32::from(waiter == Waiter::Host);
+        match waiter {
+            Waiter::Host => *self.rings.lock().unwrap() += 1,
+            Waiter::Upcall => drop(self.upcall_rings.fetch_add(1, Ordering::SeqCst)),
+        }
         self.changed.notify_all();
     }
 
@@ -214,4 +223,28 @@ fn who_waits_awake_goes_on_where_others_sleep() {
     };
     node.wait_awake(look).unwrap();
     assert_eq!((looks, node.statistics().sleeps), (1, 0));
+}
+
+/// An alarm in its place would wake the upcall thread with each wait.
+#[test]
+fn a_deadline_ends_sleeps_and_rings_nobody() {
+    let (node, bell) = alone();
+    let time = Duration::from_millis(50);
+    let what = || Awaited::of_unknown("a deadline");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let deadline = Some(Duration::from_nanos(SystemClock.now()) + time);
+            let look = &mut || {
+                let is_over = is_over.load(Ordering::SeqCst);
+                Ok(if is_over { Step::Done } else { Step::Idle })
+            };
+            node.wait_for(&what, deadline, look).unwrap();
+        });
+        bell.wait_for_a_sleeper();
+        is_over.store(true, Ordering::SeqCst);
+        bell.ring(Waiter::Host);
+    });
+    assert!(bell.limit.lock().unwrap().is_some_and(|limit| limit <= time));
+    assert_eq!((bell.upcall_rings.load(Ordering::SeqCst), node.until_alarm()), (0, Duration::MAX));
 }
