@@ -268,16 +268,11 @@ pub(crate) trait AnyNode: Send + Sync {
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
     /// Does what [`Self::wait`] does, lets others know `what` this rank waits for once it sleeps,
-    /// and sleeps until `deadline` at most ([`crate::Packets::wait_for`]).
+    /// and sleeps no longer than `until` ([`crate::Packets::wait_for`]).
     ///
     /// # Errors
     /// The first error of `step`.
-    fn wait_for(
-        &self,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        step: &mut Look<'_>,
-    ) -> Result<()>;
+    fn wait_for(&self, what: What<'_>, until: Option<Duration>, step: &mut Look<'_>) -> Result<()>;
     /// Has others know of a wait that consists of several ([`crate::Packets::say_wait`]), if they
     /// can.
     fn say(&self, awaited: &Awaited) -> bool;

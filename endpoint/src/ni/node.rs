@@ -517,13 +517,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.wait_or_sleep(step)
     }
 
-    fn wait_for(
-        &self,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        step: &mut Look<'_>,
-    ) -> Result<()> {
-        self.wait_visibly(what, deadline, step)
+    fn wait_for(&self, what: What<'_>, until: Option<Duration>, step: &mut Look<'_>) -> Result<()> {
+        self.wait_visibly(what, until, step)
     }
 
     fn say(&self, awaited: &Awaited) -> bool {
