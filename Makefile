@@ -93,13 +93,10 @@ mpi-apps:
 	@$(CARGO) build --locked --release --package weft-libfabric
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
-# Tests of a program that run at once: they wait for processes more than they compute.
-TEST_THREADS := $(shell echo $$((2 * $$(nproc))))
-
 # What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
-	RUST_TEST_THREADS=$(TEST_THREADS) $(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' test-loom test-lints count-build
 	$(COUNT) --check
 
