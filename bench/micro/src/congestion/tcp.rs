@@ -111,6 +111,7 @@ fn receive(mut far: TcpStream, interval: Interval) -> Result<u64> {
     }
 }
 
+/// Does what ranks do ([`super::rank`]).
 fn ask(mut asks: TcpStream, interval: Interval) -> Result<Vec<f64>> {
     let mut round_trips = Vec::new();
     loop {
@@ -121,8 +122,9 @@ fn ask(mut asks: TcpStream, interval: Interval) -> Result<Vec<f64>> {
         let mut message = [7; SMALL];
         asks.write_all(&message)?;
         asks.read_exact(&mut message)?;
-        if start >= interval.from {
-            round_trips.push((now() - start) as f64);
+        let end = now();
+        if end >= interval.from {
+            round_trips.push((end - start) as f64);
         }
     }
 }
