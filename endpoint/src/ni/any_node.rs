@@ -4,7 +4,7 @@ use crate::ni::Hint;
 use crate::ni::arrival::Arrival;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::frames::Frame;
-use crate::ni::wait::{Look, What};
+use crate::ni::wait::{Deadline, Look, What};
 use crate::posted::Posting;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -224,9 +224,6 @@ pub(crate) trait AnyNode: Send + Sync {
     fn set_eager(&self, is_eager: bool);
     /// Has sleeping threads look again at this time by [`Self::now`].
     fn set_alarm(&self, time: Option<Duration>);
-    /// Does what [`Self::set_alarm`] does, for a thread that is about to wait, or to go on waiting,
-    /// and needs no other: the upcall thread, whose waking takes microseconds, is not told.
-    fn set_own_alarm(&self, time: Option<Duration>);
     /// Makes all threads equal: from here on none enters for free, and all enter at the cost of one
     /// ordinary lock.
     fn share(&self);
@@ -268,11 +265,11 @@ pub(crate) trait AnyNode: Send + Sync {
     /// The first error of `step`.
     fn wait(&self, step: &mut Look<'_>) -> Result<()>;
     /// Does what [`Self::wait`] does, lets others know `what` this rank waits for once it sleeps,
-    /// and sleeps no longer than `until` ([`crate::Packets::wait_for`]).
+    /// and sleeps no longer than `deadline` ([`crate::Packets::wait_for`]).
     ///
     /// # Errors
     /// The first error of `step`.
-    fn wait_for(&self, what: What<'_>, until: Option<Duration>, step: &mut Look<'_>) -> Result<()>;
+    fn wait_for(&self, what: What<'_>, deadline: Deadline, step: &mut Look<'_>) -> Result<()>;
     /// Has others know of a wait that consists of several ([`crate::Packets::say_wait`]), if they
     /// can.
     fn say(&self, awaited: &Awaited) -> bool;

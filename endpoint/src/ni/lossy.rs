@@ -458,10 +458,6 @@ impl<L: Link> Node<L> {
         deadline.map_or(Duration::MAX, |(deadline, _)| self.until(deadline))
     }
 
-    fn until(&self, time: Nanoseconds) -> Duration {
-        Duration::from_nanos(time.saturating_sub(self.clock.now()))
-    }
-
     /// Serves the protocol in place of the program: receives, and runs out timers. No upcall is
     /// made.
     pub(crate) fn serve(&self) {

@@ -11,7 +11,7 @@ use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
 use crate::ni::sleep::nanoseconds_of;
-use crate::ni::wait::{Look, Step, WaitPolicy, Waits, What};
+use crate::ni::wait::{Deadline, Look, Step, WaitPolicy, Waits, What};
 use crate::{Error, Result, ni::Hint, posted::Posting};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -433,10 +433,6 @@ impl<L: Link> AnyNode for Node<L> {
         }
     }
 
-    fn set_own_alarm(&self, time: Option<Duration>) {
-        self.alarm.store(nanoseconds_of(time), Ordering::Relaxed);
-    }
-
     fn share(&self) {
         self.inner.share();
     }
@@ -517,8 +513,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.wait_or_sleep(step)
     }
 
-    fn wait_for(&self, what: What<'_>, until: Option<Duration>, step: &mut Look<'_>) -> Result<()> {
-        self.wait_visibly(what, until, step)
+    fn wait_for(&self, what: What<'_>, deadline: Deadline, step: &mut Look<'_>) -> Result<()> {
+        self.wait_visibly(what, deadline, step)
     }
 
     fn say(&self, awaited: &Awaited) -> bool {

@@ -3,13 +3,13 @@
 use crate::Result;
 use crate::ni::inner::Inner;
 use crate::ni::node::Node;
-use crate::ni::wait::{self, Look, Step};
+use crate::ni::wait::{self, Deadline, Look, Step};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::Waiter;
-use weft_link::clock::Clock;
+use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::status::Awaited;
 use weft_trace::{Named, Recorder, What, record_text};
 
@@ -27,23 +27,25 @@ impl<L: Link> Node<L> {
             return until_alarm.min(LONGEST_SLEEP).min(self.until_timer());
         }
         let deadline = self.inner.enter().host_deadline();
-        deadline.map_or(until_alarm, |deadline| {
-            until_alarm.min(Duration::from_nanos(deadline.saturating_sub(self.clock.now())))
-        })
+        deadline.map_or(until_alarm, |deadline| until_alarm.min(self.until(deadline)))
     }
 
     /// Time until the alarm; for ever without one.
     pub(crate) fn until_alarm(&self) -> Duration {
         match self.alarm.load(Ordering::SeqCst) {
             u64::MAX => Duration::MAX,
-            alarm => Duration::from_nanos(alarm.saturating_sub(self.clock.now())),
+            alarm => self.until(alarm),
         }
     }
 
     /// Time until a deadline; for ever without one.
-    fn time_until(&self, deadline: Option<Duration>) -> Duration {
-        let now = || Duration::from_nanos(self.clock.now());
-        deadline.map_or(Duration::MAX, |deadline| deadline.saturating_sub(now()))
+    fn time_until(&self, deadline: Deadline) -> Duration {
+        deadline.map_or(Duration::MAX, |deadline| self.until(deadline.as_nanos() as u64))
+    }
+
+    /// Time until then, by the node's clock; none once it is over.
+    pub(crate) fn until(&self, time: Nanoseconds) -> Duration {
+        Duration::from_nanos(time.saturating_sub(self.clock.now()))
     }
 
     /// True if the upcall thread has something to do besides packets: pending work, or an alarm.
@@ -108,7 +110,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    fn wait_unseen(&self, deadline: Option<Duration>, step: &mut Look<'_>) -> Result<()> {
+    fn wait_unseen(&self, deadline: Deadline, step: &mut Look<'_>) -> Result<()> {
         match L::SEPARATE_NI {
             false => self.waits.wait(step, &mut |step| self.sleep(step, self.time_until(deadline))),
             true => self.wait_beside_coroutines(deadline, step),
@@ -121,7 +123,7 @@ impl<L: Link> Node<L> {
     pub(crate) fn wait_visibly(
         &self,
         what: wait::What<'_>,
-        deadline: Option<Duration>,
+        deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
         match &self.recorder {
@@ -136,7 +138,7 @@ impl<L: Link> Node<L> {
     fn wait_noticed(
         &self,
         what: wait::What<'_>,
-        deadline: Option<Duration>,
+        deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
         let Some(notice) = &self.notice else { return self.wait_unseen(deadline, step) };
@@ -217,11 +219,7 @@ impl<L: Link> Node<L> {
 
     /// Waits, where the host is coroutines that take turns. What one has processed may be what
     /// another waits for, which nobody wakes if a handler has done it.
-    fn wait_beside_coroutines(
-        &self,
-        deadline: Option<Duration>,
-        step: &mut Look<'_>,
-    ) -> Result<()> {
+    fn wait_beside_coroutines(&self, deadline: Deadline, step: &mut Look<'_>) -> Result<()> {
         let has_processed = Cell::new(false);
         let wake_others = || {
             if has_processed.take() && self.sleepers.load(Ordering::SeqCst) > 0 {

@@ -522,6 +522,9 @@ impl<'a> Pacer<'a> {
 /// Object of a wait, made when somebody may want to know it.
 pub(crate) type What<'a> = &'a (dyn Fn() -> Awaited + 'a);
 
+/// Time from which on a wait does not sleep any more, by the node's clock, if there is one.
+pub(crate) type Deadline = Option<Duration>;
+
 /// A look at the thing waited for.
 pub(crate) type Look<'a> = dyn FnMut() -> Result<Step> + 'a;
 

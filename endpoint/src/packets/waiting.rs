@@ -99,14 +99,9 @@ impl Packets {
         self.node.set_eager(false);
     }
 
-    /// Has threads that sleep look again at `time`, by [`Self::now`].
+    /// Has threads that sleep look again at `time`, by [`Self::now`]. A thread that waits itself
+    /// has the deadline of [`Self::wait_for`], which wakes no other.
     pub fn set_alarm(&self, time: Option<Duration>) {
         self.node.set_alarm(time);
-    }
-
-    /// Does what [`Self::set_alarm`] does, for this thread only, which waits, and whose time moves
-    /// while it does: no other is told.
-    pub fn set_own_alarm(&self, time: Option<Duration>) {
-        self.node.set_own_alarm(time);
     }
 }

@@ -269,54 +269,37 @@ impl Events {
         mut find: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T> {
         let asks = self.settings.protocol == Protocol::Traditional;
-        let mut ask_at = None;
-        let mut found = None;
-        let mut failed = None;
-        self.packets.wait_for(what, None, &mut || {
-            if let Err(error) = self.flush_waiting() {
-                failed = Some(error);
-                return Ok(Step::Done);
+        loop {
+            let ask_at = asks.then(|| self.packets.now() + self.settings.request_after);
+            if let Some(found) = self.wait_until(ask_at, what, &mut find)? {
+                return Ok(found);
             }
-            found = find(&mut lock(&self.state));
-            if found.is_some() {
+            let mut out = Outbox::default();
+            lock(&self.state).endpoint.timeout(event, &mut out);
+            perform(&self.packets, &self.state, out)?;
+        }
+    }
+
+    /// Does what [`Self::wait`] does, until `deadline` at most, and asks for nothing.
+    fn wait_until<T>(
+        &self,
+        deadline: Option<Duration>,
+        what: &dyn Fn() -> Awaited,
+        find: &mut impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let mut found = Ok(None);
+        self.packets.wait_for(what, deadline, &mut || {
+            found = self.flush_waiting().map(|()| find(&mut lock(&self.state)));
+            if !matches!(found, Ok(None)) {
                 return Ok(Step::Done);
             }
             if self.packets.poll()? {
                 return Ok(Step::Progress);
             }
-            if asks {
-                self.ask_if_late(event, &mut ask_at)?;
-            }
-            Ok(Step::Idle)
+            let is_over = deadline.is_some_and(|deadline| self.packets.now() >= deadline);
+            Ok(if is_over { Step::Done } else { Step::Idle })
         })?;
-        if ask_at.is_some() {
-            self.packets.set_own_alarm(None);
-        }
-        match (found, failed) {
-            (Some(found), _) => Ok(found),
-            (None, Some(error)) => Err(error),
-            (None, None) => unreachable!("the wait is over when something is found, or failed"),
-        }
-    }
-
-    fn ask_if_late(
-        &self,
-        event: Option<u32>,
-        ask_at: &mut Option<Duration>,
-    ) -> weft_endpoint::Result<()> {
-        let now = self.packets.now();
-        let due = ask_at.is_some_and(|time| time <= now);
-        if due {
-            let mut out = Outbox::default();
-            lock(&self.state).endpoint.timeout(event, &mut out);
-            perform(&self.packets, &self.state, out)?;
-        }
-        if due || ask_at.is_none() {
-            let next = now + self.settings.request_after;
-            *ask_at = Some(next);
-            self.packets.set_own_alarm(Some(next));
-        }
-        Ok(())
+        found
     }
 
     /// Sends the frames that wait for packets, and says what a peer did wrong.
