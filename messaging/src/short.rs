@@ -6,11 +6,12 @@ use crate::parts::Parts;
 use crate::port::Port;
 use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 use weft_endpoint::{Gather, Rank, Step, copy_short};
 
-/// Looks at the network that a short packet waits for its credit at most: a few microseconds, in
-/// which a receiver that reads consumes half a window.
-const LOOKS_FOR_CREDIT: u32 = 200;
+/// Time for which a short packet waits for its credit at most. A receiver that reads gives back half a
+/// window in a part of it, where lines of memory take long to cross or ranks share a core, too.
+const CREDIT_WITHIN: Duration = Duration::from_micros(100);
 
 /// Sends all of a message to one rank in a short packet, if it fits into one that may leave at
 /// once. If not, says which number it has if it has room at its receiver already.
@@ -80,7 +81,8 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 /// Sends a short packet that found no credit, if one comes soon: most often it is on its way, and
 /// costs less to wait for than a frame does that waits. Who would have to sleep for it does not:
 /// its receiver may be waiting for something else, for long. What arrives meanwhile is sorted, but
-/// no handler starts in the middle of a send.
+/// no handler starts in the middle of a send. Credits come in packets that bring no message, so
+/// that a look that received nothing may have found them.
 #[cold]
 #[inline(never)]
 fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
@@ -88,14 +90,14 @@ fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy)
     if !engine.packets().awaits_credit(to) {
         return false;
     }
-    let (mut looks, mut any, mut is_sent) = (0, false, false);
+    let (mut any, mut is_sent) = (false, false);
+    let since = engine.packets().now();
     let waited = engine.packets().wait_awake(&mut || {
-        looks += 1;
         // What went wrong shows where the program goes on.
         let received = engine.receive().unwrap_or_default();
         any |= received;
-        is_sent = received && engine.packets().send_short(to, &short);
-        let is_over = is_sent || looks == LOOKS_FOR_CREDIT;
+        is_sent = engine.packets().send_short(to, &short);
+        let is_over = is_sent || engine.packets().now() - since >= CREDIT_WITHIN;
         Ok(if is_over { Step::Done } else { Step::of(received) })
     });
     debug_assert!(waited.is_ok(), "no step fails");

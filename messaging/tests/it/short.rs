@@ -68,6 +68,40 @@ fn a_sender_without_credits_does_not_sleep_while_it_has_frames() {
     });
 }
 
+/// A packet of credits brings no message, and is what a sender without credits looks for all the
+/// same. Here it has no frame that it could use instead.
+#[test]
+fn a_credit_that_comes_back_is_taken_for_the_next_short_message() {
+    let job = common::small(2);
+    let frames = job.memory.frames;
+    let (sent, is_read) = (AtomicUsize::new(0), AtomicBool::new(false));
+    run(job, |member| {
+        let mailbox = member.mailbox("credits");
+        member.barrier.wait().unwrap();
+        if member.rank() == 1 {
+            while sent.load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+            let receive = || common::number(&mut mailbox.receive().unwrap());
+            (0..sent.load(Ordering::Acquire)).for_each(|n| assert_eq!(receive(), n as u64));
+            is_read.store(true, Ordering::Release);
+            return assert_eq!(receive(), u64::MAX);
+        }
+        let packets = member.engine.packets();
+        let _frames: Vec<_> = (0..frames).map(|_| packets.packet().unwrap()).collect();
+        let mut messages = 0;
+        while !packets.awaits_credit(member.other()) {
+            mailbox.send(1, &(messages as u64).to_le_bytes()).unwrap();
+            messages += 1;
+        }
+        sent.store(messages, Ordering::Release);
+        while !is_read.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+        mailbox.send(1, &u64::MAX.to_le_bytes()).unwrap();
+    });
+}
+
 /// To another host no message is short, and so there is no credit that one could wait for: whoever
 /// sends there takes no packets before its message leaves.
 #[test]
