@@ -49,10 +49,10 @@ impl Inbox {
         NonNull::from(&self.small(index).0).cast()
     }
 
-    /// Words of entry `index`.
+    /// Words of entry `index` that its first `size` bytes are in.
     #[inline]
-    pub fn words(&self, index: u32) -> [u64; INLINE_WORDS] {
-        std::array::from_fn(|i| self.small(index).0[i].load(Relaxed))
+    pub fn words(&self, index: u32, size: usize) -> impl Iterator<Item = u64> {
+        self.small(index).0.iter().take(size.div_ceil(8)).map(|word| word.load(Relaxed))
     }
 
     /// Keeps the bytes of a large packet until [`Self::remove_large`], and returns the number of

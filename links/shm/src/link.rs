@@ -265,14 +265,15 @@ impl Shm {
     #[inline]
     fn push_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let outgoing = &mut self.peers[to.index()].outgoing;
+        let size = usize::from(header.size);
         let (owner, frame) = match BufferKind::of(buffer) {
-            BufferKind::Own(frame) if usize::from(header.size) <= INLINE_BYTES => {
-                outgoing.push_bytes(header, payload_kind::INLINE, &self.frames.inline_words(frame));
-                return;
+            BufferKind::Own(frame) if size <= INLINE_BYTES => {
+                let words = self.frames.words(frame, size).map(|word| word.load(Ordering::Relaxed));
+                return outgoing.push_words(header, payload_kind::INLINE, words);
             }
             BufferKind::Inbox(index) => {
-                outgoing.push_bytes(header, payload_kind::INLINE, &self.inbox.words(index));
-                return;
+                let words = self.inbox.words(index, size);
+                return outgoing.push_words(header, payload_kind::INLINE, words);
             }
             BufferKind::Own(frame) => {
                 self.pool.add_reader(frame, to);
@@ -409,7 +410,8 @@ impl Link for Shm {
                 into.copy_from_slice(&self.inbox.large(index)[..into.len()])
             }
             BufferKind::Inbox(index) => {
-                for (bytes, word) in into.chunks_mut(8).zip(self.inbox.words(index)) {
+                let words = self.inbox.words(index, into.len());
+                for (bytes, word) in into.chunks_mut(8).zip(words) {
                     bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
                 }
             }

@@ -271,7 +271,8 @@ impl Frames {
     }
 
     /// Words that the first `size` bytes of frame `index` are in.
-    fn words(&self, index: u32, size: usize) -> impl Iterator<Item = &AtomicU64> {
+    #[inline(always)]
+    pub(crate) fn words(&self, index: u32, size: usize) -> impl Iterator<Item = &AtomicU64> {
         assert!(size <= self.bytes, "a frame has {} bytes, not {size}", self.bytes);
         let first = self.at(index).cast::<AtomicU64>();
         (0..size.div_ceil(8)).map(move |i| {
@@ -279,16 +280,5 @@ impl Frames {
             // mapped as long as `self`; atomics bear whatever other processes do.
             unsafe { first.add(i).as_ref() }
         })
-    }
-
-    /// First words of frame `index`, for a slot.
-    #[inline]
-    pub fn inline_words(&self, index: u32) -> [u64; INLINE_WORDS] {
-        let words = self.at(index).cast::<[AtomicU64; INLINE_WORDS]>();
-        // SAFETY: a frame has room for as much (`new`), is aligned to 64 and mapped as long as
-        // `self`; nobody holds a plain reference into a frame that is not his to fill, and atomics
-        // bear whatever other processes do.
-        let words = unsafe { words.as_ref() };
-        std::array::from_fn(|i| words[i].load(Ordering::Relaxed))
     }
 }

@@ -37,10 +37,11 @@ impl Pool {
         }
     }
 
-    /// Allocates the frame that has been free for longest. One that was just read is in the cache
-    /// of its reader, and each line has to be called back from there before it is written again.
-    /// That takes three times as long as for a line that has been evicted from that cache
-    /// meanwhile.
+    /// Allocates a frame that nobody else has read since it was filled, the last one first: its
+    /// lines are here. Without one it is the frame that has been free for longest. One that was
+    /// just read is in the cache of its reader, and each line has to be called back from there
+    /// before it is written again. That takes three times as long as for a line that has been
+    /// evicted from that cache meanwhile.
     #[inline]
     pub fn alloc(&mut self) -> Option<u32> {
         // To check one frame for its release costs a cache miss, and to check many in a row hardly
@@ -74,7 +75,7 @@ impl Pool {
     #[inline]
     pub fn free(&mut self, frame: u32) {
         if self.readers[frame as usize] == 0 {
-            self.free.push_back(frame);
+            self.free.push_front(frame);
         } else {
             self.outstanding.push_back(frame);
         }
@@ -122,3 +123,6 @@ impl Pool {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,16 +125,21 @@ impl<C: Cursor> Producer<C> {
         self.publish(header, payload_kind);
     }
 
-    /// Does what [`Self::push`] does, with as many of the words as `header.size` bytes are in. A
-    /// line is written whole, because it moves as one anyway.
+    /// Does what [`Self::push`] does, with the words that the packet's bytes are in, at most as many
+    /// as a slot has. They are copied one by one: memory that was just filled is read in no larger
+    /// pieces than it was written in, and no line of it is read that was not filled, or each packet
+    /// would wait for its lines to come from whoever read that memory last.
     #[inline(always)]
-    pub fn push_bytes(&mut self, header: &Header, payload_kind: u8, words: &[u64; INLINE_WORDS]) {
-        let (slot, ahead) = (self.cursor.current(), self.cursor.ahead(AHEAD));
-        let (first, second) = words.split_at(LINE_WORDS);
-        store_words(&slot.words[HEAD_WORDS..][..LINE_WORDS], first);
-        if usize::from(header.size) > LINE_BYTES {
-            store_words(&slot.words[HEAD_WORDS..][LINE_WORDS..], second);
-            prefetch::for_writing(ahead.wrapping_byte_add(SLOT_BYTES / 2));
+    pub fn push_words(
+        &mut self,
+        header: &Header,
+        payload_kind: u8,
+        words: impl Iterator<Item = u64>,
+    ) {
+        self.ask_for_second_line(header);
+        let slot = self.cursor.current();
+        for (to, word) in slot.words[HEAD_WORDS..].iter().zip(words) {
+            to.store(word, Ordering::Relaxed);
         }
         self.publish(header, payload_kind);
     }
@@ -145,12 +150,18 @@ impl<C: Cursor> Producer<C> {
     /// If a slot has fewer bytes.
     #[inline(always)]
     pub fn push_gathered(&mut self, header: &Header, payload_kind: u8, bytes: &impl Gather) {
+        self.ask_for_second_line(header);
         let size = usize::from(header.size);
-        if size > LINE_BYTES {
-            prefetch::for_writing(self.cursor.ahead(AHEAD).wrapping_byte_add(SLOT_BYTES / 2));
-        }
         gather_words(&self.cursor.current().words[HEAD_WORDS..], size, bytes);
         self.publish(header, payload_kind);
+    }
+
+    /// Prefetches the second line of a later slot, if this packet has one, too.
+    #[inline(always)]
+    fn ask_for_second_line(&self, header: &Header) {
+        if usize::from(header.size) > LINE_BYTES {
+            prefetch::for_writing(self.cursor.ahead(AHEAD).wrapping_byte_add(SLOT_BYTES / 2));
+        }
     }
 
     /// Writes the header of the next slot, which the receiver may read from then on.
