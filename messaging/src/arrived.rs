@@ -91,20 +91,18 @@ pub(crate) enum Content {
 /// A box that a thread keeps.
 type Kept = Cell<Option<Box<Arrived>>>;
 
-// One for ranks with even numbers, and one for those with odd ones: where a thread plays both ends,
-// neither is in the way of the other.
-thread_local!(static KEPT: [Kept; 2] = const { [const { Cell::new(None) }; 2] });
+thread_local!(static KEPT: Kept = const { Cell::new(None) });
 
-/// Has `look` look at what this thread has kept for ranks like that of `engine`; `None` for a
-/// thread that ends, which keeps nothing.
+/// Has `look` look at what this thread has kept; `None` for a thread that ends, which keeps
+/// nothing.
 #[inline(always)]
-fn with_kept<R>(engine: &Engine, look: impl FnOnce(&Kept) -> R) -> Option<R> {
-    KEPT.try_with(|kept| look(&kept[engine.is_odd()])).ok()
+fn with_kept<R>(look: impl FnOnce(&Kept) -> R) -> Option<R> {
+    KEPT.try_with(look).ok()
 }
 
-/// Drops the boxes that this thread has kept.
+/// Drops the box that this thread has kept.
 pub(crate) fn forget() {
-    let _ = KEPT.try_with(|kept| kept.iter().for_each(|kept| drop(kept.take())));
+    drop(with_kept(Cell::take));
 }
 
 impl Body {
@@ -153,7 +151,7 @@ impl Arrived {
     #[inline(always)]
     pub fn blank(engine: &Arc<Engine>) -> Box<Self> {
         let own = Some(Arc::as_ptr(engine));
-        match with_kept(engine, Cell::take).flatten() {
+        match with_kept(Cell::take).flatten() {
             Some(kept) if kept.engine.as_ref().map(Arc::as_ptr) == own => kept,
             other => Self::spare(engine, other),
         }
@@ -163,7 +161,7 @@ impl Arrived {
     #[cold]
     #[inline(never)]
     fn spare(engine: &Arc<Engine>, kept: Option<Box<Self>>) -> Box<Self> {
-        with_kept(engine, |place| place.set(kept));
+        with_kept(|place| place.set(kept));
         engine.state.enter().spares.0.pop().unwrap_or_default()
     }
 
@@ -299,9 +297,7 @@ impl Arrived {
     pub fn retire(self: Box<Self>) {
         let other = match &self.engine {
             Some(engine) if engine.caches_handles() => {
-                let lane = engine.is_odd();
-                // A thread that ends keeps nothing.
-                KEPT.try_with(|kept| kept[lane].replace(Some(self))).ok().flatten()
+                with_kept(|kept| kept.replace(Some(self))).flatten()
             }
             _ => Some(self),
         };

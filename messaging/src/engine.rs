@@ -54,7 +54,6 @@ pub struct Engine {
     queued: AtomicU64,
     /// True if threads may keep handles to this engine.
     caches_handles: AtomicBool,
-    odd: usize,
     /// Threads that follow and that nothing wakes but the leader.
     pub(crate) watchers: AtomicUsize,
     /// True once the program has ended, and others are waited for.
@@ -125,7 +124,6 @@ impl Engine {
                 received: AtomicU64::new(0),
                 queued: AtomicU64::new(0),
                 caches_handles: AtomicBool::new(false),
-                odd: packets.rank().index(),
                 watchers: AtomicUsize::new(0),
                 is_leaving: AtomicBool::new(false),
                 has_incidents: AtomicBool::new(false),
@@ -149,12 +147,6 @@ impl Engine {
     /// [`Self::close`]: it must.
     pub fn will_be_closed(&self) {
         self.caches_handles.store(self.packets.has_threads(), Ordering::Relaxed);
-    }
-
-    /// 1 if the number of this rank is odd, else 0.
-    #[inline]
-    pub(crate) fn is_odd(&self) -> usize {
-        self.odd & 1
     }
 
     /// True if threads may keep handles to this engine.

@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `steps` | the steps themselves, played by one thread that is both ranks |
+//! | `steps` | the steps themselves, played by a thread for each of two ranks |
 //! | `collect` | the functions that callgrind is told to look for |
 //! | `callgrind`, `dumps` | running it; reading what it writes |
 //! | `fabric` | the steps of the libfabric provider, played by a client in C |
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
 
 fn count(options: Options) -> Result<ExitCode> {
     if let Some(only) = options.steps {
-        steps::play(&collect::Counter { only })?;
+        steps::play(&collect::Counter { only, other: collect::Other::start()? })?;
         return Ok(ExitCode::SUCCESS);
     }
     if cfg!(debug_assertions) {

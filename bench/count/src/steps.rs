@@ -1,5 +1,5 @@
-//! The steps, played by one thread that is both ranks: it waits for nothing, and moves no cache
-//! line.
+//! The steps, played by a thread for each of two ranks: one goes on when the other is done, so
+//! that none waits for anything.
 
 mod memory;
 mod messages;
@@ -7,8 +7,9 @@ mod network;
 mod objects;
 mod packets;
 
-use crate::collect::Counter;
+use crate::collect::{Counter, Other};
 use anyhow::{Context, Result};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
 use weft_link_shm::{Settings, Shm, create_segments};
@@ -30,22 +31,29 @@ pub fn play(counter: &Counter) -> Result<()> {
     objects::play(counter)
 }
 
-/// The first `N` ranks of a job of `ranks`, joined as processes join that share a host.
-fn ranks<const N: usize>(ranks: u16) -> Result<[Packets; N]> {
-    let memory = Settings::new(ranks);
+/// The first two ranks of a job, joined as processes join that share a host: one here, and one in
+/// the other thread.
+fn pair(other: &Other) -> Result<[Packets; 2]> {
+    let memory = Settings::new(2);
     let segments = create_segments(&memory).context("shared memory")?;
-    let mut all = Vec::new();
-    for rank in 0..N {
-        let rank = Rank(rank as u16);
-        let link = Shm::attach(rank, memory, &segments).context("a rank's memory")?;
-        let protocol = weft_endpoint::Settings {
-            shape: Shape::Flat,
-            ..weft_endpoint::Settings::new(ranks, memory.window_packets)
-        };
-        let node = Node::new(rank, protocol, link, WaitPolicy::for_ranks(2, 2));
-        all.push(Packets::new(Arc::new(node)));
-    }
-    all.try_into().ok().context("as many ranks as were asked for")
+    let here = joined(Rank(0), memory, &segments)?;
+    Ok([here, other.run(|| joined(Rank(1), memory, &segments))?])
+}
+
+/// The first rank of a job of `ranks`.
+fn alone(ranks: u16) -> Result<Packets> {
+    let memory = Settings::new(ranks);
+    joined(Rank(0), memory, &create_segments(&memory).context("shared memory")?)
+}
+
+fn joined(rank: Rank, memory: Settings, segments: &[OwnedFd]) -> Result<Packets> {
+    let link = Shm::attach(rank, memory, segments).context("a rank's memory")?;
+    let protocol = weft_endpoint::Settings {
+        shape: Shape::Flat,
+        ..weft_endpoint::Settings::new(memory.ranks, memory.window_packets)
+    };
+    let node = Node::new(rank, protocol, link, WaitPolicy::for_ranks(2, 2));
+    Ok(Packets::new(Arc::new(node)))
 }
 
 /// True if the sender looks for credits in this round.

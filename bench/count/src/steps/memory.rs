@@ -1,7 +1,7 @@
 //! Puts, and shared regions.
 
-use super::{credits_are_due, ranks};
-use crate::collect::Counter;
+use super::{alone, credits_are_due, pair};
+use crate::collect::{Counter, Other};
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
 use weft_endpoint::{NotificationKind, Rank, Rights};
@@ -18,20 +18,24 @@ pub fn play(counter: &Counter) -> Result<()> {
 }
 
 fn put(counter: &Counter) -> Result<()> {
-    let [sender, receiver] = ranks(2)?;
+    let other = &counter.other;
+    let [sender, receiver] = pair(other)?;
     let mut notifications = receiver.notifications();
     let _buffer = receiver.offer("buffer", Rank(0), 4096, Rights::PUT, &notifications)?;
     while sender.poll()? {}
     let connection = sender.try_connect("buffer", Rank(1))?;
     let mut connection = connection.context("the receiver has offered a buffer")?;
-    while receiver.poll()? {}
+    other.run(|| while_any(|| receiver.poll()))?;
     counter.figure("put", |round, turn| {
-        turn.step(|| {
-            connection.put_notify(0, black_box(&[7; 8]), round as u32)?;
+        turn.step(|| Ok(connection.put_notify(0, black_box(&[7; 8]), round as u32)?))?;
+        turn.other(|| {
             let NotificationKind::Put { word, .. } = notifications.wait()?.kind else {
                 return Ok(());
             };
             ensure!(word == round as u32, "puts come in order");
+            Ok(())
+        })?;
+        turn.step(|| {
             if credits_are_due(round) {
                 sender.poll()?;
             }
@@ -41,7 +45,7 @@ fn put(counter: &Counter) -> Result<()> {
 }
 
 fn hit(counter: &Counter) -> Result<()> {
-    let [packets] = ranks(2)?;
+    let packets = alone(2)?;
     let regions = Regions::open(&packets);
     let region: Mapped<u64> = regions.map(regions.create(REGION_BYTES, Policy::default())?)?;
     counter.figure("region_hit_read", |_, turn| {
@@ -58,23 +62,27 @@ fn hit(counter: &Counter) -> Result<()> {
     })
 }
 
-/// A clean read miss. A read would wait for its home, which is in the same thread; a prefetch does
-/// not, and the read comes when the copy is there.
+/// A clean read miss. A read would wait for its home, which has its turn afterwards; a prefetch
+/// does not, and the read comes when the copy is there.
 fn miss(counter: &Counter) -> Result<()> {
-    let [reader, home] = ranks(2)?;
-    let [reader, home] = [Regions::open(&reader), Regions::open(&home)];
+    let other = &counter.other;
+    let [reader, home] = pair(other)?;
+    let [reader, home] = [Regions::open(&reader), other.run(|| Regions::open(&home))];
     let id = home.create(REGION_BYTES, Policy::default())?;
     let region = mapped(&reader, &home, id)?;
     counter.figure("region_miss_read", |_, turn| {
-        turn.step(|| {
-            region.prefetch()?;
+        turn.step(|| Ok(region.prefetch()?))?;
+        turn.other(|| {
             ensure!(home.poll()?, "the home is asked");
+            Ok(())
+        })?;
+        turn.step(|| {
             ensure!(reader.poll()?, "the home has answered");
             black_box(region.read()?[0]);
             Ok(())
         })?;
         region.flush()?;
-        while home.poll()? || reader.poll()? {}
+        while other.run(|| home.poll())? || reader.poll()? {}
         Ok(())
     })
 }
@@ -98,4 +106,10 @@ fn mapped(reader: &Regions, home: &Regions, id: RegionId) -> Result<Mapped<u64>>
         served.map_err(|_| anyhow::anyhow!("the home's thread panicked"))??;
         Ok(region?)
     })
+}
+
+/// Calls `look` as long as it finds anything.
+fn while_any<E>(mut look: impl FnMut() -> Result<bool, E>) -> Result<(), E> {
+    while look()? {}
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! Messages of 8 bytes to both kinds of ports, and calls.
 
-use super::{credits_are_due, ranks};
-use crate::collect::Counter;
-use anyhow::{Result, ensure};
+use super::{credits_are_due, pair};
+use crate::collect::{Counter, Other};
+use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +14,14 @@ use weft_messaging::{Engine, Mailbox, Message, Port};
 struct Pair([Arc<Engine>; 2]);
 
 impl Pair {
-    fn new() -> Result<Self> {
-        Ok(Pair(ranks(2)?.map(|packets| {
+    fn new(other: &Other) -> Result<Self> {
+        let [sender, receiver] = pair(other)?;
+        let engine = |packets| {
             let engine = Engine::new(packets);
             engine.will_be_closed();
             engine
-        })))
+        };
+        Ok(Pair([engine(sender), other.run(|| engine(receiver))]))
     }
 
     fn sender(&self) -> &Arc<Engine> {
@@ -58,7 +60,7 @@ fn read(message: &mut Message) -> weft_messaging::Result<u64> {
 }
 
 fn handled(counter: &Counter) -> Result<()> {
-    let pair = Pair::new()?;
+    let pair = Pair::new(&counter.other)?;
     let handled = Arc::<AtomicU64>::default();
     let counted = Arc::clone(&handled);
     let _port = Port::new(pair.receiver(), "handled", move |mut message| {
@@ -69,11 +71,9 @@ fn handled(counter: &Counter) -> Result<()> {
     let port = Port::sender(pair.sender(), "handled")?;
     let mut due = 0;
     counter.figure("message_handler", |round, turn| {
-        turn.step(|| {
-            port.send(Rank(1), black_box(&1u64.to_le_bytes()))?;
-            pair.receiver().progress()?;
-            pair.take_credits(round)
-        })?;
+        turn.step(|| Ok(port.send(Rank(1), black_box(&1u64.to_le_bytes()))?))?;
+        turn.other(|| pair.receiver().progress().map(drop).map_err(Into::into))?;
+        turn.step(|| pair.take_credits(round))?;
         due += 1;
         ensure!(handled.load(Ordering::Relaxed) == due, "each message was handled");
         Ok(())
@@ -81,32 +81,32 @@ fn handled(counter: &Counter) -> Result<()> {
 }
 
 fn asked_for(counter: &Counter) -> Result<()> {
-    let pair = Pair::new()?;
+    let pair = Pair::new(&counter.other)?;
     let mailbox = Mailbox::new(pair.receiver(), "asked for")?;
     let port = Port::sender(pair.sender(), "asked for")?;
     counter.figure("message_mailbox", |round, turn| {
-        turn.step(|| {
-            port.send(Rank(1), black_box(&round.to_le_bytes()))?;
+        turn.step(|| Ok(port.send(Rank(1), black_box(&round.to_le_bytes()))?))?;
+        turn.other(|| {
             ensure!(read(&mut mailbox.receive()?)? == round, "messages come in order");
-            pair.take_credits(round)
-        })
+            Ok(())
+        })?;
+        turn.step(|| pair.take_credits(round))
     })?;
     let mut room = [0; 8];
     counter.figure("message_into", |round, turn| {
-        turn.step(|| {
-            port.send(Rank(1), black_box(&round.to_le_bytes()))?;
+        turn.step(|| Ok(port.send(Rank(1), black_box(&round.to_le_bytes()))?))?;
+        turn.other(|| {
             mailbox.receive_into(&mut room)?;
             ensure!(u64::from_le_bytes(room) == round, "messages come in order");
-            pair.take_credits(round)
-        })
+            Ok(())
+        })?;
+        turn.step(|| pair.take_credits(round))
     })
 }
 
-/// A call with its answer. A thread keeps the handle to one engine from message to message; this
-/// one has two, and counts them up and down instead, which takes some tens of instructions of a
-/// call.
+/// A call with its answer.
 fn called(counter: &Counter) -> Result<()> {
-    let pair = Pair::new()?;
+    let pair = Pair::new(&counter.other)?;
     let [calling, serving] = [Rpc::new(pair.sender())?, Rpc::new(pair.receiver())?];
     let _service = Service::new(&serving, "echo", |mut request| {
         let bytes = read(request.message()).unwrap_or_default();
@@ -115,9 +115,14 @@ fn called(counter: &Counter) -> Result<()> {
     })?;
     let client = Client::new(&calling, "echo")?;
     counter.figure("call", |round, turn| {
+        let mut call = None;
         turn.step(|| {
-            let call = client.call(Rank(1), black_box(&round.to_le_bytes()))?;
-            pair.receiver().progress()?;
+            call = Some(client.call(Rank(1), black_box(&round.to_le_bytes()))?);
+            Ok(())
+        })?;
+        turn.other(|| pair.receiver().progress().map(drop).map_err(Into::into))?;
+        turn.step(|| {
+            let call = call.take().context("a call was made")?;
             ensure!(read(&mut call.wait()?)? == round, "a call is answered");
             Ok(())
         })

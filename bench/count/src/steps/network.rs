@@ -1,6 +1,6 @@
 //! A message of 8 bytes between two hosts, over UDP: there and back in turns, as programs talk.
 
-use crate::collect::Counter;
+use crate::collect::{Counter, Other, Turn};
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -28,9 +28,9 @@ const NEVER: u64 = 3_600_000_000_000;
 type Sockets = (UdpSocket, TcpListener);
 
 /// Both hosts, with a rank each.
-fn hosts() -> Result<[Arc<Engine>; 2]> {
-    let at = (Ipv4Addr::LOCALHOST, 0);
-    let bind = || Ok::<Sockets, std::io::Error>((UdpSocket::bind(at)?, TcpListener::bind(at)?));
+fn hosts(other: &Other) -> Result<[Arc<Engine>; 2]> {
+    let any = (Ipv4Addr::LOCALHOST, 0);
+    let bind = || Ok::<Sockets, std::io::Error>((UdpSocket::bind(any)?, TcpListener::bind(any)?));
     let sockets = [bind()?, bind()?];
     let mut datagrams = Vec::new();
     let mut connections = Vec::new();
@@ -40,12 +40,25 @@ fn hosts() -> Result<[Arc<Engine>; 2]> {
     }
     let mut engines = Vec::new();
     for (rank, sockets) in (0..).map(Rank).zip(sockets) {
-        let packets = joined(rank, sockets, datagrams.clone(), connections.clone())?;
-        let engine = Engine::new(packets);
-        engine.will_be_closed();
-        engines.push(engine);
+        let (datagrams, connections) = (datagrams.clone(), connections.clone());
+        let engine = at(other, rank.index(), || -> Result<_> {
+            let engine = Engine::new(joined(rank, sockets, datagrams, connections)?);
+            engine.will_be_closed();
+            Ok(engine)
+        });
+        engines.push(engine?);
     }
     engines.try_into().ok().context("two hosts")
+}
+
+/// Does this in the thread of a rank.
+fn at<R: Send>(other: &Other, rank: usize, what: impl FnOnce() -> R + Send) -> R {
+    if rank == 0 { what() } else { other.run(what) }
+}
+
+/// Plays a part of a step in the thread of a rank.
+fn part(turn: &Turn<'_>, rank: usize, what: impl FnMut() -> Result<()> + Send) -> Result<()> {
+    if rank == 0 { turn.step(what) } else { turn.other(what) }
 }
 
 /// A rank that joins as processes of two hosts join.
@@ -92,7 +105,8 @@ fn joined(
 }
 
 pub fn play(counter: &Counter) -> Result<()> {
-    let engines = hosts()?;
+    let other = &counter.other;
+    let engines = hosts(other)?;
     let mailboxes =
         [Mailbox::new(&engines[0], "messages")?, Mailbox::new(&engines[1], "messages")?];
     let ports = [Port::sender(&engines[0], "messages")?, Port::sender(&engines[1], "messages")?];
@@ -112,17 +126,15 @@ pub fn play(counter: &Counter) -> Result<()> {
     };
     counter.figure("message_udp", |round, turn| {
         let from = (round % 2) as usize;
-        look(1 - from)?;
-        turn.step(|| {
-            send(from)?;
-            receive(1 - from)
-        })
+        at(other, 1 - from, || look(1 - from))?;
+        part(turn, from, || send(from))?;
+        part(turn, 1 - from, || receive(1 - from))
     })?;
     counter.figure("message_udp_out", |round, turn| {
         let from = (round % 2) as usize;
-        look(1 - from)?;
-        turn.step(|| send(from))?;
-        receive(1 - from)
+        at(other, 1 - from, || look(1 - from))?;
+        part(turn, from, || send(from))?;
+        at(other, 1 - from, || receive(1 - from))
     })?;
     counter.figure("poll_empty_udp", |_, turn| turn.step(|| look(0)))?;
     engines.iter().for_each(|engine| engine.close());

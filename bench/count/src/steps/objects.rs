@@ -1,8 +1,8 @@
 //! Shared objects.
 
-use super::ranks;
+use super::{alone, pair};
 use crate::collect::Counter;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub fn play(counter: &Counter) -> Result<()> {
 /// A read on a replica, a write of the replicas, of which this is the only one, beside a broadcast
 /// in order, and a write on a single copy that is here.
 fn here(counter: &Counter) -> Result<()> {
-    let [packets] = ranks(1)?;
+    let packets = alone(1)?;
     let (orders, objects) = objects(&Engine::new(packets))?;
     let replicated = objects.create("replicated", &Int(7), Placement::Replicated)?;
     let single = objects.create("single", &Int(7), Placement::Single(0.into()))?;
@@ -64,41 +64,50 @@ fn here(counter: &Counter) -> Result<()> {
 /// An operation on a copy of another rank, beside which there is a call; and the part of another
 /// copy in a write of the replicas, beside that of another member in a broadcast.
 fn elsewhere(counter: &Counter) -> Result<()> {
-    let [own, other] = ranks(2)?.map(Engine::new);
-    let [(own_orders, own_objects), (other_orders, other_objects)] =
-        [objects(&own)?, objects(&other)?];
+    let there = &counter.other;
+    let [own, other] = pair(there)?;
+    let [own, other] = [Engine::new(own), there.run(|| Engine::new(other))];
+    let (own_orders, own_objects) = objects(&own)?;
+    let (other_orders, other_objects) = there.run(|| objects(&other))?;
     let progress = |engine: &Arc<Engine>| -> Result<()> {
         while engine.progress()? {}
         Ok(())
     };
+    let part_of_other = || other.progress().map(drop).map_err(Into::into);
+    let other_progress = || there.run(|| progress(&other));
     let single = own_objects.create("single", &Int(7), Placement::Single(1.into()))?;
     let replicated = own_objects.create("replicated", &Int(7), Placement::Replicated)?;
-    progress(&other)?;
-    let copy = other_objects.find::<Int>("replicated")?;
+    other_progress()?;
+    let copy = there.run(|| other_objects.find::<Int>("replicated"))?;
     counter.figure("object_call", |_, turn| {
+        let mut pending = None;
         turn.step(|| {
-            let pending = single.begin(INC, &marshal::values(black_box(&()))?[..])?;
-            other.progress()?;
+            pending = Some(single.begin(INC, &marshal::values(black_box(&()))?[..])?);
+            Ok(())
+        })?;
+        turn.other(part_of_other)?;
+        turn.step(|| {
+            let pending = pending.take().context("an operation was begun")?;
             Ok(marshal::take(&pending.wait()?)?)
         })?;
-        progress(&other)
+        other_progress()
     })?;
-    let [order, _member] = [read(&own_orders)?, read(&other_orders)?];
+    let [order, _member] = [read(&own_orders)?, there.run(|| read(&other_orders))?];
     counter.figure("broadcast_out", |_, turn| {
         turn.step(|| order.broadcast(black_box(&[7; 8])).map(drop).map_err(Into::into))?;
-        progress(&other)?;
+        other_progress()?;
         progress(&own)
     })?;
     counter.figure("broadcast_in", |_, turn| {
         order.broadcast(black_box(&[7; 8]))?;
-        turn.step(|| other.progress().map(drop).map_err(Into::into))?;
-        progress(&other)?;
+        turn.other(part_of_other)?;
+        other_progress()?;
         progress(&own)
     })?;
     let mut due = writes(&copy);
     counter.figure("object_write_out", |_, turn| {
         turn.step(|| Ok(replicated.inc()?))?;
-        progress(&other)?;
+        other_progress()?;
         progress(&own)?;
         due += 1;
         ensure!(writes(&copy) == due, "each copy executes each write");
@@ -107,8 +116,8 @@ fn elsewhere(counter: &Counter) -> Result<()> {
     let mut due = writes(&copy);
     counter.figure("object_write_in", |_, turn| {
         replicated.inc()?;
-        turn.step(|| other.progress().map(drop).map_err(Into::into))?;
-        progress(&other)?;
+        turn.other(part_of_other)?;
+        other_progress()?;
         progress(&own)?;
         due += 1;
         ensure!(writes(&copy) == due, "each copy executes each write");

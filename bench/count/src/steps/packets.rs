@@ -1,7 +1,7 @@
 //! Packets of 8 bytes, looks in vain, and a fetch-and-add.
 
-use super::{credits_are_due, ranks};
-use crate::collect::Counter;
+use super::{alone, credits_are_due, pair};
+use crate::collect::{Counter, Other};
 use anyhow::{Result, ensure};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ struct Pair {
 }
 
 impl Pair {
-    fn new() -> Result<Self> {
-        let [sender, receiver] = ranks(2)?;
+    fn new(other: &Other) -> Result<Self> {
+        let [sender, receiver] = pair(other)?;
         let had = Arc::<AtomicU64>::default();
         let counted = Arc::clone(&had);
         receiver.on_packet(move |packet| {
@@ -57,30 +57,27 @@ impl Pair {
 }
 
 pub fn play(counter: &Counter) -> Result<()> {
-    let pair = Pair::new()?;
+    let other = &counter.other;
+    let pair = Pair::new(other)?;
     counter.figure("packet", |round, turn| {
-        turn.step(|| {
-            pair.send_short()?;
-            pair.receive()?;
-            pair.take_credits(round)
-        })
+        turn.step(|| pair.send_short())?;
+        turn.other(|| pair.receive())?;
+        turn.step(|| pair.take_credits(round))
     })?;
     counter.figure("packet_out", |round, turn| {
         turn.step(|| pair.send_short())?;
-        pair.receive()?;
+        other.run(|| pair.receive())?;
         pair.take_credits(round)
     })?;
     counter.figure("packet_in", |round, turn| {
         pair.send_short()?;
-        turn.step(|| pair.receive())?;
+        turn.other(|| pair.receive())?;
         pair.take_credits(round)
     })?;
     counter.figure("packet_framed", |round, turn| {
-        turn.step(|| {
-            pair.send_framed()?;
-            pair.receive()?;
-            pair.take_credits(round)
-        })
+        turn.step(|| pair.send_framed())?;
+        turn.other(|| pair.receive())?;
+        turn.step(|| pair.take_credits(round))
     })?;
     ensure!(pair.had.load(Ordering::Relaxed) > 0 || counter.only.is_some(), "packets arrive");
     let variable = Variable { home: Rank(1), index: 0 };
@@ -95,7 +92,7 @@ pub fn play(counter: &Counter) -> Result<()> {
 }
 
 fn look_in_vain(counter: &Counter, name: &str, of: u16) -> Result<()> {
-    let [packets] = ranks(of)?;
+    let packets = alone(of)?;
     packets.on_packet(|_| ());
     counter.figure(name, |_, turn| {
         turn.step(|| {
