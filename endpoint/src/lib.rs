@@ -24,6 +24,7 @@
 //! | `posted` | memory that packets' bytes are read into |
 //! | `puts` | puts and gets, a system of the endpoint's own |
 //! | `threads` | threads of a program, or its coroutines |
+//! | [`machine`] | what a pause takes here, and a line from core to core |
 //! | `ni` | the network interface: the only place where protocol, link and clock meet |
 //! | [`biased`] | the lock around it (`unsafe`), thesis 6.2.1 |
 
@@ -39,6 +40,8 @@ mod error;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod fuzzing;
+#[cfg(not(loom))]
+pub mod machine;
 #[cfg(not(loom))]
 mod ni;
 #[cfg(not(loom))]
@@ -60,8 +63,8 @@ pub use error::{Error, Result};
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 #[cfg(not(loom))]
 pub use ni::{
-    Core, Inspect, Node, Place, Statistics, Step, Taken, USER_VARIABLES, Upcalls, WaitPolicy,
-    WatchThread, default_interrupt_delay, network_settings, quota,
+    Core, Inspect, Node, Pauses, Place, Statistics, Step, Taken, USER_VARIABLES, Upcalls,
+    WaitPolicy, WatchThread, default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
 pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};

@@ -16,6 +16,7 @@
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
 //! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `pause` | the time between two looks | |
 //! | `contention` | who else wants the core, by which waits go | |
 //! | `place` | as many ranks on each core, where they share cores | |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
@@ -40,6 +41,7 @@ mod interrupts;
 mod lossy;
 mod network;
 mod node;
+mod pause;
 mod place;
 mod plain;
 mod sleep;
@@ -56,6 +58,7 @@ pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
 pub use network::network_settings;
 pub use node::{Node, USER_VARIABLES};
+pub use pause::Pauses;
 pub use place::Place;
 pub use wait::{Step, WaitPolicy};
 pub use watch::{WatchThread, default_interrupt_delay};

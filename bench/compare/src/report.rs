@@ -6,6 +6,7 @@ use crate::turns::Outcome;
 use anyhow::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use serde::Serialize;
+use weft_endpoint::machine;
 
 /// One figure of a peer at a place, or why it has none. The names of the fields are stable.
 #[derive(Serialize, Debug)]
@@ -38,6 +39,36 @@ struct Measured {
 /// Weft's figure: that of the first peer, which is Weft.
 fn weft(outcomes: &[Outcome], what: What) -> Option<f64> {
     outcomes.first()?.median(what).map(|figure| figure.value)
+}
+
+/// Costs of the machine, as they are now: figures of a few lines follow the line's.
+#[derive(Serialize, Debug)]
+struct Machine {
+    line_ns: Option<f64>,
+    pause_ns: f64,
+}
+
+/// Prints the costs of the machine: before a comparison and after it, because the host may have
+/// moved a core meanwhile.
+///
+/// # Errors
+/// They cannot be written.
+pub fn print_machine(json: bool) -> Result<()> {
+    let rounded = |time: f64| (10.0 * time).round() / 10.0;
+    let line_ns = machine::two_cores().and_then(machine::line_ns).map(rounded);
+    let machine = Machine { line_ns, pause_ns: rounded(machine::pause_ns()) };
+    let text = if json { serde_json::to_string(&machine)? } else { machine.text() };
+    Ok(weft_app_common::write_out(format_args!("{text}\n"))?)
+}
+
+impl Machine {
+    fn text(&self) -> String {
+        let line = match self.line_ns {
+            Some(line) => format!("a line crosses in {line:.0} ns"),
+            None => "the way of a line could not be measured".into(),
+        };
+        format!("this machine: {line}, a pause takes {:.0} ns", self.pause_ns)
+    }
 }
 
 /// Prints one JSON object for each figure, and one for each peer without any.

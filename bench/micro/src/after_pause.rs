@@ -152,6 +152,6 @@ fn print(
     let mut first = row("", weft.first, tcp.first);
     first.limit = Some(LIMIT);
     first.switches = Some(counted);
-    first.print(spec.json);
-    row("-next", weft.next, tcp.next).print(spec.json);
+    first.print(spec);
+    row("-next", weft.next, tcp.next).print(spec);
 }

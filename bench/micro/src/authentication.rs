@@ -53,7 +53,7 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
         let mut row = Row::new(name, (2, size), unit.name(), tagged, others);
         row.link = link;
         row.limit = Some(LIMIT).filter(|_| pattern == Pattern::PingPong);
-        row.print(spec.json);
+        row.print(spec);
     }
     bind_thread_to_core(0)?;
     for (name, protection, size) in [
@@ -64,7 +64,7 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
         let [with, without] = loops(protection, size, spec.rounds);
         let mut row = Row::new(name, (2, size), "ns", with, vec![("untagged", without)]);
         row.link = "no link";
-        row.print(spec.json);
+        row.print(spec);
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if weft.rank() == 0 {
         let floors = vec![("one copy through shared memory", floor)];
         let shape = (weft.size(), spec.size());
-        Row::new("bandwidth", shape, "bytes_per_second", messages, floors).print(spec.json);
+        Row::new("bandwidth", shape, "bytes_per_second", messages, floors).print(spec);
     }
     Ok(weft.leave()?)
 }

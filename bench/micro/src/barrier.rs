@@ -47,7 +47,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if weft.rank() == 0 {
         let floors = vec![("shared counter with sched_yield", floor)];
         let (name, size) = if reduces { ("all-reduce", 8) } else { ("barrier", 0) };
-        Row::new(name, (weft.size(), size), "ns", barriers, floors).print(spec.json);
+        Row::new(name, (weft.size(), size), "ns", barriers, floors).print(spec);
     }
     Ok(weft.leave()?)
 }

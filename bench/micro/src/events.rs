@@ -93,7 +93,7 @@ impl Bench<'_> {
         let print = |name, size, samples, what, floor: &Vec<f64>| {
             let floors = if ranks > 1 { vec![(what, floor.clone())] } else { Vec::new() };
             let row = Row::new(name, (ranks, size), "ns", samples, floors);
-            Row { link: self.0.link, ..row }.print(self.0.spec.json);
+            Row { link: self.0.link, ..row }.print(self.0.spec);
         };
         if ranks > 1 {
             let ring = [("events-ring-careful", careful), ("events-ring-traditional", traditional)];

@@ -41,7 +41,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     ensure!(counted == expected, "{counted} additions arrived, {expected} were made");
     if weft.rank() == 1 {
         let floors = vec![("bare fetch-and-add", floor)];
-        Row::new("fetch-add", (weft.size(), 8), "ns", operations, floors).print(spec.json);
+        Row::new("fetch-add", (weft.size(), 8), "ns", operations, floors).print(spec);
     }
     Ok(weft.leave()?)
 }

@@ -55,7 +55,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if packets.rank() == 0 {
         let floors = vec![("cache-line ping-pong", floor)];
         let shape = (packets.size(), spec.size());
-        Row::new("latency", shape, "ns", weft, floors).print(spec.json);
+        Row::new("latency", shape, "ns", weft, floors).print(spec);
     }
     arena.word(DONE).fetch_add(1, Ordering::SeqCst);
     packets.poll_until(|| arena.word(DONE).load(Ordering::SeqCst) == packets.size() as u64)?;

@@ -9,9 +9,11 @@ use crate::{
 use crate::{bandwidth, barrier, fetch_add, latency, loggp, message, multicast, order, poll, rate};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use weft_endpoint::machine;
 use weft_launch::{Binding, JobSpec, Outcome, Verdict};
 use weft_link_shm::Settings;
 
@@ -154,6 +156,11 @@ pub struct Spec {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// Cores that the ranks are put on, one after the other, such as 0,5 [default: all that there
+    /// are]. Two that share a physical core, two of one chip and two of different ones have figures
+    /// of their own
+    #[arg(long, value_name = "CORE,CORE", value_delimiter = ',')]
+    pub cores: Vec<usize>,
     /// For loggp: write what was measured as a machine description for the simulator
     #[arg(long, value_name = "FILE.toml")]
     pub machine: Option<PathBuf>,
@@ -172,6 +179,9 @@ pub struct Spec {
     /// Descriptor at which the ranks find the arena; set by the launcher
     #[arg(long, hide = true)]
     pub arena: Option<i32>,
+    /// Nanoseconds of a line's way between the first two cores; set by the launcher
+    #[arg(long, hide = true)]
+    pub line: Option<f64>,
     /// The interface for the floor of AF_XDP; set by the launcher
     #[arg(long, hide = true)]
     pub floor: Option<String>,
@@ -263,6 +273,11 @@ pub const RANK: &str = "rank";
 /// # Errors
 /// The benchmark cannot be, or the job cannot be started.
 pub fn run(spec: &Spec) -> Result<Outcome> {
+    if !spec.cores.is_empty() {
+        use_only(&spec.cores)?;
+    }
+    let line = machine::two_cores().and_then(machine::line_ns);
+    let spec = &Spec { line, ..spec.clone() };
     match spec.kind {
         Kind::Authentication => return authentication::measure_all(spec).map(|()| completed()),
         Kind::Congestion => return congestion::measure_all(spec).map(|()| completed()),
@@ -290,6 +305,25 @@ pub fn run(spec: &Spec) -> Result<Outcome> {
     Ok(weft_launch::run(&job)?)
 }
 
+/// Has this process and those that it starts run on these cores alone.
+fn use_only(cores: &[usize]) -> Result<()> {
+    let mut set = CpuSet::new();
+    let missing = cores.iter().find(|&&core| core >= CpuSet::MAX_CPU);
+    if let Some(core) = missing {
+        bail!("--cores: there is no core {core}");
+    }
+    cores.iter().for_each(|&core| set.set(core));
+    sched_setaffinity(None, &set).context("--cores: this process may not use them")?;
+    // The kernel leaves out cores that there are not.
+    let allowed = sched_getaffinity(None)?;
+    match cores.iter().find(|&&core| !allowed.is_set(core)) {
+        Some(core) => {
+            bail!("--cores: this process may not use core {core} (weft doctor says which)")
+        }
+        None => Ok(()),
+    }
+}
+
 /// Outcome of a benchmark without ranks.
 fn completed() -> Outcome {
     Outcome {
@@ -310,6 +344,9 @@ pub(crate) fn job(spec: &Spec) -> Result<JobSpec> {
     for (name, value) in [("--rounds", spec.rounds), ("--size", spec.size()), ("--grid", spec.grid)]
     {
         job.arguments.extend([name.into(), value.to_string().into()]);
+    }
+    if let Some(line) = spec.line {
+        job.arguments.extend(["--line".into(), line.to_string().into()]);
     }
     if spec.json {
         job.arguments.push("--json".into());

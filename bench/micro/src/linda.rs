@@ -65,7 +65,7 @@ pub fn run(meeting: Meeting<'_>) -> Result<()> {
         let shape = (packets.size(), spec.size());
         let floor = vec![("calls of the workers with the same bytes", calls)];
         let row = Row::new("linda", shape, "per_second", tuples, floor);
-        Row { link: meeting.link, ..row }.print(spec.json);
+        Row { link: meeting.link, ..row }.print(spec);
     }
     Ok(())
 }

@@ -30,6 +30,8 @@ use weft::{KeptPacket, Packets, Rank};
 const BURST: u64 = 16;
 /// Round trips in a sample.
 const TRIPS: u64 = 100;
+/// Time of round trips before a burst: some wake-ups.
+const SETTLED_AFTER: Duration = Duration::from_micros(300);
 /// Small packets in a sample's stream.
 const SMALL_STREAM: u64 = 4000;
 /// Large ones.
@@ -120,7 +122,7 @@ impl Samples {
             ("loggp-gap", small, "ns", &self.gap, line()),
             ("loggp-bandwidth", (2, largest), "bytes_per_second", &self.bandwidth, memcpy),
         ] {
-            Row::new(name, shape, unit, samples.clone(), vec![floor]).print(spec.json);
+            Row::new(name, shape, unit, samples.clone(), vec![floor]).print(spec);
         }
     }
 
@@ -241,10 +243,17 @@ impl<'a> Side<'a> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Rank 0 sends a burst; rank 1 looks when all of it waits. It comes right after a few round
-    /// trips: the upcall threads are then awake, and nobody pays for waking them.
+    /// Rank 0 sends a burst; rank 1 looks when all of it waits. It comes right after round trips,
+    /// for long enough that the upcall threads have been woken by the first of them: they take
+    /// their ranks' cores for some microseconds then, which is no part of sending.
     fn burst(&self, size: usize) -> Result<Burst> {
-        self.round_trips(4)?;
+        let since = Instant::now();
+        loop {
+            self.round_trips(TRIPS)?;
+            if self.told(0, since.elapsed().as_secs_f64()) >= SETTLED_AFTER.as_secs_f64() {
+                break;
+            }
+        }
         self.drop_kept();
         let from = self.arrived.load(Ordering::Relaxed);
         let (mut allocate, mut send) = (f64::NAN, f64::NAN);

@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   weft bench latency                    one way of 8 bytes between two ranks
   weft bench bandwidth --size 65536     in messages of 64 KiB
+  weft bench latency --cores 0,5        between these two cores
   weft bench barrier -n 8 --json        for programs: one object a line
   weft bench message --link udp --size 1400    on Ethernet, between two network namespaces
   weft bench latency --link xdp                the same past the kernel's network stack

@@ -45,7 +45,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if weft.rank() == 0 {
         for (name, samples) in [("message", handled), ("message-mailbox", received)] {
             let floors = vec![("packet", floor.clone())];
-            Row::new(name, (weft.size(), spec.size()), "ns", samples, floors).print(spec.json);
+            Row::new(name, (weft.size(), spec.size()), "ns", samples, floors).print(spec);
         }
     }
     Ok(weft.leave()?)

@@ -35,7 +35,7 @@ pub fn rank(spec: &Spec, arena: &Arc<Arena>) -> Result<()> {
             }
             let shape = (packets.size(), spec.size());
             let floors = vec![("a unicast to each receiver", unicasts)];
-            Row::new(name, shape, "ns", multicasts, floors).print(spec.json);
+            Row::new(name, shape, "ns", multicasts, floors).print(spec);
         }
         arena.word(DONE).store(1, Ordering::SeqCst);
     } else {

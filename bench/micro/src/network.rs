@@ -272,7 +272,7 @@ fn compare(
     };
     let (udp, raw) = (floor(udp.map(drop))?, floor(raw.map(drop))?);
     if end == End::First {
-        row(spec, shape, weft, [("af_xdp", raw), ("udp", udp), ("tcp", Ok(tcp))]).print(spec.json);
+        row(spec, shape, weft, [("af_xdp", raw), ("udp", udp), ("tcp", Ok(tcp))]).print(spec);
     }
     Ok(())
 }

@@ -202,7 +202,7 @@ impl Bench {
         let rows = [(remote, Some(most)), (write, is_short.then_some(1.25)), (read, None)];
         for (row, most) in rows {
             let limit = most.map(Limit::AtMost);
-            Row { link: meeting.link, limit, ..row }.print(spec.json);
+            Row { link: meeting.link, limit, ..row }.print(spec);
         }
     }
 }

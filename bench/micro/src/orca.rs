@@ -57,7 +57,7 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
         let name = format!("orca, {}", kernel.name);
         let mut row = Row::new(name, (1, 8 * N * N), "ns", orca, floor);
         (row.link, row.limit) = ("none", Some(Limit::AtMost(1.5)));
-        row.print(spec.json);
+        row.print(spec);
     }
     Ok(())
 }

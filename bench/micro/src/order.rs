@@ -38,7 +38,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     }
     if bench.packets.rank() == 0 {
         let floors = vec![("broadcast of packets, in no order", floor)];
-        Row::new("order", (ranks, spec.size()), "per_second", orders, floors).print(spec.json);
+        Row::new("order", (ranks, spec.size()), "per_second", orders, floors).print(spec);
     }
     bench.meet()?;
     Ok(job.leave()?)

@@ -32,7 +32,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
             polls.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
         }
         let floors = vec![("one load", floor)];
-        Row::new("poll", (weft.size(), 0), "ns", polls, floors).print(spec.json);
+        Row::new("poll", (weft.size(), 0), "ns", polls, floors).print(spec);
     }
     Ok(weft.leave()?)
 }

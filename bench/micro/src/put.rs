@@ -72,7 +72,7 @@ pub fn compare(
         for (floor, other) in floors.iter().zip(measured) {
             row.beside(Floor::measured(floor, row.unit, other.samples), other.processor_ns);
         }
-        row.print(spec.json);
+        row.print(spec);
     }
     Ok(())
 }

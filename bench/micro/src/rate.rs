@@ -57,7 +57,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if packets.rank() == 0 {
         let floors = vec![("bare ring of cache lines", floor)];
         let shape = (packets.size(), spec.size());
-        Row::new("rate", shape, "per_second", weft, floors).print(spec.json);
+        Row::new("rate", shape, "per_second", weft, floors).print(spec);
     }
     arena.word(DONE).fetch_add(1, Ordering::SeqCst);
     packets.poll_until(|| arena.word(DONE).load(Ordering::SeqCst) == packets.size() as u64)?;

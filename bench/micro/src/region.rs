@@ -64,7 +64,7 @@ impl Bench<'_> {
         }
         let shape = (self.0.packets.size(), line.bytes);
         let row = Row::new(name.clone(), shape, "ns", own.to_vec(), floors);
-        Row { link: self.0.link, limit: line.limit, ..row }.print(self.0.spec.json);
+        Row { link: self.0.link, limit: line.limit, ..row }.print(self.0.spec);
     }
 
     /// Nanoseconds of an access, a miss, a round trip or a fault.

@@ -1,5 +1,6 @@
 //! Output of a benchmark.
 
+use crate::launch::Spec;
 use crate::switches::Switches;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -27,6 +28,9 @@ pub struct Row {
     pub min: f64,
     /// Samples taken.
     pub rounds: usize,
+    /// Nanoseconds of a line's way between the first two cores, just before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_ns: Option<f64>,
     /// Processor time of all ranks for a message.
     #[serde(flatten)]
     pub processor: Option<Processor>,
@@ -155,6 +159,7 @@ impl Row {
             mean: mean_of(&sorted),
             min: quantile(&sorted, 0.0),
             rounds,
+            line_ns: None,
             processor: None,
             switches: None,
             limit: None,
@@ -177,17 +182,23 @@ impl Row {
         self.floors.push(floor);
     }
 
-    /// Prints the row, as one JSON object or for a person.
-    pub fn print(&self, json: bool) {
-        if json {
-            match serde_json::to_string(self) {
-                Ok(line) => weft_app_common::say!("{line}"),
-                Err(error) => eprintln!("weft: cannot print the result: {error}"),
-            }
-            return;
+    /// Prints the row of this benchmark, as one JSON object or for a person.
+    pub fn print(mut self, spec: &Spec) {
+        self.line_ns = spec.line.map(|line| (10.0 * line).round() / 10.0);
+        if !spec.json {
+            return self.print_text();
         }
+        match serde_json::to_string(&self) {
+            Ok(line) => weft_app_common::say!("{line}"),
+            Err(error) => eprintln!("weft: cannot print the result: {error}"),
+        }
+    }
+
+    fn print_text(&self) {
         let Row { bench, link, ranks, size, rounds, .. } = self;
-        weft_app_common::say!("{bench} of {}, {ranks} ranks, {link}:", bytes(*size));
+        let line = self.line_ns.map(|line| format!("   (a line crosses in {line:.0} ns)"));
+        let line = line.unwrap_or_default();
+        weft_app_common::say!("{bench} of {}, {ranks} ranks, {link}:{line}", bytes(*size));
         let figures = [self.p50, self.p99, self.mean, self.min];
         let [p50, p99, mean, min] = figures.map(|figure| self.figure(figure));
         let used = |processor: Option<Processor>| match processor {

@@ -59,7 +59,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
             _ => ("rpc", "ns"),
         };
         let floors = vec![("packet there and back", floor)];
-        Row::new(name, (packets.size(), spec.size()), unit, weft, floors).print(spec.json);
+        Row::new(name, (packets.size(), spec.size()), unit, weft, floors).print(spec);
     }
     arena.word(DONE).fetch_add(1, Ordering::SeqCst);
     packets.poll_until(|| arena.word(DONE).load(Ordering::SeqCst) == packets.size() as u64)?;

@@ -41,7 +41,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
     if weft.rank() == 0 {
         let floors = vec![("packets", packets)];
         let shape = (weft.size(), spec.size());
-        Row::new("stream", shape, "bytes_per_second", messages, floors).print(spec.json);
+        Row::new("stream", shape, "bytes_per_second", messages, floors).print(spec);
         let all = spec.rounds as f64 * BATCH as f64 * spec.size() as f64;
         let early = arena.word(EARLY).load(Ordering::Acquire) as f64 / all;
         if !spec.json {

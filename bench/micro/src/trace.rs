@@ -28,7 +28,7 @@ pub fn rank(spec: &Spec) -> Result<()> {
             events.push(each(start));
         }
         let floors = vec![("a look at the clock", floor)];
-        Row::new("trace", (weft.size(), 0), "ns", events, floors).print(spec.json);
+        Row::new("trace", (weft.size(), 0), "ns", events, floors).print(spec);
     }
     Ok(weft.leave()?)
 }

@@ -39,7 +39,7 @@ pub fn rank(spec: &Spec, arena: &Arena) -> Result<()> {
         ];
         for (name, samples) in kinds {
             let floors = vec![("plain handler", plain.clone())];
-            Row::new(name, shape, "ns", samples, floors).print(spec.json);
+            Row::new(name, shape, "ns", samples, floors).print(spec);
         }
         arena.word(DONE).store(1, Ordering::Release);
         answers.broadcast("")?;

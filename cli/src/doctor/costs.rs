@@ -5,10 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{
-    CpuSet, MembarrierCommand, futex, membarrier, sched_getaffinity, sched_setaffinity, sched_yield,
+    CpuSet, MembarrierCommand, futex, membarrier, sched_setaffinity, sched_yield,
 };
 
 use super::Cost;
+use weft_endpoint::machine;
 
 /// Each measurement ends after as many rounds, or after this time.
 const ROUNDS_MAX: usize = 2000;
@@ -24,7 +25,20 @@ pub(super) fn measure() -> Vec<Cost> {
         sched_yield();
         true
     });
-    [wake_up(), barrier.flatten(), yielding].into_iter().flatten().collect()
+    let [pause, line] = [pause(), line()];
+    [pause, line, wake_up(), barrier.flatten(), yielding].into_iter().flatten().collect()
+}
+
+/// A pause between two looks, by which waits are measured out.
+fn pause() -> Option<Cost> {
+    let p50 = machine::pause_ns().round() as u64;
+    Some(Cost { name: "pause of a look", unit: "ns", p50, rounds: 1 })
+}
+
+/// The way of a line of memory from one core to another, which is the floor of a message's.
+fn line() -> Option<Cost> {
+    let p50 = machine::line_ns(machine::two_cores()?)?.round() as u64;
+    Some(Cost { name: "cache line across cores", unit: "ns", p50, rounds: 1 })
 }
 
 /// The median time of an action, which says whether it worked.
@@ -51,9 +65,7 @@ fn median(name: &'static str, mut samples: Vec<Duration>) -> Option<Cost> {
 /// Two threads on two cores that wake each other in turn, each asleep meanwhile; half a turn is a
 /// wake-up. `None` on a single core.
 fn wake_up() -> Option<Cost> {
-    let allowed = sched_getaffinity(None).ok()?;
-    let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
-    let (first, second) = (cores.next()?, cores.next()?);
+    let [first, second] = machine::two_cores()?;
     let (ping, pong) = (Bell::default(), Bell::default());
     let samples = thread::scope(|scope| {
         scope.spawn(|| {

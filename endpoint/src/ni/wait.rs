@@ -12,6 +12,7 @@
 use crate::Result;
 use crate::ni::contention::system::{LimitFiles, fared};
 use crate::ni::contention::{Contention, Core, Fared};
+use crate::ni::pause::Pauses;
 use crate::ni::place::{Place, Returns};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -41,8 +42,10 @@ impl Step {
 /// Time to spin, and to yield, before sleeping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitPolicy {
-    /// Idle looks before the first yield.
-    pub spins: u32,
+    /// Time to spin before the first yield, counted from the last progress.
+    pub spin_for: Duration,
+    /// Pauses between two looks of a rank that spins.
+    pub pauses: Pauses,
     /// Time to yield before the first sleep, counted from the last progress.
     pub yield_for: Duration,
     /// Time to do so while nobody else wants the core.
@@ -58,7 +61,8 @@ pub struct WaitPolicy {
 impl WaitPolicy {
     /// Sleeps at once: for ranks whose sleep costs nothing, such as simulated ones.
     pub const SLEEP: WaitPolicy = WaitPolicy {
-        spins: 0,
+        spin_for: Duration::ZERO,
+        pauses: Pauses::ONE,
         yield_for: Duration::ZERO,
         yield_alone_for: Duration::ZERO,
         core: Core::Own,
@@ -71,7 +75,8 @@ impl WaitPolicy {
         // Those who wait for a rank may be asleep, so that a core that it shares seems its own.
         let core = if ranks <= cores { Core::Own } else { Core::Shared };
         WaitPolicy {
-            spins: 300,
+            spin_for: SPIN_FOR,
+            pauses: Pauses::measured(),
             yield_for: YIELD_FOR,
             yield_alone_for: YIELD_ALONE_FOR,
             core,
@@ -103,12 +108,25 @@ impl WaitPolicy {
 /// Next action of a waiting thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pace {
-    /// Pause this often. The other thread of this core needs it, once a wait is long.
-    Spin(u32),
+    /// Look again, after pauses or at once. The other thread of this core needs them, once a wait
+    /// is long.
+    Spin {
+        pauses: bool,
+    },
     Yield,
     Sleep,
 }
 
+/// Time for which a rank with a core to itself looks again and again before it yields: about what
+/// a wake-up costs, so that an answer that comes in this time costs neither.
+const SPIN_FOR: Duration = Duration::from_micros(50);
+/// Part of that time in which it does not even pause.
+const SPIN_AT_ONCE_FOR: Duration = Duration::from_micros(1);
+/// Looks at memory between two of the clock while a rank spins. Such a look takes a few
+/// nanoseconds, and one at the clock 20 to 30.
+const LOOKS_PER_CLOCK: u32 = 16;
+/// Time for which a rank on a network may spin, in all of its waits together, before it yields once.
+const SPIN_ON_NETWORK_FOR: Duration = Duration::from_micros(100);
 /// Time for which a rank with a core to itself yields before it sleeps, if some of its yields did
 /// not come back at once, and for which one that shares its core does.
 const YIELD_FOR: Duration = Duration::from_micros(200);
@@ -141,28 +159,21 @@ const LONGEST_ALONE: Duration = Duration::from_micros(50);
 const MOMENT: Duration = Duration::from_micros(150);
 const LOST_SHARE: u32 = 20;
 
-/// Spins without a pause: an arrival within a microsecond is seen at once.
-const SPINS_AT_ONCE: u32 = 50;
-
-/// Spins after which a rank on a network yields once, if none of its waits was long enough for
-/// that: about 0.1 ms.
-const SPINS_PER_YIELD: u32 = 1000;
-
-/// Spins of all waits of a rank since it last yielded.
+/// Time for which a rank has spun, in all of its waits, since it last yielded.
 ///
 /// The kernel carries its packets on a network, partly in a thread of its own (`ksoftirqd`). A rank
 /// whose waits are all short would leave that thread without this core for a time slice, some
 /// milliseconds, in which the queues that it serves overflow; TCP's packets are in them too.
 #[derive(Default)]
-pub(crate) struct SpinCount(AtomicU32);
+pub(crate) struct SpinTime(AtomicU64);
 
-impl SpinCount {
-    /// Counts a spin; true if a yield is due. Threads that count at once may miss some.
-    fn count_spin(&self) -> bool {
-        let spins = self.0.load(Ordering::Relaxed) + 1;
-        let yields = spins >= SPINS_PER_YIELD;
-        self.0.store(if yields { 0 } else { spins }, Ordering::Relaxed);
-        yields
+impl SpinTime {
+    /// Adds a spin; true if a yield is due. Threads that add at once may miss some.
+    fn is_over(&self, spun: Duration) -> bool {
+        let total = self.0.load(Ordering::Relaxed) + spun.as_nanos() as u64;
+        let is_over = total >= SPIN_ON_NETWORK_FOR.as_nanos() as u64;
+        self.0.store(if is_over { 0 } else { total }, Ordering::Relaxed);
+        is_over
     }
 }
 
@@ -212,7 +223,7 @@ pub(crate) struct Waits {
     yields: AtomicU32,
     sleeps: AtomicU32,
     /// On a network.
-    spin_count: Option<SpinCount>,
+    spin_time: Option<SpinTime>,
     core_time: CoreTime,
     polls: Polls,
 }
@@ -239,7 +250,7 @@ impl Waits {
             observe_at: AtomicU64::new(0),
             yields: AtomicU32::new(0),
             sleeps: AtomicU32::new(0),
-            spin_count: is_network.then(SpinCount::default),
+            spin_time: is_network.then(SpinTime::default),
             core_time: CoreTime::new(),
             polls: Polls::default(),
         }
@@ -265,8 +276,9 @@ impl Waits {
         loop {
             let mut found = step()?;
             if found == Step::Idle {
-                match pacer.idle() {
-                    Pace::Spin(pauses) => (0..pauses).for_each(|_| std::hint::spin_loop()),
+                match pacer.idle(Instant::now) {
+                    Pace::Spin { pauses: false } => {}
+                    Pace::Spin { pauses: true } => self.policy.pauses.pass(),
                     Pace::Yield => self.yield_now(),
                     Pace::Sleep => {
                         self.count_sleep();
@@ -299,7 +311,7 @@ impl Waits {
         let now = self.start.elapsed();
         let pace = self.polls.pace(now, begins, self.core());
         let after = match pace {
-            Pace::Spin(_) => now,
+            Pace::Spin { .. } => now,
             Pace::Yield => {
                 self.yield_now();
                 let after = self.start.elapsed();
@@ -389,8 +401,8 @@ impl Polls {
         }
         match core {
             _ if ago(&self.since) >= patience_of_polls(core) => Pace::Sleep,
-            Core::Own if ago(&self.yielded) < PROBE_EVERY => Pace::Spin(0),
-            Core::Busy => Pace::Spin(0),
+            Core::Own if ago(&self.yielded) < PROBE_EVERY => Pace::Spin { pauses: false },
+            Core::Busy => Pace::Spin { pauses: false },
             _ => Pace::Yield,
         }
     }
@@ -447,9 +459,19 @@ fn patience(core: Core) -> Duration {
 struct Pacer<'a> {
     waits: &'a Waits,
     core: Core,
-    idle: u32,
+    spins: Spins,
     /// Yields of this wait, since the last progress.
     yields: Option<Yields>,
+}
+
+/// Looks in vain in a row, of a rank with a core to itself.
+#[derive(Default)]
+struct Spins {
+    looks: u32,
+    /// Times of the first look at the clock among them, and of the last.
+    clock: Option<(Instant, Instant)>,
+    /// True once pauses are between the looks.
+    pauses: bool,
 }
 
 /// Yields in a row.
@@ -470,29 +492,28 @@ impl Yields {
 
 impl<'a> Pacer<'a> {
     fn new(waits: &'a Waits) -> Self {
-        Pacer { waits, core: Core::Own, idle: 0, yields: None }
+        Pacer { waits, core: Core::Own, spins: Spins::default(), yields: None }
     }
 
     fn progress(&mut self) {
-        self.idle = 0;
+        self.spins = Spins::default();
         self.yields = None;
     }
 
-    fn idle(&mut self) -> Pace {
-        let Waits { policy, spin_count, core_time, .. } = self.waits;
+    /// The pace after a look that found nothing. `now` is asked seldom.
+    fn idle(&mut self, now: impl Fn() -> Instant) -> Pace {
+        let Waits { policy, spin_time, core_time, .. } = self.waits;
         self.core = self.waits.core();
-        self.idle = self.idle.saturating_add(1);
-        if self.core == Core::Own && self.idle <= policy.spins {
-            if spin_count.as_ref().is_some_and(SpinCount::count_spin) {
-                return Pace::Yield;
+        if self.core == Core::Own && !policy.spin_for.is_zero() && self.yields.is_none() {
+            if let Some(pace) = self.spins.idle(policy, spin_time.as_ref(), &now) {
+                return pace;
             }
-            return Pace::Spin(if self.idle < SPINS_AT_ONCE { 0 } else { 16 });
         }
         core_time.end();
         if policy.yield_for.is_zero() {
             return Pace::Sleep;
         }
-        self.pace_at(Instant::now())
+        self.pace_at(now())
     }
 
     /// The pace of a look, after all spins, that found nothing.
@@ -512,10 +533,39 @@ impl<'a> Pacer<'a> {
             core => patience(core),
         };
         match now - yields.since < limit {
-            true if self.core == Core::Busy => Pace::Spin(16),
+            true if self.core == Core::Busy => Pace::Spin { pauses: true },
             true => Pace::Yield,
             false => Pace::Sleep,
         }
+    }
+}
+
+impl Spins {
+    /// The pace after a look that found nothing; `None` once there were enough of them. Each look
+    /// at a network takes as long as one at the clock, at least, and so all of them are timed.
+    #[inline]
+    fn idle(
+        &mut self,
+        policy: &WaitPolicy,
+        spin_time: Option<&SpinTime>,
+        now: impl Fn() -> Instant,
+    ) -> Option<Pace> {
+        self.looks = self.looks.wrapping_add(1);
+        if spin_time.is_none() && !self.looks.is_multiple_of(LOOKS_PER_CLOCK) {
+            return Some(Pace::Spin { pauses: self.pauses });
+        }
+        let now = now();
+        let (since, last) = *self.clock.get_or_insert((now, now));
+        self.clock = Some((since, now));
+        let spun = now - since;
+        if spun >= policy.spin_for {
+            return None;
+        }
+        if spin_time.is_some_and(|spin_time| spin_time.is_over(now - last)) {
+            return Some(Pace::Yield);
+        }
+        self.pauses = spun >= SPIN_AT_ONCE_FOR;
+        Some(Pace::Spin { pauses: self.pauses })
     }
 }
 

@@ -1,7 +1,9 @@
 use super::*;
+use std::cell::Cell;
 
 const POLICY: WaitPolicy = WaitPolicy {
-    spins: 300,
+    spin_for: SPIN_FOR,
+    pauses: Pauses::ONE,
     yield_for: Duration::from_secs(1),
     yield_alone_for: Duration::from_secs(1),
     core: Core::Own,
@@ -9,36 +11,69 @@ const POLICY: WaitPolicy = WaitPolicy {
     place: None,
 };
 
-/// Paces of a rank in `count` waits of `looks` fruitless looks each.
-fn paces(count: u32, looks: u32, is_network: bool) -> Vec<Pace> {
-    let waits = Waits::new(POLICY, is_network);
-    let a_wait = |_| {
-        let mut pacer = Pacer::new(&waits);
-        (0..looks).map(|_| pacer.idle()).collect::<Vec<_>>()
-    };
-    (0..count).flat_map(a_wait).collect()
+/// A clock that each look moves on.
+struct Looks {
+    now: Cell<Instant>,
+    every: Duration,
 }
 
+impl Looks {
+    fn new(every: Duration) -> Self {
+        Looks { now: Cell::new(Instant::now()), every }
+    }
+
+    /// Paces of a wait of so many looks in vain.
+    fn paces(&self, waits: &Waits, looks: u32) -> Vec<Pace> {
+        let mut pacer = Pacer::new(waits);
+        let look = |_| {
+            self.now.set(self.now.get() + self.every);
+            pacer.idle(|| self.now.get())
+        };
+        (0..looks).map(look).collect()
+    }
+}
+
+/// Looks of a hundred nanoseconds in a hundred waits, with the first of each uncounted: until then
+/// its program may have done anything.
 #[test]
 fn a_rank_on_a_network_whose_waits_are_short_yields_at_times() {
-    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, true);
+    let (waits, looks) = (Waits::new(POLICY, true), Looks::new(Duration::from_nanos(100)));
+    let paces: Vec<_> = (0..300).flat_map(|_| looks.paces(&waits, 11)).collect();
     let yields: Vec<_> = (1..).zip(&paces).filter(|(_, pace)| **pace == Pace::Yield).collect();
-    let at: Vec<u32> = yields.into_iter().map(|(spin, _)| spin).collect();
-    assert_eq!(at, [SPINS_PER_YIELD, 2 * SPINS_PER_YIELD, 3 * SPINS_PER_YIELD]);
+    let at: Vec<u32> = yields.into_iter().map(|(look, _)| look).collect();
+    assert_eq!(at, [1100, 2200, 3300]);
 }
 
 #[test]
 fn a_rank_in_memory_spins_through_short_waits() {
-    let paces = paces(3 * SPINS_PER_YIELD / 10, 10, false);
-    assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{paces:?}");
+    let (waits, looks) = (Waits::new(POLICY, false), Looks::new(Duration::from_nanos(100)));
+    let paces: Vec<_> = (0..300).flat_map(|_| looks.paces(&waits, 11)).collect();
+    assert!(paces.iter().all(|pace| *pace == Pace::Spin { pauses: false }), "{paces:?}");
+}
+
+/// Times of the first pause and the first yield in a wait whose looks take so long.
+fn pauses_and_yields_at(is_network: bool, every: Duration) -> [Duration; 2] {
+    let (waits, looks) = (Waits::new(POLICY, is_network), Looks::new(every));
+    let paces = looks.paces(&waits, SPIN_FOR.div_duration_f64(every) as u32 + 100);
+    [Pace::Spin { pauses: true }, Pace::Yield].map(|wanted| {
+        let at = paces.iter().position(|pace| *pace == wanted).expect("it is long enough");
+        every * (at as u32 + 1)
+    })
 }
 
 #[test]
-fn a_long_wait_yields_after_its_spins() {
-    let paces = paces(1, POLICY.spins + 2, false);
-    let (spins, yields) = paces.split_at(POLICY.spins as usize);
-    assert!(spins.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{spins:?}");
-    assert_eq!(yields, [Pace::Yield; 2]);
+fn a_long_wait_pauses_and_yields_by_time_whatever_a_look_takes() {
+    for (is_network, look_ns) in [(false, 2), (false, 8), (false, 60), (true, 60), (true, 400)] {
+        let every = Duration::from_nanos(look_ns);
+        let [pause, yields] = pauses_and_yields_at(is_network, every);
+        // The clock is read at one look in some, and from the first of these on.
+        let slack = every * 2 * if is_network { 1 } else { LOOKS_PER_CLOCK };
+        assert!(
+            (SPIN_AT_ONCE_FOR..=SPIN_AT_ONCE_FOR + slack).contains(&pause),
+            "{look_ns}: {pause:?}"
+        );
+        assert!((SPIN_FOR..=SPIN_FOR + slack).contains(&yields), "{look_ns}: {yields:?}");
+    }
 }
 
 /// Looks in vain until a rank sleeps whose yields come back after `between`, but for one of them.
@@ -133,7 +168,7 @@ fn who_shares_a_core_yields_it_at_every_look() {
 #[test]
 fn who_would_get_a_core_back_late_does_not_yield_it_but_sleeps_soon() {
     let (paces, time) = paces_until_sleep(Core::Busy, 1);
-    assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin(_))), "{paces:?}");
+    assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin { .. })), "{paces:?}");
     assert_eq!(time, PATIENCE);
 }
 
@@ -166,7 +201,7 @@ fn a_program_that_polls_has_its_core_to_itself_but_for_a_yield_at_times() {
     let paces = paces_of_polls(Core::Own, 1, 4999);
     let yields = paces.iter().filter(|pace| **pace == Pace::Yield).count();
     assert_eq!((paces.len(), yields), (4999, 50));
-    assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin(_) | Pace::Yield)), "{paces:?}");
+    assert!(paces.iter().all(|pace| matches!(pace, Pace::Spin { .. } | Pace::Yield)), "{paces:?}");
 }
 
 #[test]
