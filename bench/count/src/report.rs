@@ -124,7 +124,7 @@ pub fn advice(grown: &[&str]) -> String {
 
 /// Functions and lines of a figure's instructions, as text.
 pub fn profile(name: &str, counted: &Counted) -> String {
-    let Counted { rounds, dump } = counted;
+    let Counted { rounds, dump, .. } = counted;
     let each = |cost: u64| format!("{:.1}", cost as f64 / *rounds as f64);
     let total = each(dump.total);
     let mut functions: Vec<_> = dump.functions.iter().filter(|(_, cost)| cost.own > 0).collect();

@@ -26,7 +26,7 @@ fn a_figure_stands_beside_the_files_and_that_of_ucx() {
 #[test]
 fn a_profile_names_functions_and_lines_for_each_step() {
     let text = "summary: 40\nob=weft\nfl=a.rs\nfn=costly\n7 30\nfn=cheap\n9 10\n";
-    let counted = Counted { rounds: 10, dump: Dump::parse(text).unwrap() };
+    let counted = Counted { rounds: 10, parts: 10, dump: Dump::parse(text).unwrap() };
     let text = profile("packet", &counted);
     let at = |what| text.find(what).unwrap();
     assert!(at("packet: 4.0 ") < at("costly") && at("costly") < at("cheap"), "{text}");

@@ -1,7 +1,7 @@
 //! Puts, and shared regions.
 
 use super::{alone, credits_are_due, pair};
-use crate::collect::{Counter, Other};
+use crate::collect::Counter;
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;
 use weft_endpoint::{NotificationKind, Rank, Rights};
