@@ -187,6 +187,32 @@ fn clients_over_udp() {
     }
 }
 
+const ENDED: [&str; 2] = ["rank 0: all has ended", "rank 1: all has ended"];
+
+#[test]
+fn whatever_is_under_way_everything_closes() {
+    let folder = folder();
+    let program = compile("cc", "closing.c", &["-lfabric"], &folder);
+    for link in [&[][..], &["--link", "udp", "--silence", "10"]] {
+        let text = run(weft(link, "2", &folder).arg(&program));
+        assert_eq!(sorted(&text), ENDED, "{link:?}");
+    }
+}
+
+/// A process manager gives a place again: over PMIx, and over PMI-1.
+#[test]
+fn a_process_that_has_closed_its_last_domain_opens_another() {
+    let folder = folder();
+    let program = compile("cc", "closing.c", &["-lfabric"], &folder);
+    let pmix = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    let mut pmi = Command::new("mpiexec.hydra");
+    pmi.args(["-n", "2"]).env("FI_PROVIDER_PATH", folder.path());
+    for mut manager in [pmix, pmi] {
+        let text = run(manager.arg(&program).arg("3"));
+        assert_eq!(sorted(&text), ENDED);
+    }
+}
+
 #[test]
 fn layouts_are_those_of_the_headers() {
     let folder = folder();
@@ -204,6 +230,18 @@ fn a_stock_open_mpi() {
         let text = run(mpirun.arg(&program));
         assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
     }
+}
+
+/// Its processes are of several jobs then, which do not reach one another.
+#[test]
+fn a_rank_that_starts_others_is_told_at_once() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "spawn.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "1", &folder);
+    let output = mpirun.arg(&program).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("is to reach a process of another job"), "{text}");
 }
 
 #[test]
