@@ -24,7 +24,7 @@ const CHECKED: [&str; 4] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
 fn built() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().to_path_buf();
-    for file in ["weft", "libweft_fi.so"] {
+    for file in ["weft", "libweft_fi.so", "libweft_host.so"] {
         let path = folder.join(file);
         assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
     }
@@ -146,6 +146,19 @@ fn clients_over_shared_memory() {
     }
 }
 
+/// The one that has no other provider, as ranks of Open MPI 4 load it.
+#[test]
+fn clients_with_a_libfabric_of_wefts_own() {
+    let (folder, host) = (folder(), tempfile::tempdir().unwrap());
+    symlink(built().join("libweft_host.so"), host.path().join("libfabric.so.1")).unwrap();
+    for (source, expected) in CLIENTS {
+        let program = compile("cc", source, &["-lfabric"], &folder);
+        let mut pair = weft(&[], "2", &folder);
+        let text = run(pair.arg(&program).env("LD_LIBRARY_PATH", host.path()));
+        assert_eq!(sorted(&text), expected);
+    }
+}
+
 /// Output of a process that has copied long bytes out of another one's memory, if `fetched.c` is
 /// preloaded.
 const FETCHED: &str = "long bytes were fetched";
@@ -229,6 +242,26 @@ fn a_stock_open_mpi() {
         let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
         let text = run(mpirun.arg(&program));
         assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
+    }
+}
+
+/// Without the provider before it this Open MPI sends other bytes. A libfabric with no other
+/// provider starts it sooner.
+#[test]
+fn elements_that_lie_behind_their_address() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "offset.c", &[], &folder);
+    let (provider, host) = (folder.path().join("libweft-fi.so"), built().join("libweft_host.so"));
+    let preload = format!("LD_PRELOAD={}:{}", provider.display(), host.display());
+    for ranks in ["1", "2", "3"] {
+        for algorithm in ["0", "1"] {
+            let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+            mpirun.args(["-x", &preload, "--mca", "coll_tuned_use_dynamic_rules", "1"]);
+            mpirun.args(["--mca", "coll_tuned_alltoall_algorithm", algorithm]);
+            mpirun.args(["--mca", "coll_tuned_alltoallv_algorithm", algorithm]);
+            let text = run(mpirun.arg(&program));
+            assert_eq!(text, format!("{ranks} ranks have sent what lies behind\n"));
+        }
     }
 }
 
