@@ -90,7 +90,7 @@ demo:
 mpi-apps:
 	@MPICC="$(MPICC)" ./setup mpi-apps
 	@$(CARGO) build --locked --release --bin weft
-	@$(CARGO) build --locked --release --package weft-libfabric
+	@$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
 # What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
@@ -116,7 +116,7 @@ WITH_TODAYS_LIBFABRIC := WEFT_LIBFABRIC=$(CURDIR)/target/mpi/mpich/lib/mpich/lib
 # Not among the tests of CI: it installs what other people have published. docs/internals/suites.md says what there is.
 test-mpi: setup
 	bindings/libfabric/tests/install-suites
-	$(CARGO) build --locked --package weft-cli --package weft-libfabric
+	$(CARGO) build --locked --package weft-cli --package weft-libfabric --package weft-libfabric-host
 	$(CARGO) test --locked --package weft-libfabric --features pypi --test programs \
 	    -- pypi:: suites:: --test-threads 1 --nocapture
 	$(CARGO) build --locked --workspace --bins
@@ -177,14 +177,14 @@ count-build:
 bench-collectives:
 	@./setup compare
 	@$(MEASURE) --bin weft
-	@$(MEASURE) --package weft-libfabric
+	@$(MEASURE) --package weft-libfabric --package weft-libfabric-host
 	@for ranks in 4 8; do bench/peers/collectives.sh $$ranks || exit; done
 
 # Network namespaces make the Ethernet, which takes root.
 compare:
 	@./setup compare
 	@$(MEASURE) --bin weft --bin weft-compare --bin weft-net
-	@$(MEASURE) --package weft-libfabric
+	@$(MEASURE) --package weft-libfabric --package weft-libfabric-host
 	@$(MEASURED)/weft compare --plot compare.svg
 
 paper:
@@ -217,7 +217,7 @@ soak:
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
 	$(CARGO) build --locked --release --package weft-net --package weft-water
-	$(CARGO) build --locked --release --package weft-libfabric
+	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
 	    -- ends:: --nocapture --test-threads 1
 	$(CARGO) test --locked --release --package weft-launch --test tree -- --ignored --nocapture
@@ -281,12 +281,12 @@ fuzz-keep:
 install:
 	@./setup build
 	@$(MEASURE) $(BINS)
-	@$(MEASURE) --package weft-c --package weft-libfabric
+	@$(MEASURE) --package weft-c --package weft-libfabric --package weft-libfabric-host
 	@$(MAKE) --no-print-directory install-files RELEASE=$(MEASURED)
 
 # Only copies what is built in $(RELEASE).
 install-files:
-	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric) $(MAN3)
+	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric/host) $(MAN3)
 	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS) $(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 $(addprefix bindings/c/include/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
@@ -294,6 +294,7 @@ install-files:
 	@ln -sf libweft.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libweft.so.0
 	@ln -sf libweft.so.0 $(DESTDIR)$(PREFIX)/lib/libweft.so
 	@install -m 755 $(RELEASE)/libweft_fi.so $(DESTDIR)$(PREFIX)/lib/libfabric/libweft-fi.so
+	@install -m 755 $(RELEASE)/libweft_host.so $(DESTDIR)$(PREFIX)/lib/libfabric/host/libfabric.so.1
 	@sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(VERSION)|' bindings/c/weft.pc.in \
 	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/weft.pc
 	@for link in $(PAGE_LINKS); do ln -sf "$${link#*:}" "$(MAN3)/$${link%:*}.3"; done
@@ -302,7 +303,8 @@ install-files:
 
 uninstall:
 	@rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(addprefix bin/,$(COMMANDS) $(PROGRAMS)) \
-	    $(addprefix include/,$(HEADERS)) lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so)
+	    $(addprefix include/,$(HEADERS)) lib/libweft.a lib/libweft.so lib/libweft.so.0 lib/libweft.so.$(VERSION) lib/pkgconfig/weft.pc lib/libfabric/libweft-fi.so \
+	    lib/libfabric/host/libfabric.so.1)
 	@for link in $(PAGE_LINKS); do rm -f "$(MAN3)/$${link%:*}.3"; done
 
 clean:

@@ -32,15 +32,21 @@ static const char *const names[CALLS] = {"barriers", "broadcasts", "reduces", "a
 /* By Weft, and by the MPI library. */
 static unsigned long served[CALLS], left[CALLS];
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct weft_coll *weft;
+/* Around the key below, and the number of sessions that are open: a program may end its last one and open another, and then needs
+   another key. */
+static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
+static int begun;
 static int keyval = MPI_KEYVAL_INVALID;
+
+/* The communicator of the call that this thread is in. A program that has sessions only has neither of MPI's own. */
+static _Thread_local MPI_Comm called = MPI_COMM_NULL;
 
 /* Reads completions, as whatever the program calls of its MPI library does. */
 static void progress(void)
 {
     int flag;
-    PMPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    PMPI_Iprobe(0, 0, called, &flag, MPI_STATUS_IGNORE);
 }
 
 static int end_team(MPI_Comm comm, int key, void *value, void *extra)
@@ -56,18 +62,37 @@ static int end_team(MPI_Comm comm, int key, void *value, void *extra)
 static void begin(void)
 {
     const struct weft_coll *(*table)(uint32_t);
-    table = (const struct weft_coll *(*)(uint32_t))of_provider("weft_coll_table");
-    weft = table ? table(WEFT_COLL_VERSION) : NULL;
-    if (weft)
-        weft->beside(progress);
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_team, &keyval, NULL);
+    if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+        return;
+    pthread_mutex_lock(&beginning);
+    if (!begun) {
+        table = (const struct weft_coll *(*)(uint32_t))of_provider("weft_coll_table");
+        weft = table ? table(WEFT_COLL_VERSION) : NULL;
+        if (weft)
+            weft->beside(progress);
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_team, &keyval, NULL);
+        __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&beginning);
 }
 
-/* Whether all ranks of a communicator are of the world that this rank was started in, which is a job of Weft's. */
+/* Whether there is MPI_COMM_WORLD. */
+static int has_world(void)
+{
+    int initialized = 0, finalized = 0;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    return initialized && !finalized;
+}
+
+/* Whether all ranks of a communicator are of the world that this rank was started in, which is a job of Weft's. A program that has
+   sessions only knows no other ranks than those. */
 static int is_of_world(MPI_Comm comm, int size)
 {
     MPI_Group group, world;
     int all = 1;
+    if (!has_world())
+        return 1;
     int *ranks = malloc(2 * (size_t)size * sizeof *ranks);
     if (!ranks)
         return 0;
@@ -127,7 +152,8 @@ static struct team *team_of(MPI_Comm comm)
     struct team *team;
     if (comm == MPI_COMM_NULL)
         return NULL;
-    pthread_once(&once, begin);
+    called = comm;
+    begin();
     if (PMPI_Comm_get_attr(comm, keyval, &team, &found) != MPI_SUCCESS)
         return NULL;
     if (!found) {
@@ -402,11 +428,10 @@ EXPORTED int MPI_Reduce(const void *mine, void *into, int count, MPI_Datatype ty
                                       combines(type, op), &how));
 }
 
-EXPORTED int MPI_Finalize(void)
+/* Says what was served, if that is wanted, at rank 0. */
+static void report(int rank)
 {
     const char *verbose = getenv("WEFT_COLL_VERBOSE");
-    int rank;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (verbose && strcmp(verbose, "0") != 0 && rank == 0) {
         char text[512] = "";
         int at = 0;
@@ -417,5 +442,42 @@ EXPORTED int MPI_Finalize(void)
             at += snprintf(text + at, sizeof text - at, "%s %lu %s", call ? "," : "", left[call], names[call]);
         fprintf(stderr, "weft-coll: rank 0 was served%s\n", text);
     }
+}
+
+EXPORTED int MPI_Finalize(void)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    report(rank);
     return PMPI_Finalize();
 }
+
+#ifdef MPI_SESSION_NULL
+static int sessions;
+
+EXPORTED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
+{
+    int error = PMPI_Session_init(info, handler, session);
+    if (error == MPI_SUCCESS) {
+        pthread_mutex_lock(&beginning);
+        sessions++;
+        pthread_mutex_unlock(&beginning);
+    }
+    return error;
+}
+
+/* With its last session the MPI library ends, and its keys with it. */
+EXPORTED int MPI_Session_finalize(MPI_Session *session)
+{
+    uint32_t rank, ranks;
+    pthread_mutex_lock(&beginning);
+    if (--sessions == 0 && begun && !has_world()) {
+        if (weft && weft->place(&rank, &ranks) == 0)
+            report((int)rank);
+        PMPI_Comm_free_keyval(&keyval);
+        __atomic_store_n(&begun, 0, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&beginning);
+    return PMPI_Session_finalize(session);
+}
+#endif

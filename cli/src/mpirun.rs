@@ -19,7 +19,7 @@ use weft_launch::{find_program, is_wanted, own_directory};
 
 use crate::deadlocks::Deadlocks;
 use crate::mpi::{
-    self, COLLECTIVES, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
+    self, COLLECTIVES, FILE, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
 };
 use settings::Settings;
 pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
@@ -144,7 +144,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if !own.dry_run {
         preloaded.iter().try_for_each(Preloaded::make)?;
     }
-    let libraries: Vec<_> = preloaded.iter().map(|library| &*library.file).collect();
+    let mut libraries: Vec<_> = preloaded.iter().map(|library| &*library.file).collect();
+    let correction = provider.folder.join(FILE);
+    let host = provider.host();
+    if launcher.needs_correction() {
+        libraries.push(&correction);
+        libraries.extend(host.as_deref().filter(|_| !settings::is_over_fabric()));
+    }
     settings.preload(launcher.stack, &libraries, env::var_os(PRELOAD));
     if !own.quiet {
         eprintln!("weft: {launcher}, told {settings}");

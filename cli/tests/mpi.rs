@@ -300,10 +300,11 @@ fn the_command_can_be_looked_at() {
     let mut command = weft("mpirun -n 1 --dry-run --tag-output ./program input");
     let output = command.env("PATH", path_with(folder.path())).output().unwrap();
     let weft = Path::new(env!("CARGO_BIN_EXE_weft"));
+    let provider = weft.with_file_name("libfabric");
+    let provider = provider.display();
     let expected = format!(
-        "FI_PROVIDER_PATH={} {} --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH -n 1 \
-         --tag-output ./program input\n",
-        weft.with_file_name("libfabric").display(),
+        "FI_PROVIDER_PATH={provider} {} --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include weft -x FI_PROVIDER_PATH \
+         -x LD_PRELOAD={provider}/libweft-fi.so:{provider}/host/libfabric.so.1 -n 1 --tag-output ./program input\n",
         folder.path().join("mpirun").display()
     );
     assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
@@ -414,6 +415,7 @@ fn the_doctor_finds_nothing_wrong_where_nothing_is() {
         "weft in libfabric",
         "FI_PROVIDER",
         "Open MPI's settings",
+        "persistent sends",
     ] {
         assert!(
             said.contains(&format!("{{\"doctor\":\"mpi\",\"name\":\"{name}\",\"status\":\"ok\"")),

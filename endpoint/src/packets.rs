@@ -585,6 +585,12 @@ impl Packets {
         self.node.loss()
     }
 
+    /// True if a rank has left the job, and the network says farewell: what is sent there reaches
+    /// nobody. Of ranks that share memory it is never true.
+    pub fn has_left(&self, rank: Rank) -> bool {
+        self.node.is_gone(rank)
+    }
+
     /// Counters of what this rank has done so far.
     pub fn statistics(&self) -> Statistics {
         self.node.statistics()

@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::SendFlags;
 use weft_link::bell::Loss;
 use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
@@ -91,6 +92,14 @@ const SILENCE_MS: u32 = 5000;
 /// Longest time for which a rank that ends because of a loss waits for the notice of it.
 const NOTICE_LIMIT: Duration = Duration::from_millis(40);
 
+/// True while this process has no place any more, because it has left, and may take one again.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// True if this process had a place, which it has given up.
+pub(crate) fn has_left() -> bool {
+    HAS_LEFT.load(Ordering::SeqCst)
+}
+
 /// A rank's place, as a launcher of Weft's would have given it.
 #[derive(Debug)]
 pub(crate) struct Joined {
@@ -108,6 +117,8 @@ pub(crate) struct Joined {
 /// The connection to the process manager and to the other ranks of the host.
 #[derive(Debug)]
 pub(crate) struct Managed {
+    /// The job's public number.
+    pub job: u32,
     shared: Arc<Shared>,
     /// Descriptors that keep the interface for the job as long as a rank of this host has them.
     _keepers: Vec<OwnedFd>,
@@ -123,6 +134,8 @@ struct Shared {
     /// This rank.
     own: Rank,
     left: AtomicBool,
+    /// Becomes readable when this rank has left.
+    on_leave: OwnedFd,
     /// True if a loss is known to the thread that watches, and said if it was for this rank to say.
     noticed: Mutex<bool>,
     on_notice: Condvar,
@@ -151,6 +164,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     // Before there are threads, which PMIx starts.
     mark_taken()?;
     let Some(mut exchange) = weft_pmi::find()? else { return Ok(None) };
+    HAS_LEFT.store(false, Ordering::SeqCst);
     let (own, ranks) = numbers(&*exchange)?;
     let listener = Listener::open()?;
     let bound = card::bind_socket(card::wants_tcp()?);
@@ -206,12 +220,14 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
     let exchange = Mutex::new(exchange);
-    let shared = Shared { exchange, peers, speaks, own, left, noticed, on_notice, trace };
+    let on_leave = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+    let on_leave = on_leave.map_err(io::Error::from)?;
+    let shared = Shared { exchange, peers, speaks, own, left, on_leave, noticed, on_notice, trace };
     let shared = Arc::new(shared);
     let memory = memory(speaks.then_some(&segments), settings, &options, ranks.0)?;
     watch::start(Arc::clone(&shared), ranks.0, supervisor, memory, limit, on_deadlock)?;
     let welcome = Welcome { rank: own, settings, options, network };
-    let place = Managed { shared, _keepers: keepers };
+    let place = Managed { job, shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
 }
 
@@ -292,7 +308,9 @@ impl Managed {
     /// ends.
     pub fn leave_beside_others(&self) -> Result<(), JoinError> {
         self.bid_farewell();
-        Ok(self.shared.exchange().finalize_beside_others()?)
+        self.shared.exchange().finalize_beside_others()?;
+        HAS_LEFT.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     fn bid_farewell(&self) {
@@ -301,6 +319,8 @@ impl Managed {
         }
         // First: from here on neither the end of a peer nor that of the process manager is a loss.
         self.shared.left.store(true, Ordering::SeqCst);
+        // It cannot fail: nobody has written to it before.
+        let _ = rustix::io::write(&self.shared.on_leave, &1u64.to_ne_bytes());
         for peer in &self.shared.peers {
             // A peer that is gone has left before, or its end is noticed elsewhere.
             let _ = channel::send(&peer.channel, &ToPeer::Leaving.emit(), &[], SendFlags::empty());

@@ -89,11 +89,16 @@ impl Membership {
     /// (`weft-pmi`); `None` if none started it, so that it is alone.
     ///
     /// To be called once, best before the process has other threads: only then can what it starts
-    /// tell that it is not a rank itself. Blocks until the launcher has answered.
+    /// tell that it is not a rank itself. Under a process manager it may be called again, by all
+    /// ranks, after they have [left](Self::leaving_beside_others). Blocks until the launcher has
+    /// answered.
     ///
     /// # Errors
     /// [`JoinError`] if there is a launcher but no place.
     pub fn find() -> Result<Option<Self>, JoinError> {
+        if managed::has_left() {
+            return Self::meet();
+        }
         // What a rank has started finds the variable too, and has no place.
         let is_weft = std::env::var_os(JOB).is_some();
         match inherited::take()? {
@@ -146,6 +151,15 @@ impl Membership {
     /// Number of ranks of the job, on all hosts.
     pub fn ranks(&self) -> u16 {
         self.network().map_or(self.welcome.settings.ranks, Network::ranks)
+    }
+
+    /// A number that tells the job from others of the same process manager, or on the same network;
+    /// 0 in one of Weft's own launcher on one host.
+    pub fn job(&self) -> u32 {
+        match &self.launcher {
+            Launcher::Weft(_) => self.network().map_or(0, |network| network.job),
+            Launcher::Manager(place) => place.job,
+        }
     }
 
     /// The sizes of the memory that the ranks of this host share, and how many they are. In a job

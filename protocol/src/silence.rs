@@ -161,7 +161,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// True if `peer` has ended, in good order: what is sent there reaches nobody.
-    pub(crate) fn is_gone(&self, peer: Rank) -> bool {
+    pub fn is_gone(&self, peer: Rank) -> bool {
         let flow = self.peers.get(peer).and_then(|peer| peer.flow.as_ref());
         flow.is_some_and(|flow| flow.hearing.gone)
     }

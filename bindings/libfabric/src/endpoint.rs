@@ -24,7 +24,6 @@ use remote::RemoteOps;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 use tagged::TaggedOps;
 use weft_tagged::{Address, Kind, Outgoing, Pattern};
 
@@ -34,9 +33,6 @@ pub(crate) const INJECT_BYTES: usize = 256;
 pub(crate) const MESSAGE_BYTES: usize = isize::MAX as usize;
 /// Least room left in a buffer for several messages, in bytes, unless the program sets another.
 const LEAST_LEFT: usize = 64;
-
-/// Time that an endpoint that is closed waits for its operations to end.
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// The object.
 #[repr(C)]
@@ -147,13 +143,9 @@ impl Class for Endpoint {
     const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
-        // The memory of whatever goes on is about to be the program's again.
-        let is_free = |state: &mut State| {
-            let State { exchange, remote, .. } = state;
-            let is_busy = exchange.is_busy(self.number) || remote.is_busy(self.number);
-            (!is_busy).then_some(())
-        };
-        self.job.wait(Some(CLOSE_LIMIT), is_free).map_err(|_| Refusal::BUSY)?;
+        // First, because others may be waiting in the same way.
+        drop(self.job.enter().exchange.close(self.number));
+        self.job.end_operations(self.number);
         let mut state = self.job.enter();
         state.close_endpoint(self.number);
         self.held.release(&mut state);
@@ -567,7 +559,7 @@ extern "C" fn setopt(
 
 extern "C" fn getname(endpoint: &Endpoint, room: Room<u8>, length: Out<usize>) -> c_int {
     call(|| {
-        let bytes = vector::emit(endpoint.address(), endpoint.job.packets().size());
+        let bytes = endpoint.job.name().emit(endpoint.address());
         vector::give_address(&bytes, &room, &length)
     })
 }

@@ -6,6 +6,7 @@ use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
 use crate::vain::Vain;
+use crate::vector::JobName;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -21,8 +22,11 @@ pub(crate) fn limit(timeout_ms: c_int) -> Option<Duration> {
     u64::try_from(timeout_ms).ok().map(Duration::from_millis)
 }
 
-/// Longest time for which a rank that leaves has its messages go on.
-const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+/// Longest time for which a rank that leaves has its last packets go on. Its endpoints have ended
+/// their messages before, if they were closed.
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
+/// Time between two looks for ranks that have left, while messages to them go on.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Longest time for which a rank that leaves waits after that for others to take its packets: one
 /// that stands still may go on.
 const FLUSH_LIMIT: Duration = Duration::from_secs(10);
@@ -47,6 +51,10 @@ pub(crate) struct Job {
     is_pending: AtomicBool,
     /// Given up by who leaves.
     place: Mutex<Option<PacketJob>>,
+    /// The ranks that share memory with this one. No farewell of the network's tells of their end.
+    near: Vec<Rank>,
+    /// Name of the job in addresses.
+    name: JobName,
     domains: AtomicUsize,
     /// Looks in vain until the next pause.
     looks: Looks,
@@ -108,7 +116,8 @@ impl Job {
         let packets = place.packets().of(Protocol::TAGGED);
         // Most of what a sender may have under way is for other things.
         let keeps = packets.in_flight() / 8;
-        let crowded = !place.cores_suffice();
+        let name = JobName { ranks: packets.size(), number: place.number() };
+        let (crowded, near) = (!place.cores_suffice(), place.near_ranks().to_vec());
         packets.set_patient();
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
@@ -119,6 +128,8 @@ impl Job {
                 state: Biased::new(State::new(&packets, keeps, crowded)),
                 is_pending: AtomicBool::new(true),
                 place: Mutex::new(Some(place)),
+                near,
+                name,
                 domains: AtomicUsize::new(0),
                 looks: Looks::default(),
                 has_found: AtomicBool::new(true),
@@ -140,6 +151,7 @@ impl Job {
         let Some(place) = place else { return };
         self.vain.end();
         let deadline = self.packets.now() + LEAVE_LIMIT;
+        let mut says_so = false;
         while self.packets.now() < deadline {
             let is_idle = {
                 let mut state = self.enter();
@@ -147,7 +159,11 @@ impl Job {
                 !any && state.exchange.is_idle() && state.remote.is_idle()
             };
             if is_idle && self.packets.is_flushed() {
-                break;
+                if says_so {
+                    break;
+                }
+                says_so = true;
+                self.enter().exchange.leave(self.near.iter().copied());
             }
             std::thread::yield_now();
         }
@@ -155,6 +171,34 @@ impl Job {
         if let Err(error) = place.leave_beside_others(FLUSH_LIMIT) {
             eprintln!("weft: {error}");
         }
+    }
+
+    /// Waits until all operations of an endpoint have ended, because their memory is about to be the
+    /// program's again. Others take their messages when they get to it; of those that have left the
+    /// job nothing is expected.
+    pub fn end_operations(&self, endpoint: u8) {
+        let is_free = |state: &mut State| {
+            let State { exchange, remote, .. } = state;
+            (!exchange.is_busy(endpoint) && !remote.is_busy(endpoint)).then_some(())
+        };
+        let what = || self.awaited();
+        // After another error nothing goes on any more.
+        while self.wait_beside(Some(LOOK_EVERY), &what, is_free, || ()) == Err(Refusal::AGAIN) {
+            self.give_up_on_others();
+        }
+    }
+
+    /// Ends operations with ranks that have left the job.
+    fn give_up_on_others(&self) {
+        let all = || (0..self.packets.size() as u16).map(Rank);
+        let left: Vec<Rank> = all().filter(|rank| self.packets.has_left(*rank)).collect();
+        let mut state = self.enter();
+        // First, what they have said before they left.
+        while let Ok(true) = state.progress(&self.packets) {}
+        let State { exchange, remote, .. } = &mut *state;
+        left.into_iter().for_each(|rank| exchange.give_up(rank));
+        all().filter(|rank| exchange.has_left(*rank)).for_each(|rank| remote.give_up(rank));
+        state.tell();
     }
 
     /// Has threads use the job that exclude each other by nothing but the job's lock.
@@ -166,6 +210,11 @@ impl Job {
     /// Ends messages, because something has panicked that may have changed half of the state.
     pub fn break_off(&self) {
         self.enter().break_off();
+    }
+
+    /// The job's name in addresses.
+    pub fn name(&self) -> JobName {
+        self.name
     }
 
     /// The packets below.

@@ -20,6 +20,7 @@
 //! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
 //! | `abi` | numbers and layouts of libfabric |
 //! | `pointer`, `object` | pointers that C gives, and those that it gets (`unsafe`) |
+//! | `open_mpi` | corrections of Open MPI 4, for ranks that preload the library (`unsafe`) |
 //! | `refusal` | error numbers; no panic leaves the library |
 //!
 //! May use the facade for Rust, the packet layer, and `systems/tagged`, which matches messages with
@@ -40,6 +41,7 @@ mod job;
 mod looks;
 mod memory;
 mod object;
+mod open_mpi;
 mod pointer;
 mod poll;
 mod provider;

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //!  0      4         5          6      8       12
-//! ┌──────┬─────────┬──────────┬──────┬───────┬──────┐
-//! │ WEFT │ version │ endpoint │ rank │ ranks │ zero │
-//! └──────┴─────────┴──────────┴──────┴───────┴──────┘
+//! ┌──────┬─────────┬──────────┬──────┬───────┬─────┐
+//! │ WEFT │ version │ endpoint │ rank │ ranks │ job │
+//! └──────┴─────────┴──────────┴──────┴───────┴─────┘
 //! ```
 //! They may be inserted in any order. Of a map, the handle is the address itself; of a table, the
-//! place in it.
+//! place in it. Those of another job reach nobody: MPI libraries insert such where processes meet that
+//! were not started together.
 
 use crate::abi::{ANYBODY, AV_TABLE, class};
 use crate::domain::Domain;
@@ -18,14 +19,14 @@ use crate::pointer::{Context, List, Out, Room};
 use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
 use crate::state::VectorId;
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use weft_endpoint::Rank;
 use weft_tagged::Address;
 
 /// Bytes of an address.
 pub(crate) const ADDRESS_BYTES: usize = 16;
 const MAGIC: [u8; 4] = *b"WEFT";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The object.
 #[repr(C)]
@@ -112,21 +113,51 @@ pub(crate) fn open(
     Ok(give(Vector { fid, ops: &OPS, job, id }))
 }
 
-/// An address as C has it.
-pub(crate) fn emit(address: Address, ranks: usize) -> Bytes {
-    let mut bytes = [0; ADDRESS_BYTES];
-    bytes[..4].copy_from_slice(&MAGIC);
-    bytes[4..6].copy_from_slice(&[VERSION, address.endpoint]);
-    bytes[6..8].copy_from_slice(&address.rank.0.to_le_bytes());
-    bytes[8..12].copy_from_slice(&(ranks as u32).to_le_bytes());
-    bytes
+/// The name of a job in addresses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JobName {
+    /// Number of ranks.
+    pub ranks: usize,
+    /// Number that tells it from other jobs.
+    pub number: u32,
 }
 
-/// The address that C gives, if it is one in a job of so many ranks.
-fn parse(bytes: &Bytes, ranks: usize) -> Option<Address> {
-    let rank = Rank(u16::from_le_bytes([bytes[6], bytes[7]]));
-    let address = Address { rank, endpoint: bytes[5] };
-    (*bytes == emit(address, ranks) && rank.index() < ranks).then_some(address)
+impl JobName {
+    /// An address as C has it.
+    pub fn emit(self, address: Address) -> Bytes {
+        let mut bytes = [0; ADDRESS_BYTES];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4..6].copy_from_slice(&[VERSION, address.endpoint]);
+        bytes[6..8].copy_from_slice(&address.rank.0.to_le_bytes());
+        bytes[8..12].copy_from_slice(&(self.ranks as u32).to_le_bytes());
+        bytes[12..].copy_from_slice(&self.number.to_le_bytes());
+        bytes
+    }
+
+    /// The address that C gives, if it is one of this job.
+    fn parse(self, bytes: &Bytes) -> Option<Address> {
+        let rank = Rank(u16::from_le_bytes([bytes[6], bytes[7]]));
+        let address = Address { rank, endpoint: bytes[5] };
+        (*bytes == self.emit(address) && rank.index() < self.ranks).then_some(address)
+    }
+
+    /// True for what is an address, and of another job.
+    fn is_foreign(self, bytes: &Bytes) -> bool {
+        bytes[..4] == MAGIC && bytes[4] == VERSION && bytes[12..] != self.number.to_le_bytes()
+    }
+}
+
+/// Said once, because what follows from it is an error of the MPI library's that names no cause.
+static FOREIGN: Once = Once::new();
+
+#[cold]
+fn say_foreign(rank: Rank) {
+    FOREIGN.call_once(|| {
+        eprintln!(
+            "weft: rank {rank} is to reach a process of another job, which Weft does not do yet: MPI_Comm_spawn, \
+             MPI_Comm_connect, MPI_Comm_accept and MPI_Comm_join take the MPI library's own transport (mpirun without weft)"
+        );
+    });
 }
 
 /// `FI_SYNC_ERR`: the context is room for an error number of each address.
@@ -141,11 +172,14 @@ extern "C" fn insert(
     errors: Room<c_int>,
 ) -> c_int {
     let work = || {
-        let ranks = vector.job.packets().size();
+        let name = vector.job.name();
         let mut state = vector.job.enter();
         let mut inserted = 0;
         for (number, bytes) in addresses.slice(count)?.iter().enumerate() {
-            let address = parse(bytes, ranks);
+            let address = name.parse(bytes);
+            if address.is_none() && name.is_foreign(bytes) {
+                say_foreign(vector.job.packets().rank());
+            }
             let handle = address.and_then(|address| state.insert(vector.id, address));
             inserted += usize::from(handle.is_some());
             handles.set(number, handle.unwrap_or(ANYBODY));
@@ -168,7 +202,7 @@ extern "C" fn remove(vector: &Vector, handles: List<'_, u64>, count: usize, _fla
 extern "C" fn lookup(vector: &Vector, handle: u64, room: Room<u8>, length: Out<usize>) -> c_int {
     call(|| {
         let address = vector.job.enter().address(vector.id, handle)?;
-        give_address(&emit(address, vector.job.packets().size()), &room, &length)
+        give_address(&vector.job.name().emit(address), &room, &length)
     })
 }
 
@@ -187,8 +221,8 @@ extern "C" fn straddr(
     room: Room<u8>,
     length: Out<usize>,
 ) -> *const c_void {
-    let ranks = vector.job.packets().size();
-    let address = address.get().and_then(|bytes| parse(&bytes, ranks));
+    let name = vector.job.name();
+    let address = address.get().and_then(|bytes| name.parse(&bytes));
     let text = match address {
         Some(Address { rank, endpoint }) => format!("weft://{rank}/{endpoint}\0"),
         None => "no address of this job\0".to_owned(),

@@ -24,7 +24,7 @@ const CHECKED: [&str; 4] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"];
 fn built() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.ancestors().nth(2).unwrap().to_path_buf();
-    for file in ["weft", "libweft_fi.so"] {
+    for file in ["weft", "libweft_fi.so", "libweft_host.so"] {
         let path = folder.join(file);
         assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
     }
@@ -146,6 +146,19 @@ fn clients_over_shared_memory() {
     }
 }
 
+/// The one that has no other provider, as ranks of Open MPI 4 load it.
+#[test]
+fn clients_with_a_libfabric_of_wefts_own() {
+    let (folder, host) = (folder(), tempfile::tempdir().unwrap());
+    symlink(built().join("libweft_host.so"), host.path().join("libfabric.so.1")).unwrap();
+    for (source, expected) in CLIENTS {
+        let program = compile("cc", source, &["-lfabric"], &folder);
+        let mut pair = weft(&[], "2", &folder);
+        let text = run(pair.arg(&program).env("LD_LIBRARY_PATH", host.path()));
+        assert_eq!(sorted(&text), expected);
+    }
+}
+
 /// Output of a process that has copied long bytes out of another one's memory, if `fetched.c` is
 /// preloaded.
 const FETCHED: &str = "long bytes were fetched";
@@ -187,6 +200,32 @@ fn clients_over_udp() {
     }
 }
 
+const ENDED: [&str; 2] = ["rank 0: all has ended", "rank 1: all has ended"];
+
+#[test]
+fn whatever_is_under_way_everything_closes() {
+    let folder = folder();
+    let program = compile("cc", "closing.c", &["-lfabric"], &folder);
+    for link in [&[][..], &["--link", "udp", "--silence", "10"]] {
+        let text = run(weft(link, "2", &folder).arg(&program));
+        assert_eq!(sorted(&text), ENDED, "{link:?}");
+    }
+}
+
+/// A process manager gives a place again: over PMIx, and over PMI-1.
+#[test]
+fn a_process_that_has_closed_its_last_domain_opens_another() {
+    let folder = folder();
+    let program = compile("cc", "closing.c", &["-lfabric"], &folder);
+    let pmix = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+    let mut pmi = Command::new("mpiexec.hydra");
+    pmi.args(["-n", "2"]).env("FI_PROVIDER_PATH", folder.path());
+    for mut manager in [pmix, pmi] {
+        let text = run(manager.arg(&program).arg("3"));
+        assert_eq!(sorted(&text), ENDED);
+    }
+}
+
 #[test]
 fn layouts_are_those_of_the_headers() {
     let folder = folder();
@@ -204,6 +243,38 @@ fn a_stock_open_mpi() {
         let text = run(mpirun.arg(&program));
         assert_eq!(text, format!("{ranks} ranks have had all their messages\n"));
     }
+}
+
+/// Without the provider before it this Open MPI sends other bytes. A libfabric with no other
+/// provider starts it sooner.
+#[test]
+fn elements_that_lie_behind_their_address() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "offset.c", &[], &folder);
+    let (provider, host) = (folder.path().join("libweft-fi.so"), built().join("libweft_host.so"));
+    let preload = format!("LD_PRELOAD={}:{}", provider.display(), host.display());
+    for ranks in ["1", "2", "3"] {
+        for algorithm in ["0", "1"] {
+            let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), ranks, &folder);
+            mpirun.args(["-x", &preload, "--mca", "coll_tuned_use_dynamic_rules", "1"]);
+            mpirun.args(["--mca", "coll_tuned_alltoall_algorithm", algorithm]);
+            mpirun.args(["--mca", "coll_tuned_alltoallv_algorithm", algorithm]);
+            let text = run(mpirun.arg(&program));
+            assert_eq!(text, format!("{ranks} ranks have sent what lies behind\n"));
+        }
+    }
+}
+
+/// Its processes are of several jobs then, which do not reach one another.
+#[test]
+fn a_rank_that_starts_others_is_told_at_once() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "spawn.c", &[], &folder);
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "1", &folder);
+    let output = mpirun.arg(&program).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("is to reach a process of another job"), "{text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::backend::{Backend, Guard};
 use crate::network::{self, NetworkLink};
 use crate::options::Options;
 use crate::weft::Outcome;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     membership: Option<Arc<Membership>>,
     /// True if the ranks of this host have a core each.
     cores_suffice: bool,
+    /// The ranks that are reached by shared memory.
+    near: Vec<Rank>,
     loss_grace: Duration,
     statistics: bool,
     /// Starts the upcall thread.
@@ -71,15 +74,16 @@ impl Session {
             ..weft_endpoint::Settings::new(settings.ranks, settings.window_packets)
         };
         let policy = options.wait_policy(settings.ranks);
+        let near = (0..settings.ranks).map(Rank).collect();
         // What is not traced is compiled without traces.
         Ok(match link.recorder() {
             None => {
                 let node = Node::new(rank, protocol, link, policy);
-                Session::new(node, membership, options, settings.ranks)
+                Session::new(node, membership, options, (settings.ranks, near))
             }
             Some(recorder) => {
                 let node = Node::new(rank, protocol, Traced::new(link, recorder), policy);
-                Session::new(node, membership, options, settings.ranks)
+                Session::new(node, membership, options, (settings.ranks, near))
             }
         })
     }
@@ -104,18 +108,18 @@ impl Session {
         let near = link.near_peers(member.rank());
         let protocol = network::settings(&member, options, link.capabilities())?;
         let node = Node::new(member.rank(), protocol, link, options.wait_policy(ranks_here));
-        node.set_lossless(near);
+        node.set_lossless(near.clone());
         if let Some(network) = member.network().filter(|_| !options.all_far) {
             node.set_hosts(&network.hosts);
         }
-        Ok(Session::new(node, Some(member), options, ranks_here))
+        Ok(Session::new(node, Some(member), options, (ranks_here, near)))
     }
 
     fn new<L: Link>(
         node: Node<L>,
         membership: Option<Membership>,
         options: &Options,
-        ranks_here: u16,
+        (ranks_here, near): (u16, Vec<Rank>),
     ) -> Self {
         let delay = options.interrupt_delay(ranks_here);
         let cores_suffice = options.cores_suffice(ranks_here);
@@ -128,6 +132,7 @@ impl Session {
             packets,
             membership: membership.map(Arc::new),
             cores_suffice,
+            near,
             loss_grace: options.loss_grace,
             statistics: options.statistics,
             watch,
@@ -222,6 +227,17 @@ impl PacketJob {
     /// True if the ranks of this host have a core each.
     pub fn cores_suffice(&self) -> bool {
         self.session.cores_suffice
+    }
+
+    /// The ranks that are reached by shared memory.
+    pub fn near_ranks(&self) -> &[Rank] {
+        &self.session.near
+    }
+
+    /// A number that tells the job from others, of one rank too.
+    pub fn number(&self) -> u32 {
+        let drawn = || RandomState::new().build_hasher().finish() as u32;
+        self.session.membership.as_ref().map_or_else(drawn, |member| member.job())
     }
 
     /// Ends this rank's part cleanly, once all its packets have left. All ranks must be done with

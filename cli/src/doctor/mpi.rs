@@ -44,6 +44,9 @@ pub(super) fn all() -> Vec<Finding> {
     let listed = variable(PROVIDER_PATH);
     let provider = find_provider(None).map_err(|error| error.to_string());
     let seen = fabric::ask(&library, provider.as_ref().ok());
+    let corrected = launcher.as_ref().ok().filter(|launcher| launcher.needs_correction());
+    let corrected =
+        corrected.zip(provider.as_ref().ok()).map(|(_, provider)| of_correction(provider));
     let collectives = launcher.as_ref().ok().map(collectives::find);
     let mut findings = vec![of_launcher(launcher), of_library(&library, &seen)];
     findings.push(of_provider(listed, &provider));
@@ -52,6 +55,7 @@ pub(super) fn all() -> Vec<Finding> {
     }
     findings.push(of_choice(variable(PROVIDER)));
     findings.extend(stack.map(|stack| of_settings(stack, variable)));
+    findings.extend(corrected);
     findings.extend(collectives);
     findings
 }
@@ -226,6 +230,17 @@ fn of_settings(stack: Stack, variable: impl Fn(&str) -> Option<OsString>) -> Fin
     problem.unwrap_or_else(|| {
         Finding::ok(name, "the environment says nothing against Weft; weft mpirun sets them")
     })
+}
+
+/// A fault of Open MPI 4 below `pml cm`, and what mends it.
+fn of_correction(provider: &Provider) -> Finding {
+    let file = provider.folder.join(FILE);
+    let detail = format!(
+        "this Open MPI takes the bytes of some from the wrong place over libfabric; weft mpirun preloads what mends that, for \
+         mpirun itself: -x LD_PRELOAD={}",
+        file.display()
+    );
+    Finding::ok("persistent sends", detail)
 }
 
 #[cfg(test)]

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "libweft-fi.so";
 /// Cargo's name for it.
 const BUILT: &str = "libweft_fi.so";
+/// A libfabric with no other provider, in the provider's folder, and Cargo's name for it.
+const HOST: &str = "host/libfabric.so.1";
+const BUILT_HOST: &str = "libweft_host.so";
 /// The folder for providers: beside `bin` in `lib`, as `make install` has it; and where Cargo
 /// builds.
 const FOLDER: &str = "libfabric";
@@ -78,6 +81,11 @@ impl Provider {
         Err(ProviderError::NotFound { installed, built: own.into() })
     }
 
+    /// The libfabric that has no other provider, if it is there.
+    pub fn host(&self) -> Option<PathBuf> {
+        Some(self.folder.join(HOST)).filter(|file| file.is_file())
+    }
+
     /// The provider in a folder, which may be one that Cargo builds into. There it gets a link with
     /// the right name.
     fn in_folder(folder: &Path) -> Result<Option<Self>, ProviderError> {
@@ -91,8 +99,10 @@ impl Provider {
         }
         let links = folder.join(FOLDER);
         let link = links.join(FILE);
-        let made = std::fs::create_dir_all(&links)
+        let made = std::fs::create_dir_all(links.join(HOST).parent().unwrap_or(&links))
             .and_then(|()| symlink(Path::new("..").join(BUILT), &link));
+        // Without it programs only start later.
+        let _ = symlink(Path::new("../..").join(BUILT_HOST), links.join(HOST));
         match made {
             // Another command may have made it a moment ago.
             _ if has_provider(&links) => Ok(Some(Provider { folder: links })),

@@ -151,6 +151,12 @@ impl Launcher {
         }
     }
 
+    /// True if persistent sends of this library take their bytes from the wrong place where it uses
+    /// libfabric (open-mpi/ompi#11751), so that the provider, which mends that, is to be preloaded.
+    pub fn needs_correction(&self) -> bool {
+        self.stack == Stack::OpenMpi && self.version.starts_with("4.")
+    }
+
     /// The libraries of this stack that load libfabric, if they lie where they usually do: beside
     /// the launcher's folder.
     pub fn users_of_fabric(&self) -> Vec<PathBuf> {

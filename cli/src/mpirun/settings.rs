@@ -62,6 +62,12 @@ const PLACES: [&str; 10] = [
 ];
 const BINDINGS: [&str; 4] = ["bind-to", "bind-to-core", "cpu-set", "cpu-list"];
 
+/// True if ranks of other hosts are reached over a fabric, for which the system's libfabric is
+/// wanted.
+pub fn is_over_fabric() -> bool {
+    std::env::var_os(LINK).is_some_and(|link| link == "fabric")
+}
+
 /// Settings for a library.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Settings {

@@ -300,6 +300,8 @@ pub(crate) trait AnyNode: Send + Sync {
     fn may_interrupt(&self) -> bool;
     /// The rank that the job has lost, if it has.
     fn loss(&self) -> Option<Loss>;
+    /// True if a rank has said farewell, where the network has such.
+    fn is_gone(&self, rank: Rank) -> bool;
     /// Counters of what this node has done.
     fn statistics(&self) -> Statistics;
     /// The time by this rank's clock.

@@ -569,6 +569,10 @@ impl<L: Link> AnyNode for Node<L> {
         self.bells.loss()
     }
 
+    fn is_gone(&self, rank: Rank) -> bool {
+        self.inner.enter().ni.is_gone(rank)
+    }
+
     fn statistics(&self) -> Statistics {
         Node::statistics(self)
     }

@@ -9,12 +9,12 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use crate::farewell;
+use crate::farewell::{self, Farewell};
 use crate::inherited::{TakeError, share_socket};
 use crate::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
 };
-use crate::{Error, Exchange};
+use crate::{Error, Exchange, key_of};
 
 /// Characters of the longest word that is put in a store, and PMI-2's limit.
 const WORD_CHARS_MAX: u32 = 1024;
@@ -33,11 +33,20 @@ pub struct Client {
     store: String,
     /// Characters of the longest value in it.
     word_chars: usize,
+    /// How often this process has taken its place before.
+    before: u32,
 }
 
 impl Client {
-    /// Connects to the process manager that the environment names, and agrees on the version.
-    pub fn open(version: Version) -> Result<Self, Error> {
+    /// Connects to the process manager that the environment names, and agrees on the version. Who
+    /// has had its place so many times `before` goes on where it left.
+    pub fn open(version: Version, before: u32) -> Result<Self, Error> {
+        let mut client = Client::connect(version)?;
+        client.before = before;
+        Ok(client)
+    }
+
+    fn connect(version: Version) -> Result<Self, Error> {
         let slurm = env::var_os("SLURM_JOB_ID").is_some();
         let hydra = env::var_os("HYDI_CONTROL_FD").is_some();
         let whose = if slurm {
@@ -52,6 +61,9 @@ impl Client {
             Version::Two => 2,
         };
         let name = format!("PMI-{number}{whose}");
+        if let Some(Farewell { stream, place, .. }) = farewell::take_back() {
+            return Client::begin(stream, version, name, Some(place));
+        }
         if env::var_os("PMI_FD").is_some() {
             let stream = inherit(number_in("PMI_FD")?)?;
             let (rank, ranks) = (number_in("PMI_RANK")?, number_in("PMI_SIZE")?);
@@ -71,8 +83,17 @@ impl Client {
         let (rank, ranks) = place.unwrap_or_default();
         let (arrived, store) = (Arrived::default(), String::new());
         let word_chars = WORD_CHARS_MAX as usize;
-        let mut client =
-            Client { stream, version: Version::One, arrived, name, rank, ranks, store, word_chars };
+        let mut client = Client {
+            stream,
+            version: Version::One,
+            arrived,
+            name,
+            rank,
+            ranks,
+            store,
+            word_chars,
+            before: 0,
+        };
         if place.is_none() {
             client.introduce()?;
         }
@@ -183,6 +204,11 @@ impl Client {
         }
     }
 
+    /// The name of a part of what a rank has put under a key.
+    fn part_key(&self, rank: u32, key: &str, part: usize) -> String {
+        format!("{}-{rank}-{part}", key_of(self.before, key))
+    }
+
     fn put_word(&mut self, key: &str, word: &str) -> Result<(), Error> {
         let store = self.store.clone();
         match self.version {
@@ -213,11 +239,6 @@ impl Client {
     }
 }
 
-/// The name of a part of what a rank has put under a key.
-fn part_key(rank: u32, key: &str, part: usize) -> String {
-    format!("weft-{key}-{rank}-{part}")
-}
-
 impl Exchange for Client {
     fn name(&self) -> &str {
         &self.name
@@ -233,7 +254,7 @@ impl Exchange for Client {
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
         for (part, word) in split(value, self.word_chars).iter().enumerate() {
-            self.put_word(&part_key(self.rank, key, part), word)?;
+            self.put_word(&self.part_key(self.rank, key, part), word)?;
         }
         Ok(())
     }
@@ -248,11 +269,11 @@ impl Exchange for Client {
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, Error> {
         let missing = || Error::Missing { rank, key: key.to_owned() };
-        let first = self.get_word(&part_key(rank, key, 0))?.ok_or_else(missing)?;
+        let first = self.get_word(&self.part_key(rank, key, 0))?.ok_or_else(missing)?;
         let (count, digits) = parts(&first).ok_or_else(missing)?;
         let mut value = from_digits(digits).ok_or_else(missing)?;
         for part in 1..count {
-            let word = self.get_word(&part_key(rank, key, part))?.ok_or_else(missing)?;
+            let word = self.get_word(&self.part_key(rank, key, part))?.ok_or_else(missing)?;
             value.extend(from_digits(&word).ok_or_else(missing)?);
         }
         Ok(value)
@@ -286,7 +307,8 @@ impl Exchange for Client {
         match self.version {
             Version::One => {
                 let stream = self.stream.try_clone().map_err(Error::System)?;
-                farewell::at_exit(stream, emit(self.version, "finalize", &[]));
+                let (words, place) = (emit(self.version, "finalize", &[]), (self.rank, self.ranks));
+                farewell::at_exit(Farewell { stream, words, place });
                 Ok(())
             }
             Version::Two => self.finalize(),

@@ -22,20 +22,35 @@ use rustix::net::{SendFlags, send};
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// Connection for it, and its bytes.
-static LAST: Mutex<Option<(UnixStream, Vec<u8>)>> = Mutex::new(None);
+/// What is said when the process ends, and by whom.
+static LAST: Mutex<Option<Farewell>> = Mutex::new(None);
+
+/// A place that was given up, of which its process manager has not been told.
+#[derive(Debug)]
+pub struct Farewell {
+    /// The connection.
+    pub stream: UnixStream,
+    /// The last message.
+    pub words: Vec<u8>,
+    /// Rank, and number of ranks.
+    pub place: (u32, u32),
+}
 
 /// Longest wait for the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
-/// Says `words` on `stream` when the process ends, if the connection is still there then.
-pub fn at_exit(stream: UnixStream, words: Vec<u8>) {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((stream, words));
+/// Says it when the process ends, if the connection is still there then.
+pub fn at_exit(farewell: Farewell) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(farewell);
+}
+
+/// Takes back what was to be said, because the process takes its place again.
+pub fn take_back() -> Option<Farewell> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 extern "C" fn say() {
-    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some((stream, words)) = last {
+    if let Some(Farewell { stream, words, .. }) = take_back() {
         say_on(stream, &words);
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! Uses nothing of Weft. Keeps: what the process manager says is foreign, parsed with bounds
 //! (`wire` does no I/O, and is fuzzed); values are any bytes, whatever the wire can carry; a
-//! process takes its place once. A wait ends when the process manager answers, or ends.
+//! process takes its place once at a time. A wait ends when the process manager answers, or ends.
 //!
 //! `unsafe` is needed in three modules: `inherited` owns a descriptor that arrives as a number,
 //! `farewell` is called when the process ends, and `pmix::library` calls a library that is written
@@ -36,6 +36,7 @@ mod wire;
 
 use std::env;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use client::Client;
 pub use error::Error;
@@ -88,7 +89,7 @@ pub trait Exchange: Send + std::fmt::Debug {
 
     /// Does what [`Self::finalize`] does, for a library in a program that may speak with the
     /// process manager itself, and say then that it is done: where both have one connection, only
-    /// one of them can.
+    /// one of them can. The process may take its place again after that.
     ///
     /// # Errors
     /// As above.
@@ -144,17 +145,33 @@ pub fn detect() -> Result<Option<Manager>, Error> {
 
 /// Takes this process's place with the process manager that started it; `None` if none did.
 ///
-/// To be called once. Blocks until the process manager has answered.
+/// To be called once; and again, by all ranks, after
+/// [`finalize_beside_others`](Exchange::finalize_beside_others), where the process manager gives a
+/// place again: PMI-1 and PMIx do. Blocks until the process manager has answered.
 ///
 /// # Errors
 /// [`Error`] if there is a process manager but no place.
 pub fn find() -> Result<Option<Box<dyn Exchange>>, Error> {
-    Ok(match detect()? {
-        None => None,
-        Some(Manager::Pmix) => Some(Box::new(Pmix::join()?)),
-        Some(Manager::Pmi1) => Some(Box::new(Client::open(Version::One)?)),
-        Some(Manager::Pmi2) => Some(Box::new(Client::open(Version::Two)?)),
-    })
+    let Some(manager) = detect()? else { return Ok(None) };
+    let before = PLACES.fetch_add(1, Ordering::Relaxed);
+    Ok(Some(match manager {
+        Manager::Pmix => Box::new(Pmix::join(before)?),
+        Manager::Pmi1 => Box::new(Client::open(Version::One, before)?),
+        Manager::Pmi2 => Box::new(Client::open(Version::Two, before)?),
+    }))
+}
+
+/// How often this process has taken its place. All ranks count alike, because all of them have to
+/// take theirs.
+static PLACES: AtomicU32 = AtomicU32::new(0);
+
+/// The name of a key in the process manager's store, where each may be written once: that of a
+/// place that was taken so many times before.
+fn key_of(before: u32, key: &str) -> String {
+    match before {
+        0 => format!("weft-{key}"),
+        again => format!("weft-{again}-{key}"),
+    }
 }
 
 /// The version of the PMIx library that would be used, or why there is none.

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod library;
 
-use crate::{Error, Exchange};
+use crate::{Error, Exchange, key_of};
 use library::{Library, Process};
 
 /// A place that a PMIx server gives.
@@ -15,11 +15,13 @@ pub struct Pmix {
     process: Process,
     name: String,
     ranks: u32,
+    /// How often this process has taken its place before.
+    before: u32,
 }
 
 impl Pmix {
     /// Loads the library, which connects to the server.
-    pub fn join() -> Result<Self, Error> {
+    pub fn join(before: u32) -> Result<Self, Error> {
         let library = Library::load().map_err(Error::Library)?;
         let process = library.init().map_err(|why| refused("PMIx_Init", why))?;
         let ranks = library.job_size(&process).map_err(|why| refused("PMIx_Get", why))?;
@@ -30,7 +32,7 @@ impl Pmix {
             _ => format!("{whose}, "),
         };
         let name = format!("PMIx ({whose}library {})", library.version());
-        Ok(Pmix { library, process, name, ranks })
+        Ok(Pmix { library, process, name, ranks, before })
     }
 }
 
@@ -57,7 +59,8 @@ impl Exchange for Pmix {
     }
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
-        self.library.put(&format!("weft-{key}"), value).map_err(|why| refused("PMIx_Put", why))
+        let key = key_of(self.before, key);
+        self.library.put(&key, value).map_err(|why| refused("PMIx_Put", why))
     }
 
     fn fence(&mut self) -> Result<(), Error> {
@@ -65,7 +68,7 @@ impl Exchange for Pmix {
     }
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, Error> {
-        let found = self.library.get(&self.process.of(rank), &format!("weft-{key}"));
+        let found = self.library.get(&self.process.of(rank), &key_of(self.before, key));
         let found = found.map_err(|why| refused("PMIx_Get", why))?;
         found.ok_or_else(|| Error::Missing { rank, key: key.into() })
     }

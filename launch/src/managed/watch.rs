@@ -128,6 +128,8 @@ struct Watch {
 
 #[derive(Clone, Copy, Debug)]
 enum Source {
+    /// This rank has left.
+    Own,
     Launcher,
     Desk(Question),
     Message(usize),
@@ -147,6 +149,7 @@ impl Watch {
             // Farewells before ends: a rank that has left ends.
             for source in ready {
                 match source {
+                    Source::Own => {}
                     // Not `exit`: a rank whose launcher is gone must not run on in some destructor.
                     Source::Launcher => die(),
                     Source::Desk(question) => self.answer(question),
@@ -176,7 +179,8 @@ impl Watch {
         });
         let exits = peers(|state| state != State::Ended)
             .map(|(index, (peer, _))| (Source::Exit(index), peer.exit.as_fd(), PollFlags::IN));
-        let fixed = launcher.chain(parent).chain(desks);
+        let own = [(Source::Own, self.shared.on_leave.as_fd(), PollFlags::IN)];
+        let fixed = own.into_iter().chain(launcher).chain(parent).chain(desks);
         let all: Vec<_> = fixed.chain(messages).chain(exits).collect();
         let mut polled: Vec<_> =
             all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();

@@ -18,9 +18,14 @@
 //! begun ends by packets alone.
 //!
 //! A rank's messages to itself take the same queues and no packets.
+//!
+//! Who closes an endpoint wants nothing more there: what is stored for it and what comes later is
+//! dropped, and its senders are answered as if it had been received, so that their sends end. Who
+//! leaves the job says so (`left`), because from then on nobody answers for it.
 
 mod arriving;
 mod awaited;
+mod ending;
 mod fetching;
 mod leaving;
 mod posted;
@@ -33,7 +38,7 @@ use crate::peer::{Flow, window_of};
 use crate::{Address, Kind};
 use posted::{Begins, Posted, Posting};
 use slotmap::{KeyData, SlotMap, new_key_type};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZero;
 use weft_endpoint::Rank;
 
@@ -116,6 +121,10 @@ pub struct Exchange<S, D> {
     lent: VecDeque<SendKey>,
     /// Receives whose bytes are fetched.
     fetching: VecDeque<ReceiveKey>,
+    /// Sends and receives of each endpoint that have begun and not ended.
+    unended: Box<[u32; 1 << u8::BITS]>,
+    /// Endpoints that are closed: what comes for them nobody receives.
+    closed: BTreeSet<u8>,
     events: VecDeque<Event<S, D>>,
 }
 
@@ -154,6 +163,11 @@ struct Peer<S> {
     in_place: bool,
     /// Number of the next message to it that leaves in several packets.
     next: u64,
+    /// Sends to it that have not ended, and receives from it whose messages come.
+    sending: u32,
+    coming: u32,
+    /// True if it has left the job: it receives nothing any more.
+    has_left: bool,
 }
 
 #[derive(Debug)]
@@ -265,6 +279,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             single_copy: false,
             in_place: false,
             next: 0,
+            sending: 0,
+            coming: 0,
+            has_left: false,
         };
         Exchange {
             rank,
@@ -281,6 +298,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             granted: VecDeque::new(),
             lent: VecDeque::new(),
             fetching: VecDeque::new(),
+            unended: Box::new([0; 1 << u8::BITS]),
+            closed: BTreeSet::new(),
             events: VecDeque::new(),
         }
     }
@@ -406,33 +425,6 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.matchers[usize::from(endpoint)].iter_mut().find_map(|matcher| matcher.cancel(&is_it))
     }
 
-    /// Takes back all posted receives of an endpoint.
-    pub fn close(&mut self, endpoint: u8) -> Vec<D> {
-        self.matchers[usize::from(endpoint)].iter_mut().flat_map(Matcher::clear_posted).collect()
-    }
-
-    /// True if sends and receives of an endpoint go on that have begun: they use the program's
-    /// memory.
-    pub fn is_busy(&self, endpoint: u8) -> bool {
-        self.sends.values().any(|send| send.from == endpoint)
-            || self.receives.values().any(|receive| receive.to == endpoint)
-            || self
-                .peers
-                .iter()
-                .filter_map(|peer| peer.leaving.as_ref())
-                .any(|it| it.from == endpoint)
-    }
-
-    /// True if everything that was begun here has been sent: sends that wait for their receivers
-    /// have not.
-    pub fn is_idle(&self) -> bool {
-        self.answers.is_empty()
-            && self.posting.is_empty()
-            && self.leaving.is_empty()
-            && self.sends.is_empty()
-            && self.fetching.is_empty()
-    }
-
     /// True if as many messages wait at `to` for their receives as may: none is sent there until
     /// one of them is received.
     pub fn is_full(&self, to: Rank) -> bool {
@@ -476,7 +468,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 let posted = Posted::NEVER;
                 let receive =
                     Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-                let key = self.receives.insert(receive);
+                let key = self.insert_receive(receive);
                 if let Some(arriving) = &mut self.peers[source.index()].arriving {
                     arriving.to = Target::Receive(key);
                     self.posting.push(Posting { key, begins: Begins::Unasked(arriving.number) });
@@ -484,7 +476,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             }
             Some(Stored::Asking(asked)) => self.grant(to, envelope, asked, into),
             Some(Stored::Own(send)) => {
-                if let Some(send) = self.sends.remove(send) {
+                if let Some(send) = self.remove_send(send) {
                     copy(&send.source, &mut into);
                     self.peers[source.index()].flow.was_answered();
                     self.events.push_back(Event::Sent(send.source));
@@ -505,7 +497,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             Some(Stored::Bytes { .. }) => self.redirect(source, Target::Nowhere),
             Some(Stored::Asking(asked)) => self.refuse(source, asked),
             Some(Stored::Own(send)) => {
-                if let Some(send) = self.sends.remove(send) {
+                if let Some(send) = self.remove_send(send) {
                     self.peers[source.index()].flow.was_answered();
                     self.events.push_back(Event::Sent(send.source));
                 }

@@ -13,6 +13,7 @@
 //! part       │ kind │ zero                     │ own number │ offset │ bytes
 //! done       │ kind │ zero                     │ number │
 //! consumed   │ kind │ zero                     │ amount │
+//! left       │ kind │ zero                     │
 //! ```
 //! `to` and `from` are endpoints. A message that fits into a packet is `eager`, or `registered` if
 //! its sender wants to know when it is where its receive wants it, which `done` says. A longer one
@@ -24,7 +25,8 @@
 //! ready for all of the bytes at once, which then come beside packets
 //! ([`crate::Network::send_zero_copy`]), or as `part`s all the same. A request's `address`, unless
 //! that is 0, is where the bytes lie in the process of their sender: who can fetch them from there
-//! needs no `grant`, and says `done`, whether the request wanted to know or not.
+//! needs no `grant`, and says `done`, whether the request wanted to know or not. Who has `left` the
+//! job answers nothing any more.
 
 use crate::{Address, Envelope, Kind};
 use std::num::NonZero;
@@ -52,6 +54,7 @@ const MORE_KIND: u8 = 3;
 const GRANT_KIND: u8 = 5;
 const PART_KIND: u8 = 6;
 const REGISTERED_KIND: u8 = 9;
+const LEFT_KIND: u8 = 10;
 
 const IS_TAGGED: u8 = 1;
 const HAS_DATA: u8 = 2;
@@ -99,6 +102,8 @@ pub enum Packet<'a> {
     Done { number: u64 },
     /// The report that so much is consumed of the messages that were received eagerly.
     Consumed { amount: u64 },
+    /// The last packet of a rank, which leaves the job.
+    Left,
 }
 
 /// A packet without bytes of messages, or what stands before them.
@@ -169,6 +174,7 @@ impl Packet<'_> {
             Packet::Part { own, offset, .. } => Head::new(PART_KIND).word(own).word(offset),
             Packet::Done { number } => Head::new(7).word(number),
             Packet::Consumed { amount } => Head::new(8).word(amount),
+            Packet::Left => Head::new(LEFT_KIND),
         }
     }
 }
@@ -308,6 +314,9 @@ pub(crate) fn parse_address(bytes: &[u8], length: u64) -> Option<(Option<NonZero
 }
 
 fn parse_bare(kind: u8, rest: &[u8]) -> Option<Packet<'_>> {
+    if kind == LEFT_KIND {
+        return rest.is_empty().then_some(Packet::Left);
+    }
     let (number, rest) = word(rest)?;
     match (kind, rest) {
         (MORE_KIND, rest) => {

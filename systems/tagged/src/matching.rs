@@ -211,6 +211,12 @@ impl<R, M> Matcher<R, M> {
         std::mem::take(&mut self.posted).into_members().map(|(_, receive)| receive)
     }
 
+    /// Takes all unexpected messages.
+    pub fn clear_unexpected(&mut self) -> impl Iterator<Item = (Envelope, M)> + use<R, M> {
+        self.unexpected_by.clear();
+        std::mem::take(&mut self.unexpected).into_members()
+    }
+
     /// Patterns of the receives that are posted, in order.
     pub fn posted(&self) -> impl Iterator<Item = &Pattern> {
         self.posted.numbered().map(|(_, (pattern, _))| pattern)

@@ -370,6 +370,15 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.ops.values().any(|op| op.from == endpoint)
     }
 
+    /// Ends all accesses to a rank that has left the job, because nobody answers them.
+    pub fn give_up(&mut self, on: Rank) {
+        let over = self.ops.iter().filter(|(_, op)| op.to == on);
+        for key in over.map(|(key, _)| key).collect::<Vec<_>>() {
+            self.end(key, Err(Refused::NoRegion));
+        }
+        self.peers[on.index()].leaving = None;
+    }
+
     /// True if everything was sent that this rank owes others, and all of its own accesses have
     /// ended.
     pub fn is_idle(&self) -> bool {

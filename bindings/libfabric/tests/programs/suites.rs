@@ -86,6 +86,37 @@ fn mpi4py() {
     println!("mpi4py, Open MPI 5, 2 ranks: {}", ran.unwrap_or_default());
 }
 
+/// Testers of ScaLAPACK, of which each says how many of its tests have passed.
+#[rustfmt::skip]
+const SCALAPACK: [&str; 15] = [
+    "xslu", "xdlu", "xclu", "xzlu", "xdqr", "xzqr", "xdinv", "xdls", "xdtrd", "xdhrd", "xdbrd", "xdnep", "xdgblu", "xdptllt", "xzevc",
+];
+
+/// The number before these words in a line.
+fn number_before(text: &str, words: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.split_once(words)?.0.trim().parse().ok())
+}
+
+#[test]
+fn scalapack_on_a_stock_open_mpi() {
+    let folder = folder();
+    let libraries = installed("scalapack/usr/lib");
+    let libraries = libraries.join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let tests = libraries.join("scalapack/openmpi-tests");
+    let paths = ["", "blas", "lapack"].map(|name| libraries.join(name).display().to_string());
+    let preload = folder.path().join("libweft-fi.so");
+    for tester in SCALAPACK {
+        let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "4", &folder);
+        mpirun.arg("-x").arg(format!("LD_LIBRARY_PATH={}", paths.join(":")));
+        mpirun.arg("-x").arg(format!("LD_PRELOAD={}", preload.display()));
+        let text = run(mpirun.arg(tests.join(tester)).current_dir(&tests));
+        let passed = number_before(&text, "tests completed and passed residual checks");
+        let failed = number_before(&text, "tests completed and failed residual checks");
+        assert!(passed > Some(0) && failed == Some(0), "{tester}: {text}");
+        println!("ScaLAPACK: {tester}: {} passed", passed.unwrap());
+    }
+}
+
 /// Ranks that a test of MPICH's gets at most, whatever its list says.
 const MOST_RANKS: usize = 5;
 /// Seconds after which a test of MPICH's has failed.

@@ -40,6 +40,16 @@ fn where_it_is_built_it_gets_its_name() {
 }
 
 #[test]
+fn a_libfabric_with_nothing_else_is_beside_it() {
+    let prefix = prefix(&["bin/libweft_fi.so", "bin/libweft_host.so"]);
+    let own = prefix.path().join("bin");
+    let host = Provider::find(None, None, &own).unwrap().host();
+    assert_eq!(host, Some(own.join("libfabric/host/libfabric.so.1")));
+    fs::remove_file(own.join("libweft_host.so")).unwrap();
+    assert_eq!(Provider::find(None, None, &own).unwrap().host(), None);
+}
+
+#[test]
 fn a_name_that_cannot_be_given_is_said() {
     let prefix = prefix(&["bin/libweft_fi.so", "bin/libfabric"]);
     let error = find(&prefix, None, None).unwrap_err();

@@ -36,6 +36,15 @@ fn stacks_are_known_by_what_they_say() {
 }
 
 #[test]
+fn open_mpi_4_is_corrected() {
+    for (said, expected) in
+        [(OPEN_MPI, true), ("\nmpirun (Open MPI) 5.0.11\n", false), (HYDRA, false)]
+    {
+        assert_eq!(recognize(said).unwrap().needs_correction(), expected, "{said}");
+    }
+}
+
+#[test]
 fn others_are_named() {
     let intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9\nCopyright 2003-2023";
     let error = recognize(intel).unwrap_err().to_string();

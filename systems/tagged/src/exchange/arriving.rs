@@ -104,6 +104,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                     false => Err("that it consumed what was never sent"),
                 }
             }
+            Some(Packet::Left) => {
+                self.give_up(from);
+                Ok(())
+            }
             _ => Err("a packet that is none"),
         }
     }
@@ -140,6 +144,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Err("a message that there was no window for");
         }
         let Some(mut into) = self.wanted(to, &envelope) else {
+            if self.is_closed(to) {
+                self.consumed(source, length);
+                self.placed(source, registered);
+                return Ok(());
+            }
             self.store(to, envelope, Stored::Bytes { bytes: bytes.to_vec(), registered });
             return Ok(());
         };
@@ -176,10 +185,11 @@ impl<S: Source, D: Sink> Exchange<S, D> {
                 let posted = Posted::NEVER;
                 let receive =
                     Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-                let key = self.receives.insert(receive);
+                let key = self.insert_receive(receive);
                 self.post_begun(network, key, number);
                 Target::Receive(key)
             }
+            None if self.is_closed(to) => Target::Nowhere,
             None => {
                 let mut stored = Vec::with_capacity(envelope.length as usize);
                 stored.extend_from_slice(bytes);
@@ -236,7 +246,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     pub(super) fn end_receive(&mut self, key: super::ReceiveKey) {
-        let Some(receive) = self.receives.remove(key) else { return };
+        let Some(receive) = self.remove_receive(key) else { return };
         let Receive { into, envelope, asked, fetched_from, .. } = receive;
         let source = envelope.source.rank;
         match asked {
@@ -266,6 +276,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         }
         match self.wanted(to, &envelope) {
             Some(into) => self.grant(to, envelope, asked, into),
+            None if self.is_closed(to) => self.refuse(envelope.source.rank, asked),
             None => {
                 self.store(to, envelope, Stored::Asking(asked));
             }
@@ -290,7 +301,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let posted = Posted::NEVER;
         let receive =
             Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-        let key = self.receives.insert(receive);
+        let key = self.insert_receive(receive);
         if fetched_from.is_some() {
             self.fetching.push_back(key);
         } else {
@@ -389,7 +400,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     pub(super) fn end_send(&mut self, key: super::SendKey) {
-        if let Some(send) = self.sends.remove(key) {
+        if let Some(send) = self.remove_send(key) {
             self.events.push_back(Event::Sent(send.source));
         }
     }

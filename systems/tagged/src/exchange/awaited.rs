@@ -1,7 +1,7 @@
 //! Object of the wait of a program for what it has begun here: receives and sends that have not
 //! ended, and the messages that have come and that nobody wants.
 
-use super::{Exchange, Receive, Send};
+use super::{Exchange, Receive};
 use crate::matching::{Envelope, Matcher, Pattern};
 use std::collections::BTreeSet;
 use weft_endpoint::{Awaited, Rank, Whom};
@@ -12,33 +12,46 @@ const TAG_BITS: u64 = 0x7fff_ffff;
 const LIBRARY_TAGS: i32 = -1024;
 /// Most unexpected messages that are said.
 const MOST_SAID: usize = 2;
+/// Most posted receives that are looked at, and places for receives that go on: there may be very
+/// many, and this is asked at each wait.
+const MOST_LOOKED_AT: usize = 256;
 
 impl<S, D> Exchange<S, D> {
     /// Object of the wait of a program that does nothing else; `None` if nothing is under way. Any
     /// of that may be what it wants.
     pub fn awaited(&self) -> Option<Awaited> {
-        // There may be very many: words are made of the first alone.
         let posted = || self.matchers.iter().flatten().flat_map(|matcher| matcher.posted());
-        let (coming, sending) = (|| self.receives.values(), || self.sends.values());
         let rest_of =
             |receive: &Receive<D>| format!("the rest of {}", message_of(&receive.envelope));
-        let taking = |send: &Send<S>| format!("rank {} to receive a message", send.to);
+        let taking = |to: Rank| format!("rank {to} to receive a message");
         let first = posted().next().map(receive_of);
-        let first = first.or_else(|| coming().next().map(rest_of));
-        let first = first.or_else(|| sending().next().map(taking))?;
+        let first = first.or_else(|| self.first_coming().map(rest_of));
+        let others = || self.peers.iter().zip(0..).map(|(peer, rank)| (peer, Rank(rank)));
+        let coming = others().find(|(peer, _)| peer.coming > 0);
+        let first = first
+            .or_else(|| coming.map(|(_, rank)| format!("the rest of a message of rank {rank}")));
+        let sending = others().find(|(peer, _)| peer.sending > 0);
+        let first = first.or_else(|| sending.map(|(_, rank)| taking(rank)))?;
         let posted_count: usize = self.matchers.iter().flatten().map(Matcher::posted_count).sum();
         let more = match posted_count + self.receives.len() + self.sends.len() - 1 {
             0 => String::new(),
             count => format!(", or {count} more"),
         };
         let from = posted().map(|pattern| pattern.source.map(|source| source.rank));
-        let from = from.chain(coming().map(|receive| Some(receive.envelope.source.rank)));
-        let whom = whom(from.chain(sending().map(|send| Some(send.to))));
+        let peers = others().filter(|(peer, _)| peer.coming + peer.sending > 0);
+        let from = from.take(MOST_LOOKED_AT).chain(peers.map(|(_, rank)| Some(rank)));
+        let whom = if posted_count > MOST_LOOKED_AT { Whom::Unknown } else { whom(from) };
         let awaited = Awaited::new(format!("{first}{more}"), whom);
         Some(match self.unexpected_words() {
             Some(messages) => awaited.beside_unexpected(&messages),
             None => awaited,
         })
+    }
+
+    /// A receive that goes on, if it is found soon.
+    fn first_coming(&self) -> Option<&Receive<D>> {
+        let is_short = self.receives.capacity() <= MOST_LOOKED_AT;
+        if is_short { self.receives.values().next() } else { None }
     }
 
     /// Words about messages that have come and that no receive wants.
@@ -47,7 +60,8 @@ impl<S, D> Exchange<S, D> {
         let mut all = all.peekable();
         all.peek()?;
         let said: Vec<_> = all.by_ref().take(MOST_SAID).map(message_of).collect();
-        let more = match all.count() {
+        let count: usize = self.matchers.iter().flatten().map(Matcher::unexpected_count).sum();
+        let more = match count - said.len() {
             0 => String::new(),
             count => format!(" and {count} more"),
         };

@@ -69,6 +69,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if to == self.rank {
             return Ok(self.send_here(message.to.endpoint, envelope, source));
         }
+        if self.has_left(to) {
+            return Ok(Sending::Sent(source));
+        }
         let peer = &mut self.peers[to.index()];
         if peer.leaving.is_some() {
             return Ok(Sending::Again(source));
@@ -157,6 +160,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             self.events.push_back(Event::Received { into, envelope });
             return Sending::Sent(source);
         }
+        if self.is_closed(to) {
+            return Sending::Sent(source);
+        }
         let own = self.rank;
         let flow = &mut self.peers[own.index()].flow;
         if flow.may_send(envelope.length) {
@@ -171,7 +177,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             return Sending::Again(source);
         }
         flow.asks();
-        let key = self.sends.insert(Send {
+        let key = self.insert_send(Send {
             source: source.keep(),
             from: envelope.source.endpoint,
             to: own,
@@ -243,14 +249,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let was_offered = lies_at.is_some();
         let (to, is_lent) = (to.rank, false);
         let send = Send { source, from, to, was_offered, wants_done, is_lent, waits };
-        let key = self.sends.insert(send);
+        let key = self.insert_send(send);
         let head = packet_of(key.data().as_ffi(), lies_at).head();
         let body = self.sends.get(key).map(|send| (&send.source, 0, length));
         let sent = network.send(to, head.bytes(), body.filter(|_| length > 0));
         if let Ok(true) = sent {
             return Ok(Sending::Kept);
         }
-        let Some(send) = self.sends.remove(key) else { unreachable!("it was put there above") };
+        let Some(send) = self.remove_send(key) else { unreachable!("it was put there above") };
         sent.map(|_| Sending::Again(send.source))
     }
 
@@ -290,17 +296,19 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         if !in_place {
             leaving.source = leaving.source.keep();
         }
-        peer.leaving = Some(leaving);
+        self.peers[to.rank.index()].leaving = Some(leaving);
+        self.unended[usize::from(from)] += 1;
         self.leaving.push_back(to.rank);
         Ok(Sending::Kept)
     }
 
     /// A message has left, but for packets that have bytes of it where they lie.
-    fn wait_for_lent(&mut self, to: Rank, leaving: Leaving<S>) {
+    pub(super) fn wait_for_lent(&mut self, to: Rank, leaving: Leaving<S>) {
         let Leaving { from, source, .. } = leaving;
         let (was_offered, wants_done, is_lent, waits) = (false, false, true, Until::Back);
         let send = Send { source, from, to, was_offered, wants_done, is_lent, waits };
-        self.lent.push_back(self.sends.insert(send));
+        let key = self.insert_send(send);
+        self.lent.push_back(key);
     }
 
     /// True if packets without bytes wait for room.
@@ -349,11 +357,8 @@ impl<S: Source, D: Sink> Exchange<S, D> {
             any |= leaving.sent > before;
             if !ended {
                 self.leaving.push_back(to);
-            } else if let Some(leaving) = peer.leaving.take() {
-                match leaving.is_lent {
-                    true => self.wait_for_lent(to, leaving),
-                    false => self.events.push_back(Event::Sent(leaving.source)),
-                }
+            } else {
+                self.end_leaving(to);
             }
         }
         for _ in 0..PARTS_AT_ONCE {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod ending;
 mod posted;
 mod zero_copy;
 

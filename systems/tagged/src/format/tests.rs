@@ -44,6 +44,7 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
         Packet::Done { number: 77 },
         Packet::Consumed { amount: 4096 },
         whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
+        Packet::Left,
     ]
 }
 
@@ -72,7 +73,7 @@ fn heads_have_the_lengths_that_are_written_down() {
     let lengths: Vec<usize> = all(&[]).iter().map(|parsed| parsed.head().bytes().len()).collect();
     assert_eq!(
         lengths,
-        [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, 32, PART, 16, 16, REGISTERED]
+        [EAGER, EAGER, FIRST, MORE, REQUEST, REQUEST, 32, 32, PART, 16, 16, REGISTERED, 8]
     );
 }
 
@@ -90,7 +91,7 @@ fn what_is_cut_off_is_no_packet() {
 fn what_has_no_meaning_is_no_packet() {
     for parsed in all(b"some bytes") {
         let packet = packet(&parsed);
-        for (offset, value) in [(0, 0), (0, 10), (1, 0x80), (4, 1), (7, 1)] {
+        for (offset, value) in [(0, 0), (0, 11), (1, 0x80), (4, 1), (7, 1)] {
             let mut broken = packet.clone();
             broken[offset] = value;
             assert_eq!(parse(FROM, &broken), None, "{parsed:?} with {value} at {offset}");
