@@ -6,9 +6,12 @@ RELEASE := target/release
 MEASURED := target/measured
 MEASURE := $(CARGO) build --locked --profile measured
 
+# What the demo builds; `cargo run -p xtask -- demo` counts its crates and its seconds.
+DEMO := --package weft-cli --package weft-asp --bin weft --bin asp --features weft-cli/pure-rust
+
 # The commands, of which `weft` finds the others beside itself, and the programs that come with them.
 # `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
-COMMANDS := weft weft-sim weft-bench weft-compare weft-application weft-net orcac
+COMMANDS := weft weft-inspect weft-sim weft-bench weft-compare weft-application weft-net orcac
 PROGRAMS := asp awari qr sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
 HEADERS := weft.h weft-objects.h weft-sim.h weft-game.h
 BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
@@ -83,8 +86,8 @@ build:
 # Only what the demo runs.
 demo:
 	@./setup demo
-	@$(CARGO) build --locked --release --package weft-cli --package weft-asp --bin weft --bin asp
-	@$(RELEASE)/weft run -n 4 -- asp --from AMS --to HBA --speedup --map asp-map.svg
+	@bash -c 'TIMEFORMAT="built in %R s, by %U + %S s of processor time"; time $(CARGO) build --locked --profile demo $(DEMO)'
+	@target/demo/weft run -n 4 -- asp --from AMS --to HBA --speedup --map asp-map.svg
 
 # Plain MPI programs, and the provider by which they run on Weft: target/release/weft mpirun -n 4 target/mpi/asp
 mpi-apps:

@@ -4,11 +4,15 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use weft_launch::{FindError, find_program, own_directory};
+
+/// Program of `weft ps`, `why`, `top` and `report`, which names functions for launchers, too.
+pub const INSPECT: &str = "weft-inspect";
 
 /// Arguments of the program, as they were typed.
 #[derive(Args)]
@@ -33,22 +37,45 @@ pub fn with_help_last(mut typed: Vec<OsString>) -> Vec<OsString> {
 /// # Errors
 /// It is not there, or cannot be run.
 pub fn become_command(name: &str, Words { words }: &Words) -> Result<ExitCode> {
-    let program = OsString::from(format!("weft-{name}"));
-    let own = own_directory().unwrap_or_default();
-    let file = match find_program(&program, Some(&own), env::var_os("PATH").as_deref()) {
-        Err(FindError::NotFound { .. }) => bail!(
-            "weft {name} is a program of its own, weft-{name}, which is neither beside weft ({}) nor in PATH; in a checkout, \
-             make build builds it",
-            own.display()
-        ),
-        found => found?,
-    };
+    let mut command = Command::new(found_for(name, &format!("weft-{name}"))?);
     // By this name it says how it could be started again.
     let mut own = env::args_os().next().unwrap_or_default();
     own.push(OsStr::new("-"));
     own.push(name);
-    let error = Command::new(&file).arg0(own).args(words).exec();
-    Err(error).with_context(|| format!("cannot run {}", file.display()))
+    become_this(command.arg0(own).args(words))
+}
+
+/// Becomes `weft-inspect` with the subcommand `name`, which is one of several that it has; returns
+/// only if it cannot.
+///
+/// # Errors
+/// It is not there, or cannot be run.
+pub fn become_inspect(name: &str, Words { words }: &Words) -> Result<ExitCode> {
+    become_this(Command::new(found_for(name, INSPECT)?).arg(name).args(words))
+}
+
+fn found_for(name: &str, program: &str) -> Result<PathBuf> {
+    find(program).with_context(|| format!("weft {name} is a program of its own"))
+}
+
+fn become_this(command: &mut Command) -> Result<ExitCode> {
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot run {}", command.get_program().display()))
+}
+
+/// A program that comes with `weft`: beside it, or in PATH.
+///
+/// # Errors
+/// It is not there, or cannot be run.
+pub fn find(program: &str) -> Result<PathBuf> {
+    let own = own_directory().unwrap_or_default();
+    match find_program(program.as_ref(), Some(&own), env::var_os("PATH").as_deref()) {
+        Err(FindError::NotFound { .. }) => bail!(
+            "{program} is neither beside weft ({}) nor in PATH; in a checkout, make build builds it",
+            own.display()
+        ),
+        found => Ok(found?),
+    }
 }
 
 #[cfg(test)]

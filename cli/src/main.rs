@@ -1,5 +1,6 @@
 //! The `weft` command. Each subcommand is a module with its arguments and a function that runs it,
-//! or a program of its own (`weft sim` is `weft-sim`); the work is done in the crates below.
+//! or in a program of its own (`weft sim` is `weft-sim`, `weft top` is in `weft-inspect`); the work
+//! is done in the crates below.
 
 #![deny(unsafe_code)]
 
@@ -7,13 +8,10 @@ mod beside;
 mod cores;
 mod deadlocks;
 mod doctor;
-mod jobs;
 mod mpi;
 mod mpirun;
-mod report;
 mod run;
 mod stacks;
-mod top;
 
 use std::process::ExitCode;
 
@@ -49,10 +47,14 @@ enum Command {
     Mpirun(mpirun::Arguments),
     Doctor(doctor::Arguments),
     /// List the jobs of yours that run on this host: launcher, ranks, program, time
-    Ps,
-    Why(jobs::Why),
-    Top(top::Top),
-    Report(report::Arguments),
+    Ps(beside::Words),
+    /// Say what the ranks of a job wait for, the odd one first
+    Why(beside::Words),
+    /// Show the ranks of a job live: what each does, its packets and bytes a second, its memory
+    Top(beside::Words),
+    /// Make a page of a run's trace: who waits for whom, what is on the critical path, who sends
+    /// what
+    Report(beside::Words),
     /// Run a program or a scenario on a simulated machine, in virtual time
     Sim(beside::Words),
     /// Measure this machine: each figure beside its floor
@@ -81,10 +83,10 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(*arguments),
         Command::Mpirun(arguments) => mpirun::run(arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Ps => jobs::list(),
-        Command::Why(arguments) => jobs::why(&arguments),
-        Command::Top(arguments) => top::show(&arguments),
-        Command::Report(arguments) => report::report(&arguments),
+        Command::Ps(words) => beside::become_inspect("ps", &words),
+        Command::Why(words) => beside::become_inspect("why", &words),
+        Command::Top(words) => beside::become_inspect("top", &words),
+        Command::Report(words) => beside::become_inspect("report", &words),
         Command::Sim(words) => beside::become_command("sim", &words),
         Command::Bench(words) => beside::become_command("bench", &words),
         Command::Compare(words) => beside::become_command("compare", &words),

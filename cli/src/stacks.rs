@@ -1,74 +1,48 @@
-//! Stacks of ranks, in words.
+//! Stacks of ranks, which a launcher or an agent takes, and `weft-inspect` puts into words.
 
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
 use weft_launch::Naming;
-use weft_stack::{Frame, StackError, Taken, in_words};
+use weft_stack::{NAMING, Taken, take};
 
-/// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
-const LIBRARY: [&str; 23] = [
-    "rustix::",
-    "weft::",
-    "weft_bulk::",
-    "weft_channel::",
-    "weft_collective::",
-    "weft_datagram::",
-    "weft_endpoint::",
-    "weft_events::",
-    "weft_fabric",
-    "weft_linda::",
-    "weft_link",
-    "weft_messaging::",
-    "weft_mixed::",
-    "weft_object",
-    "weft_protocol::",
-    "weft_region::",
-    "weft_rules::",
-    "weft_seal::",
-    "weft_search::",
-    "weft_tagged::",
-    "weft_udp::",
-    "weft_wire::",
-    "weft_xdp::",
-];
-
-/// Beginnings of names of files of MPI libraries and of what they stand on.
-const MPI: [&str; 11] = [
-    "libevent",
-    "libfabric",
-    "libmpi",
-    "libmpl",
-    "libopal",
-    "libopen-",
-    "libpmi",
-    "libuc",
-    "libweft",
-    "mca_",
-    "mpich",
-];
+use crate::beside::{INSPECT, find};
 
 /// Takes the stacks of these threads. Names are found later: functions that each is in, or the
 /// reason why nobody knows, which is said once; `None` if it has ended, or has no names.
 pub fn of_threads(threads: &[u32]) -> Naming {
-    let taken = Taken::of(threads);
-    Box::new(|| all_in_words(taken.name()))
+    let taken = take(threads);
+    Box::new(move || {
+        let count = taken.len();
+        in_words(&taken).unwrap_or_else(|error| {
+            let mut words = vec![None; count];
+            words.iter_mut().take(1).for_each(|first| *first = Some(format!("({error:#})")));
+            words
+        })
+    })
 }
 
-fn all_in_words(stacks: Vec<Result<Vec<Frame>, StackError>>) -> Vec<Option<String>> {
-    let mut is_refused = false;
-    let words = |stack: Result<Vec<Frame>, StackError>| match stack {
-        Ok(frames) => Some(in_words(&frames, is_library)).filter(|stack| !stack.is_empty()),
-        Err(StackError::Gone) => None,
-        // It is so of all others, too.
-        Err(StackError::Denied) if std::mem::replace(&mut is_refused, true) => None,
-        Err(error) => Some(format!("({error})")),
-    };
-    stacks.into_iter().map(words).collect()
+/// Stacks in words.
+///
+/// # Errors
+/// `weft-inspect` is not there, or does not do its work.
+fn in_words(taken: &Taken) -> Result<Vec<Option<String>>> {
+    if taken.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stacks = postcard::to_stdvec(taken)?;
+    let mut command = Command::new(find(INSPECT)?);
+    command.arg(NAMING).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut inspect = command.spawn().with_context(|| format!("cannot run {INSPECT}"))?;
+    // It reads all before it writes. One that has ended says nothing, which is an error below.
+    let _ = inspect.stdin.take().map(|mut stdin| stdin.write_all(&stacks));
+    let mut words = Vec::new();
+    let read = inspect.stdout.take().map(|mut stdout| stdout.read_to_end(&mut words));
+    // An agent may have reaped it before.
+    let _ = inspect.wait();
+    read.transpose().context("no names of functions")?;
+    let words: Vec<_> = postcard::from_bytes(&words).context("no names of functions")?;
+    ensure!(words.len() == taken.len(), "no names of functions");
+    Ok(words)
 }
-
-fn is_library(frame: &Frame) -> bool {
-    let function = frame.function.trim_start_matches('<');
-    LIBRARY.iter().any(|beginning| function.starts_with(beginning))
-        || MPI.iter().any(|beginning| frame.file.starts_with(beginning))
-}
-
-#[cfg(test)]
-mod tests;

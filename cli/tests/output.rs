@@ -9,8 +9,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Each with the words of an ordinary command that writes to standard output and takes no time.
-const PROGRAMS: [(&str, Option<&str>); 21] = [
+const PROGRAMS: [(&str, Option<&str>); 22] = [
     ("weft", Some("doctor")),
+    // Which jobs there are depends on the machine.
+    ("weft-inspect", None),
     ("weft-sim", Some("ping -n 2 --json")),
     ("weft-bench", Some("latency -n 2 --rounds 10")),
     // It measures for minutes, and whom it compares with depends on the machine.

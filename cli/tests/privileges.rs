@@ -252,9 +252,10 @@ impl Recorders {
 }
 
 /// Names by which commands find others in `PATH`, or beside themselves.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "weft-net",
     "weft-sim",
+    "weft-inspect",
     "ssh",
     "mpirun",
     "mpiexec",
@@ -342,6 +343,7 @@ impl Trial {
 
     fn names(&self) {
         self.look(self.in_path("weft", "sim"), &["weft-sim"]);
+        self.look(self.in_path("weft", "ps"), &["weft-inspect"]);
         self.look(self.in_path("weft", "doctor --mpi"), &[]);
         self.look(self.in_path("weft-compare", "--on memory --turns 1"), &[]);
         for stack in ["mpich", "open-mpi"] {

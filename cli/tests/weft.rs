@@ -141,7 +141,7 @@ fn a_command_that_is_not_built_is_named_with_what_builds_it() {
     let folder = tempfile::tempdir().unwrap();
     let alone = folder.path().join("weft");
     std::fs::copy(env!("CARGO_BIN_EXE_weft"), &alone).unwrap();
-    for name in ["sim", "bench", "compare", "application"] {
+    for name in ["sim", "bench", "compare", "application", "ps", "why", "top", "report"] {
         let output =
             Command::new(&alone).args([name, "--help"]).env("PATH", "/nowhere").output().unwrap();
         let err = text(&output.stderr);
@@ -153,7 +153,15 @@ fn a_command_that_is_not_built_is_named_with_what_builds_it() {
 
 #[test]
 fn help_teaches_by_example() {
-    for words in ["--help", "run --help", "doctor --help", "bench --help", "help compare"] {
+    for words in [
+        "--help",
+        "run --help",
+        "doctor --help",
+        "bench --help",
+        "help compare",
+        "top --help",
+        "help why",
+    ] {
         let output = weft(words);
         assert_eq!(output.status.code(), Some(0));
         assert!(text(&output.stdout).contains("Examples:\n  weft "), "{words}");

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod demo;
 mod deny;
 mod header;
 mod tidy;
@@ -21,6 +22,7 @@ Checks of this repository.
 
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
   cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
+  cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
   cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn run(arguments: Vec<String>) -> Result<()> {
     match arguments[..] {
         ["tidy"] => report(&root()?),
         ["deny"] => deny::run(&root()?),
+        ["demo"] => demo::run(&root()?),
         ["header"] => header::write(&root()?),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -1,12 +1,13 @@
 //! A thread that is stopped, for as long as this is kept.
 
-use crate::StackError;
+use crate::{Registers, StackError};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -14,14 +15,6 @@ use std::time::{Duration, Instant};
 /// Time in which a thread has to stop, and between two looks if it has.
 const PATIENCE: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_micros(100);
-
-/// Registers by which a stack is unwound.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Registers {
-    pub instruction: u64,
-    pub stack: u64,
-    pub frame: u64,
-}
 
 /// The thread.
 pub(crate) struct Stopped {
@@ -68,14 +61,25 @@ impl Stopped {
 
     #[cfg(not(target_arch = "x86_64"))]
     pub fn registers(&self) -> Result<Registers, StackError> {
-        Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into())
+        Err(StackError::Unsupported)
     }
 
-    /// Word at an address of its memory.
-    pub fn word(&self, address: u64) -> Option<u64> {
-        let mut bytes = [0; 8];
-        self.memory.read_exact_at(&mut bytes, address).ok()?;
-        Some(u64::from_ne_bytes(bytes))
+    /// So many bytes of its memory from an address on, or as many as can be read.
+    pub fn bytes(&self, address: u64, count: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; count as usize];
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.memory.read_at(&mut bytes[read..], address + read as u64) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The rest is not there.
+                Err(_) if read > 0 => break,
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(read);
+        Ok(bytes)
     }
 }
 
@@ -90,6 +94,6 @@ fn refused(error: Errno) -> StackError {
     match error {
         Errno::EPERM | Errno::EACCES => StackError::Denied,
         Errno::ESRCH | Errno::ECHILD => StackError::Gone,
-        other => StackError::System(other.into()),
+        other => StackError::System(other as i32),
     }
 }

@@ -70,11 +70,11 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("wire", "") => Wire,
         ("trace", "") => Trace,
         ("report", "") => Report,
-        ("launch", "" | "pmi" | "stack") => Launch,
+        ("launch", "" | "pmi" | "stack" | "stack/names") => Launch,
         ("bindings", "rust") => Facade,
         ("bindings", "rust/macros") => Macros,
         ("bindings", _) => Bindings,
-        ("cli", "" | "sim") => Cli,
+        ("cli", "" | "inspect" | "sim") => Cli,
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use weft_stack::{StackError, Taken, in_words};
+use weft_stack::{StackError, Taken, take};
+use weft_stack_names::{in_words, name};
 
 /// Longest wait for a stack that has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +57,7 @@ impl Running {
     }
 
     fn stack(&self) -> String {
-        let stacks = self.taken().name();
+        let stacks = name(self.taken());
         in_words(stacks[0].as_ref().unwrap(), |_| false)
     }
 
@@ -64,8 +65,8 @@ impl Running {
     fn taken(&self) -> Taken {
         let until = Instant::now() + PATIENCE;
         loop {
-            let taken = Taken::of(&[self.0.id()]);
-            if !taken.is_busy() || Instant::now() >= until {
+            let taken = take(&[self.0.id()]);
+            if !matches!(taken[..], [Err(StackError::Busy)]) || Instant::now() >= until {
                 return taken;
             }
         }
@@ -113,7 +114,7 @@ fn who_has_ended_has_no_stack() {
     let mut child = Command::new("true").spawn().unwrap();
     let number = child.id();
     child.wait().unwrap();
-    let stacks = Taken::of(&[number]).name();
+    let stacks = name(take(&[number]));
     assert!(matches!(stacks[..], [Err(StackError::Gone | StackError::System(_))]), "{stacks:?}");
 }
 
@@ -124,7 +125,7 @@ fn names_are_found_when_the_thread_has_ended() {
     running.wait_for_stack(|stack| stack.starts_with("busy "));
     let taken = running.taken();
     drop(running);
-    let stacks = taken.name();
+    let stacks = name(taken);
     let said = in_words(stacks[0].as_ref().unwrap(), |_| false);
     assert!(said.starts_with("busy (job.c:") && said.contains("), main (job.c:"), "{said}");
 }

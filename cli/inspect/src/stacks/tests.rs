@@ -12,7 +12,7 @@ const OTHERS: [&str; 5] =
 
 #[test]
 fn all_crates_of_a_rank_are_known() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
     let manifest = std::fs::read_to_string(manifest).unwrap();
     let crates = manifest.lines().filter_map(|line| line.split_once(" = { path = \""));
     let of_rank = crates.filter(|(name, path)| {
