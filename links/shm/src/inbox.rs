@@ -51,8 +51,8 @@ impl Inbox {
 
     /// Words of entry `index` that its first `size` bytes are in.
     #[inline]
-    pub fn words(&self, index: u32, size: usize) -> impl Iterator<Item = u64> {
-        self.small(index).0.iter().take(size.div_ceil(8)).map(|word| word.load(Relaxed))
+    pub fn words(&self, index: u32, size: usize) -> &[AtomicU64] {
+        &self.small(index).0[..size.div_ceil(8)]
     }
 
     /// Keeps the bytes of a large packet until [`Self::remove_large`], and returns the number of

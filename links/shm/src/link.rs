@@ -6,6 +6,7 @@ use crate::exported::ExportedMemory;
 use crate::inbox::Inbox;
 use crate::memory::{Cursor, Frames, View};
 use crate::pool::Pool;
+use crate::prefetch;
 use crate::ring::{Consumer, INLINE_BYTES, Producer};
 use crate::rings::Rings;
 use crate::segment::{Segment, Settings};
@@ -268,7 +269,7 @@ impl Shm {
         let size = usize::from(header.size);
         let (owner, frame) = match BufferKind::of(buffer) {
             BufferKind::Own(frame) if size <= INLINE_BYTES => {
-                let words = self.frames.words(frame, size).map(|word| word.load(Ordering::Relaxed));
+                let words = self.frames.words(frame, size);
                 return outgoing.push_words(header, payload_kind::INLINE, words);
             }
             BufferKind::Inbox(index) => {
@@ -309,7 +310,12 @@ impl Link for Shm {
 
     #[inline]
     fn alloc(&mut self) -> Option<Buffer> {
-        Some(BufferKind::Own(self.pool.alloc()?).buffer())
+        let frame = self.pool.alloc()?;
+        // Its reader may have had the first line last: it comes while this frame is filled.
+        if let Some(next) = self.pool.next() {
+            prefetch::for_writing(self.frames.at(next).as_ptr());
+        }
+        Some(BufferKind::Own(frame).buffer())
     }
 
     #[inline]
@@ -412,7 +418,8 @@ impl Link for Shm {
             BufferKind::Inbox(index) => {
                 let words = self.inbox.words(index, into.len());
                 for (bytes, word) in into.chunks_mut(8).zip(words) {
-                    bytes.copy_from_slice(&word.to_ne_bytes()[..bytes.len()]);
+                    let word = word.load(Ordering::Relaxed).to_ne_bytes();
+                    bytes.copy_from_slice(&word[..bytes.len()]);
                 }
             }
         }

@@ -255,7 +255,7 @@ impl Frames {
 
     /// Copies the first bytes of frame `index`, as many as `into` has. The frame must have as many.
     pub fn copy_out(&self, index: u32, into: &mut [u8]) {
-        for (word, bytes) in self.words(index, into.len()).zip(into.chunks_mut(8)) {
+        for (word, bytes) in self.words(index, into.len()).iter().zip(into.chunks_mut(8)) {
             bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes()[..bytes.len()]);
         }
     }
@@ -263,7 +263,7 @@ impl Frames {
     /// Copies `bytes` to the start of frame `index`, which must have as many, and up to 7 zeros
     /// behind them.
     pub fn copy_in(&self, index: u32, bytes: &[u8]) {
-        for (word, bytes) in self.words(index, bytes.len()).zip(bytes.chunks(8)) {
+        for (word, bytes) in self.words(index, bytes.len()).iter().zip(bytes.chunks(8)) {
             let mut value = [0; 8];
             value[..bytes.len()].copy_from_slice(bytes);
             word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
@@ -272,13 +272,12 @@ impl Frames {
 
     /// Words that the first `size` bytes of frame `index` are in.
     #[inline(always)]
-    pub(crate) fn words(&self, index: u32, size: usize) -> impl Iterator<Item = &AtomicU64> {
+    pub(crate) fn words(&self, index: u32, size: usize) -> &[AtomicU64] {
         assert!(size <= self.bytes, "a frame has {} bytes, not {size}", self.bytes);
         let first = self.at(index).cast::<AtomicU64>();
-        (0..size.div_ceil(8)).map(move |i| {
-            // SAFETY: inside the frame (asserted; its size is a multiple of 64), aligned to 8, and
-            // mapped as long as `self`; atomics bear whatever other processes do.
-            unsafe { first.add(i).as_ref() }
-        })
+        // SAFETY: inside the frame (asserted; its size is a multiple of 64), aligned to 8, and
+        // mapped as long as `self`; nobody holds a plain reference into a frame that is not his to
+        // fill, and atomics bear whatever other processes do.
+        unsafe { slice::from_raw_parts(first.as_ptr(), size.div_ceil(8)) }
     }
 }

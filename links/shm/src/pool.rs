@@ -54,6 +54,12 @@ impl Pool {
         frame
     }
 
+    /// Frame that is allocated next, as far as is known.
+    #[inline]
+    pub fn next(&self) -> Option<u32> {
+        self.free.front().copied()
+    }
+
     /// True if this rank waits for readers to release frames.
     pub fn is_starved(&self) -> bool {
         self.starved

@@ -125,21 +125,18 @@ impl<C: Cursor> Producer<C> {
         self.publish(header, payload_kind);
     }
 
-    /// Does what [`Self::push`] does, with the words that the packet's bytes are in, at most as many
-    /// as a slot has. They are copied one by one: memory that was just filled is read in no larger
+    /// Does what [`Self::push`] does, with the words that the packet's bytes are in. They are copied one by one: memory that was just filled is read in no larger
     /// pieces than it was written in, and no line of it is read that was not filled, or each packet
     /// would wait for its lines to come from whoever read that memory last.
+    ///
+    /// # Panics
+    /// If a slot has fewer words.
     #[inline(always)]
-    pub fn push_words(
-        &mut self,
-        header: &Header,
-        payload_kind: u8,
-        words: impl Iterator<Item = u64>,
-    ) {
+    pub fn push_words(&mut self, header: &Header, payload_kind: u8, words: &[AtomicU64]) {
         self.ask_for_second_line(header);
         let slot = self.cursor.current();
-        for (to, word) in slot.words[HEAD_WORDS..].iter().zip(words) {
-            to.store(word, Ordering::Relaxed);
+        for (to, from) in slot.words[HEAD_WORDS..][..words.len()].iter().zip(words) {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
         }
         self.publish(header, payload_kind);
     }
