@@ -258,7 +258,7 @@ impl<'a> Conductor<'a> {
         let program = self.spec.program.to_string_lossy().into_owned();
         let ranks = ranks.iter().map(on_host).collect();
         let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.to_json();
-        self.lookers.drain(..).for_each(|looker| looker.tell(&snapshot));
+        tell(std::mem::take(&mut self.lookers), &snapshot);
     }
 
     /// Begins a roll call if somebody wants one, and ends it when all have answered.
@@ -283,7 +283,7 @@ impl<'a> Conductor<'a> {
         let ranks = self.job.ranks();
         let program = self.spec.program.to_string_lossy().into_owned();
         let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
-        self.askers.drain(..).for_each(|asker| asker.tell(&roll.emit()));
+        tell(std::mem::take(&mut self.askers), &roll.emit());
         let deadlocked_for = deadlocked_for(&roll.standings, ranks);
         let is_found = self.progress.looked(now, deadlocked_for);
         // Once it is found the roll is called again, with stacks.
