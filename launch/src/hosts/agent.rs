@@ -59,6 +59,13 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
+/// Most bytes of output that the agent of so many ranks sends before the launcher has taken any: its
+/// window, and what it reads beyond that of each stream, once, or all when it `finishes`.
+pub(super) fn unacknowledged_bytes_max(ranks: u16, finishes: bool) -> usize {
+    let beyond = if finishes { LAST_BYTES_MAX } else { READ_BYTES };
+    WINDOW_BYTES_MOST + 2 * usize::from(ranks) * beyond
+}
+
 /// Reason for an end before the launcher has said anything.
 const NO_INPUT: &str = "the remote shell passes on no standard input there: docker exec, podman exec and kubectl exec \
                         take -i for that, systemd-run --pipe";
