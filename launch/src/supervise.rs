@@ -88,7 +88,8 @@ impl<'a> Supervision<'a> {
         let create = |path: &Path| {
             let run = describe_job(spec, vec![own_host(); ranks.into()], 0);
             let failed = |error| LaunchError::Trace { path: path.to_owned(), error };
-            Recording::create(path, &run).map_err(failed)
+            let spared = Recording::check_spared(&program, path);
+            spared.and_then(|()| Recording::create(path, &run)).map_err(failed)
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
