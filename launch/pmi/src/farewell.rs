@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, send};
+use rustix::process::{Pid, getpid};
 
 /// Called when the process ends, after all that was registered by `atexit`, which is where MPI
 /// libraries speak last.
@@ -22,20 +23,37 @@ use rustix::net::{SendFlags, send};
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// Connection for it, and its bytes.
-static LAST: Mutex<Option<(UnixStream, Vec<u8>)>> = Mutex::new(None);
+/// Last message of a process.
+struct Last {
+    /// Process whose message it is: one that it forks has the connection, too, and is not to say
+    /// for it that it is done.
+    of: Pid,
+    stream: UnixStream,
+    words: Vec<u8>,
+}
+
+static LAST: Mutex<Option<Last>> = Mutex::new(None);
 
 /// Longest wait for the answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
 /// Says `words` on `stream` when the process ends, if the connection is still there then.
 pub fn at_exit(stream: UnixStream, words: Vec<u8>) {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((stream, words));
+    let last = Last { of: getpid(), stream, words };
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
 }
 
 extern "C" fn say() {
-    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some((stream, words)) = last {
+    // In a child whose parent held the lock when it forked nobody lets go of it.
+    if let Ok(mut last) = LAST.try_lock()
+        && let Some(last) = last.take()
+    {
+        say_as(getpid(), last);
+    }
+}
+
+fn say_as(process: Pid, Last { of, stream, words }: Last) {
+    if process == of {
         say_on(stream, &words);
     }
 }
