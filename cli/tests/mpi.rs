@@ -343,6 +343,13 @@ fn who_cannot_have_collectives_by_weft_is_told_why() {
     failed("there is no mpicc in ");
     executable(&folder, "mpicc", "echo no headers here >&2; exit 1");
     failed("mpicc cannot make libweft-coll.so: no headers here");
+    for name in ["a folder", "a:folder"] {
+        let mut command = weft("mpirun --collectives weft -n 2 true");
+        command.env("XDG_CACHE_HOME", folder.path().join(name));
+        let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(said.contains("libweft-coll.so has a blank or a colon in its name"), "{said}");
+    }
 }
 
 #[test]
