@@ -327,6 +327,17 @@ fn weft_becomes_the_mpirun_and_mpich_is_told_by_its_environment() {
 }
 
 #[test]
+fn a_dry_run_asks_nobody_for_the_programs_libraries() {
+    let folder = fake("mpirun (Open MPI) 4.1.4");
+    let mark = folder.path().join("ran");
+    executable(&folder, "ldd", &format!("touch {}", mark.display()));
+    let mut command = weft("mpirun --dry-run -n 2 true");
+    let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!mark.exists(), "ldd was run");
+}
+
+#[test]
 fn who_cannot_have_collectives_by_weft_is_told_why() {
     let folder = fake("mpirun (Open MPI) 4.1.4");
     let failed = |expected: &str| {
