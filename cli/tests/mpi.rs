@@ -291,7 +291,7 @@ fn fake(said: &str) -> TempDir {
 
 /// A PATH with one folder before those of the system's commands that `weft` itself runs.
 fn path_with(folder: &Path) -> String {
-    format!("{}:/nowhere", folder.display())
+    format!("{}:/proc/nowhere", folder.display())
 }
 
 #[test]
@@ -386,13 +386,17 @@ fn what_is_missing_for_a_job_is_said() {
         (&other, "true", "is neither Open MPI's nor MPICH's"),
         (&debians, "true", "is built for ch4:ucx, without libfabric"),
         (&open_mpi, "--stack mpich true", "there is no mpirun of MPICH, which --stack asks for"),
-        (&open_mpi, "--provider /nowhere true", "--provider /nowhere: there is no libweft-fi.so"),
+        (
+            &open_mpi,
+            "--provider /proc/nowhere true",
+            "--provider /proc/nowhere: there is no libweft-fi.so",
+        ),
         (&open_mpi, "--mca pml ob1 true", "--mca pml ob1 contradicts --mca pml cm"),
         (&open_mpi, "-n 4", "weft mpirun needs a program"),
         (
             &open_mpi,
-            "--trace=/nowhere/run.weft true",
-            "cannot write the trace to \"/nowhere/run.weft\": there is no folder /nowhere",
+            "--trace=/proc/nowhere/run.weft true",
+            "cannot write the trace to \"/proc/nowhere/run.weft\": there is no folder /proc/nowhere",
         ),
     ] {
         let mut command = weft(&format!("mpirun {words}"));
