@@ -2,6 +2,7 @@
 //! `weft mpirun` and `weft doctor --mpi` have to find.
 
 mod linked;
+mod loader;
 mod preloaded;
 mod provider;
 mod stack;

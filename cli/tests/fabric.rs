@@ -56,9 +56,10 @@ fn run(words: &str, provider: &str, program: &str) -> String {
 /// Its ranks use the libfabric that is named, and a wrong name ends the job.
 #[test]
 fn the_library_can_be_chosen() {
-    let mut command = command("-n 2 --libfabric /nowhere/libfabric.so", FAR, "weft-example hello");
+    let mut command =
+        command("-n 2 --libfabric /proc/nowhere/libfabric.so", FAR, "weft-example hello");
     let text = text(&command.output().unwrap());
-    let why = "libfabric cannot be loaded: WEFT_LIBFABRIC: /nowhere/libfabric.so: cannot open";
+    let why = "libfabric cannot be loaded: WEFT_LIBFABRIC: /proc/nowhere/libfabric.so: cannot open";
     assert!(text.contains(why), "{text}");
 }
 

@@ -291,7 +291,7 @@ fn fake(said: &str) -> TempDir {
 
 /// A PATH with one folder before those of the system's commands that `weft` itself runs.
 fn path_with(folder: &Path) -> String {
-    format!("{}:/nowhere", folder.display())
+    format!("{}:/proc/nowhere", folder.display())
 }
 
 #[test]
@@ -328,6 +328,17 @@ fn weft_becomes_the_mpirun_and_mpich_is_told_by_its_environment() {
 }
 
 #[test]
+fn a_dry_run_asks_nobody_for_the_programs_libraries() {
+    let folder = fake("mpirun (Open MPI) 4.1.4");
+    let mark = folder.path().join("ran");
+    executable(&folder, "ldd", &format!("touch {}", mark.display()));
+    let mut command = weft("mpirun --dry-run -n 2 true");
+    let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!mark.exists(), "ldd was run");
+}
+
+#[test]
 fn who_cannot_have_collectives_by_weft_is_told_why() {
     let folder = fake("mpirun (Open MPI) 4.1.4");
     let failed = |expected: &str| {
@@ -344,6 +355,13 @@ fn who_cannot_have_collectives_by_weft_is_told_why() {
     failed("there is no mpicc in ");
     executable(&folder, "mpicc", "echo no headers here >&2; exit 1");
     failed("mpicc cannot make libweft-coll.so: no headers here");
+    for name in ["a folder", "a:folder"] {
+        let mut command = weft("mpirun --collectives weft -n 2 true");
+        command.env("XDG_CACHE_HOME", folder.path().join(name));
+        let output = command.env("PATH", path_with(folder.path())).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(said.contains("libweft-coll.so has a blank or a colon in its name"), "{said}");
+    }
 }
 
 #[test]
@@ -369,13 +387,17 @@ fn what_is_missing_for_a_job_is_said() {
         (&other, "true", "is neither Open MPI's nor MPICH's"),
         (&debians, "true", "is built for ch4:ucx, without libfabric"),
         (&open_mpi, "--stack mpich true", "there is no mpirun of MPICH, which --stack asks for"),
-        (&open_mpi, "--provider /nowhere true", "--provider /nowhere: there is no libweft-fi.so"),
+        (
+            &open_mpi,
+            "--provider /proc/nowhere true",
+            "--provider /proc/nowhere: there is no libweft-fi.so",
+        ),
         (&open_mpi, "--mca pml ob1 true", "--mca pml ob1 contradicts --mca pml cm"),
         (&open_mpi, "-n 4", "weft mpirun needs a program"),
         (
             &open_mpi,
-            "--trace=/nowhere/run.weft true",
-            "cannot write the trace to \"/nowhere/run.weft\": there is no folder /nowhere",
+            "--trace=/proc/nowhere/run.weft true",
+            "cannot write the trace to \"/proc/nowhere/run.weft\": there is no folder /proc/nowhere",
         ),
     ] {
         let mut command = weft(&format!("mpirun {words}"));

@@ -78,11 +78,17 @@ fn errors_say_what_to_do() {
     assert!(nowhere.contains("cannot write nowhere/run.html: No such file"), "{nowhere}");
     let same = refused(folder.path(), &["run.weft", "-o", "run.weft"]);
     assert!(same.contains("run.weft is the trace: say another name"), "{same}");
+    let whole = fs::read(folder.path().join("run.weft")).unwrap();
+    std::os::unix::fs::symlink("run.weft", folder.path().join("link")).unwrap();
+    for other in ["./run.weft", "link"] {
+        let same = refused(folder.path(), &["run.weft", "--perfetto", other]);
+        assert!(same.contains(&format!("{other} is the trace: say another name")), "{same}");
+        assert!(fs::read(folder.path().join("run.weft")).unwrap() == whole, "it is as it was");
+    }
     let full = refused(folder.path(), &["run.weft", "-o", "/dev/full"]);
     assert_eq!(full, "weft: cannot write /dev/full: No space left on device (os error 28)\n");
     let itself = refused(folder.path(), &["."]);
     assert_eq!(itself, "weft: cannot read .: Is a directory (os error 21)\n");
-    let whole = fs::read(folder.path().join("run.weft")).unwrap();
     fs::write(folder.path().join("cut"), &whole[..40]).unwrap();
     let cut = refused(folder.path(), &["cut"]);
     assert!(cut.contains("cannot read cut: the description of its run is damaged or cut off"));

@@ -31,6 +31,22 @@ fn trace(words: &str, program: &str) -> Trace {
     Trace::open(&folder.path().join("the.trace")).unwrap()
 }
 
+#[test]
+fn a_trace_is_not_written_over_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    std::fs::copy(env!("CARGO_BIN_EXE_weft-testee"), &program).unwrap();
+    let length = program.metadata().unwrap().len();
+    for elsewhere in ["", "--hosts localhost:1 "] {
+        let words = format!("run {elsewhere}-n 1 --trace=program -- ./program late");
+        let output = weft(&words, folder.path());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("that is the program: name another file"), "{said}");
+        assert_eq!(program.metadata().unwrap().len(), length, "it is as it was");
+    }
+}
+
 /// Times of the packets from one rank to another, at the one end or the other.
 fn packets(trace: &Trace, at: usize, other: usize, has_sent: bool) -> Vec<(u64, PacketEvent)> {
     let of = |event: &weft_trace::Event| match event.what {

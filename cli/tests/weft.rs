@@ -142,8 +142,11 @@ fn a_command_that_is_not_built_is_named_with_what_builds_it() {
     let alone = folder.path().join("weft");
     std::fs::copy(env!("CARGO_BIN_EXE_weft"), &alone).unwrap();
     for name in ["sim", "bench", "compare", "application", "ps", "why", "top", "report"] {
-        let output =
-            Command::new(&alone).args([name, "--help"]).env("PATH", "/nowhere").output().unwrap();
+        let output = Command::new(&alone)
+            .args([name, "--help"])
+            .env("PATH", "/proc/nowhere")
+            .output()
+            .unwrap();
         let err = text(&output.stderr);
         assert_eq!((output.status.code(), err.lines().count()), (Some(1), 1), "{err}");
         assert!(err.starts_with(&format!("weft: weft {name} is a program of its own")), "{err}");

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
-pub(crate) use weft_channel::{Received, pair, send};
+pub(crate) use weft_channel::{Received, pair, peer, send};
 use weft_link_shm::MAX_RANKS;
 
 // A welcome has a segment for each rank here, and what reaches others.

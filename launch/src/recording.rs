@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
@@ -63,6 +64,18 @@ impl Recording {
             }
         }
         Recording::create(&part_of(file, number), run)
+    }
+
+    /// Checks that a trace in this file replaces no program.
+    ///
+    /// # Errors
+    /// It would.
+    pub fn check_spared(program: &Path, file: &Path) -> io::Result<()> {
+        let identity = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino())).ok();
+        match identity(program).is_some_and(|it| identity(file) == Some(it)) {
+            true => Err(io::Error::other("that is the program: name another file")),
+            false => Ok(()),
+        }
     }
 
     /// Takes what these ranks have written down since the last time. If they have ended, nothing

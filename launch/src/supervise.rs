@@ -11,7 +11,7 @@ use weft_wire::Rank;
 
 use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
-use crate::desk::{Desks, Question};
+use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
@@ -88,7 +88,8 @@ impl<'a> Supervision<'a> {
         let create = |path: &Path| {
             let run = describe_job(spec, vec![own_host(); ranks.into()], 0);
             let failed = |error| LaunchError::Trace { path: path.to_owned(), error };
-            Recording::create(path, &run).map_err(failed)
+            let spared = Recording::check_spared(&program, path);
+            spared.and_then(|()| Recording::create(path, &run)).map_err(failed)
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
@@ -225,15 +226,20 @@ impl<'a> Supervision<'a> {
 
     /// Answers those who ask how the job stands.
     fn answer(&self, question: Question) {
+        let askers = self.desks.askers(question);
+        if askers.is_empty() {
+            // A stranger's knock costs the ranks nothing.
+            return;
+        }
         let bytes = match question {
             Question::Why => self.job_roll().emit(),
             Question::Snapshot => self.snapshot().to_json(),
             Question::Memory => {
                 let (message, segments) = self.crew.memory();
-                return self.desks.hand_out(&message, segments);
+                return hand_out(&askers, &message, segments);
             }
         };
-        self.desks.answer(question, &bytes);
+        tell(askers, &bytes);
     }
 
     fn job_roll(&self) -> JobRoll {

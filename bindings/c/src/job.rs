@@ -4,6 +4,7 @@
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::held::Held;
 use crate::memory::{Text, User};
+use crate::process::once;
 use crate::status::{Failure, Status, call};
 use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
@@ -109,7 +110,7 @@ impl JobState {
 pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     call(|| {
         let job = given(job, "the pointer for the result")?;
-        let weft = weft::join()?;
+        let weft = once(|| Ok(weft::join()?))?;
         job.write(Job::new(&weft.packets().clone(), Layer::Messages(weft)));
         Ok(())
     })
@@ -121,7 +122,7 @@ pub extern "C" fn weft_join(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
 pub extern "C" fn weft_join_packets(job: Option<&mut MaybeUninit<*mut Job>>) -> Status {
     call(|| {
         let job = given(job, "the pointer for the result")?;
-        let joined = weft::join_packets()?;
+        let joined = once(|| Ok(weft::join_packets()?))?;
         job.write(Job::new(&joined.packets().clone(), Layer::Packets(joined)));
         Ok(())
     })

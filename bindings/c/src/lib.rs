@@ -26,6 +26,7 @@
 //! | `callback` | functions of C's that Weft calls | |
 //! | `awaited` | what one call begins and another waits for | |
 //! | `waiters` | threads that wait for what callbacks do | |
+//! | `process` | this process's part in a job, and its children's (`unsafe`) | |
 //! | `held` | what borrows a job or a region, and outlives the call (`unsafe`) | |
 //!
 //! It stands on the facade for Rust, regions and objects on their systems, simulations on the
@@ -53,6 +54,7 @@ mod order;
 mod packet;
 mod place;
 mod port;
+mod process;
 mod region;
 mod simulation;
 mod space;

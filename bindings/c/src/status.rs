@@ -1,6 +1,7 @@
 //! Errors for C: a code for each kind, and the text of the last one.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
+use crate::process;
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -229,9 +230,13 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::new(CString::default());
 }
 
-/// Does the work of an exported function: keeps the text of an error, and panics from C.
+/// Does the work of an exported function: keeps the text of an error, and panics from C. In a child
+/// of a rank nothing is done.
 #[inline]
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    if process::is_child() {
+        return remember(process::child_failure());
+    }
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => Status::Ok,
         Ok(Err(failure)) => remember(failure),

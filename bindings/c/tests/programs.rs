@@ -22,7 +22,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 27] = [
+const PROGRAMS: [(&str, u32, &[&str]); 30] = [
     (
         "examples/hello.c",
         3,
@@ -66,6 +66,9 @@ const PROGRAMS: [(&str, u32, &[&str]); 27] = [
         &["below 100000 the longest chain begins with 77031 and has 350 steps"],
     ),
     ("tests/errors.c", 2, &[]),
+    ("tests/forks.c", 2, &[]),
+    ("tests/joins.c", 1, &[]),
+    ("tests/joins.c", 2, &[]),
     ("tests/packets.c", 2, &[]),
     ("tests/threads.c", 2, &[]),
     ("tests/calls.c", 2, &[]),
@@ -204,6 +207,12 @@ fn the_first_program_of_the_guide_runs() {
     std::fs::write(&source, program).unwrap();
     let heard = ["rank 0 heard 2", "rank 1 heard 0", "rank 2 heard 1"];
     run_job(&compile(source.to_str().unwrap(), &[], &folder), 3, &[], &heard);
+}
+
+#[test]
+fn a_program_without_a_launcher_joins_once_too() {
+    let folder = folder();
+    run(&mut Command::new(compile("tests/joins.c", &["-O2"], &folder)));
 }
 
 #[test]

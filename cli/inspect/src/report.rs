@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use weft_report::{Analysis, chrome, page, perfetto, text};
@@ -103,7 +104,8 @@ fn write(
     trace: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<()> {
-    if path == trace {
+    let identity = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino())).ok();
+    if identity(path).is_some_and(|file| identity(trace) == Some(file)) {
         bail!("{} is the trace: say another name with -o, --perfetto or --chrome", path.display());
     }
     let what = || format!("cannot write {}", path.display());

@@ -1,9 +1,9 @@
-//! The libraries that the loader takes for a program.
+//! The MPI library that a program is linked with.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use super::Stack;
+use super::loader::{self, Needed};
 
 /// Relation of a program or a library to MPI.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,26 +18,21 @@ pub struct Linked {
     pub fabric: Option<PathBuf>,
 }
 
-/// Asks the loader. Of what is no program of the system's, such as a script, nothing is known.
+/// Reads the file and its libraries, and runs nothing. Of what is no program of the system's, such
+/// as a script, nothing is known.
 pub fn libraries_of(file: &Path) -> Linked {
-    let output = Command::new("ldd").arg(file).stdin(Stdio::null()).output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    Linked::from_ldd(&text.unwrap_or_default())
+    Linked::with(&loader::libraries_of(file))
 }
 
 impl Linked {
-    /// Reads lines such as `libmpi.so.40 => /opt/mpi/lib/libmpi.so.40 (0x00007f3163e73000)`.
-    fn from_ldd(text: &str) -> Self {
+    fn with(libraries: &[Needed]) -> Self {
         let mut linked = Linked::default();
-        for line in text.lines() {
-            let Some((name, rest)) = line.trim().split_once(" => ") else { continue };
-            let path = rest.starts_with('/').then(|| rest.split(" (").next().unwrap_or(rest));
-            let path = path.map(PathBuf::from);
+        for Needed { name, path } in libraries {
             if name.starts_with("libfabric.so") {
-                linked.fabric = path;
+                linked.fabric = path.clone();
                 continue;
             }
-            let stack = match name {
+            let stack = match name.as_str() {
                 "libmpi.so.40" => Some(Stack::OpenMpi),
                 "libmpi.so.12" | "libmpich.so.12" => Some(Stack::Mpich),
                 _ if name.starts_with("libmpi_abi.so") => {

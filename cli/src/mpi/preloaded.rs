@@ -3,11 +3,15 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, DirBuilder, Permissions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, id};
+
+use rustix::process::geteuid;
 
 use super::{Launcher, Linked};
 
@@ -50,6 +54,11 @@ pub static TRACE: Source = Source {
         ("weft-trace.h", include_str!("../../../bindings/libfabric/include/weft-trace.h")),
     ],
 };
+
+/// Folders that are made for a library: its own, and Weft's.
+const FOLDERS: usize = 2;
+/// Right of others than the owner to write.
+const OTHERS_WRITE: u32 = 0o022;
 
 const FLAGS: [&str; 6] = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I."];
 
@@ -94,6 +103,15 @@ pub enum Why {
     /// Nobody knows where to keep it.
     #[error("neither XDG_CACHE_HOME nor HOME is set, so there is no place to keep {0}")]
     NoPlace(&'static str),
+    /// The loader would take its path for several.
+    #[error(
+        "{} has a blank or a colon in its name, so LD_PRELOAD cannot name it: name another folder in XDG_CACHE_HOME",
+        _0.display()
+    )]
+    Unnamable(PathBuf),
+    /// Somebody else may have put it there.
+    #[error("{} is another user's, so what is in it may be anybody's: name another folder in XDG_CACHE_HOME", _0.display())]
+    Foreign(PathBuf),
     /// It cannot be written.
     #[error("{}: {cause}", path.display())]
     Unwritten {
@@ -140,7 +158,11 @@ impl Preloaded {
         let folder = cache(env::var_os("XDG_CACHE_HOME"), env::var_os("HOME"));
         let folder = folder.ok_or_else(|| failed(Why::NoPlace(source.file)))?;
         let name = format!("{}-{:016x}", source.folder, hasher.finish());
-        Ok(Preloaded { source, file: folder.join(name).join(source.file), compiler })
+        let file = folder.join(name).join(source.file);
+        if file.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
+            return Err(failed(Why::Unnamable(file)));
+        }
+        Ok(Preloaded { source, file, compiler })
     }
 
     /// The library in this file, for a test.
@@ -149,12 +171,20 @@ impl Preloaded {
         Preloaded { source, file, compiler }
     }
 
-    /// Makes it, if nobody has.
+    /// Makes it, if this user has not. What others could have put there is made again.
     ///
     /// # Errors
     /// [`PreloadedError`] says what cannot be written or compiled.
     pub fn make(&self) -> Result<(), PreloadedError> {
-        if self.file.is_file() {
+        self.made().map_err(|why| PreloadedError { option: self.source.option, why })
+    }
+
+    fn made(&self) -> Result<(), Why> {
+        let mut is_private = true;
+        for folder in self.file.ancestors().skip(1).take(FOLDERS) {
+            is_private &= claim(folder)?;
+        }
+        if is_private && is_own(&self.file) {
             return Ok(());
         }
         // Another command may be making it: each has a folder of its own, and the last one to have
@@ -162,8 +192,7 @@ impl Preloaded {
         let folder = self.file.with_extension(id().to_string());
         let made = self.make_in(&folder);
         let removed = fs::remove_dir_all(&folder);
-        let made = made.and(removed.map_err(|cause| Why::Unwritten { path: folder, cause }));
-        made.map_err(|why| PreloadedError { option: self.source.option, why })
+        made.and(removed.map_err(|cause| Why::Unwritten { path: folder, cause }))
     }
 
     fn make_in(&self, folder: &Path) -> Result<(), Why> {
@@ -181,8 +210,34 @@ impl Preloaded {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(Why::NotCompiled { compiler: self.compiler.clone(), file, said });
         }
-        fs::rename(folder.join(file), &self.file).map_err(unwritten(&self.file))
+        let library = folder.join(file);
+        let only_own = fs::set_permissions(&library, Permissions::from_mode(0o755));
+        only_own.and_then(|()| fs::rename(library, &self.file)).map_err(unwritten(&self.file))
     }
+}
+
+/// Has a folder be this user's alone. False if others could have changed what is in it, until now.
+fn claim(folder: &Path) -> Result<bool, Why> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let about = made.and_then(|()| folder.metadata()).map_err(unwritten(folder))?;
+    if about.uid() != geteuid().as_raw() {
+        return Err(Why::Foreign(folder.into()));
+    }
+    let was_private = about.mode() & OTHERS_WRITE == 0;
+    if !was_private {
+        let only_own = Permissions::from_mode(0o700);
+        fs::set_permissions(folder, only_own).map_err(unwritten(folder))?;
+    }
+    Ok(was_private)
+}
+
+/// True if a file is there, and this user's alone to write.
+fn is_own(file: &Path) -> bool {
+    let is_own = |about: fs::Metadata| {
+        let only_own = about.uid() == geteuid().as_raw() && about.mode() & OTHERS_WRITE == 0;
+        about.is_file() && only_own
+    };
+    file.symlink_metadata().is_ok_and(is_own)
 }
 
 /// An obstacle that names what cannot be written, or started.

@@ -48,6 +48,9 @@ pub fn weft(words: &str) -> Command {
         command.env_remove(setting);
     }
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // What is made and set for the user who runs the tests is none of theirs.
+    let own = env!("CARGO_TARGET_TMPDIR");
+    command.env("HOME", own).env("XDG_CACHE_HOME", own);
     command
 }
 

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use crate::farewell::{self, Farewell};
+use rustix::process::getpid;
 use crate::inherited::{TakeError, share_socket};
 use crate::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
@@ -308,7 +309,7 @@ impl Exchange for Client {
             Version::One => {
                 let stream = self.stream.try_clone().map_err(Error::System)?;
                 let (words, place) = (emit(self.version, "finalize", &[]), (self.rank, self.ranks));
-                farewell::at_exit(Farewell { stream, words, place });
+                farewell::at_exit(Farewell { of: getpid(), stream, words, place });
                 Ok(())
             }
             Version::Two => self.finalize(),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendFlags, send};
+use rustix::process::{Pid, getpid};
 
 /// Called when the process ends, after all that was registered by `atexit`, which is where MPI
 /// libraries speak last.
@@ -22,12 +23,15 @@ use rustix::net::{SendFlags, send};
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// What is said when the process ends, and by whom.
+/// Last words of this process, and by whom they are.
 static LAST: Mutex<Option<Farewell>> = Mutex::new(None);
 
 /// A place that was given up, of which its process manager has not been told.
 #[derive(Debug)]
 pub struct Farewell {
+    /// Process whose place it was: one that it forks has the connection, too, and is not to say for
+    /// it that it is done.
+    pub of: Pid,
     /// The connection.
     pub stream: UnixStream,
     /// The last message.
@@ -50,7 +54,16 @@ pub fn take_back() -> Option<Farewell> {
 }
 
 extern "C" fn say() {
-    if let Some(Farewell { stream, words, .. }) = take_back() {
+    // In a child whose parent held the lock when it forked nobody lets go of it.
+    if let Ok(mut last) = LAST.try_lock()
+        && let Some(last) = last.take()
+    {
+        say_as(getpid(), last);
+    }
+}
+
+fn say_as(process: Pid, Farewell { of, stream, words, .. }: Farewell) {
+    if process == of {
         say_on(stream, &words);
     }
 }

@@ -1,15 +1,29 @@
 //! Jobs that are asked.
 
 use super::*;
+use crate::messages::RANKS_MAX;
 use crate::roll::{Doing, Standing};
+use crate::snapshot::RankNow;
+use rustix::net::{bind, listen};
+use weft_link::gauge::Counts;
 use weft_wire::Rank;
+
+/// The answer of this process's desk, which says these bytes.
+fn answer(desk: &Desk, question: Question, bytes: &[u8]) -> io::Result<Answer> {
+    let asker = std::thread::spawn(move || ask(std::process::id(), question));
+    while !asker.is_finished() {
+        tell(desk.askers(), bytes);
+        std::thread::yield_now();
+    }
+    asker.join().unwrap()
+}
 
 #[test]
 fn who_asks_hears_how_a_job_stands() {
-    let desk = Desk::open(Question::Why).unwrap();
+    let (desk, looks) =
+        (Desk::open(Question::Why).unwrap(), Desk::open(Question::Snapshot).unwrap());
     let own = std::process::id();
     assert!(jobs().unwrap().contains(&own));
-    let asker = std::thread::spawn(move || ask(own, Question::Why));
     let mut computing = Standing::outside(Rank(0), Doing::Computes);
     computing.thread = Some(own);
     let roll = JobRoll {
@@ -18,18 +32,72 @@ fn who_asks_hears_how_a_job_stands() {
         time: Duration::from_secs(3),
         standings: vec![computing],
     };
-    while !asker.is_finished() {
-        desk.askers().into_iter().for_each(|asker| asker.tell(&roll.emit()));
-        std::thread::yield_now();
-    }
-    let answer = asker.join().unwrap().unwrap();
-    assert_eq!(answer.roll(), Ok(roll.clone()));
+    let answered = answer(&desk, Question::Why, &roll.emit()).unwrap();
+    assert_eq!(answered.roll(), Ok(roll.clone()));
     // Of a container's answer numbers of threads mean nothing.
-    let elsewhere = Answer { is_here: false, ..answer };
+    let elsewhere = Answer { is_here: false, ..answered };
     assert_eq!(elsewhere.roll().unwrap().standings[0].thread, None);
     assert!(elsewhere.snapshot().is_err());
-    drop(desk);
+    let long = long_snapshot();
+    let answered = answer(&looks, Question::Snapshot, &long.to_json()).unwrap();
+    assert_eq!(answered.snapshot().unwrap(), long);
+    drop((desk, looks));
     assert!(!jobs().unwrap().contains(&own));
     let refused = ask(own, Question::Why).map(drop).map_err(|error| error.kind());
     assert_eq!(refused, Err(io::ErrorKind::ConnectionRefused));
+}
+
+/// The snapshot of as many ranks as a job has, each with the longest numbers.
+fn long_snapshot() -> Snapshot {
+    let rank = |rank| RankNow {
+        rank,
+        host: Some("h".repeat(64)),
+        process: u32::MAX,
+        state: "waits for a message on port 'rows'".into(),
+        since: Some(0.5),
+        processor_seconds: 0.25,
+        memory_bytes: u64::MAX,
+        counts: Some(Counts::of_words([u64::MAX; 9])),
+    };
+    let ranks = (0..RANKS_MAX).map(rank).collect();
+    Snapshot { program: "work".into(), seconds: 1.0, ranks }
+}
+
+/// A socket that looks like a job's, at which nobody answers and more may not even wait.
+#[test]
+fn a_socket_with_a_jobs_name_keeps_nobody_from_the_job() {
+    let own = std::process::id();
+    let name = format!("{}{own}-0", prefix(Question::Memory));
+    let name = SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap();
+    let socket = || {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap()
+    };
+    let squatter = socket();
+    bind(&squatter, &name).unwrap();
+    listen(&squatter, 0).unwrap();
+    let waiting = socket();
+    connect(&waiting, &name).unwrap();
+    let refused = ask(own, Question::Memory).map(drop).map_err(|error| error.kind());
+    assert_eq!(refused, Err(io::ErrorKind::WouldBlock));
+    let desk = Desk::open(Question::Memory).unwrap();
+    assert_eq!(answer(&desk, Question::Memory, b"here").unwrap().bytes, b"here");
+}
+
+#[test]
+fn a_socket_of_another_user_is_no_job() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let nobody = u32::MAX;
+    let name = SocketAddr::from_abstract_name(format!("{}{nobody}-0", prefix(Question::Snapshot)));
+    let as_another = move || {
+        let own = rustix::process::Uid::from_raw(64_123);
+        rustix::thread::set_thread_res_uid(own, own, own).unwrap();
+        UnixListener::bind_addr(&name.unwrap()).unwrap()
+    };
+    let _squatter = std::thread::spawn(as_another).join().unwrap();
+    assert!(!jobs().unwrap().contains(&nobody));
+    let refused = ask(nobody, Question::Snapshot).map(drop).map_err(|error| error.kind());
+    assert_eq!(refused, Err(io::ErrorKind::PermissionDenied));
 }

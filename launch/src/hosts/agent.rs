@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::num::NonZero;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -58,6 +58,13 @@ const WINDOW_BYTES_MOST: usize = 256 * 1024;
 const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Most bytes of output that the agent of so many ranks sends before the launcher has taken any: its
+/// window, and what it reads beyond that of each stream, once, or all when it `finishes`.
+pub(super) fn unacknowledged_bytes_max(ranks: u16, finishes: bool) -> usize {
+    let beyond = if finishes { LAST_BYTES_MAX } else { READ_BYTES };
+    WINDOW_BYTES_MOST + 2 * usize::from(ranks) * beyond
+}
 
 /// Reason for an end before the launcher has said anything.
 const NO_INPUT: &str = "the remote shell passes on no standard input there: docker exec, podman exec and kubectl exec \
@@ -225,7 +232,7 @@ fn serve(
         }
         (true, None) => return Err(out_of_order()),
     };
-    let recording = record(&begin, &prepared.spec, &network)?;
+    let recording = record(&begin, (&prepared.spec, &prepared.program), &network)?;
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
     Agent::start(uplink, signals, &prepared.spec, prepared.program, part, recording)?.run()
 }
@@ -233,14 +240,15 @@ fn serve(
 /// Begins this host's part of the job's trace, if that is wanted.
 fn record(
     begin: &Begin,
-    spec: &JobSpec,
+    (spec, program): (&JobSpec, &Path),
     network: &Network,
 ) -> Result<Option<Recording>, AgentError> {
     let Some(file) = spec.trace() else { return Ok(None) };
     // Hosts may have one name, or none; their numbers differ.
     let hosts = network.hosts.iter().map(|host| format!("host {host}")).collect();
     let run = describe_job(spec, hosts, network.host_count());
-    let recording = Recording::create_part(file, begin.host, &run);
+    let spared = Recording::check_spared(program, file);
+    let recording = spared.and_then(|()| Recording::create_part(file, begin.host, &run));
     let failed = |error| LaunchError::Trace { path: part_of(file, begin.host), error };
     Ok(Some(recording.map_err(failed)?))
 }

@@ -18,7 +18,7 @@ use super::members::{Member, Members};
 use super::roll_call::RollCall;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
-use crate::desk::{Asker, Desks, Question};
+use crate::desk::{Asker, Desks, Question, tell};
 use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
@@ -258,7 +258,7 @@ impl<'a> Conductor<'a> {
         let program = self.spec.program.to_string_lossy().into_owned();
         let ranks = ranks.iter().map(on_host).collect();
         let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.to_json();
-        self.lookers.drain(..).for_each(|looker| looker.tell(&snapshot));
+        tell(std::mem::take(&mut self.lookers), &snapshot);
     }
 
     /// Begins a roll call if somebody wants one, and ends it when all have answered.
@@ -283,7 +283,7 @@ impl<'a> Conductor<'a> {
         let ranks = self.job.ranks();
         let program = self.spec.program.to_string_lossy().into_owned();
         let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
-        self.askers.drain(..).for_each(|asker| asker.tell(&roll.emit()));
+        tell(std::mem::take(&mut self.askers), &roll.emit());
         let deadlocked_for = deadlocked_for(&roll.standings, ranks);
         let is_found = self.progress.looked(now, deadlocked_for);
         // Once it is found the roll is called again, with stacks.
@@ -333,7 +333,7 @@ impl<'a> Conductor<'a> {
             }
             FromAgent::Output(rank, kind, bytes) => {
                 has(&rank)?;
-                member.owed_bytes += bytes.len() as u32;
+                member.owe(bytes.len())?;
                 self.output.take_in(rank, kind, &bytes);
             }
             FromAgent::InputTaken if number == 0 && self.input == Input::Under => {
@@ -441,6 +441,7 @@ impl<'a> Conductor<'a> {
         let limit = self.clock.now() + KILL_LIMIT + FINISH_LIMIT;
         // Those that have been told before do not listen any more.
         self.members.branches.send_all(&ToAgent::Finish);
+        self.members.iter_mut().for_each(|member| member.is_finishing = true);
         let working = |member: &Member| !member.is_lost && member.finished.is_none();
         while self.members.iter().any(working) && self.clock.now() < limit {
             self.turn()?;

@@ -13,7 +13,7 @@ use weft_xdp::{
     XdpSettings, XdpSizes, group_of, is_pair, runs_programs, take,
 };
 
-use super::pace::{Probe, Progress, asked, greeters};
+use super::pace::{Probe, Progress, TAKEN_AT_ONCE, asked, greeters};
 use crate::messages::Ethernet;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
@@ -272,7 +272,12 @@ impl Probe for EthernetProbe {
     }
 
     fn take_in(&mut self) {
-        while let Ok(Some(received)) = self.link.receive() {
+        let mut taken = 0;
+        // What the link has taken off its ring makes nothing readable any more.
+        while (taken < TAKEN_AT_ONCE || self.link.has_buffered())
+            && let Ok(Some(received)) = self.link.receive()
+        {
+            taken += 1;
             if let Payload::Buffer(buffer) = received.payload {
                 self.link.free(buffer);
             }

@@ -7,11 +7,16 @@ use std::time::Duration;
 
 use weft_wire::Rank;
 
+use super::agent::unacknowledged_bytes_max;
 use super::branches::{Branches, END_LIMIT, Heard, Limits, misunderstood};
 use super::layout::HostsSpec;
 use super::remote::{Means, is_here};
 use super::tree::{LAUNCHER, plan};
 use crate::messages::hosts::{FromAgent, ToAgent};
+
+/// Bytes of messages of an agent that may wait while the launcher listens to others: of output no
+/// more than a window is under way, in messages of a byte each at worst.
+const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A host of the job.
 #[derive(Debug)]
@@ -25,6 +30,8 @@ pub(crate) struct Member {
     pub processes: Vec<u32>,
     /// Messages of its agent that have not been taken.
     pub said: VecDeque<FromAgent>,
+    /// Bytes of what it has said since the last time that all was taken.
+    waiting_bytes: usize,
     /// Bytes of output that have arrived and have not been acknowledged.
     pub owed_bytes: u32,
     /// True if its agent has been told that all its ranks have ended.
@@ -43,6 +50,7 @@ impl Member {
             count: 0,
             processes: Vec::new(),
             said: VecDeque::new(),
+            waiting_bytes: 0,
             owed_bytes: 0,
             is_finishing: false,
             finished: None,
@@ -53,6 +61,33 @@ impl Member {
     /// True if this rank is here.
     pub fn has(&self, rank: Rank) -> bool {
         rank.0.checked_sub(self.first).is_some_and(|index| index < self.count)
+    }
+
+    /// Notes that so many bytes of output have come.
+    ///
+    /// # Errors
+    /// It may not have sent as many yet, for a person.
+    pub fn owe(&mut self, bytes: usize) -> Result<(), String> {
+        let owed = self.owed_bytes as usize + bytes;
+        if owed > unacknowledged_bytes_max(self.count, self.is_finishing) {
+            return Err("it sends more output than there is room for".into());
+        }
+        self.owed_bytes = owed as u32;
+        Ok(())
+    }
+
+    /// Has a message of so many bytes wait until it is taken.
+    ///
+    /// # Errors
+    /// Too many wait, for a person.
+    fn keep(&mut self, message: FromAgent, bytes: usize) -> Result<(), String> {
+        let waiting = if self.said.is_empty() { 0 } else { self.waiting_bytes };
+        self.waiting_bytes = waiting + bytes;
+        if self.waiting_bytes > WAITING_BYTES_MAX {
+            return Err("its agent sends more than there is room for".into());
+        }
+        self.said.push_back(message);
+        Ok(())
     }
 
     /// The ranks here.
@@ -127,13 +162,16 @@ impl Members {
         while let Some(heard) = self.branches.next_heard() {
             match heard {
                 Heard::Lost(hosts, why) => self.lost.push_back((hosts, why)),
-                Heard::Said(host, message) => match FromAgent::parse(&message) {
-                    Ok(message) => self.all[usize::from(host)].said.push_back(message),
-                    Err(bad) => {
-                        let has_started = !self.all[usize::from(host)].processes.is_empty();
-                        self.branches.refuse(host, misunderstood(&bad, has_started));
+                Heard::Said(host, bytes) => {
+                    let member = &mut self.all[usize::from(host)];
+                    let kept = match FromAgent::parse(&bytes) {
+                        Ok(message) => member.keep(message, bytes.len()),
+                        Err(bad) => Err(misunderstood(&bad, !member.processes.is_empty())),
+                    };
+                    if let Err(why) = kept {
+                        self.branches.refuse(host, why);
                     }
-                },
+                }
             }
         }
     }

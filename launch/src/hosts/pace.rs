@@ -47,6 +47,10 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 const COPIED_ROUNDS: u32 = 4;
 const COPIED_LIMIT: Duration = Duration::from_millis(80);
 
+/// Messages that are taken in before the deadline is looked at again: whoever sends on and on, as
+/// anybody on the network may, must not keep a host from its own questions.
+pub(crate) const TAKEN_AT_ONCE: usize = 64;
+
 /// Progress of a host's part in finding out who reaches whom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
@@ -64,7 +68,8 @@ pub(crate) trait Probe {
     fn arrivals(&self) -> BorrowedFd<'_>;
     /// Asks those that have not answered, and greets all at once.
     fn ask(&mut self);
-    /// Takes in what has arrived: answers questions, notes answers.
+    /// Takes in what has arrived, [`TAKEN_AT_ONCE`] or a few more at most: answers questions, notes
+    /// answers. What is left keeps [`arrivals`](Self::arrivals) readable.
     fn take_in(&mut self);
     /// Progress of the probe.
     fn progress(&self) -> Progress;

@@ -14,7 +14,7 @@ use siphasher::sip::SipHasher24;
 use weft_seal::Secret;
 use weft_udp::UdpSettings;
 
-use super::pace::{Probe, Progress, asked, greeters};
+use super::pace::{Probe, Progress, TAKEN_AT_ONCE, asked, greeters};
 use crate::messages::hosts::{CANDIDATES_MAX, Candidate};
 use crate::messages::reached::{Reached, Unmet};
 use crate::mtu::Mtu;
@@ -303,7 +303,8 @@ impl Probe for UdpProbe {
 
     fn take_in(&mut self) {
         let mut bytes = vec![0; self.wide_bytes + 1];
-        while let Ok((length, source)) = self.socket.recv_from(&mut bytes) {
+        for _ in 0..TAKEN_AT_ONCE {
+            let Ok((length, source)) = self.socket.recv_from(&mut bytes) else { return };
             let Some((kind, from)) = self.open(&bytes[..length]) else { continue };
             // What an outsider sends again from elsewhere is not to hide that it came from there.
             if source == self.hosts[usize::from(from)] {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_peercred};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with,
     bind, connect, getsockname, listen, socket_with,
@@ -437,10 +437,10 @@ fn wait(socket: &OwnedFd, deadline: Instant) -> Result<(), Option<MeetError>> {
     }
 }
 
-/// The process at the other end, if it is one of this user's.
+/// The process at the other end, if it is one of this user's, in sight.
 fn other_end(channel: &OwnedFd) -> Result<Option<Pid>, Errno> {
-    let other = socket_peercred(channel)?;
-    Ok((other.uid == getuid()).then_some(other.pid))
+    let other = channel::peer(channel)?;
+    Ok(other.process.filter(|_| other.user == getuid()))
 }
 
 fn is(process: Pid, card: &Card) -> bool {

@@ -26,7 +26,7 @@ use weft_wire::Rank;
 use super::meet::ToPeer;
 use super::{Shared, card::Card, status};
 use crate::channel::{self, ReceiveError};
-use crate::desk::{Desks, Question};
+use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job_roll::JobRoll;
 use crate::member::PEER_LOST;
 use crate::outcome::DEADLOCKED;
@@ -204,6 +204,10 @@ impl Watch {
     /// Answers those who ask how the job stands, for the ranks of this host. Stacks are for them to
     /// take: this process may not stop its own threads, nor, perhaps, its peers'.
     fn answer(&self, question: Question) {
+        let askers = self.desks.askers(question);
+        if askers.is_empty() {
+            return;
+        }
         let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         let time = self.since.elapsed();
         let bytes = match question {
@@ -217,10 +221,10 @@ impl Watch {
             }
             Question::Memory => {
                 let (message, segments) = &self.memory;
-                return self.desks.hand_out(message, segments);
+                return hand_out(&askers, message, segments);
             }
         };
-        self.desks.answer(question, &bytes);
+        tell(askers, &bytes);
     }
 
     /// Looks if the ranks wait for one another, if it is time to.

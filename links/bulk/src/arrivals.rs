@@ -28,10 +28,13 @@ const UNKNOWN_MAX: usize = 32;
 const HELLO_WITHIN: Nanoseconds = 5_000_000_000;
 /// Connections accepted in one look at most: adversaries may connect faster than they are refused.
 const ACCEPTED_AT_ONCE: usize = 64;
+
 /// Connections to this rank.
 pub(crate) struct Arrivals {
     epoll: Arc<OwnedFd>,
     listener: TcpListener,
+    /// True while nobody is accepted, because no descriptor was left.
+    rests: bool,
     expected: Expected,
     /// By a number that is never used again.
     unknown: BTreeMap<u32, Unknown>,
@@ -77,6 +80,7 @@ impl Arrivals {
         Ok(Arrivals {
             epoll,
             listener,
+            rests: false,
             expected,
             unknown: BTreeMap::new(),
             next_unknown: 0,
@@ -136,8 +140,8 @@ impl Arrivals {
             let socket = match accept_with(&self.listener, flags) {
                 Ok(socket) => socket,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                // Nobody is there, or no descriptor is left: then nobody is heard for now.
-                Err(_) => return,
+                Err(Errno::AGAIN) => return,
+                Err(_) => return self.rest(true),
             };
             if self.unknown.len() >= UNKNOWN_MAX {
                 self.unknown.pop_first();
@@ -153,6 +157,16 @@ impl Arrivals {
             let unknown = Unknown { socket, since: self.now, hello: [0; HELLO_MAX], have: 0 };
             self.unknown.insert(number, unknown);
             self.greet(number, seals);
+        }
+    }
+
+    /// Listens no more, or again. Whoever connects when no descriptor is left cannot be accepted,
+    /// and would wake this rank again and again: he waits until the next look after paths.
+    fn rest(&mut self, rests: bool) {
+        let flags = if rests { EventFlags::empty() } else { EventFlags::IN };
+        let data = EventData::new_u64(LISTENER);
+        if epoll::modify(&*self.epoll, &self.listener, data, flags).is_ok() {
+            self.rests = rests;
         }
     }
 
@@ -213,9 +227,12 @@ impl Arrivals {
         self.busy.retain(|busy| *busy != source);
     }
 
-    /// Refuses those that have not shown whose they are in time.
+    /// Refuses those that have not shown whose they are in time, and listens again if it rested.
     pub fn tend(&mut self, now: Nanoseconds) {
         self.now = now;
+        if self.rests {
+            self.rest(false);
+        }
         let before = self.unknown.len();
         self.unknown.retain(|_, unknown| now.saturating_sub(unknown.since) < HELLO_WITHIN);
         self.refused += (before - self.unknown.len()) as u64;
@@ -270,3 +287,6 @@ impl Source<Box<[u8]>> for Arrivals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! side ends.
 //!
 //! May use nothing of Weft. Keeps: descriptors that are received are close-on-exec, and none is
-//! lost with a datagram that is refused.
+//! lost with a datagram that is refused; a [peer](Peer) without a number here is no process.
 
 #![forbid(unsafe_code)]
 
@@ -11,12 +11,14 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
     sendmsg, socketpair,
 };
+use rustix::process::{Pid, Uid};
 
 /// Descriptors that come with one datagram at most: a segment for each rank of a host, and what
 /// reaches others.
@@ -62,6 +64,28 @@ impl From<ReceiveError> for io::Error {
 /// Those of the system.
 pub fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+}
+
+/// Process at the other end of a connection between processes of a host, as the system knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// User that it was when it made its end.
+    pub user: Uid,
+    /// Its number here; `None` if it has none, because its namespace of processes is another one
+    /// that this process does not see into. Such a peer is nobody's parent, child or rank.
+    pub process: Option<Pid>,
+}
+
+/// The peer of a connected socket of the host. The only way by which Weft reads credentials.
+///
+/// # Errors
+/// Those of the system.
+pub fn peer(socket: impl AsFd) -> Result<Peer, Errno> {
+    let system = |error| Errno::from_raw_os_error(error as i32);
+    let credentials = getsockopt(&socket.as_fd(), PeerCredentials).map_err(system)?;
+    // The system says 0 of a process that is out of sight, which is no number of a process.
+    let process = Some(credentials.pid()).filter(|&number| number > 0).and_then(Pid::from_raw);
+    Ok(Peer { user: Uid::from_raw(credentials.uid()), process })
 }
 
 /// Sends one datagram; blocks only while the other side has not read many earlier ones.

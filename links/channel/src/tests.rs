@@ -32,3 +32,12 @@ fn a_datagram_longer_than_any_message_is_refused() {
     let refused = receive(&there, RecvFlags::DONTWAIT, MOST);
     assert!(matches!(refused, Err(ReceiveError::Long)));
 }
+
+#[test]
+fn the_peer_of_a_connection_is_whoever_made_it() {
+    let (here, _there) = pair().unwrap();
+    let own = Some(rustix::process::getpid());
+    assert_eq!(peer(&here), Ok(Peer { user: rustix::process::geteuid(), process: own }));
+    let (no_socket, _) = rustix::pipe::pipe().unwrap();
+    assert_eq!(peer(&no_socket), Err(Errno::NOTSOCK));
+}

@@ -81,7 +81,7 @@ pub fn format_files(files: &[PathBuf], only_check: bool, color: bool) -> Outcome
                 output.push_str(&format!("{}\n", path.display()));
             }
             Ok(Some(text)) => {
-                if let Err(error) = std::fs::write(path, text) {
+                if let Err(error) = crate::files::replace(path, &text) {
                     let name = path.display();
                     errors.push_str(&format!("orcac: {name} cannot be written: {error}\n"));
                 }

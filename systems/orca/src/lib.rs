@@ -11,6 +11,7 @@
 pub mod check;
 pub mod command;
 pub mod diagnostics;
+pub mod files;
 pub mod format;
 pub mod generate;
 pub mod instances;

@@ -7,6 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use clap::{Parser, Subcommand};
 use weft_orca::command::{Outcome, check_files, format_files, translate};
+use weft_orca::files::are_same;
 use weft_orca::server::serve;
 use weft_orca::simulated::Simulated;
 use weft_orca::started::Ends;
@@ -152,19 +153,21 @@ fn finished(result: Result<(), String>) -> ExitCode {
 
 fn build(output: Option<PathBuf>, c: bool, files: &[PathBuf]) -> Result<(), String> {
     let text = translate(files, colored())?;
+    let is_source = |path: &Path| files.iter().any(|file| file == path || are_same(file, path));
+    let refused = "would have the name of its source: name it by --output\n";
     if c {
         return match output {
             None => std::io::stdout()
                 .write_all(text.as_bytes())
                 .map_err(|error| format!("orcac: the C cannot be written: {error}\n")),
+            Some(path) if is_source(&path) => Err(format!("orcac: the C {refused}")),
             Some(path) => std::fs::write(&path, text)
                 .map_err(|error| format!("orcac: {} cannot be written: {error}\n", path.display())),
         };
     }
     let program = output.or_else(|| files.first().map(|file| file.with_extension("")));
-    let program = program
-        .filter(|program| !files.contains(program))
-        .ok_or("orcac: the program would have the name of its source: name it by --output\n")?;
+    let program = program.filter(|program| !is_source(program));
+    let program = program.ok_or_else(|| format!("orcac: the program {refused}"))?;
     Weft::find()?.compile(&text, &program, Ranks::Processes)
 }
 

@@ -2,7 +2,10 @@ use super::*;
 
 fn names(only: &[&str]) -> Vec<&'static str> {
     let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-    all(&Testbed::Host, Path::new("/nowhere"), &only, None).iter().map(|peer| peer.name()).collect()
+    all(&Testbed::Host, Path::new("/proc/nowhere"), &only, None)
+        .iter()
+        .map(|peer| peer.name())
+        .collect()
 }
 
 #[test]

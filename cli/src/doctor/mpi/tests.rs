@@ -59,10 +59,10 @@ fn the_provider_is_where_libfabric_looks() {
     assert_eq!(of_provider(Some(with.path().into()), &found).status, Status::Ok);
     let unsaid = of_provider(None, &found);
     assert!(unsaid.status == Status::Ok && unsaid.detail.ends_with("export FI_PROVIDER_PATH=/p"));
-    let wrong = of_provider(Some("/nowhere".into()), &found);
-    assert_eq!(wrong.detail, "FI_PROVIDER_PATH is /nowhere, where there is no libweft-fi.so");
+    let wrong = of_provider(Some("/proc/nowhere".into()), &found);
+    assert_eq!(wrong.detail, "FI_PROVIDER_PATH is /proc/nowhere, where there is no libweft-fi.so");
     assert_eq!(advice(&wrong), "export FI_PROVIDER_PATH=/p (weft mpirun does)");
-    for listed in [None, Some("/nowhere".into())] {
+    for listed in [None, Some("/proc/nowhere".into())] {
         let nowhere = of_provider(listed, &Err("it is nowhere".into()));
         assert_eq!((nowhere.status, nowhere.detail.as_str()), (Status::Problem, "it is nowhere"));
     }

@@ -12,20 +12,31 @@ use crate::hosts::layout::{
 };
 use weft_seal::Protection;
 
-/// A host with one rank whose agent ends at once, which the start of the job has read, and left.
-fn started() -> Started {
+/// A host with one rank whose agent is this script for the shell.
+fn members(agent: &str) -> Members {
     let mut spec = HostsSpec::new(vec![HostWish { name: "elsewhere".into(), ranks: Some(1) }]);
-    let arguments = ["-c", "exit 3"].map(OsString::from).to_vec();
+    let arguments = ["-c", agent].map(OsString::from).to_vec();
     spec.remote_shell = RemoteShell { program: "sh".into(), arguments };
     let mut members = Members::start(&spec, Duration::from_secs(60)).unwrap();
     members[0].count = 1;
+    members
+}
+
+/// Takes in what has come, and sorts it.
+fn listen(members: &mut Members, clock: &Clock) {
+    let sources: Vec<_> = members.branches.sources(true).collect();
+    for source in wait_for(&sources, None).unwrap() {
+        members.branches.attend(source, clock.now());
+    }
+    members.sort();
+}
+
+/// A host with one rank whose agent ends at once, which the start of the job has read, and left.
+fn started() -> Started {
+    let mut members = members("exit 3");
     let clock = Clock::start();
     while members.lost.is_empty() {
-        let sources: Vec<_> = members.branches.sources(true).collect();
-        for source in wait_for(&sources, None).unwrap() {
-            members.branches.attend(source, clock.now());
-        }
-        members.sort();
+        listen(&mut members, &clock);
     }
     let host = HostLayout {
         name: "elsewhere".into(),
@@ -54,4 +65,39 @@ fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
     conductor.catch_up();
     assert!(conductor.members[0].is_lost);
     assert!(conductor.job.is_over(), "all its ranks were there");
+}
+
+/// Output that an agent sends on and on, whether there is room or not.
+#[test]
+fn an_agent_that_sends_more_output_than_it_may_is_refused() {
+    let settings = Settings { window_packets: 4, frame_bytes: 1024, frames: 4, ..Settings::new(1) };
+    let mut spec = JobSpec::new(settings, "program");
+    let directory = tempfile::tempdir().unwrap();
+    spec.output.directory = Some(directory.path().into());
+    let mut conductor = Conductor::new(&spec, started()).unwrap();
+    let mut send = || {
+        let piece = FromAgent::Output(Rank(0), crate::output::Kind::Out, vec![b'x'; 16 * 1024]);
+        conductor.heard(0, piece)
+    };
+    let taken = (0..1000).map_while(|_| send().ok()).count();
+    assert_eq!(taken, 18, "its window, and a piece of each stream");
+    assert_eq!(send(), Err("it sends more output than there is room for".into()));
+}
+
+/// Messages that nobody takes, because the launcher waits for other hosts.
+#[test]
+fn an_agent_that_talks_on_while_others_are_listened_to_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("messages");
+    let message = FromAgent::InputTaken.emit();
+    let framed = [&(message.len() as u32).to_le_bytes()[..], &message].concat();
+    std::fs::write(&file, framed.repeat(4096)).unwrap();
+    let mut members = members(&format!("while cat {}; do :; done", file.display()));
+    let clock = Clock::start();
+    while members.lost.is_empty() {
+        listen(&mut members, &clock);
+        assert!(members[0].said.len() * message.len() <= 8 * 1024 * 1024);
+    }
+    assert_eq!(members.lost[0].0, [0]);
+    assert!(members.lost[0].1.contains("more than there is room for"), "{:?}", members.lost);
 }

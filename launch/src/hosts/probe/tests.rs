@@ -107,6 +107,21 @@ fn outsiders_are_not_answered() {
     assert_eq!(hosts[1].reached().unmet, [without(0)]);
 }
 
+/// Somebody who sends faster than a host reads.
+#[test]
+fn outsiders_keep_no_host_from_looking_at_its_deadline() {
+    let [mut host, other] = meet([(5, Mtu::USUAL); 2]);
+    let outsider = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = host.socket.local_addr().unwrap();
+    (0..=TAKEN_AT_ONCE).for_each(|_| assert_eq!(outsider.send_to(b"noise", address).unwrap(), 5));
+    host.take_in();
+    assert_eq!(host.socket.recv(&mut [0; 8]).unwrap(), 5, "one is left");
+    // It is heard all the same, with what comes behind.
+    other.send(QUESTION, 0);
+    host.take_in();
+    assert_eq!(host.sources[&1], other.socket.local_addr().unwrap());
+}
+
 #[test]
 fn hosts_that_only_short_questions_reach_are_told_apart() {
     // What is longer than a host expects is nothing to it, as if it had been lost.

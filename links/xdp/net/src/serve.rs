@@ -5,13 +5,13 @@ use crate::host::{XdpHost, XdpOptions};
 use crate::program::is_built;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
-use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain, socket_peercred};
+use rustix::net::sockopt::{Timeout, set_socket_timeout, socket_domain};
 use rustix::net::{AddressFamily, SendFlags, SocketType, sockopt};
 use rustix::process::{getppid, getuid};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
-use weft_channel::{DESCRIPTORS_MAX, send};
+use weft_channel::{DESCRIPTORS_MAX, peer, send};
 use weft_xdp::request::{FromNet, Request, ToNet, receive};
 use weft_xdp::{Bound, Interface, Layout, XdpError};
 
@@ -39,15 +39,15 @@ pub fn check_caller(socket: BorrowedFd<'_>) -> Result<(), Stranger> {
     if !is_ours {
         return Err(Stranger::NoSocket);
     }
-    let maker = socket_peercred(socket).map_err(|_| Stranger::NoSocket)?;
-    if maker.uid != getuid() {
+    let maker = peer(socket).map_err(|_| Stranger::NoSocket)?;
+    if maker.user != getuid() {
         return Err(Stranger::OtherUser);
     }
-    // One that is gone is no parent any more.
-    if getppid() != Some(maker.pid) {
-        return Err(Stranger::OtherProcess);
+    // One that is gone is no parent any more, and one that is out of sight is not known to be it.
+    match maker.process {
+        Some(maker) if getppid() == Some(maker) => Ok(()),
+        _ => Err(Stranger::OtherProcess),
     }
-    Ok(())
 }
 
 /// Things that were made for a caller.

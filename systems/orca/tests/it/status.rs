@@ -108,6 +108,54 @@ fn files_are_formatted_in_place() {
 }
 
 #[test]
+fn a_formatted_file_keeps_its_permissions_and_its_links() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().expect("directory");
+    let (path, link) = (directory.path().join("a.orca"), directory.path().join("link.orca"));
+    std::fs::write(&path, "process OrcaMain();begin end;").expect("written");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("permitted");
+    std::os::unix::fs::symlink("a.orca", &link).expect("linked");
+    assert_eq!(orcac(&["fmt", &link.display().to_string()]).status.code(), Some(0));
+    assert_eq!(read(&path), "process OrcaMain();\nbegin\nend;\n");
+    assert!(link.is_symlink());
+    assert_eq!(path.metadata().expect("there").permissions().mode() & 0o777, 0o640);
+    assert_eq!(directory.path().read_dir().expect("read").count(), 2, "nothing is left beside");
+}
+
+/// A process that may write no byte finds what another does on a full disk.
+#[test]
+fn a_file_that_cannot_be_written_stays_as_it_is() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca");
+    let text = "process OrcaMain();begin end;";
+    std::fs::write(&path, text).expect("written");
+    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" fmt \"$1\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_orcac")]).arg(&path);
+    let output = shell.output().expect("the shell runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(self::text(&output.stderr).contains("a.orca cannot be written: File too large"));
+    assert_eq!(read(&path), text);
+    assert_eq!(directory.path().read_dir().expect("read").count(), 1, "nothing is left beside");
+}
+
+#[test]
+fn nothing_is_written_over_a_source() {
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("a.orca");
+    let text = "process OrcaMain();\nbegin\nend;\n";
+    std::fs::write(&path, text).expect("written");
+    let (name, folder) = (path.display().to_string(), directory.path().display());
+    let other = format!("{folder}/./a.orca");
+    for arguments in [&["build", "-o", &other, &name][..], &["build", "--c", "-o", &name, &other]] {
+        let output = orcac(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(self::text(&output.stderr).contains("would have the name of its source"));
+        assert_eq!(read(&path), text);
+    }
+}
+
+#[test]
 fn a_file_with_errors_stays_as_it_is() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("a.orca");

@@ -23,7 +23,7 @@ fn a_word_is_a_program_with_its_options() {
     assert_eq!(small.to_string(), "cg --rows 8");
     let shell = program("/bin/sh -c true").unwrap();
     assert_eq!((shell.name().as_str(), shell.to_string().as_str()), ("sh", "sh -c true"));
-    assert_eq!(shell.compile(Path::new("/nowhere")).unwrap(), "/bin/sh");
+    assert_eq!(shell.compile(Path::new("/proc/nowhere")).unwrap(), "/bin/sh");
 }
 
 #[test]

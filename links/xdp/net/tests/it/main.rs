@@ -237,6 +237,20 @@ fn strangers_are_refused() {
     is_refused(of_root, "another user");
 }
 
+/// Inside a namespace of processes the system says 0 of those outside: of the parent, and of
+/// whoever made the socket.
+#[test]
+fn a_parent_that_is_out_of_sight_is_a_stranger() {
+    if !available() {
+        return;
+    }
+    let (socket, theirs) = pair(SocketType::SEQPACKET);
+    send(&socket, &ToNet::Look.emit(), &[], SendFlags::empty()).unwrap();
+    let mut inside = Command::new("unshare");
+    inside.args(["--pid", "--fork", PROGRAM]).stdin(theirs);
+    is_refused(inside, "did not start this process");
+}
+
 #[test]
 fn it_says_that_it_can() {
     if !available() {
