@@ -104,7 +104,7 @@ mpi-apps:
 # What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
-	$(CARGO) test --locked --workspace
+	target/debug/xtask test
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' test-loom test-lints count-build
 	$(COUNT) --check
 
