@@ -2,19 +2,23 @@
 
 CARGO := cargo
 RELEASE := target/release
-# What is measured and installed is built with more care, which takes minutes.
+# What is measured, and what is installed, is built with more care, which takes minutes.
 MEASURED := target/measured
 MEASURE := $(CARGO) build --locked --profile measured
+INSTALLED := target/installed
+INSTALL := $(CARGO) build --locked --profile installed
 
 # What the demo builds; `cargo run -p xtask -- demo` counts its crates and its seconds.
 DEMO := --package weft-cli --package weft-asp --bin weft --bin asp --features weft-cli/pure-rust
 
-# The commands, of which `weft` finds the others beside itself, and the programs that come with them.
-# `weft-net` is what they have AF_XDP by: it is the one that may be given capabilities (docs/guide/hosts.md).
-COMMANDS := weft weft-inspect weft-sim weft-bench weft-compare weft-application weft-net orcac
-PROGRAMS := asp awari qr sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
+# What people run, which lies in one folder: there `weft` finds all else. `weft-net` is what it has AF_XDP by: it is the one
+# that may be given capabilities (docs/guide/hosts.md). All others are one file of many names, which are hard links.
+COMMANDS := weft weft-net weft-programs
+PROGRAMS := weft-inspect weft-sim weft-bench weft-compare weft-application orcac asp awari qr sor leq tsp puzzle weft-game fft radix lu barnes water weft-example
 HEADERS := weft.h weft-objects.h weft-sim.h weft-game.h
-BINS := $(addprefix --bin ,$(COMMANDS) $(PROGRAMS))
+BINS := $(addprefix --package ,weft-cli weft-net weft-programs) $(addprefix --bin ,$(COMMANDS))
+# Gives the file its names.
+LINK = for program in $(PROGRAMS); do ln -f $(1)/weft-programs $(1)/$$program || exit; done
 
 # How long `make fuzz` runs each target, and which targets: all of them unless some are named.
 FUZZ_SECONDS := 60
@@ -82,6 +86,7 @@ setup:
 build:
 	@./setup build
 	@$(CARGO) build --locked --release $(BINS)
+	@$(call LINK,$(RELEASE))
 
 # Only what the demo runs.
 demo:
@@ -99,7 +104,7 @@ mpi-apps:
 # What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
-	$(CARGO) test --locked --workspace
+	target/debug/xtask test
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' test-loom test-lints count-build
 	$(COUNT) --check
 
@@ -193,6 +198,7 @@ compare:
 paper:
 	@./setup paper
 	@$(MEASURE) --quiet $(BINS)
+	@$(call LINK,$(MEASURED))
 	@$(CARGO) run --locked --profile measured --quiet --package weft-paper
 
 # The applications of the thesis's chapter 8 on 64 simulated ranks, some minutes on two cores.
@@ -209,6 +215,7 @@ study-ranks:
 study-hosts:
 	@./setup paper
 	@$(MEASURE) --quiet $(BINS)
+	@$(call LINK,$(MEASURED))
 	@$(CARGO) run --locked --profile measured --quiet --package weft-paper -- --on-hosts
 
 soak:
@@ -283,14 +290,14 @@ fuzz-keep:
 
 install:
 	@./setup build
-	@$(MEASURE) $(BINS)
-	@$(MEASURE) --package weft-c --package weft-libfabric --package weft-libfabric-host
-	@$(MAKE) --no-print-directory install-files RELEASE=$(MEASURED)
+	@$(INSTALL) $(BINS) --package weft-c --package weft-libfabric --package weft-libfabric-host --lib
+	@$(MAKE) --no-print-directory install-files RELEASE=$(INSTALLED)
 
 # Only copies what is built in $(RELEASE).
 install-files:
 	@install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin include lib/pkgconfig lib/libfabric/host) $(MAN3)
-	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS) $(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	@install -m 755 $(addprefix $(RELEASE)/,$(COMMANDS)) $(DESTDIR)$(PREFIX)/bin
+	@$(call LINK,$(DESTDIR)$(PREFIX)/bin)
 	@install -m 644 $(addprefix bindings/c/include/,$(HEADERS)) $(DESTDIR)$(PREFIX)/include
 	@install -m 644 $(RELEASE)/libweft.a $(DESTDIR)$(PREFIX)/lib
 	@install -m 755 $(RELEASE)/libweft.so $(DESTDIR)$(PREFIX)/lib/libweft.so.$(VERSION)

@@ -11,9 +11,11 @@
 mod demo;
 mod deny;
 mod header;
+mod suite;
 mod tidy;
 
 use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,10 +25,12 @@ Checks of this repository.
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
   cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
   cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
+  cargo run -p xtask -- test    all tests, programs of them side by side, or those of --package NAME
   cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
 
 fn main() -> ExitCode {
-    match run(std::env::args().skip(1).collect()) {
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match run(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -35,13 +39,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: Vec<String>) -> Result<()> {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+fn run(words: &[OsString]) -> Result<()> {
+    // Cargo's words are anything.
+    if let [record, folder, words @ ..] = words
+        && record == "record"
+    {
+        return suite::record(Path::new(folder), words);
+    }
+    let arguments: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let arguments: Vec<&str> = arguments.iter().map(|word| &**word).collect();
     match arguments[..] {
         ["tidy"] => report(&root()?),
         ["deny"] => deny::run(&root()?),
         ["demo"] => demo::run(&root()?),
         ["header"] => header::write(&root()?),
+        ["test"] => suite::run(&root()?, &["--workspace"]),
+        ["test", ref packages @ ..] => suite::run(&root()?, packages),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

@@ -42,3 +42,8 @@ pub use lookup::LookupError;
 pub use options::{On, Options};
 pub use relax::relax;
 pub use run::{Error, Solved, run, solve};
+
+/// The program `asp`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

@@ -2,12 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use weft::prelude::*;
-
-#[weft::main]
-fn main(weft: Weft) -> anyhow::Result<()> {
-    if let Some(options) = weft_app_common::arguments::<weft_asp::Options>(&weft)? {
-        weft_asp::run(&weft, &options)?;
-    }
-    Ok(())
+fn main() -> std::process::ExitCode {
+    weft_asp::main()
 }

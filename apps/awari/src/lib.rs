@@ -75,3 +75,8 @@ pub use index::{MOST_STONES, board_of, count, index_of};
 pub use make::{Made, make};
 pub use options::{CheckOptions, Command, MakeOptions, Options};
 pub use run::run;
+
+/// The program `awari`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

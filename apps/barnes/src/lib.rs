@@ -37,3 +37,8 @@ pub use cell::CellWords;
 pub use error::Error;
 pub use options::Options;
 pub use run::{Solved, run, solve};
+
+/// The program `barnes`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_shared(run)
+}

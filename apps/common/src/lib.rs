@@ -5,6 +5,7 @@
 //!   bytes from a *named* rank in the order they were sent. [`Mailboxes`] gives it on Weft,
 //!   [`Alone`] for one rank, [`on_threads`] between threads, for tests without a job; [`Tree`]
 //!   broadcasts by its messages from rank to rank;
+//! - [`run_messages`] is the `main` of a program on messages;
 //! - [`Shared`] is a rank of a program on shared regions (`weft-region`) instead, and
 //!   [`run_shared`] its `main`; [`Coherence`] says how they are kept coherent;
 //! - [`crew`] runs a program by bare threads, which programs on Weft are compared with;
@@ -62,7 +63,7 @@ pub use progress::Progress;
 pub use recorded::Recorded;
 pub use shared::{Family, Measured, Shared, print, run_shared};
 pub use shell::command_line;
-pub use start::{Ranks, StartError, agree, arguments};
+pub use start::{Ranks, StartError, agree, arguments, run_messages};
 pub use stretch::{MEASURED, Stretch, stretch};
 pub use threads::{ThreadExchange, on_threads};
 pub use traffic::{Traffic, gather_traffic, summary, table};

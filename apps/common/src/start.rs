@@ -1,3 +1,6 @@
+use std::error::Error;
+use std::process::ExitCode;
+
 use clap::Parser;
 use clap::error::ErrorKind;
 
@@ -54,6 +57,17 @@ pub fn arguments<O: Parser>(
     ranks: &impl Ranks<Error: Into<StartError>>,
 ) -> Result<Option<O>, StartError> {
     first_to_speak(ranks, parse(ranks.is_first(), O::try_parse()), Into::into)
+}
+
+/// The `main` of a program on messages: joins the job that this process was started in, reads the
+/// command line, runs `program`, and leaves. Without a launcher it is a job of one rank.
+pub fn run_messages<O: Parser, E: Error + 'static>(
+    program: impl FnOnce(&Weft, &O) -> Result<(), E>,
+) -> ExitCode {
+    weft::run(|weft| match arguments(&weft)? {
+        Some(options) => Ok(program(&weft, &options)?),
+        None => Ok::<_, Box<dyn Error>>(()),
+    })
 }
 
 /// Lets rank 0 speak first when something failed that usually fails on every rank alike.

@@ -105,3 +105,21 @@ pub fn named(name: &str) -> Option<Example> {
 pub fn list() -> String {
     ALL.iter().map(|Example { name, about, .. }| format!("  {name:<10} {about}\n")).collect()
 }
+
+/// The program `weft-example`, which runs the example that its first word names.
+pub fn main() -> std::process::ExitCode {
+    let mut words = std::env::args().skip(1);
+    match (words.next().as_deref().and_then(named), words.next()) {
+        (Some(example), None) => match example.run {
+            Program::Messages(run) => weft::run(run),
+            Program::Regions(run) => weft::run_packets(run),
+        },
+        _ => weft::run(|weft| match weft.rank().0 {
+            0 => Err(format!(
+                "there are these examples:\n{}name one: weft run -n 4 -- weft-example ping",
+                list()
+            )),
+            _ => weft.barrier().map_err(|error| error.to_string()),
+        }),
+    }
+}

@@ -24,3 +24,8 @@ mod verify;
 pub use complex::Complex;
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};
+
+/// The program `fft`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_shared(run)
+}

@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    weft_app_common::run_shared(weft_fft::run)
+fn main() -> std::process::ExitCode {
+    weft_fft::main()
 }

@@ -34,3 +34,8 @@ pub use options::{Choice, Command, GameName, Options, PerftOptions, RulesOptions
 pub use othello::Othello;
 pub use rules::{RulesError, load};
 pub use run::{Error, run};
+
+/// The program `weft-game`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

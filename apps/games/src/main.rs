@@ -2,12 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-use weft::prelude::*;
-
-#[weft::main]
-fn main(weft: Weft) -> anyhow::Result<()> {
-    if let Some(options) = weft_app_common::arguments::<weft_games::Options>(&weft)? {
-        weft_games::run(&weft, &options)?;
-    }
-    Ok(())
+fn main() -> std::process::ExitCode {
+    weft_games::main()
 }

@@ -23,3 +23,8 @@ mod verify;
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};
 pub use sweep::sweep;
+
+/// The program `leq`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

@@ -26,3 +26,8 @@ pub use input::{InputError, Instance};
 pub use korf::KORF;
 pub use options::Options;
 pub use run::{Error, run, solve};
+
+/// The program `puzzle`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

@@ -24,3 +24,8 @@ pub mod verify;
 pub use options::Options;
 pub use problem::Problem;
 pub use run::{Error, Solved, run, solve};
+
+/// The program `qr`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

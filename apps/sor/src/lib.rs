@@ -20,3 +20,8 @@ pub mod threads;
 
 pub use options::Options;
 pub use run::{Error, Solved, run, solve};
+
+/// The program `sor`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

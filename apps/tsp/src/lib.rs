@@ -21,3 +21,8 @@ mod towns;
 pub use options::Options;
 pub use run::{Error, run};
 pub use towns::InputError;
+
+/// The program `tsp`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_messages(run)
+}

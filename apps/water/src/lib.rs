@@ -28,3 +28,8 @@ pub use error::Error;
 pub use options::Options;
 pub use run::{Solved, run, solve};
 pub use shared::Words;
+
+/// The program `water`, a rank of a job or a job of its own.
+pub fn main() -> std::process::ExitCode {
+    weft_app_common::run_shared(run)
+}

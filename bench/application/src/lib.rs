@@ -12,9 +12,11 @@ mod causes;
 mod jobs;
 mod measured;
 mod options;
+mod program;
 mod rank;
 mod turns;
 
 pub use options::Options;
+pub use program::main;
 pub use rank::rank;
 pub use turns::run;

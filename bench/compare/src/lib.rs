@@ -16,6 +16,7 @@
 mod figures;
 mod peers;
 mod plot;
+mod program;
 mod programs;
 mod report;
 mod testbed;
@@ -24,6 +25,7 @@ mod turns;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+pub use program::main;
 use std::path::PathBuf;
 use testbed::Testbed;
 

@@ -38,6 +38,7 @@ mod order;
 mod pages;
 pub mod pair;
 mod poll;
+mod program;
 mod protocols;
 mod put;
 mod rate;
@@ -51,3 +52,4 @@ mod trace;
 mod upcalls;
 
 pub use launch::{Kind, RANK, Spec, rank, run};
+pub use program::main;

@@ -17,6 +17,7 @@ pub mod generate;
 pub mod instances;
 pub mod lexer;
 pub mod parser;
+mod program;
 pub mod server;
 pub mod simulated;
 pub mod source;
@@ -27,6 +28,7 @@ pub mod tree;
 
 use check::Facts;
 use diagnostics::{Diagnostic, sorted};
+pub use program::main;
 use source::Sources;
 use tree::File;
 

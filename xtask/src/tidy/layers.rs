@@ -36,6 +36,8 @@ enum Layer {
     Macros,
     Bindings,
     Cli,
+    /// All programs in one file.
+    Programs,
     Bench,
     World,
     /// Simulations, and programs that `weft sim`, `weft bench` and `make paper` run: part of the
@@ -75,6 +77,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("bindings", "rust/macros") => Macros,
         ("bindings", _) => Bindings,
         ("cli", "" | "inspect" | "sim") => Cli,
+        ("cli", "programs") => Programs,
         ("bench", _) => Bench,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
@@ -113,10 +116,12 @@ impl Layer {
 /// True if the crates of `from` may depend on those of `to`.
 fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
-        (World | Testing | Simulation, _)
+        (World | Testing | Simulation | Programs, _)
         | (Bindings | Cli | Bench, Simulation)
         | (Bench, Hosts | World) => true,
-        (_, Cli | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => false,
+        (_, Cli | Programs | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => {
+            false
+        }
         (Conformance | Link | LinkApi, LinkApi) => true,
         (_, Conformance) => false,
         (Trace | Report, Wire) | (Report, Trace) => true,
@@ -162,7 +167,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
         (_, to) if to.is_testing() => {
             "what users run does not contain tests; make it a dev-dependency"
         }
-        (_, Cli | Net | Xtask) => "a program is the end of a path; nothing builds on it",
+        (_, Cli | Net | Programs | Xtask) => "a program is the end of a path; nothing builds on it",
         (Xtask, _) => "the checks build when the rest of the tree does not",
         (Apps | AppCommon, Apps) => "applications stand alone; what they share is in apps/common",
         (Wire, _) => "wire is header layouts and nothing else",

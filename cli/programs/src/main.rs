@@ -1,0 +1,61 @@
+//! Commands and programs of Weft in one file that has a name for each (hard links): what they share
+//! is compiled and optimized once, and is there once. By any other name it lists them, a line each,
+//! for who makes the links. `weft` is a file of its own, which is all that the demo needs beside a
+//! program, and so is `weft-net`, which alone may be given capabilities.
+
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Names, and the `main` of each.
+const PROGRAMS: [(&str, fn() -> ExitCode); 20] = [
+    ("weft-inspect", weft_inspect::main),
+    ("weft-sim", weft_sim::main),
+    ("weft-bench", weft_bench::main),
+    ("weft-compare", weft_compare::main),
+    ("weft-application", weft_application::main),
+    ("orcac", weft_orca::main),
+    ("asp", weft_asp::main),
+    ("awari", weft_awari::main),
+    ("qr", weft_qr::main),
+    ("sor", weft_sor::main),
+    ("leq", weft_leq::main),
+    ("tsp", weft_tsp::main),
+    ("puzzle", weft_puzzle::main),
+    ("weft-game", weft_games::main),
+    ("fft", weft_fft::main),
+    ("radix", weft_radix::main),
+    ("lu", weft_lu::main),
+    ("barnes", weft_barnes::main),
+    ("water", weft_water::main),
+    ("weft-example", weft_examples::main),
+];
+
+fn main() -> ExitCode {
+    // Whoever gives one name capabilities gives them to all.
+    if let Err(error) = weft_launch::forgo_capabilities() {
+        eprintln!("weft: {error}");
+        return ExitCode::FAILURE;
+    }
+    let called = env::args_os().next();
+    let file = env::current_exe().ok();
+    let names = [called.as_deref().map(Path::new), file.as_deref()];
+    match names.into_iter().flatten().find_map(|path| named(path.file_name()?)) {
+        Some(main) => main(),
+        None => {
+            PROGRAMS.iter().for_each(|(name, _)| println!("{name}"));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// The program of this name.
+fn named(name: &OsStr) -> Option<fn() -> ExitCode> {
+    PROGRAMS.iter().find(|(known, _)| name == *known).map(|(_, main)| *main)
+}
+
+#[cfg(test)]
+mod tests;
