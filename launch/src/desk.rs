@@ -91,12 +91,11 @@ impl Desks {
         desk.map(|(_, desk)| desk.askers()).unwrap_or_default()
     }
 
-    /// Answers those that ask for the memory with this message and these segments.
-    pub fn hand_out(&self, message: &[u8], segments: &[OwnedFd]) {
-        let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
+    /// Answers those that ask for the memory with this message and its file.
+    pub fn hand_out(&self, message: &[u8], memory: &OwnedFd) {
         for Asker(asker) in self.askers(Question::Memory) {
             // Who cannot take it is told nothing, and hears that from the system.
-            let _ = channel::send(&asker, message, &segments, SendFlags::DONTWAIT);
+            let _ = channel::send(&asker, message, &[memory.as_fd()], SendFlags::DONTWAIT);
         }
     }
 
@@ -185,7 +184,7 @@ pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
 ///
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer, or has no memory.
-pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, Vec<OwnedFd>)> {
+pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
     let (desk, _) = connect(launcher, Question::Memory)?;
     let received = match channel::receive(&desk, RecvFlags::empty()) {
         Ok(received) => received,
@@ -194,7 +193,10 @@ pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, Vec<OwnedFd>)> {
         Err(ReceiveError::Bad(bad)) => return Err(io::Error::other(bad)),
     };
     match ToRank::parse(&received.bytes).map_err(io::Error::other)? {
-        ToRank::Welcome(welcome) => Ok((welcome, received.descriptors)),
+        ToRank::Welcome(welcome) => {
+            let memory = received.descriptors.into_iter().next();
+            Ok((welcome, memory.ok_or(io::ErrorKind::InvalidData)?))
+        }
         ToRank::Start(_) => Err(io::ErrorKind::InvalidData.into()),
     }
 }

@@ -229,8 +229,8 @@ impl<'a> Supervision<'a> {
             Question::Why => self.job_roll().emit(),
             Question::Snapshot => self.snapshot().to_json(),
             Question::Memory => {
-                let (message, segments) = self.crew.memory();
-                return self.desks.hand_out(&message, segments);
+                let (message, memory) = self.crew.memory();
+                return self.desks.hand_out(&message, memory);
             }
         };
         self.desks.answer(question, &bytes);

@@ -11,7 +11,7 @@ use crate::collect::Counter;
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 
 /// Packets in one direction after which their sender looks for credits: these come in a packet of
 /// their own once half a window is owed.
@@ -33,11 +33,11 @@ pub fn play(counter: &Counter) -> Result<()> {
 /// The first `N` ranks of a job of `ranks`, joined as processes join that share a host.
 fn ranks<const N: usize>(ranks: u16) -> Result<[Packets; N]> {
     let memory = Settings::new(ranks);
-    let segments = create_segments(&memory).context("shared memory")?;
+    let file = create_memory(&memory).context("shared memory")?;
     let mut all = Vec::new();
     for rank in 0..N {
         let rank = Rank(rank as u16);
-        let link = Shm::attach(rank, memory, &segments).context("a rank's memory")?;
+        let link = Shm::attach(rank, memory, &file).context("a rank's memory")?;
         let protocol = weft_endpoint::Settings {
             shape: Shape::Flat,
             ..weft_endpoint::Settings::new(ranks, memory.window_packets)
