@@ -94,6 +94,10 @@ impl Finding {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Memory {
     ranks: u16,
+    /// Credits of a pair.
+    window_packets: u16,
+    /// Rings of a rank to all others, a part of what follows.
+    rings_bytes: u64,
     bytes_per_rank: u64,
     bytes: u64,
 }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Parallel computing over user-level packets, on one machine.
+/// Parallel computing over user-level packets, on one machine or several.
 #[derive(Parser)]
 #[command(name = "weft", version, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Weft {

@@ -14,8 +14,8 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
-    Binding, Bulk, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Protection, RANKS_MAX, Settings,
-    is_wanted,
+    Binding, Bulk, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Protection,
+    RANKS_MAX, Settings, is_wanted,
 };
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, UnknownPreset};
@@ -27,7 +27,7 @@ use crate::deadlocks::Deadlocks;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Ranks, 1 to 64 on each host [default: one per core]
+    /// Ranks, 1 to 1024 [default: one per core]
     #[arg(short = 'n', long, value_name = "P", value_parser = ranks)]
     ranks: Option<u16>,
     /// Link that packets take; auto takes the best that works here
@@ -170,7 +170,7 @@ enum Bind {
 
 fn ranks(text: &str) -> std::result::Result<u16, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
-    ranks.ok_or_else(|| format!("a job on one host has 1 to {MAX_RANKS} ranks"))
+    ranks.ok_or_else(|| format!("a job has 1 to {RANKS_MAX} ranks"))
 }
 
 fn silence(text: &str) -> std::result::Result<Duration, String> {
@@ -255,9 +255,6 @@ impl Arguments {
                 "an interface does not hear itself; name other hosts with --hosts, or take --link udp",
             );
         }
-        if !self.hosts.are_given() && self.ranks.is_some_and(|ranks| ranks > MAX_RANKS) {
-            return wrong(&format!("a job on one host has 1 to {MAX_RANKS} ranks"));
-        }
         if self.bulk == LongPackets::Tcp && self.keeps_to_link() {
             return wrong(
                 "long packets go over TCP beside --link udp and xdp where packets may be lost; leave out --bulk, \
@@ -318,7 +315,12 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let keeps_to_link = arguments.keeps_to_link();
     let needs_network = arguments.needs_network();
     let default_ranks = u16::try_from(cores).unwrap_or(MAX_RANKS).min(MAX_RANKS);
-    let mut settings = Settings::new(arguments.ranks.unwrap_or(default_ranks));
+    let ranks = arguments.ranks.unwrap_or(default_ranks);
+    let mut settings = match arguments.hosts.are_given() {
+        // How many of them share a host is found out later, and how long windows may be there.
+        true => Settings::new(ranks.min(FULL_WINDOW_RANKS)),
+        false => Settings::new(ranks),
+    };
     if needs_network {
         settings = settings.beside_network();
     }

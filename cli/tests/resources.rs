@@ -63,7 +63,7 @@ fn a_low_limit_on_open_files_is_raised_and_a_hard_one_is_said() {
 
 #[test]
 fn ranks_that_may_open_too_few_files_say_so() {
-    let output = with_limited_ranks("ulimit -n 12", 16, "end");
+    let output = with_limited_ranks("ulimit -n 4", 16, "end");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
     let said =

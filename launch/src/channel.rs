@@ -8,10 +8,6 @@ use rustix::net::RecvFlags;
 
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
 pub(crate) use weft_channel::{Received, pair, peer, send};
-use weft_link_shm::MAX_RANKS;
-
-// A welcome has a segment for each rank here, and what reaches others.
-const _: () = assert!(MAX_RANKS as usize + 2 <= weft_channel::DESCRIPTORS_MAX);
 
 /// Reason why nothing good was received.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Pid, Signal};
-use weft_link_shm::{Settings, Supervisor, create_segments};
+use weft_link_shm::{Settings, Supervisor, create_memory};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
@@ -119,7 +119,7 @@ pub(crate) struct Crew<'a> {
     spec: &'a JobSpec,
     part: Part,
     processes: Vec<Process>,
-    segments: Vec<OwnedFd>,
+    memory: OwnedFd,
     supervisor: Supervisor,
     orphans: Option<Orphans>,
     /// Ranks that wait for their welcome because the system has too many descriptors under way.
@@ -142,16 +142,16 @@ impl<'a> Crew<'a> {
     ) -> Result<(Self, Vec<Pipes>), LaunchError> {
         let settings = &spec.settings;
         let ranks = settings.ranks;
-        let memory =
+        let failed =
             |error| LaunchError::Memory { ranks, bytes: settings.segment_bytes() as u64, error };
-        let segments = create_segments(settings).map_err(memory)?;
-        let supervisor = Supervisor::attach(settings, &segments).map_err(memory)?;
+        let memory = create_memory(settings).map_err(failed)?;
+        let supervisor = Supervisor::attach(settings, &memory).map_err(failed)?;
         let orphans = spec.dedicated.then(Orphans::adopt).transpose()?;
         let mut crew = Crew {
             spec,
             part,
             processes: Vec::new(),
-            segments,
+            memory,
             supervisor,
             orphans,
             unwelcomed: BTreeSet::new(),
@@ -233,11 +233,11 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Gives a rank its place. Only now are its segments sent: descriptors under way are limited.
+    /// Gives a rank its place. Only now are descriptors sent: those under way are limited.
     pub fn welcome(&mut self, rank: Rank) {
         let Some(channel) = &self.processes[self.index(rank)].channel else { return };
         let options = self.options();
-        let mut descriptors: Vec<_> = self.segments.iter().map(OwnedFd::as_fd).collect();
+        let mut descriptors = vec![self.memory.as_fd()];
         let network = self.part.network.as_ref().map(|(network, all)| {
             let access = &all[self.index(rank)];
             descriptors.extend(access.descriptors());
@@ -300,9 +300,9 @@ impl<'a> Crew<'a> {
     }
 
     /// The memory of the ranks here, for whoever looks at them himself: a message with its sizes
-    /// and the options, and the segments.
-    pub fn memory(&self) -> (Vec<u8>, &[OwnedFd]) {
-        (memory_message(self.spec.settings, self.options(), self.part.size), &self.segments)
+    /// and the options, and its file.
+    pub fn memory(&self) -> (Vec<u8>, &OwnedFd) {
+        (memory_message(self.spec.settings, self.options(), self.part.size), &self.memory)
     }
 
     /// Traces of the ranks here, if the job is traced.

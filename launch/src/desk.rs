@@ -151,10 +151,9 @@ pub(crate) fn tell(askers: Vec<Asker>, bytes: &[u8]) {
     }
 }
 
-/// Answers these, which ask for the memory, with this message and these segments.
-pub(crate) fn hand_out(askers: &[Asker], message: &[u8], segments: &[OwnedFd]) {
-    let segments: Vec<_> = segments.iter().map(OwnedFd::as_fd).collect();
-    askers.iter().for_each(|asker| asker.hand(message, &segments));
+/// Answers these, which ask for the memory, with this message and its file.
+pub(crate) fn hand_out(askers: &[Asker], message: &[u8], memory: &OwnedFd) {
+    askers.iter().for_each(|asker| asker.hand(message, &[memory.as_fd()]));
 }
 
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
@@ -224,11 +223,14 @@ pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
 ///
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer, or has no memory.
-pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, Vec<OwnedFd>)> {
+pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
     let (desk, _) = connect_to(launcher, Question::Memory)?;
     let received = receive(&desk)?;
     match ToRank::parse(&received.bytes).map_err(io::Error::other)? {
-        ToRank::Welcome(welcome) => Ok((welcome, received.descriptors)),
+        ToRank::Welcome(welcome) => {
+            let memory = received.descriptors.into_iter().next();
+            Ok((welcome, memory.ok_or(io::ErrorKind::InvalidData)?))
+        }
         ToRank::Start(_) => Err(io::ErrorKind::InvalidData.into()),
     }
 }

@@ -5,8 +5,11 @@ use std::fs;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that a launcher or an agent holds for each rank: its end, its connection, two pipes,
-/// its segment, and up to two of its way to a network. A launcher has as many for a host.
+/// and up to three of its way to a network. A launcher has as many for a host.
 const DESCRIPTORS_PER_RANK: u64 = 7;
+/// Descriptors that a rank of a process manager holds for each other one of its host: its end and
+/// a connection.
+const DESCRIPTORS_PER_PEER: u64 = 2;
 /// Descriptors that launcher and ranks hold besides.
 const DESCRIPTORS_BESIDES: u64 = 32;
 
@@ -18,7 +21,16 @@ pub fn ranks_within(descriptors: u64) -> u64 {
 /// Lets this process, and what it starts, open files for so many ranks, or hosts, as far as the
 /// hard limit allows. Whoever opens one too many is told by the system.
 pub(crate) fn allow_descriptors(ranks: usize) {
-    let needed = DESCRIPTORS_PER_RANK * ranks as u64 + DESCRIPTORS_BESIDES;
+    allow(DESCRIPTORS_PER_RANK * ranks as u64);
+}
+
+/// Lets this process, a rank of a process manager, meet so many on its host, in the same way.
+pub(crate) fn allow_peers(ranks: usize) {
+    allow(DESCRIPTORS_PER_PEER * ranks as u64);
+}
+
+fn allow(descriptors: u64) {
+    let needed = descriptors + DESCRIPTORS_BESIDES;
     let limits = getrlimit(Resource::Nofile);
     let wanted = limits.maximum.map_or(needed, |most| most.min(needed));
     if limits.current.is_some_and(|current| current < wanted) {

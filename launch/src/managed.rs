@@ -3,7 +3,7 @@
 //! Nobody gives the ranks their memory then, nor watches over them for Weft. Each rank tells the
 //! others who and where it is (`card`), over what the process manager offers for that (`weft-pmi`).
 //! Those that find that they are on one host come together over a socket of each pair, and exchange
-//! the segments that they have made (`meet`). The socket stays: over it a rank says that it leaves,
+//! the memory that the first of them has made (`meet`). The socket stays: over it a rank says that it leaves,
 //! and a rank that ends without having said so is lost (`watch`). The process manager ends the job
 //! then, or is asked to.
 //!
@@ -28,7 +28,7 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::SendFlags;
 use weft_link::bell::Loss;
-use weft_link_shm::{MAX_RANKS, Settings, Supervisor, create_segment};
+use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
 use weft_pmi::Exchange;
 use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
@@ -37,6 +37,7 @@ use weft_xdp::XdpPort;
 use crate::channel;
 use crate::crew::memory_message;
 use crate::hosts::FarLink;
+use crate::limits::allow_peers;
 use crate::member::{JoinError, mark_taken};
 use crate::messages::{Network, Options, RANKS_MAX, Welcome};
 
@@ -105,7 +106,7 @@ pub(crate) fn has_left() -> bool {
 pub(crate) struct Joined {
     pub place: Managed,
     pub welcome: Welcome,
-    pub segments: Vec<OwnedFd>,
+    pub memory: OwnedFd,
     /// Bound to this rank's address in the network, if there is one, and that is how it is reached.
     pub socket: Option<UdpSocket>,
     /// This rank's end of the interface, if that is how others are reached.
@@ -196,11 +197,13 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
         Some(network) => network.ranks_beside(own).collect(),
         None => (0..ranks.0).map(Rank).collect(),
     };
-    let settings = settings(ranks.0, here.len(), network.is_some(), &*exchange)?;
+    let settings = settings(here.len(), network.as_ref(), &*exchange)?;
     let own_number = here.iter().position(|rank| *rank == own).unwrap_or_default();
-    let segment = create_segment(&settings)?;
-    let (peers, segments) = meet::meet(own, &here, &listener, &cards, segment)?;
-    let supervisor = Arc::new(Supervisor::attach(&settings, &segments)?);
+    let speaks = own_number == 0;
+    let memory = if speaks { Some(create_memory(&settings)?) } else { None };
+    allow_peers(here.len());
+    let (peers, memory) = meet::meet(own, &here, &listener, &cards, memory)?;
+    let supervisor = Arc::new(Supervisor::attach(&settings, &memory)?);
     cores::warn(own, &facts);
     let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
     let on_deadlock: OnDeadlock = given(ON_DEADLOCK, str::parse)?.unwrap_or_default();
@@ -217,30 +220,24 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     }
     let socket = socket.filter(|_| network.is_some() && port.is_none());
     let listener = tcp.filter(|_| network.as_ref().is_some_and(|network| network.bulk));
-    let speaks = here.first() == Some(&own);
     let (left, noticed, on_notice) = Default::default();
     let exchange = Mutex::new(exchange);
     let on_leave = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
     let on_leave = on_leave.map_err(io::Error::from)?;
     let shared = Shared { exchange, peers, speaks, own, left, on_leave, noticed, on_notice, trace };
     let shared = Arc::new(shared);
-    let memory = memory(speaks.then_some(&segments), settings, &options, ranks.0)?;
-    watch::start(Arc::clone(&shared), ranks.0, supervisor, memory, limit, on_deadlock)?;
+    // The file becomes the link's, which maps it and closes it.
+    let shown = match speaks {
+        true => {
+            let message = memory_message(settings, options.clone(), ranks.0);
+            Some((message, memory.try_clone()?))
+        }
+        false => None,
+    };
+    watch::start(Arc::clone(&shared), ranks.0, supervisor, shown, limit, on_deadlock)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { job, shared, _keepers: keepers };
-    Ok(Some(Joined { place, welcome, segments, socket, port, listener }))
-}
-
-/// Message and segments for those who look at the ranks of this host themselves, where they are
-/// answered. The segments become the link's, which maps them and closes their files.
-fn memory(
-    segments: Option<&Vec<OwnedFd>>,
-    settings: Settings,
-    options: &Options,
-    ranks: u16,
-) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let kept = segments.into_iter().flatten().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-    Ok((memory_message(settings, options.clone(), ranks), kept))
+    Ok(Some(Joined { place, welcome, memory, socket, port, listener }))
 }
 
 /// Begins this rank's part of a trace, if that is wanted.
@@ -433,20 +430,26 @@ fn wish(all: &[Facts], several: bool, manager: &str) -> Result<FarLink, MeetErro
 
 /// The memory of a host with `here` of the job's ranks.
 fn settings(
-    ranks: u16,
     here: usize,
-    network: bool,
+    network: Option<&Network>,
     exchange: &dyn Exchange,
 ) -> Result<Settings, MeetError> {
     if here > usize::from(MAX_RANKS) {
         let (ranks, manager) = (here as u32, exchange.name().into());
         return Err(MeetError::Ranks { ranks, manager });
     }
-    // The window is the same on all hosts.
-    let settings = Settings { ranks: here as u16, ..Settings::new(ranks) };
+    let here = here as u16;
+    let settings = match network {
+        None => Settings::new(here),
+        // The window is the same on all hosts.
+        Some(network) => {
+            let usual = Settings::new(network.ranks().min(FULL_WINDOW_RANKS));
+            Settings { ranks: here, ..usual }.bounded_for(network.most_ranks_of_a_host())
+        }
+    };
     let is_traced = env::var_os("WEFT_TRACE").is_some();
     let settings = if is_traced { settings.traced() } else { settings };
-    Ok(if network { settings.beside_network() } else { settings })
+    Ok(if network.is_some() { settings.beside_network() } else { settings })
 }
 
 /// The options: what the environment says, how many cores the ranks of this host have, and this

@@ -69,7 +69,7 @@ impl From<ReceiveError> for JoinError {
 pub struct Membership {
     launcher: Launcher,
     welcome: Welcome,
-    segments: Vec<OwnedFd>,
+    memory: Option<OwnedFd>,
     socket: Option<UdpSocket>,
     port: Option<XdpPort>,
     listener: Option<TcpListener>,
@@ -111,9 +111,9 @@ impl Membership {
     /// Finds the place that a process manager gives.
     fn meet() -> Result<Option<Self>, JoinError> {
         let Some(joined) = managed::join()? else { return Ok(None) };
-        let managed::Joined { place, welcome, segments, socket, port, listener } = joined;
-        let launcher = Launcher::Manager(place);
-        Ok(Some(Membership { launcher, welcome, segments, socket, port, listener }))
+        let managed::Joined { place, welcome, memory, socket, port, listener } = joined;
+        let (launcher, memory) = (Launcher::Manager(place), Some(memory));
+        Ok(Some(Membership { launcher, welcome, memory, socket, port, listener }))
     }
 
     fn ask(channel: OwnedFd) -> Result<Self, JoinError> {
@@ -130,8 +130,8 @@ impl Membership {
         let channel = Arc::new(channel);
         die_with(channel.clone())?;
         let launcher = Launcher::Weft(channel);
-        let mut segments = received.descriptors;
-        let mut far = segments.split_off(welcome.settings.ranks.into());
+        let mut memory = received.descriptors;
+        let mut far = memory.split_off(1);
         let bulk = welcome.network.as_ref().is_some_and(|network| network.bulk);
         let listener = if bulk { far.pop().map(TcpListener::from) } else { None };
         let ethernet = welcome.network.as_ref().and_then(|network| network.ethernet.as_ref());
@@ -140,7 +140,7 @@ impl Membership {
             Some(XdpPort::from_parts(ethernet.port, parts))
         });
         let socket = far.pop().map(UdpSocket::from);
-        Ok(Membership { launcher, welcome, segments, socket, port, listener })
+        Ok(Membership { launcher, welcome, memory: memory.pop(), socket, port, listener })
     }
 
     /// Rank of this process.
@@ -168,8 +168,7 @@ impl Membership {
         &self.welcome.settings
     }
 
-    /// The ranks that share memory with this one, itself included, in the order of their segments:
-    /// the `i`-th is rank `i` of [`settings`](Self::settings).
+    /// The ranks that share memory with this one, itself included: the `i`-th is rank `i` of [`settings`](Self::settings).
     pub fn ranks_here(&self) -> Vec<Rank> {
         match self.network() {
             Some(network) => network.ranks_beside(self.rank()).collect(),
@@ -206,10 +205,10 @@ impl Membership {
         &self.welcome.options
     }
 
-    /// The segments of [`ranks_here`](Self::ranks_here), close-on-exec. They are foreign: whoever
-    /// maps them checks size and seals. Empty when they have been taken before.
-    pub fn take_segments(&mut self) -> Vec<OwnedFd> {
-        std::mem::take(&mut self.segments)
+    /// The memory of [`ranks_here`](Self::ranks_here), close-on-exec. It is foreign: whoever maps
+    /// it checks size and seals. `None` when it has been taken before.
+    pub fn take_memory(&mut self) -> Option<OwnedFd> {
+        self.memory.take()
     }
 
     /// Tells the launcher that this rank has mapped the memory and takes part.

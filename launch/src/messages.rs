@@ -5,8 +5,8 @@
 //! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
 //! Welcome:        rank (2) | ranks here (2) | window (2) | frame bytes (4) | frames (4)
 //!                 | options (2) | options x { name, value }
-//!                 | 0 (1), or 1 (1) | network         with a descriptor for each rank here, and a
-//!                                                 socket, or a socket and memory on Ethernet
+//!                 | 0 (1), or 1 (1) | network         with a descriptor of the memory, and a socket,
+//!                                                 or a socket and memory on Ethernet
 //! network:        job (4) | secret (16) | protection (1) | MTU (2)
 //!                 | ranks (2) | ranks x { host (2), address }
 //!                 | 0 (1), or 1 (1) | hosts (2) x interface (6) | port (bytes)
@@ -40,7 +40,7 @@ pub use network::{Ethernet, Network, RANKS_MAX};
 pub type Options = BTreeMap<String, String>;
 
 /// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 12;
+pub const VERSION: u16 = 13;
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.
@@ -183,8 +183,7 @@ impl ToRank {
         match self {
             ToRank::Start(_) => 1,
             ToRank::Welcome(welcome) => {
-                usize::from(welcome.settings.ranks)
-                    + welcome.network.as_ref().map_or(0, Network::descriptors)
+                1 + welcome.network.as_ref().map_or(0, Network::descriptors)
             }
         }
     }

@@ -92,7 +92,7 @@ pub enum SamplingError {
 #[derive(Debug)]
 struct Watched {
     rank: Rank,
-    /// Number of its segment.
+    /// Its number in the memory.
     number: usize,
     /// Readable once it has ended.
     exit: Option<OwnedFd>,
@@ -108,12 +108,12 @@ impl Sampling {
     /// # Errors
     /// [`SamplingError`], unless it is about the file.
     pub fn of(job: u32, seen: &Snapshot) -> Result<Self, SamplingError> {
-        let (welcome, segments) = ask_memory(job).map_err(|error| match error.kind() {
+        let (welcome, memory) = ask_memory(job).map_err(|error| match error.kind() {
             io::ErrorKind::ConnectionRefused => SamplingError::SeveralHosts,
             _ => SamplingError::Memory(error),
         })?;
         let Welcome { settings, mut options, .. } = welcome;
-        let memory = Supervisor::attach(&settings, &segments).map_err(SamplingError::Memory)?;
+        let memory = Supervisor::attach(&settings, &memory).map_err(SamplingError::Memory)?;
         let ranks: Vec<_> = (0..usize::from(settings.ranks))
             .filter_map(|number| {
                 let process = memory.process_of(number)?;

@@ -9,15 +9,14 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rustix::net::SendFlags;
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use weft_wire::Rank;
 
 use crate::channel;
 use crate::messages::{Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
 use crate::outcome::Ending;
+use crate::refused::pidfd_open;
 use crate::spec::{Binding, JobSpec};
 use crate::start::START_RANK;
 
@@ -87,7 +86,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let mut child = command.process_group(0).spawn()?;
     let pid = Pid::from_child(&child);
     let pipes = (child.stdout.take(), child.stderr.take());
-    let exit = pidfd_open(pid, PidfdFlags::empty()).inspect_err(|_| {
+    let exit = pidfd_open(pid).inspect_err(|_| {
         orphans::end(pid, Instant::now() + KILL_LIMIT);
     })?;
     let process = Process { pid, exit, channel: Some(channel), released: false };

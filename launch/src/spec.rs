@@ -325,7 +325,7 @@ impl LaunchError {
 /// Advice about a system error that has one usual remedy, to be said right after it.
 pub fn advice(error: &io::Error) -> &'static str {
     match Errno::from_io_error(error) {
-        Some(Errno::MFILE) => "; raise the limit on open files: ulimit -n 1024",
+        Some(Errno::MFILE) => "; raise the limit on open files: ulimit -n 8192",
         Some(Errno::AGAIN) => {
             "; raise the limit on processes (ulimit -u), or on memory (ulimit -v, ulimit -d)"
         }

@@ -235,8 +235,8 @@ impl<'a> Supervision<'a> {
             Question::Why => self.job_roll().emit(),
             Question::Snapshot => self.snapshot().to_json(),
             Question::Memory => {
-                let (message, segments) = self.crew.memory();
-                return hand_out(&askers, &message, segments);
+                let (message, memory) = self.crew.memory();
+                return hand_out(&askers, &message, memory);
             }
         };
         tell(askers, &bytes);

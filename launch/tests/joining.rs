@@ -74,7 +74,7 @@ fn the_first_rank_reads_what_the_launcher_was_given() {
 }
 
 #[test]
-fn a_rank_has_its_streams_its_socket_its_segments_and_nothing_else() {
+fn a_rank_has_its_streams_its_socket_its_memory_and_nothing_else() {
     // What the test itself has inherited goes through to everything that it starts.
     let output = testee().arg("absent-descriptors").output().unwrap();
     let usual = count_descriptors(&String::from_utf8(output.stdout).unwrap());
@@ -82,12 +82,12 @@ fn a_rank_has_its_streams_its_socket_its_segments_and_nothing_else() {
     let lists: Vec<_> = job.out.lines().filter(|line| line.starts_with("descriptors")).collect();
     assert_eq!(lists.len(), 2, "{job:?}");
     for list in lists {
-        let (all, sockets, segments) = count_descriptors(list);
-        assert_eq!((all, sockets, segments), (usual.0 + 3, usual.1 + 1, usual.2 + 2), "{list}");
+        let (all, sockets, memory) = count_descriptors(list);
+        assert_eq!((all, sockets, memory), (usual.0 + 2, usual.1 + 1, usual.2 + 1), "{list}");
     }
 }
 
-/// Descriptors in a list, and sockets and segments among them.
+/// Descriptors in a list, and sockets and shared memory among them.
 fn count_descriptors(list: &str) -> (usize, usize, usize) {
     let count = |what: &str| list.matches(what).count();
     (count("\"") / 2, count("\"socket:"), count("\"/memfd:"))

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Awaited, HeldPacket, Packets, Progress, Protocol, Taken};
+use weft_endpoint::{Awaited, HeldPacket, Packets, Progress, Protocol, Rank, Taken};
 
 mod numbers;
 mod run;
@@ -515,6 +515,12 @@ impl Engine {
             self.answer(body.from, body.port, body.number, Answer::Granted);
         }
         Ok(None)
+    }
+
+    /// Names a peer that has sent what no rank sends: for systems on messages, whose handlers find
+    /// that. This rank cannot go on ([`Error::Violation`]).
+    pub fn name_violation(&self, from: Rank, system: &'static str, what: &'static str) {
+        self.fail(Error::Violation { from, system, what });
     }
 
     /// This rank cannot go on: everybody who waits is told, now or when they ask.

@@ -48,6 +48,16 @@ pub enum Error {
         /// Its sender.
         from: Rank,
     },
+    /// A peer that sent a system on messages what no rank sends.
+    #[error("rank {from} broke the protocol of {system}: {what}")]
+    Violation {
+        /// Its sender.
+        from: Rank,
+        /// The system, in words.
+        system: &'static str,
+        /// The breach.
+        what: &'static str,
+    },
     /// A message whose sender gave it up: it dropped the future that was sending it, or was
     /// refused.
     #[error("rank {from} gave up its message after {sent} of {length} bytes")]

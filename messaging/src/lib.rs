@@ -57,6 +57,11 @@ mod wait;
 mod window;
 
 pub use barrier::Barrier;
+/// Fuzz target for what members of an order say.
+pub mod fuzzing {
+    pub use crate::order::fuzzing::order;
+}
+
 pub use completion::{Completer, Completion};
 pub use engine::{Engine, Statistics};
 pub use error::{Error, Result};

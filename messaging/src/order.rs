@@ -56,6 +56,7 @@
 //! trees are flat, as they are on shared memory.
 
 mod envelope;
+pub(crate) mod fuzzing;
 mod member;
 mod message;
 mod sequence;

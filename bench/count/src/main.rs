@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The figures that the file keeps, in its order.
-const FIGURES: [&str; 32] = [
+const FIGURES: [&str; 33] = [
     "packet",
     "packet_out",
     "packet_in",
@@ -64,6 +64,7 @@ const FIGURES: [&str; 32] = [
     "fi_cq_read_empty",
     "poll_empty_2",
     "poll_empty_64",
+    "poll_empty_1024",
 ];
 
 /// Warning that figures are not those of the file.

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 
 /// Packets in one direction after which their sender looks for credits: these come in a packet of
 /// their own once half a window is owed.
@@ -35,19 +35,19 @@ pub fn play(counter: &Counter) -> Result<()> {
 /// the other thread.
 fn pair(other: &Other) -> Result<[Packets; 2]> {
     let memory = Settings::new(2);
-    let segments = create_segments(&memory).context("shared memory")?;
-    let here = joined(Rank(0), memory, &segments)?;
-    Ok([here, other.run(|| joined(Rank(1), memory, &segments))?])
+    let file = create_memory(&memory).context("shared memory")?;
+    let here = joined(Rank(0), memory, &file)?;
+    Ok([here, other.run(|| joined(Rank(1), memory, &file))?])
 }
 
 /// The first rank of a job of `ranks`.
 fn alone(ranks: u16) -> Result<Packets> {
     let memory = Settings::new(ranks);
-    joined(Rank(0), memory, &create_segments(&memory).context("shared memory")?)
+    joined(Rank(0), memory, &create_memory(&memory).context("shared memory")?)
 }
 
-fn joined(rank: Rank, memory: Settings, segments: &[OwnedFd]) -> Result<Packets> {
-    let link = Shm::attach(rank, memory, segments).context("a rank's memory")?;
+fn joined(rank: Rank, memory: Settings, file: &OwnedFd) -> Result<Packets> {
+    let link = Shm::attach(rank, memory, file).context("a rank's memory")?;
     let protocol = weft_endpoint::Settings {
         shape: Shape::Flat,
         ..weft_endpoint::Settings::new(memory.ranks, memory.window_packets)

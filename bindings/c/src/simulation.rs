@@ -111,9 +111,10 @@ impl Simulation<'_> {
         let machine = machine.map_err(OptionsError::from)?;
         let preset = match self.preset.get_or("", "the preset")? {
             "" => Preset::default(),
-            name => name.parse().map_err(|error| {
-                Failure::new(Status::BadOption, format!("no preset '{name}': {error}"))
-            })?,
+            name => {
+                let known = name.parse::<Preset>();
+                known.map_err(|error| Failure::new(Status::BadOption, error.to_string()))?
+            }
         };
         if ranks == 0 {
             let text = format!("a simulated job of {} ranks: it has 1 to 65534", self.ranks);

@@ -42,13 +42,13 @@ pub(crate) enum NetworkLink {
 
 /// Attaches this rank to the memory of its host and to the network.
 pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<NetworkLink> {
-    let segments = member.take_segments();
+    let memory = member.take_memory().ok_or_else(|| invalid("its memory has been taken"))?;
     let (socket, port) = (member.take_socket(), member.take_port());
     let listener = member.take_listener();
     let ranks_here = member.ranks_here();
     let number = ranks_here.iter().position(|rank| *rank == member.rank());
     let number = number.ok_or_else(|| invalid("this rank is on no host"))?;
-    let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &segments)?;
+    let near = Shm::attach(weft_endpoint::Rank(number as u16), *member.settings(), &memory)?;
     let network = network_of(member)?;
     let preset = preset(options)?;
     let keys =

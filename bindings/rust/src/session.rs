@@ -14,7 +14,7 @@ use weft_launch::{Membership, PEER_LOST};
 use weft_link::clock::SystemClock;
 use weft_link::wrap::Traced;
 use weft_link::{Link, Part};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::Mixed;
 
 /// Time that the news of a lost rank may be behind what follows from the loss.
@@ -54,18 +54,16 @@ impl Session {
 
     /// In a job whose ranks all share memory.
     fn on_host(mut membership: Option<Membership>, options: &Options) -> Result<Self> {
-        let (rank, settings, segments) = match &mut membership {
-            Some(member) => (member.rank(), *member.settings(), member.take_segments()),
-            None => {
-                let settings = Settings::new(1);
-                (Rank(0), settings, create_segments(&settings)?)
-            }
+        let (rank, settings, memory) = match &mut membership {
+            Some(member) => (member.rank(), *member.settings(), member.take_memory()),
+            None => (Rank(0), Settings::new(1), None),
         };
+        let memory = memory.map_or_else(|| create_memory(&settings), Ok)?;
         let preset = options.preset.unwrap_or_default();
         if preset.retransmits() {
             return Err(options.refuse_preset(preset, NOTHING_IS_LOST));
         }
-        let link = Shm::attach(rank, settings, &segments)?;
+        let link = Shm::attach(rank, settings, &memory)?;
         let protocol = weft_endpoint::Settings {
             preset,
             // A multicast is written once for all readers: nobody needs to forward it.

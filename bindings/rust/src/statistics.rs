@@ -1,5 +1,6 @@
 //! Counters of a rank.
 
+pub(crate) mod lines;
 pub(crate) mod table;
 
 /// Counters of a rank since it joined.

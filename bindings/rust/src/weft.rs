@@ -4,6 +4,7 @@ use crate::Result;
 use crate::backend::{Backend, Guard};
 use crate::session::Session;
 use crate::statistics::Statistics;
+use crate::statistics::lines;
 use crate::statistics::table::Table;
 use bytemuck::Pod;
 use std::fmt::{Display, Write};
@@ -581,10 +582,10 @@ impl Weft {
             let _ = writeln!(own, "rank {rank}: {line}");
         }
         let row = self.statistics().row();
-        let mut longest = [own.len() as u64];
+        let mut bytes = lines::cut(own).into_bytes();
+        let mut longest = [bytes.len() as u64];
         self.all_reduce(&mut longest, Max)?;
-        let mut bytes = own.into_bytes();
-        bytes.resize(longest[0].max(1) as usize, 0);
+        bytes.resize(lines::room(longest[0]), 0);
         let (all, rows) = (self.gather(0, &bytes)?, self.gather(0, &[row])?);
         Ok(all.zip(rows).map(|(bytes, rows)| {
             let objects = String::from_utf8_lossy(&bytes).replace('\0', "");

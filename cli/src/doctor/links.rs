@@ -5,7 +5,7 @@ use std::io;
 
 use weft_fabric::{FabricError, Found as Provider, Standing, library_version, providers};
 use weft_launch::{Candidate, candidates};
-use weft_link_shm::Settings;
+use weft_link_shm::{MAX_RANKS, Settings};
 use weft_xdp::{Interface, is_pair, permitted, runs_programs};
 
 use super::{Finding, Memory, Status};
@@ -131,10 +131,19 @@ fn fabric(found: Result<(String, Vec<Provider>), FabricError>) -> Finding {
 /// Memory of jobs of some sizes with the usual settings.
 pub(super) fn memory() -> Vec<Memory> {
     let of = |ranks| {
-        let bytes_per_rank = Settings::new(ranks).segment_bytes() as u64;
-        Memory { ranks, bytes_per_rank, bytes: bytes_per_rank * u64::from(ranks) }
+        let settings = Settings::new(ranks);
+        let bytes_per_rank = settings.segment_bytes() as u64;
+        let (window_packets, rings_bytes) =
+            (settings.window_packets, settings.rings_bytes() as u64);
+        Memory {
+            ranks,
+            window_packets,
+            rings_bytes,
+            bytes_per_rank,
+            bytes: bytes_per_rank * u64::from(ranks),
+        }
     };
-    [2, 8, 64].map(of).into()
+    [2, 8, 64, 256, MAX_RANKS].map(of).into()
 }
 
 #[cfg(test)]

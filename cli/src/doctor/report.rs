@@ -63,9 +63,16 @@ impl Report {
         put_findings(&mut text, "inside Slurm, and under mpirun", &self.managers);
         put_findings(&mut text, "for several hosts", &self.hosts);
         text.push_str("\nmemory of a job, at most (pages that are never touched cost nothing)\n");
-        for Memory { ranks, bytes_per_rank, bytes } in &self.memory {
-            let (each, all) = (as_mebibytes(*bytes_per_rank), as_mebibytes(*bytes));
-            put(&mut text, format_args!("  {ranks:>2} ranks   {each:>8} each   {all:>9} in all\n"));
+        for Memory { ranks, window_packets, rings_bytes, bytes_per_rank, bytes } in &self.memory {
+            let [each, all] = [*bytes_per_rank, *bytes].map(as_mebibytes);
+            let (window, rings) = (window_packets, as_mebibytes(*rings_bytes));
+            put(
+                &mut text,
+                format_args!(
+                    "  {ranks:>4} ranks   window {window:>3}   {each:>8} each, {rings:>8} of it rings   \
+                     {all:>10} in all\n"
+                ),
+            );
         }
         text.push_str("\ncosts, medians\n");
         for Cost { name, p50, unit, .. } in &self.costs {

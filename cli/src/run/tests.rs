@@ -99,9 +99,9 @@ fn options_behind_the_program_are_its_own() {
 #[test]
 fn nonsense_is_refused_with_what_is_allowed() {
     for (words, allowed) in [
-        ("run -n 0 true", "a job on one host has 1 to 64 ranks"),
-        ("run -n 65 true", "a job on one host has 1 to 64 ranks"),
-        ("run -n many true", "a job on one host has 1 to 64 ranks"),
+        ("run -n 0 true", "a job has 1 to 1024 ranks"),
+        ("run -n 1025 true", "a job has 1 to 1024 ranks"),
+        ("run -n many true", "a job has 1 to 1024 ranks"),
         ("run --preset irx true", "there are nrx-imc, nrx-hmc"),
         ("run --link tcp true", "auto, shm, udp, xdp"),
         ("run --preset irx-imc true", "shared memory loses nothing"),
@@ -115,9 +115,9 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --link xdp true", "name other hosts with --hosts"),
-        ("run --hosts a:0 true", "a:0: a host has 1 to 64 ranks"),
+        ("run --hosts a:0 true", "a:0: a host has 1 to 1024 ranks"),
         ("run --hosts a --hostfile b true", "cannot be used with"),
-        ("run --hosts a,b -n 1025 true", "1 to 64 ranks"),
+        ("run --hosts a,b -n 1025 true", "1 to 1024 ranks"),
         ("run --hosts a,b --rsh= true", "it is empty: name a command, such as ssh"),
         ("run --bind socket true", "none, core"),
         ("run --label --output-dir x true", "cannot be used with"),

@@ -7,7 +7,8 @@
 //! `greedy` rank 1 asks for more memory than there is, given `grow` for much; given `stopped`, rank
 //! 1 of two stops itself, and rank 0 leaves; given `met` they say so once all have met; given
 //! `busy` two ranks do each kind of thing that a trace tells of, a known number of times; given
-//! `late` rank 1 waits for rank 0, which computes, some times; given `steps` it does so for ever.
+//! `late` rank 1 waits for rank 0, which computes, some times; given `steps` it does so for ever;
+//! given `exchange` each sends its number to some others, and given `sit` all wait for ever.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,8 @@
 mod busy;
 #[path = "checked.rs"]
 mod checked;
+#[path = "exchange.rs"]
+mod exchange;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,6 +53,8 @@ fn main() -> ExitCode {
                 weft.barrier()?;
                 println!("rank {} has met all: process {}", weft.rank(), std::process::id());
             }
+            Some("exchange") => return exchange::run(&weft),
+            Some("sit") => return exchange::sit(&weft),
             Some("busy") => return busy::run(&weft),
             Some("steps") => return tell(&weft, take_steps(&weft)),
             Some("late") => return busy::be_late(&weft),

@@ -10,12 +10,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use crate::farewell::{self, Farewell};
-use rustix::process::getpid;
 use crate::inherited::{TakeError, share_socket};
 use crate::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
 };
 use crate::{Error, Exchange, key_of};
+use rustix::process::getpid;
 
 /// Characters of the longest word that is put in a store, and PMI-2's limit.
 const WORD_CHARS_MAX: u32 = 1024;

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io::{read, retry_on_intr};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::layout::{HostsSpec, RemoteShell};
 use super::stream::{Stream, make_nonblocking};
 use crate::messages::hosts::Subtree;
 use crate::output::pieces::Pieces;
+use crate::refused::pidfd_open;
 use crate::start::HOST_AGENT;
 use crate::wait::wait_for;
 use crate::words::LastWords;
@@ -99,7 +100,7 @@ impl Shell {
             format!("cannot start the remote shell {shell:?}: {error} (--rsh names another)")
         })?;
         let failed = |error: io::Error| format!("cannot talk to the remote shell: {error}");
-        let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
+        let exit = pidfd_open(Pid::from_child(&child));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(to), Some(from), Some(complaints)) = pipes else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
@@ -109,7 +110,7 @@ impl Shell {
         let stream = Stream::new(from.into(), to.into()).map_err(failed)?;
         let shell = Shell {
             child,
-            exit: exit.map_err(|error| failed(error.into()))?,
+            exit: exit.map_err(failed)?,
             complaints: Some(complaints),
             pieces: Pieces::default(),
             words: LastWords::default(),

@@ -12,7 +12,7 @@ use crate::messages::hosts::Begin;
 /// Ports that the system gives to nobody by itself, for sockets that must have the same on every
 /// host.
 const FIRST_PORT: u16 = 61_000;
-const JOBS: u32 = 4_000;
+const JOBS: u32 = 3_500;
 
 /// Sockets that others know of.
 #[derive(Debug)]

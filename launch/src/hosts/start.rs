@@ -128,6 +128,8 @@ impl Beginning {
     ) -> Result<(), Stop> {
         let (job, secret) = draw_job()?;
         let directory: OsString = std::env::current_dir()?.into();
+        let most = layout.hosts.iter().map(|host| host.ranks).max().unwrap_or_default();
+        let settings = spec.settings.bounded_for(most);
         for (number, host) in (0..).zip(&layout.hosts) {
             let member = &mut self.members[usize::from(number)];
             (member.first, member.count) = (host.first, host.ranks);
@@ -135,7 +137,7 @@ impl Beginning {
                 host: number,
                 first: host.first,
                 ranks: layout.ranks(),
-                settings: Settings { ranks: host.ranks, ..spec.settings },
+                settings: Settings { ranks: host.ranks, ..settings },
                 options: spec.options.clone(),
                 program: spec.program.clone(),
                 directory: directory.clone(),

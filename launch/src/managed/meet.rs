@@ -1,9 +1,9 @@
-//! Connections between the ranks of one host: a socket for each pair, over which each gives its
-//! segment.
+//! Connections between the ranks of one host: a socket for each pair, over which the first rank
+//! gives the memory that all share.
 //!
 //! Each listens before it tells anybody where, and connects to all of lower rank before it waits
 //! for those of higher rank, so that nobody waits for one that waits. Who connects says hello with
-//! its segment and the job's number; who accepts answers with its own. The system says which
+//! the job's number; who accepts answers with it. The system says which
 //! process is at the other end; it must be the one on the card, and of this user.
 
 use std::io;
@@ -18,7 +18,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with,
     bind, connect, getsockname, listen, socket_with,
 };
-use rustix::process::{Pid, PidfdFlags, getuid, pidfd_open};
+use rustix::process::{Pid, getuid};
 use weft_link_shm::MAX_RANKS;
 use weft_wire::Rank;
 
@@ -27,6 +27,7 @@ use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
 use crate::messages::bytes::{begin, open};
 use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
+use crate::refused::pidfd_open;
 use crate::spec::advice;
 
 /// Longest time that ranks which have all started have to connect.
@@ -152,7 +153,7 @@ impl From<Errno> for MeetError {
 /// Messages between ranks of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToPeer {
-    /// Number of the sender; with its segment.
+    /// Number of the sender; of the first rank with the memory.
     Hello {
         /// The rank.
         rank: Rank,
@@ -270,36 +271,39 @@ impl Peer {
     }
 }
 
-/// Meets the ranks that are `here`; gives each `segment` and returns all of theirs in this order.
-/// `cards` are those of them and of rank 0.
+/// Meets the ranks that are `here`; gives each `memory`, if this is the first of them, and else
+/// returns that of the first. `cards` are those of them and of rank 0.
 pub(crate) fn meet(
     own: Rank,
     here: &[Rank],
     listener: &Listener,
     cards: &Cards,
-    segment: OwnedFd,
-) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
-    let meeting = UdpProbe { own, cards, segment: &segment, deadline: Instant::now() + LIMIT };
-    let (peers, mut segments) = meeting.meet_others(here, listener)?;
-    let number = peers.iter().filter(|peer| peer.rank < own).count();
-    segments.insert(number, segment);
-    Ok((peers, segments))
+    memory: Option<OwnedFd>,
+) -> Result<(Vec<Peer>, OwnedFd), MeetError> {
+    let deadline = Instant::now() + LIMIT;
+    let meeting = Meeting { own, first: here[0], cards, memory: memory.as_ref(), deadline };
+    let (peers, received) = meeting.meet_others(here, listener)?;
+    let memory = memory.or(received);
+    Ok((peers, memory.ok_or(BadMessage::Descriptors { got: 0, needed: 1 })?))
 }
 
-struct UdpProbe<'a> {
+struct Meeting<'a> {
     own: Rank,
+    /// The rank that gives the memory.
+    first: Rank,
     cards: &'a Cards,
-    segment: &'a OwnedFd,
+    /// Memory, at that rank.
+    memory: Option<&'a OwnedFd>,
     deadline: Instant,
 }
 
-impl UdpProbe<'_> {
-    /// The ranks that are `here` but for this one, and their segments.
+impl Meeting<'_> {
+    /// The ranks that are `here` but for this one, and the memory if one of them has given it.
     fn meet_others(
         &self,
         here: &[Rank],
         listener: &Listener,
-    ) -> Result<(Vec<Peer>, Vec<OwnedFd>), MeetError> {
+    ) -> Result<(Vec<Peer>, Option<OwnedFd>), MeetError> {
         let ranks = here.iter().map(|rank| (*rank, self.card(*rank)));
         let (lower, rest): (Vec<_>, Vec<_>) = ranks.partition(|(rank, _)| *rank < self.own);
         let higher: Vec<_> = rest.into_iter().skip(1).collect();
@@ -308,28 +312,23 @@ impl UdpProbe<'_> {
             let channel = self.connect(rank, card)?;
             let peer = self.peer(rank, channel)?;
             self.say_hello(&peer)?;
-            met.push((peer, None));
+            met.push(peer);
         }
         while met.len() < here.len() - 1 {
             let missing = higher.iter().map(|(rank, _)| *rank);
             let missing =
-                missing.filter(|rank| met.iter().all(|(peer, _)| peer.rank != *rank)).collect();
-            if let Some((peer, segment)) = self.accept(listener, missing)? {
+                missing.filter(|rank| met.iter().all(|peer: &Peer| peer.rank != *rank)).collect();
+            if let Some(peer) = self.accept(listener, missing)? {
                 self.say_hello(&peer)?;
-                met.push((peer, Some(segment)));
+                met.push(peer);
             }
         }
-        met.sort_by_key(|(peer, _)| peer.rank);
-        let (mut peers, mut segments) = (Vec::new(), Vec::new());
-        for (peer, segment) in met {
-            let segment = match segment {
-                Some(segment) => segment,
-                None => self.receive_hello(&peer)?,
-            };
-            segments.push(segment);
-            peers.push(peer);
+        met.sort_by_key(|peer| peer.rank);
+        let mut memory = None;
+        for peer in met.iter().filter(|peer| peer.rank < self.own) {
+            memory = memory.or(self.receive_hello(peer)?);
         }
-        Ok((peers, segments))
+        Ok((met, memory))
     }
 
     /// A connection to a rank, which may have strangers' connections to look at first.
@@ -375,39 +374,39 @@ impl UdpProbe<'_> {
     fn peer(&self, rank: Rank, channel: OwnedFd) -> Result<Peer, MeetError> {
         let card = self.card(rank);
         let process = other_end(&channel)?.filter(|pid| is(*pid, card));
-        let exit = process.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        // Asked again, so that the number cannot have gone to another process in between.
-        let exit = exit.ok_or_else(|| self.gone(rank))?;
+        let exit = match process.map(pidfd_open) {
+            Some(Err(error)) if Errno::from_io_error(&error) != Some(Errno::SRCH) => {
+                return Err(error.into());
+            }
+            exit => exit.and_then(Result::ok).ok_or_else(|| self.gone(rank))?,
+        };
         Ok(Peer { rank, card: card.clone(), channel, exit })
     }
 
     fn say_hello(&self, peer: &Peer) -> Result<(), MeetError> {
         let hello = ToPeer::Hello { rank: self.own, job: self.cards[&Rank(0)].job };
-        peer.send(&hello, &[self.segment.as_fd()])
+        let memory: Vec<_> = self.memory.into_iter().map(OwnedFd::as_fd).collect();
+        peer.send(&hello, &memory)
     }
 
-    /// The segment with which the peer says hello.
-    fn receive_hello(&self, peer: &Peer) -> Result<OwnedFd, MeetError> {
+    /// The memory with which the first rank says hello, and nobody else.
+    fn receive_hello(&self, peer: &Peer) -> Result<Option<OwnedFd>, MeetError> {
         let received = peer.receive(self.deadline)?;
         let wanted = ToPeer::Hello { rank: peer.rank, job: self.cards[&Rank(0)].job };
         if ToPeer::parse(&received.bytes)? != wanted {
             return Err(BadMessage::Range("rank or job").into());
         }
+        let needed = usize::from(peer.rank == self.first);
         let got = received.descriptors.len();
-        let mut descriptors = received.descriptors.into_iter();
-        match (descriptors.next(), descriptors.next()) {
-            (Some(segment), None) => Ok(segment),
-            _ => Err(BadMessage::Descriptors { got, needed: 1 }.into()),
+        if got != needed {
+            return Err(BadMessage::Descriptors { got, needed }.into());
         }
+        Ok(received.descriptors.into_iter().next())
     }
 
-    /// One of the `missing` ranks, and its segment; `None` if somebody else has connected, who can
+    /// One of the `missing` ranks, which has said hello; `None` if somebody else has connected, who can
     /// do so as often as he likes and gets no time for it.
-    fn accept(
-        &self,
-        listener: &Listener,
-        missing: Vec<Rank>,
-    ) -> Result<Option<(Peer, OwnedFd)>, MeetError> {
+    fn accept(&self, listener: &Listener, missing: Vec<Rank>) -> Result<Option<Peer>, MeetError> {
         let first = missing.first().copied().unwrap_or(self.own);
         wait(&listener.socket, self.deadline)
             .map_err(|error| error.unwrap_or_else(|| self.late(first)))?;
@@ -420,8 +419,8 @@ impl UdpProbe<'_> {
         };
         self.limit_sends(&channel, rank)?;
         let peer = self.peer(rank, channel)?;
-        let segment = self.receive_hello(&peer)?;
-        Ok(Some((peer, segment)))
+        self.receive_hello(&peer)?;
+        Ok(Some(peer))
     }
 }
 

@@ -43,14 +43,14 @@ const VICTIM: Cause = Cause::Exited(PEER_LOST);
 /// Reason for the end of a job whose ranks wait for themselves.
 const DEADLOCK: &str = "its ranks waited for one another";
 
-/// Starts it. `supervisor` has the segments of all ranks, `memory` what those get who ask for them,
-/// with a message; after `limit` of waiting for one another
+/// Starts it. `supervisor` has the memory of all ranks, `memory` is what those get who ask for it,
+/// a message and its file, at the rank that answers them; after `limit` of waiting for one another
 /// they are in a deadlock.
 pub(super) fn start(
     shared: Arc<Shared>,
     ranks: u16,
     supervisor: Arc<Supervisor>,
-    memory: (Vec<u8>, Vec<OwnedFd>),
+    memory: Option<(Vec<u8>, OwnedFd)>,
     limit: Duration,
     on_deadlock: OnDeadlock,
 ) -> io::Result<()> {
@@ -107,8 +107,8 @@ struct Watch {
     shared: Arc<Shared>,
     ranks: u16,
     supervisor: Arc<Supervisor>,
-    /// Message and segments for those who look at the ranks themselves.
-    memory: (Vec<u8>, Vec<OwnedFd>),
+    /// Message and file for those who look at the ranks themselves, at the rank that answers them.
+    memory: Option<(Vec<u8>, OwnedFd)>,
     /// Hangs up when the process manager is gone.
     launcher: Option<OwnedFd>,
     /// Becomes readable when the parent is gone, where the process manager has no connection.
@@ -220,8 +220,10 @@ impl Watch {
                 Snapshot { program, seconds, ranks }.to_json()
             }
             Question::Memory => {
-                let (message, segments) = &self.memory;
-                return hand_out(&askers, message, segments);
+                if let Some((message, memory)) = &self.memory {
+                    hand_out(&askers, message, memory);
+                }
+                return;
             }
         };
         tell(askers, &bytes);

@@ -20,10 +20,12 @@ fn welcome(ranks: u16) -> Vec<u8> {
 }
 
 #[test]
-fn a_welcome_without_a_segment_per_rank_is_refused() {
-    let refused = ask_and_get(&welcome(3), 2);
-    let wanted = BadMessage::Descriptors { got: 2, needed: 3 };
-    assert!(matches!(refused, Err(JoinError::Bad(bad)) if bad == wanted));
+fn a_welcome_without_memory_or_with_more_is_refused() {
+    for got in [0, 2] {
+        let refused = ask_and_get(&welcome(3), got);
+        let wanted = BadMessage::Descriptors { got, needed: 1 };
+        assert!(matches!(refused, Err(JoinError::Bad(bad)) if bad == wanted));
+    }
 }
 
 #[test]

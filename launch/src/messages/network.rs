@@ -97,8 +97,15 @@ impl Network {
         self.hosts.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// The ranks on the host of `rank`, itself included: those that share memory, in the order of
-    /// their segments.
+    /// Number of ranks of the host that has most of them.
+    pub(crate) fn most_ranks_of_a_host(&self) -> u16 {
+        let mut ranks = vec![0; self.host_count().into()];
+        self.hosts.iter().for_each(|host| ranks[usize::from(*host)] += 1);
+        ranks.into_iter().max().unwrap_or_default()
+    }
+
+    /// The ranks on the host of `rank`, itself included: those that share memory, in their order
+    /// there.
     pub fn ranks_beside(&self, rank: Rank) -> impl Iterator<Item = Rank> + '_ {
         let host = self.hosts.get(rank.index()).copied();
         let ranks = (0..).map(Rank).zip(&self.hosts);

@@ -24,7 +24,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{sleep, yield_now};
 use std::time::Duration;
 
-use rustix::fs::fstat;
 use rustix::io::{pread, pwrite};
 use rustix::process::{Signal, getpid, kill_process};
 use weft_launch::{
@@ -136,7 +135,7 @@ fn be_a_rank(behaviours: Vec<String>) {
             exit(1);
         }
     };
-    let segments = membership.take_segments();
+    let memory = membership.take_memory().unwrap();
     let socket = membership.take_socket();
     membership.joined().unwrap();
     if name == "deaf" {
@@ -144,16 +143,16 @@ fn be_a_rank(behaviours: Vec<String>) {
     }
     println!("pid {}", std::process::id());
     if name != "dummy" {
-        meet(&membership, &segments);
+        meet(&membership, &memory);
     }
     match (name, socket) {
         ("network", Some(socket)) => greet_all(&membership, &socket),
-        _ => behave(name, value, &membership, &segments),
+        _ => behave(name, value, &membership, &memory),
     }
     membership.leaving().unwrap();
 }
 
-fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]) {
+fn behave(name: &str, value: &str, membership: &Membership, memory: &OwnedFd) {
     match name {
         "leave" => {}
         "early" => exit(0),
@@ -166,7 +165,7 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
         "spin" => spin(),
         "deaf" => spin(),
         "dummy" => sleep(Duration::from_secs(3600)),
-        "survivor" => survive(membership, segments),
+        "survivor" => survive(membership, memory),
         "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
         "bar" => say(b"10%\r20%\r\n"),
         "partial" => {
@@ -188,17 +187,16 @@ fn behave(name: &str, value: &str, membership: &Membership, segments: &[OwnedFd]
     }
 }
 
-/// Waits until every rank is here, with a byte at the end of each one's segment.
-fn meet(membership: &Membership, segments: &[OwnedFd]) {
-    let last = |segment: &OwnedFd| fstat(segment).unwrap().st_size as u64 - 1;
+/// Waits until every rank is here, with a byte at the end of each one's part of the memory.
+fn meet(membership: &Membership, memory: &OwnedFd) {
+    let last = |rank: u16| membership.settings().owned_part(Rank(rank)).end as u64 - 1;
     let here = membership.ranks_here();
     let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
-    let own = &segments[index];
-    pwrite(own, &[1], last(own)).unwrap();
-    for segment in segments {
+    pwrite(memory, &[1], last(index as u16)).unwrap();
+    for rank in 0..membership.settings().ranks {
         let mut here = [0];
         while here == [0] {
-            pread(segment, &mut here, last(segment)).unwrap();
+            pread(memory, &mut here, last(rank)).unwrap();
             yield_now();
         }
     }
@@ -244,10 +242,10 @@ fn greet_all(membership: &Membership, socket: &UdpSocket) {
 }
 
 /// Waits for the news of a loss, reports it, and ends as a victim does.
-fn survive(membership: &Membership, segments: &[OwnedFd]) -> ! {
+fn survive(membership: &Membership, memory: &OwnedFd) -> ! {
     let here = membership.ranks_here();
     let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
-    let link = Shm::attach(Rank(index as u16), *membership.settings(), segments).unwrap();
+    let link = Shm::attach(Rank(index as u16), *membership.settings(), memory).unwrap();
     let bells = link.bells();
     let loss = loop {
         if let Some(loss) = bells.loss() {

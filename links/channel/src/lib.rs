@@ -20,9 +20,8 @@ use rustix::net::{
 };
 use rustix::process::{Pid, Uid};
 
-/// Descriptors that come with one datagram at most: a segment for each rank of a host, and what
-/// reaches others.
-pub const DESCRIPTORS_MAX: usize = 66;
+/// Descriptors that come with one datagram at most.
+pub const DESCRIPTORS_MAX: usize = 64;
 const ANCILLARY_BYTES: usize = rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX));
 
 /// Datagram that was received, and its descriptors, close-on-exec.

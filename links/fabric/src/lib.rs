@@ -14,6 +14,7 @@
 //! | `hearing` | heartbeats, and peers that are not heard of |
 //! | `link` | [`Fabric`], one rank's attachment |
 //! | `meeting` | telling all others the address of one's endpoint |
+//! | [`fuzzing`] | fuzz target for that |
 //!
 //! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: a place that the provider
 //! has is nobody else's until its completion (I4); frames arrive, and in order, or the job is told
@@ -26,6 +27,7 @@ mod carrier;
 mod endpoint;
 mod error;
 mod faults;
+pub mod fuzzing;
 mod hearing;
 mod library;
 mod link;

@@ -37,13 +37,14 @@ pub struct Card {
 
 impl Card {
     /// The card, and whether its sender has that of the receiver.
-    fn emit(&self, has_other: bool) -> Vec<u8> {
+    pub(crate) fn emit(&self, has_other: bool) -> Vec<u8> {
         let length = u8::try_from(self.provider.len()).unwrap_or(u8::MAX);
         let name = &self.provider.as_bytes()[..length.into()];
         [&[u8::from(has_other), length], name, &self.address].concat()
     }
 
-    fn parse(bytes: &[u8]) -> Option<(Card, bool)> {
+    /// A card in these bytes, and whether its sender has that of the receiver.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<(Card, bool)> {
         let ([has_other @ (0 | 1), length], rest) = bytes.split_first_chunk()? else { return None };
         let (name, address) = rest.split_at_checked((*length).into())?;
         let provider = String::from_utf8(name.to_vec()).ok()?;

@@ -1,19 +1,41 @@
 //! Control words of a rank.
 
 use crate::memory::{View, Word};
+use std::sync::Arc;
 use weft_link::sync::{AtomicU32, AtomicU64};
 
+/// Ranks of a group: those that one word has a bit for each of; fewer in models.
+pub(crate) const GROUP: usize = if cfg!(loom) { 8 } else { 64 };
+
+/// Number of groups of so many ranks.
+pub(crate) const fn groups_of(ranks: usize) -> usize {
+    ranks.div_ceil(GROUP)
+}
+
+/// Bit of a rank in the word of its group.
+#[inline(always)]
+pub(crate) fn bit_of(rank: usize) -> u64 {
+    1 << (rank % GROUP)
+}
+
 /// Control words, by which ranks notify one another outside the rings.
+///
+/// A poll that finds nothing must not cost more with more ranks, so it looks at one word,
+/// `attention`. Where that has a bit for each rank it has the announcements. With more ranks these
+/// are in a word a group, and `attention` has a bit for each group that has some.
 #[derive(Clone)]
 pub(crate) struct Control {
     /// Bells: futexes that count how often each was rung.
     pub bells: View<AtomicU32>,
     /// Bells that are armed, a bit each, and a bit for the want of a frame.
     pub armed: Word<AtomicU32>,
-    /// Senders whose rings are not polled, a bit each. They announce what they write.
-    pub cold: Word<AtomicU64>,
-    /// Announcements of such senders, a bit each.
+    /// Senders whose rings are not polled, a bit each, a word a group. They announce what they
+    /// write.
+    pub cold: Arc<[Word<AtomicU64>]>,
+    /// Announcements of such senders, a bit each, or groups that have some.
     pub attention: Word<AtomicU64>,
+    /// Announcements, a word a group; none where `attention` has them.
+    pub announcements: Arc<[Word<AtomicU64>]>,
     /// Rank that the job lost: its number + 1, and the cause above bit 32.
     pub loss: Word<AtomicU64>,
     /// Time until which somebody wants to see counts, in nanoseconds; 0 if nobody ever did.

@@ -9,6 +9,7 @@
 //! another process. Addresses come from ranks of the job. A wrong one yields wrong bytes, which the
 //! rank could have sent as well.
 
+use crate::control::{GROUP, bit_of};
 use crate::process;
 use crate::segment::{ProcessIdentity, Segment, TOKEN_WORDS};
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -54,8 +55,9 @@ impl Processes {
                 let process = verify(&self.identities[rank.index()]);
                 verified.store(process.map_or(NO, i64::from), Ordering::Relaxed);
                 if process.is_some() {
-                    let fetched_from = &self.identities[self.own.index()].fetched_from[0];
-                    fetched_from.fetch_or(1 << rank.0, Ordering::Release);
+                    let fetched_from = &self.identities[self.own.index()].fetched_from;
+                    let fetched_from = &fetched_from[rank.index() / GROUP];
+                    fetched_from.fetch_or(bit_of(rank.index()), Ordering::Release);
                 }
                 process
             }
@@ -73,7 +75,8 @@ impl CrossMemory for Processes {
     fn is_read_by(&self, by: Rank) -> bool {
         let identity = self.identities.get(by.index());
         identity.is_some_and(|identity| {
-            identity.fetched_from[0].load(Ordering::Acquire) >> self.own.0 & 1 == 1
+            let fetched_from = &identity.fetched_from[self.own.index() / GROUP];
+            fetched_from.load(Ordering::Acquire) & bit_of(self.own.index()) != 0
         })
     }
 

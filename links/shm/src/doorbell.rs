@@ -1,9 +1,14 @@
 //! Selection of the rings that a rank polls, and wake-up of sleepers.
 //!
 //! An empty poll must not cost more with more peers, so only a few rings are *hot* and polled. The
-//! senders of the others find their bit set in the receiver's `cold` word and announce what they
-//! write in its `attention` word, which is polled too. A ring that announces often becomes hot. One
-//! that was quiet for long makes room for it.
+//! senders of the others find their bit set in the receiver's `cold` words and announce what they
+//! write in its `attention` word, which is polled too. With more than 64 ranks they do so in the
+//! word of their group, and `attention` says which groups to look at. A ring that announces often
+//! becomes hot. One that was quiet for long makes room for it.
+//!
+//! Memory is made with all senders marked as cold, where not all are hot from the beginning: what
+//! they write before their receiver is there is announced, and none of their rings is looked at, or
+//! takes memory, before something is in it.
 //!
 //! A sender writes its slot and then checks whether the receiver wants more than that: an
 //! announcement, or its bell. A receiver that changes this does so, then makes every core pass a
@@ -11,14 +16,14 @@
 //! before the barrier, and a sender that writes after it sees the change. So senders need no
 //! barrier of their own (DESIGN 6: the sleeper pays).
 
-use crate::control::Control;
+use crate::control::{Control, GROUP, bit_of};
 use crate::futex;
-use crate::memory::View;
+use crate::memory::{View, Word};
 use crate::rings::Rings;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
-use weft_link::sync::{AtomicU32, Ordering, Scope, light_fence};
+use weft_link::sync::{AtomicU32, AtomicU64, Ordering, Scope, light_fence};
 use weft_wire::Rank;
 
 /// Largest number of hot rings, which are polled.
@@ -36,16 +41,41 @@ const QUIET_ARRIVALS: u64 = 256;
 /// Bit of `armed`, beside those of the bells: the host sleeps because no frame is free.
 const FRAME_WANTED: u32 = 1 << 2;
 
+/// True if so many ranks are so few that each polls the rings from all others.
+pub(crate) const fn all_are_hot(ranks: usize) -> bool {
+    ranks <= HOT + 1
+}
+
 /// Doorbell of a receiver: its control words, as a sender uses them.
 pub(crate) struct Doorbell {
-    control: Control,
+    bells: View<AtomicU32>,
+    armed: Word<AtomicU32>,
+    /// Word of the sender's group of those whose rings are not polled.
+    cold: Word<AtomicU64>,
+    /// Word for the sender's announcement.
+    announcements: Word<AtomicU64>,
     own_bit: u64,
+    /// Word for that of its group, and its bit there, with so many ranks that there are several.
+    group: Option<(Word<AtomicU64>, u64)>,
 }
 
 impl Doorbell {
     /// Returns the doorbell of the owner of `control`, which `own` presses.
-    pub fn new(control: Control, own: Rank) -> Self {
-        Doorbell { control, own_bit: 1 << own.index() }
+    pub fn new(control: &Control, own: Rank) -> Self {
+        let group = own.index() / GROUP;
+        let attention = control.attention.clone();
+        let (announcements, group_bit) = match control.announcements.get(group) {
+            Some(announcements) => (announcements.clone(), Some((attention, bit_of(group)))),
+            None => (attention, None),
+        };
+        Doorbell {
+            bells: control.bells.clone(),
+            armed: control.armed.clone(),
+            cold: control.cold[group].clone(),
+            announcements,
+            own_bit: bit_of(own.index()),
+            group: group_bit,
+        }
     }
 
     /// Notifies the receiver of a written slot, if it wants that. Costs two loads of one line that
@@ -55,12 +85,16 @@ impl Doorbell {
         // The compiler must keep these loads behind the store to the slot. The receiver's barrier
         // does so for the processor.
         light_fence();
-        if self.control.cold.load(Ordering::Relaxed) & self.own_bit != 0 {
-            self.control.attention.fetch_or(self.own_bit, Ordering::SeqCst);
+        if self.cold.load(Ordering::Relaxed) & self.own_bit != 0 {
+            self.announcements.fetch_or(self.own_bit, Ordering::SeqCst);
+            // Behind it: who finds the bit of the group finds what it stands for.
+            if let Some((attention, group)) = &self.group {
+                attention.fetch_or(*group, Ordering::SeqCst);
+            }
             // And the load of what is armed behind the announcement.
             light_fence();
         }
-        if self.control.armed.load(Ordering::Relaxed) != 0 {
+        if self.armed.load(Ordering::Relaxed) != 0 {
             self.wake_any();
         }
     }
@@ -69,7 +103,7 @@ impl Doorbell {
     #[inline]
     pub fn wake_for_frame(&self) {
         light_fence();
-        if self.control.armed.load(Ordering::Relaxed) & FRAME_WANTED != 0 {
+        if self.armed.load(Ordering::Relaxed) & FRAME_WANTED != 0 {
             self.wake(Waiter::Host);
         }
     }
@@ -78,8 +112,7 @@ impl Doorbell {
     /// host waits for.
     #[inline]
     pub fn wake_host(&self) -> bool {
-        self.control.armed.load(Ordering::SeqCst) & bell_bit(Waiter::Host) != 0
-            && self.wake(Waiter::Host)
+        self.armed.load(Ordering::SeqCst) & bell_bit(Waiter::Host) != 0 && self.wake(Waiter::Host)
     }
 
     /// Rings the bell of the thread that sleeps: the host, or else the upcall thread.
@@ -90,9 +123,9 @@ impl Doorbell {
 
     fn wake(&self, waiter: Waiter) -> bool {
         let bit = bell_bit(waiter);
-        let wanted = self.control.armed.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
+        let wanted = self.armed.fetch_and(!bit, Ordering::SeqCst) & bit != 0;
         if wanted {
-            ring(&self.control.bells, waiter);
+            ring(&self.bells, waiter);
         }
         wanted
     }
@@ -104,8 +137,8 @@ impl Doorbell {
 /// turn of at most [`TURN`] packets: first all that were announced, then the hot ones. One that
 /// becomes hot had its turn in the round before, so that none has two while another waits.
 pub(crate) struct Listener {
-    /// The other ranks, a bit each; what others set beside these means nothing.
-    others: u64,
+    /// The other ranks, a bit each, a word a group; what others set beside these means nothing.
+    others: Box<[u64]>,
     control: Control,
     rings: Arc<Rings>,
     /// Ring whose turn it is, and the packets left of its turn.
@@ -115,10 +148,15 @@ pub(crate) struct Listener {
     turn: u32,
     /// Hot ring that has its turn next, by its number among those.
     cursor: usize,
-    /// Announced rings that have their turn before the hot rings have another, a bit each.
+    /// Groups of which announced rings have their turn before the hot rings have another, a bit
+    /// each.
     round: u64,
+    /// Group whose announced rings have their turn, and those that are left of them, a bit each.
+    group: usize,
+    group_left: u64,
     last_arrival: [u64; HOT],
-    announcements: [u8; 64],
+    /// Announcements of each ring.
+    announcements: Box<[u8]>,
     /// Ring that becomes hot when the round ends.
     risen: Option<usize>,
     arrivals: u64,
@@ -127,16 +165,11 @@ pub(crate) struct Listener {
 impl Listener {
     pub fn new(control: Control, own: Rank, ranks: usize, rings: Arc<Rings>) -> Self {
         let peers = (0..ranks).filter(|&peer| peer != own.index());
-        if ranks <= HOT + 1 {
+        let mut others: Box<[u64]> = control.cold.iter().map(|_| 0).collect();
+        peers.clone().for_each(|peer| others[peer / GROUP] |= bit_of(peer));
+        if all_are_hot(ranks) {
             peers.enumerate().for_each(|(at, peer)| rings.set_hot(at, peer));
-        } else {
-            control.cold.store(u64::MAX, Ordering::SeqCst);
-            Scope::Host.heavy_fence();
         }
-        // Peers may have written before this rank armed anything: poll every ring once.
-        let all = if ranks >= 64 { u64::MAX } else { (1 << ranks) - 1 };
-        let others = all & !(1 << own.index());
-        rings.set_announced(others);
         Listener {
             others,
             control,
@@ -147,8 +180,10 @@ impl Listener {
             turn: if ranks > 2 { TURN } else { u32::MAX },
             cursor: 0,
             round: 0,
+            group: 0,
+            group_left: 0,
             last_arrival: [0; HOT],
-            announcements: [0; 64],
+            announcements: vec![0; ranks].into(),
             risen: None,
             arrivals: 0,
         }
@@ -217,23 +252,59 @@ impl Listener {
 
     fn collect_announcements(&mut self) {
         if self.control.attention.load(Ordering::Relaxed) != 0 {
-            let announced = self.control.attention.swap(0, Ordering::SeqCst) & self.others;
-            // One that became hot while its sender announced it has its turn among the hot ones.
-            let hot = self.rings.hot().fold(0, |hot, sender| hot | 1 << sender);
-            self.rings.set_announced(self.rings.announced() | (announced & !hot));
+            let attention = self.control.attention.swap(0, Ordering::SeqCst);
+            if self.control.announcements.is_empty() {
+                self.add_announced(0, attention);
+            } else {
+                self.collect_groups(attention);
+            }
         }
     }
 
-    fn next_announced(&mut self) -> Option<usize> {
-        while self.round != 0 {
-            let peer = self.round.trailing_zeros() as usize;
-            self.round &= self.round - 1;
-            if self.rings.has_packet(peer) {
-                return Some(peer);
+    /// Collects announcements of these groups, a bit each.
+    #[inline(never)]
+    fn collect_groups(&mut self, mut groups: u64) {
+        while groups != 0 {
+            let group = groups.trailing_zeros() as usize;
+            groups &= groups - 1;
+            // Peers may name a group that there is not.
+            if let Some(announcements) = self.control.announcements.get(group) {
+                self.add_announced(group, announcements.swap(0, Ordering::SeqCst));
             }
-            self.rings.set_announced(self.rings.announced() & !(1 << peer));
         }
-        None
+    }
+
+    fn add_announced(&self, group: usize, announced: u64) {
+        // One that became hot while its sender announced it has its turn among the hot ones.
+        let hot = self.rings.hot().filter(|sender| sender / GROUP == group);
+        let hot = hot.fold(0, |hot, sender| hot | bit_of(sender));
+        let announced = announced & self.others[group] & !hot;
+        self.rings.set_announced(group, self.rings.announced_in(group) | announced);
+    }
+
+    fn next_announced(&mut self) -> Option<usize> {
+        loop {
+            while self.group_left != 0 {
+                let peer = self.group * GROUP + self.group_left.trailing_zeros() as usize;
+                self.group_left &= self.group_left - 1;
+                if self.rings.has_packet(peer) {
+                    return Some(peer);
+                }
+                self.pass_over(peer);
+            }
+            if self.round == 0 {
+                return None;
+            }
+            self.group = self.round.trailing_zeros() as usize;
+            self.round &= self.round - 1;
+            self.group_left = self.rings.announced_in(self.group);
+        }
+    }
+
+    /// Takes the ring of `peer` out of those that were announced.
+    fn pass_over(&self, peer: usize) {
+        let group = peer / GROUP;
+        self.rings.set_announced(group, self.rings.announced_in(group) & !bit_of(peer));
     }
 
     #[cold]
@@ -254,13 +325,14 @@ impl Listener {
             let Some(found) = self.last_arrival.iter().position(quiet) else { return };
             let Some(victim) = self.rings.hot().nth(found) else { return };
             at = found;
-            self.control.cold.fetch_or(1 << victim, Ordering::SeqCst);
+            self.control.cold[victim / GROUP].fetch_or(bit_of(victim), Ordering::SeqCst);
             Scope::Host.heavy_fence();
-            self.rings.set_announced(self.rings.announced() | 1 << victim);
+            let group = victim / GROUP;
+            self.rings.set_announced(group, self.rings.announced_in(group) | bit_of(victim));
         }
-        self.control.cold.fetch_and(!(1 << peer), Ordering::SeqCst);
+        self.control.cold[peer / GROUP].fetch_and(!bit_of(peer), Ordering::SeqCst);
         self.rings.put_first(peer, at);
-        self.rings.set_announced(self.rings.announced() & !(1 << peer));
+        self.pass_over(peer);
         self.last_arrival.copy_within(..at, 1);
         self.last_arrival[0] = self.arrivals;
     }
@@ -275,13 +347,25 @@ impl Listener {
 
     #[inline(never)]
     fn has_announced(&mut self) -> bool {
-        let mut announced = self.rings.announced();
-        while announced != 0 && !self.rings.has_packet(announced.trailing_zeros() as usize) {
-            // Polled once, and not again with every poll.
-            announced &= announced - 1;
+        let mut groups = self.rings.announced();
+        while groups != 0 {
+            let group = groups.trailing_zeros() as usize;
+            groups &= groups - 1;
+            let mut announced = self.rings.announced_in(group);
+            while announced != 0 {
+                let peer = group * GROUP + announced.trailing_zeros() as usize;
+                if self.rings.has_packet(peer) {
+                    break;
+                }
+                // Polled once, and not again with every poll.
+                announced &= announced - 1;
+            }
+            self.rings.set_announced(group, announced);
+            if announced != 0 {
+                return true;
+            }
         }
-        self.rings.set_announced(announced);
-        announced != 0
+        false
     }
 
     /// Arms the bell of `waiter` for arrivals, and that of the host also for the release of a frame

@@ -1,6 +1,7 @@
 //! Link between ranks of one host: memory that all of them map.
 //!
-//! Every rank has one *segment*, a sealed memfd that its peers receive over a socket (DESIGN 5):
+//! Every rank has one *segment* in it, and all segments are in one sealed memfd, which each rank
+//! receives over a socket (DESIGN 5). A segment:
 //!
 //! ```text
 //! ┌──────────────── all ranks write ─────────────────┬────────── only the owner writes ─────────┐
@@ -19,7 +20,7 @@
 //! | module | what |
 //! |---|---|
 //! | `memory` | mappings of memfds, and typed views of them (`unsafe`) |
-//! | [`segment`] | layout of a segment, its creation and mapping |
+//! | [`segment`] | layout of the memory, its creation and mapping |
 //! | [`ring`], `prefetch` | ring of slots between two ranks |
 //! | `pool` | frames that this rank sends from |
 //! | `inbox` | packets that were received and not released |
@@ -32,6 +33,7 @@
 //! | `gauge` | counts of a rank, which the launcher asks for |
 //! | `trace` | ring of what happened to a rank, which the launcher empties |
 //! | `supervisor` | access of the launcher to all segments |
+//! | `refused` | errors of calls that a filter refuses |
 
 #![deny(unsafe_code)]
 #![cfg_attr(loom, allow(dead_code, reason = "the link is not built"))]
@@ -45,6 +47,8 @@ pub mod memory;
 #[path = "memory/model.rs"]
 pub mod memory;
 mod prefetch;
+#[cfg(not(loom))]
+mod refused;
 pub mod ring;
 mod rings;
 
@@ -78,7 +82,9 @@ pub use cross_memory::cross_memory_restriction;
 #[cfg(not(loom))]
 pub use link::{AttachError, Shm};
 #[cfg(not(loom))]
-pub use segment::{MAX_RANKS, Settings, create_segment, create_segments};
+pub use refused::name_refusal;
+#[cfg(not(loom))]
+pub use segment::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, create_memory};
 #[cfg(not(loom))]
 pub use supervisor::Supervisor;
 #[cfg(not(loom))]

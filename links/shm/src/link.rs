@@ -34,6 +34,8 @@ use weft_wire::{Header, Rank, Tag, compact};
 pub struct Shm {
     own: Rank,
     settings: Settings,
+    /// Release counts of a frame: a byte for each rank, in whole lines.
+    releases_bytes: usize,
     capabilities: Capabilities,
     segments: Arc<[Segment]>,
     frames: Frames,
@@ -51,18 +53,18 @@ struct Peer {
     outgoing: Producer<Cursor>,
     doorbell: Doorbell,
     frames: Frames,
-    /// Counts of the peer's frames that this rank has released, a line a frame.
+    /// Counts of the peer's frames that were released, a byte a reader.
     releases: View<AtomicU8>,
 }
 
 /// Reason why a rank could not attach.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// The settings are impossible, or do not match the segments.
+    /// The settings are impossible, or do not match the memory.
     #[error("shared memory of this job cannot be used: {0}")]
     Settings(String),
     /// The kernel does not let memory be mapped.
-    #[error("cannot map a segment: {0}")]
+    #[error("cannot map the shared memory: {0}")]
     Map(#[source] io::Error),
     /// The kernel has no expedited membarrier, on which sleeping and waking rest.
     #[error(
@@ -128,32 +130,26 @@ impl BufferKind {
 }
 
 impl Shm {
-    /// Attaches rank `own` to the segments of its job, one a rank.
+    /// Attaches rank `own` to the memory of its job.
     ///
     /// # Errors
     /// [`AttachError`]. Nothing stays mapped.
-    pub fn attach(own: Rank, settings: Settings, files: &[OwnedFd]) -> Result<Self, AttachError> {
+    pub fn attach(own: Rank, settings: Settings, memory: &OwnedFd) -> Result<Self, AttachError> {
         settings.check().map_err(AttachError::Settings)?;
         let ranks = usize::from(settings.ranks);
-        if files.len() != ranks || own.index() >= ranks {
-            let what = format!("{} segments for {own:?} of {ranks}", files.len());
-            return Err(AttachError::Settings(what));
+        if own.index() >= ranks {
+            return Err(AttachError::Settings(format!("it has no rank {own} of {ranks}")));
         }
         Scope::Host.register().map_err(AttachError::Barrier)?;
-        let segments: Arc<[Segment]> = files
-            .iter()
-            .enumerate()
-            .map(|(index, file)| Segment::map(file, settings, index == own.index()))
-            .collect::<io::Result<Vec<_>>>()
-            .map_err(AttachError::Map)?
-            .into();
+        let segments = Segment::map_all(memory, settings, Some(own)).map_err(AttachError::Map)?;
+        let segments: Arc<[Segment]> = segments.into();
         let own_segment = &segments[own.index()];
         let incoming = segments.iter().map(|segment| Consumer::new(segment.ring(own))).collect();
         let rings = Arc::new(Rings::new(incoming, own_segment.control()));
         let peers = (0..settings.ranks)
             .map(|peer| Peer {
                 outgoing: Producer::new(own_segment.ring(Rank(peer))),
-                doorbell: Doorbell::new(segments[usize::from(peer)].control(), own),
+                doorbell: Doorbell::new(&segments[usize::from(peer)].control(), own),
                 frames: segments[usize::from(peer)].frames(),
                 releases: segments[usize::from(peer)].releases(),
             })
@@ -161,6 +157,7 @@ impl Shm {
         Ok(Shm {
             own,
             settings,
+            releases_bytes: settings.releases_bytes(),
             capabilities: Capabilities {
                 max_payload: settings.frame_bytes as usize,
                 multicast_payload: settings.frame_bytes as usize,
@@ -434,7 +431,8 @@ impl Link for Shm {
             BufferKind::Peer(owner, frame) => {
                 // Only this rank writes this byte, so a load and a store are enough.
                 let owner = &self.peers[owner.index()];
-                let count = &owner.releases[frame as usize * 64 + self.own.index()];
+                let first = frame as usize * self.releases_bytes;
+                let count = &owner.releases[first + self.own.index()];
                 count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
                 owner.doorbell.wake_for_frame();
             }
@@ -477,7 +475,11 @@ impl Link for Shm {
         Some(Arc::new(Words {
             words: self.segments.iter().map(Segment::words).collect(),
             arenas: self.segments.iter().map(Segment::arena).collect(),
-            doorbells: self.segments.iter().map(|s| Doorbell::new(s.control(), self.own)).collect(),
+            doorbells: self
+                .segments
+                .iter()
+                .map(|s| Doorbell::new(&s.control(), self.own))
+                .collect(),
         }))
     }
 }

@@ -2,22 +2,24 @@
 //!
 //! A frame is *free*, *held* (allocated, or still in use by the protocol) or *outstanding*: freed
 //! here, but read by others through references. Each reader counts, in a byte of its own, how often
-//! it released the frame; the owner knows how often that must be. Plain stores suffice: there is
-//! one line a frame, and a wrong count of a reader concerns nobody but itself.
+//! it released the frame; the owner knows how often that must be. Plain stores suffice: a byte has
+//! one writer, and a wrong count of a reader concerns nobody but itself.
 
+use crate::control::{GROUP, bit_of, groups_of};
 use crate::memory::View;
 use crate::segment::Settings;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_wire::Rank;
 
-/// Largest number of readers of a frame.
-const READERS: usize = 64;
-
 pub(crate) struct Pool {
     releases: View<AtomicU8>,
-    expected: Vec<[u8; READERS]>,
-    readers: Vec<u64>,
+    /// Releases of each frame by each reader, laid out as `releases` are.
+    expected: Box<[u8]>,
+    /// Readers of each frame, a bit each, a word a group.
+    readers: Box<[u64]>,
+    /// Groups of ranks.
+    groups: usize,
     free: VecDeque<u32>,
     outstanding: VecDeque<u32>,
     /// True if the last request found no frame.
@@ -27,10 +29,12 @@ pub(crate) struct Pool {
 impl Pool {
     pub fn new(settings: &Settings, releases: View<AtomicU8>) -> Self {
         let frames = settings.frames as usize;
+        let groups = groups_of(settings.ranks.into());
         Pool {
+            expected: vec![0; releases.len()].into(),
             releases,
-            expected: vec![[0; READERS]; frames],
-            readers: vec![0; frames],
+            readers: vec![0; frames * groups].into(),
+            groups,
             free: (0..settings.frames).rev().collect(),
             outstanding: VecDeque::with_capacity(frames),
             starved: false,
@@ -68,11 +72,12 @@ impl Pool {
     /// Registers that `reader` will read `frame` by reference.
     #[inline]
     pub fn add_reader(&mut self, frame: u32, reader: Rank) {
-        let bit = 1 << reader.index();
-        let readers = &mut self.readers[frame as usize];
+        let first = frame as usize * self.groups;
+        let bit = bit_of(reader.index());
+        let readers = &mut self.readers[first + reader.index() / GROUP];
         if *readers & bit == 0 {
             *readers |= bit;
-            let expected = &mut self.expected[frame as usize][reader.index()];
+            let expected = &mut self.expected[first * GROUP + reader.index()];
             *expected = expected.wrapping_add(1);
         }
     }
@@ -80,7 +85,7 @@ impl Pool {
     /// Frees `frame` by its owner. It can be allocated once its readers have released it too.
     #[inline]
     pub fn free(&mut self, frame: u32) {
-        if self.readers[frame as usize] == 0 {
+        if self.readers_of(frame).iter().all(|readers| *readers == 0) {
             self.free.push_front(frame);
         } else {
             self.outstanding.push_back(frame);
@@ -111,20 +116,27 @@ impl Pool {
     }
 
     fn reclaim_frame(&mut self, frame: u32) {
-        self.readers[frame as usize] = 0;
+        let first = frame as usize * self.groups;
+        self.readers[first..first + self.groups].fill(0);
         self.free.push_back(frame);
     }
 
+    /// Readers of a frame, a word a group.
+    fn readers_of(&self, frame: u32) -> &[u64] {
+        &self.readers[frame as usize * self.groups..][..self.groups]
+    }
+
     fn is_released(&self, frame: u32) -> bool {
-        let line = &self.releases[frame as usize * READERS..][..READERS];
-        let expected = &self.expected[frame as usize];
-        let mut left = self.readers[frame as usize];
-        while left != 0 {
-            let reader = left.trailing_zeros() as usize;
-            if line[reader].load(Ordering::Acquire) != expected[reader] {
-                return false;
+        let first = frame as usize * self.groups;
+        for (group, readers) in (first..).zip(self.readers_of(frame)) {
+            let mut left = *readers;
+            while left != 0 {
+                let reader = group * GROUP + left.trailing_zeros() as usize;
+                if self.releases[reader].load(Ordering::Acquire) != self.expected[reader] {
+                    return false;
+                }
+                left &= left - 1;
             }
-            left &= left - 1;
         }
         true
     }

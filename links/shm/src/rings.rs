@@ -3,7 +3,7 @@
 //! Any thread may glance at them at any time ([`Glance::is_idle`]), without the lock around the
 //! link. The answer is what was true a moment ago.
 
-use crate::control::Control;
+use crate::control::{Control, bit_of, groups_of};
 use crate::doorbell::HOT;
 use crate::memory::Cursor;
 use crate::ring::Consumer;
@@ -16,15 +16,18 @@ pub struct Rings {
     /// Senders whose rings are polled: the first `hot_count` entries.
     hot: [AtomicUsize; HOT],
     hot_count: AtomicUsize,
-    /// Rings that were announced, and not found empty since, a bit each.
+    /// Groups of rings of which some were announced, and not found empty since, a bit each.
     announced: AtomicU64,
+    /// These rings, a bit each, a word a group.
+    announced_in: Box<[AtomicU64]>,
     control: Control,
 }
 
 impl Rings {
     pub(crate) fn new(rings: Box<[Consumer<Cursor>]>, control: Control) -> Self {
-        let (hot, hot_count) = Default::default();
-        Rings { rings, hot, hot_count, announced: AtomicU64::new(0), control }
+        let (hot, hot_count, announced) = Default::default();
+        let announced_in = (0..groups_of(rings.len())).map(|_| AtomicU64::new(0)).collect();
+        Rings { rings, hot, hot_count, announced, announced_in, control }
     }
 
     /// Ring from `sender`.
@@ -67,15 +70,24 @@ impl Rings {
         self.set_hot(0, sender);
     }
 
+    /// Groups of which rings are announced, a bit each.
     #[inline]
     pub(crate) fn announced(&self) -> u64 {
         self.announced.load(Relaxed)
     }
 
-    /// Sets the announced rings. Only the thread that takes slots may.
+    /// Rings of a group that are announced, a bit each.
     #[inline]
-    pub(crate) fn set_announced(&self, announced: u64) {
-        self.announced.store(announced, Relaxed);
+    pub(crate) fn announced_in(&self, group: usize) -> u64 {
+        self.announced_in[group].load(Relaxed)
+    }
+
+    /// Sets the announced rings of a group. Only the thread that takes slots may.
+    #[inline]
+    pub(crate) fn set_announced(&self, group: usize, rings: u64) {
+        self.announced_in[group].store(rings, Relaxed);
+        let others = self.announced() & !bit_of(group);
+        self.announced.store(others | u64::from(rings != 0) << group, Relaxed);
     }
 
     /// True if there is a packet in a hot ring.

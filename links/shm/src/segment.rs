@@ -1,19 +1,32 @@
-//! Layout of a segment, its creation, and its mapping by a rank or the launcher.
+//! Layout of the memory of a job, its creation, and its mapping by a rank or the launcher.
+//!
+//! ```text
+//! ┌────── all ranks write ──────┬───── only its owner writes ─────┐
+//! │ rank 0 │ rank 1 │ ... │ P-1 │ rank 0 │ rank 1 │   ...   │ P-1 │
+//! └─────────────────────────────┴─────────────────────────────────┘
+//! ```
+//! It is one file, which each rank maps three times, however many ranks there are: the half that
+//! all write, the other one read-only, and its own part of that to be written.
 
-use crate::control::Control;
+use crate::control::{Control, GROUP, groups_of};
+use crate::doorbell::all_are_hot;
 use crate::gauge::{self, GaugePage};
-use crate::memory::{self, Cursor, Frames, Mapping, View, Word};
+use crate::memory::{self, Cursor, Frames, Mapping, Shareable, View, Word};
 use crate::ring::SLOT_BYTES;
 use crate::status::{self, StatusPage};
 use crate::trace::{self, TraceRing};
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_wire::Rank;
 
-/// Largest number of ranks of one host: each has a bit of a word, and a byte of a line.
-pub const MAX_RANKS: u16 = 64;
+/// Largest number of ranks of one host.
+pub const MAX_RANKS: u16 = 1024;
+/// Largest number of ranks of a host of which each pair has a full window. With more all windows of
+/// a rank together are as long as with so many, so that their memory does not grow.
+pub const FULL_WINDOW_RANKS: u16 = 64;
 /// Number of fetch-and-add words of each rank.
 pub const WORDS: u16 = 64;
 /// Size of the shared arena of each rank, in bytes. Pages that nobody touches cost nothing.
@@ -27,6 +40,10 @@ const MOST_TRACE_EVENTS: u32 = 1 << 24;
 
 const LINE: usize = 64;
 const PAGE: usize = 4096;
+/// Offset of the words for senders whose rings are not polled, where there are several.
+const COLD_OFFSET: usize = PAGE / 4;
+/// Offset of the words for announcements, where there are several.
+const ANNOUNCEMENTS_OFFSET: usize = PAGE / 2;
 const WORDS_OFFSET: usize = PAGE;
 const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
 /// Offset of the counts in the page that begins with the identity.
@@ -34,6 +51,13 @@ const GAUGE_OFFSET: usize = PAGE / 4;
 /// Offset of the status in the page that begins with the identity.
 const STATUS_OFFSET: usize = PAGE / 2;
 const RELEASES_OFFSET: usize = ARENA_OFFSET + ARENA_BYTES;
+
+// Each has a word for each group of ranks, in front of what lies behind it.
+const _: () = {
+    let words = groups_of(MAX_RANKS as usize) * 8;
+    assert!(COLD_OFFSET + words <= ANNOUNCEMENTS_OFFSET && ANNOUNCEMENTS_OFFSET + words <= PAGE);
+    assert!(LINE + words <= GAUGE_OFFSET);
+};
 
 /// Sizes of the segments of a job, which are the same for all ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +80,19 @@ impl Settings {
     pub fn new(ranks: u16) -> Self {
         let window_packets = if ranks <= 8 { 128 } else { 64 };
         Settings { ranks, window_packets, frame_bytes: 49152, frames: 48, trace_events: 0 }
+            .bounded_for(ranks)
+    }
+
+    /// Sizes with windows that are short enough for a host of so many ranks: with more than
+    /// [`FULL_WINDOW_RANKS`] the rings of a rank have as many slots together as with these. Of
+    /// several hosts the one with most decides for all, because a window is the same at both ends.
+    pub fn bounded_for(self, ranks: u16) -> Self {
+        if ranks <= FULL_WINDOW_RANKS {
+            return self;
+        }
+        let most = FULL_WINDOW_RANKS * 64 / ranks.min(MAX_RANKS);
+        let most = 1 << most.ilog2();
+        Settings { window_packets: self.window_packets.min(most), ..self }
     }
 
     /// Sizes for ranks that have peers on a network too. A frame holds as much as one of
@@ -99,9 +136,33 @@ impl Settings {
         Ok(())
     }
 
-    /// Size of the segment of one rank, in bytes. Pages that are never touched cost nothing.
+    /// Size of the memory of all ranks, in bytes. Pages that are never touched cost nothing.
+    pub fn memory_bytes(&self) -> usize {
+        usize::from(self.ranks) * self.segment_bytes()
+    }
+
+    /// Size of the segment of one rank, in bytes.
     pub fn segment_bytes(&self) -> usize {
         self.trace_offset() + trace::bytes_of(self.trace_events).next_multiple_of(PAGE)
+    }
+
+    /// Bytes of all rings of one rank.
+    pub fn rings_bytes(&self) -> usize {
+        usize::from(self.ranks) * self.slots() * SLOT_BYTES
+    }
+
+    /// Part of the memory that is the half of this rank's segment that all write.
+    pub fn shared_part(&self, rank: Rank) -> Range<usize> {
+        let start = rank.index() * self.rings_offset();
+        start..start + self.rings_offset()
+    }
+
+    /// Part of the memory that is the half of this rank's segment that only it writes: its rings,
+    /// the first of them to rank 0, its frames and its identity.
+    pub fn owned_part(&self, rank: Rank) -> Range<usize> {
+        let bytes = self.segment_bytes() - self.rings_offset();
+        let start = usize::from(self.ranks) * self.rings_offset() + rank.index() * bytes;
+        start..start + bytes
     }
 
     /// Number of slots of each ring.
@@ -109,14 +170,19 @@ impl Settings {
         2 * usize::from(self.window_packets)
     }
 
-    /// Offset of the part that only the owner writes: its rings, frames and identity. In bytes.
-    pub fn rings_offset(&self) -> usize {
-        (RELEASES_OFFSET + self.frames as usize * LINE).next_multiple_of(PAGE)
+    /// Bytes of the release counts of a frame: one for each rank, in whole lines.
+    pub(crate) fn releases_bytes(&self) -> usize {
+        groups_of(self.ranks.into()) * GROUP
+    }
+
+    /// Offset in a segment of the part that only the owner writes.
+    fn rings_offset(&self) -> usize {
+        let releases = self.frames as usize * self.releases_bytes();
+        (RELEASES_OFFSET + releases).next_multiple_of(PAGE)
     }
 
     fn frames_offset(&self) -> usize {
-        let rings = usize::from(self.ranks) * self.slots() * SLOT_BYTES;
-        (self.rings_offset() + rings).next_multiple_of(PAGE)
+        (self.rings_offset() + self.rings_bytes()).next_multiple_of(PAGE)
     }
 
     fn identity_offset(&self) -> usize {
@@ -129,22 +195,20 @@ impl Settings {
     }
 }
 
-/// Creates the segments of a job: one sealed memfd a rank, close-on-exec, all zeros.
+/// Creates the memory of a job: one sealed memfd for all of its ranks, close-on-exec, all zeros but
+/// for the marks of the senders that are to announce what they write.
 ///
 /// # Errors
 /// An error of the kernel, or `InvalidInput` with the description from [`Settings::check`].
-pub fn create_segments(settings: &Settings) -> io::Result<Vec<OwnedFd>> {
+pub fn create_memory(settings: &Settings) -> io::Result<OwnedFd> {
     check(settings)?;
-    (0..settings.ranks).map(|_| create_segment(settings)).collect()
-}
-
-/// Creates the segment of one rank.
-///
-/// # Errors
-/// An error of the kernel, or `InvalidInput` with the description from [`Settings::check`].
-pub fn create_segment(settings: &Settings) -> io::Result<OwnedFd> {
-    check(settings)?;
-    memory::create("weft-segment", settings.segment_bytes())
+    let file = memory::create("weft-memory", settings.memory_bytes())?;
+    if !all_are_hot(settings.ranks.into()) {
+        for segment in Segment::map_all(&file, *settings, None)? {
+            segment.control().cold.iter().for_each(|cold| cold.store(u64::MAX, Ordering::Relaxed));
+        }
+    }
+    Ok(file)
 }
 
 fn check(settings: &Settings) -> io::Result<()> {
@@ -156,85 +220,127 @@ pub(crate) struct Segment {
     settings: Settings,
     shared: Arc<Mapping>,
     owned: Arc<Mapping>,
+    /// Where its halves begin in these mappings.
+    shared_start: usize,
+    owned_start: usize,
 }
 
 impl Segment {
-    pub fn map(file: &OwnedFd, settings: Settings, as_owner: bool) -> io::Result<Self> {
-        let boundary = settings.rings_offset();
+    /// Maps the segments of all ranks, that of `own` to be written.
+    pub fn map_all(
+        file: &OwnedFd,
+        settings: Settings,
+        own: Option<Rank>,
+    ) -> io::Result<Vec<Segment>> {
+        let boundary = settings.owned_part(Rank(0)).start;
         let shared = Arc::new(Mapping::new(file, 0..boundary, true)?);
-        let end = settings.segment_bytes();
-        let owned = Arc::new(Mapping::new(file, boundary..end, as_owner)?);
-        Ok(Segment { settings, shared, owned })
+        let others = Arc::new(Mapping::new(file, boundary..settings.memory_bytes(), false)?);
+        let own_part = own.map(|own| Mapping::new(file, settings.owned_part(own), true));
+        let own_part = own_part.transpose()?.map(Arc::new);
+        let segment = |rank| {
+            let own_part = own_part.as_ref().filter(|_| own == Some(rank));
+            let (owned, owned_start) = match own_part {
+                Some(own_part) => (own_part, 0),
+                None => (&others, settings.owned_part(rank).start - boundary),
+            };
+            let shared_start = settings.shared_part(rank).start;
+            let (shared, owned) = (Arc::clone(&shared), Arc::clone(owned));
+            Segment { settings, shared, owned, shared_start, owned_start }
+        };
+        Ok((0..settings.ranks).map(Rank).map(segment).collect())
+    }
+
+    fn shared_view<T: Shareable>(&self, offset: usize, count: usize) -> View<T> {
+        View::new(&self.shared, self.shared_start + offset, count)
+    }
+
+    fn shared_word<T: Shareable>(&self, offset: usize) -> Word<T> {
+        Word::new(&self.shared, self.shared_start + offset)
+    }
+
+    /// View of what is at this offset in the segment, in its second half.
+    fn owned_view<T: Shareable>(&self, offset: usize, count: usize) -> View<T> {
+        View::new(&self.owned, self.owned_start + offset - self.settings.rings_offset(), count)
     }
 
     pub fn control(&self) -> Control {
+        let words = |offset: usize, count: usize| -> Arc<[Word<AtomicU64>]> {
+            (0..count).map(|group| self.shared_word(offset + 8 * group)).collect()
+        };
+        // One group has its bits in the words that are polled.
+        let (cold, announcements) = match groups_of(self.settings.ranks.into()) {
+            1 => (words(LINE + 8, 1), words(ANNOUNCEMENTS_OFFSET, 0)),
+            groups => (words(COLD_OFFSET, groups), words(ANNOUNCEMENTS_OFFSET, groups)),
+        };
         Control {
-            bells: View::new(&self.shared, 0, 2),
-            armed: Word::new(&self.shared, LINE),
-            cold: Word::new(&self.shared, LINE + 8),
-            attention: Word::new(&self.shared, 2 * LINE),
-            loss: Word::new(&self.shared, 3 * LINE),
-            wanted: Word::new(&self.shared, 4 * LINE),
+            bells: self.shared_view(0, 2),
+            armed: self.shared_word(LINE),
+            cold,
+            attention: self.shared_word(2 * LINE),
+            announcements,
+            loss: self.shared_word(3 * LINE),
+            wanted: self.shared_word(4 * LINE),
         }
     }
 
     /// Fetch-and-add words, one a line: word `i` is entry `8 * i`.
     pub fn words(&self) -> View<AtomicU64> {
-        View::new(&self.shared, WORDS_OFFSET, usize::from(WORDS) * LINE / 8)
+        self.shared_view(WORDS_OFFSET, usize::from(WORDS) * LINE / 8)
     }
 
     /// Shared arena: words whose use ranks agree on.
     pub fn arena(&self) -> View<AtomicU64> {
-        View::new(&self.shared, ARENA_OFFSET, ARENA_BYTES / 8)
+        self.shared_view(ARENA_OFFSET, ARENA_BYTES / 8)
     }
 
-    /// Release counts: one line a frame, and in it one byte a reader, who counts there how often it
-    /// released the frame.
+    /// Release counts: for each frame some lines, and in them one byte a reader, who counts there
+    /// how often it released the frame.
     pub fn releases(&self) -> View<AtomicU8> {
-        View::new(&self.shared, RELEASES_OFFSET, self.settings.frames as usize * LINE)
+        let frames = self.settings.frames as usize;
+        self.shared_view(RELEASES_OFFSET, frames * self.settings.releases_bytes())
     }
 
     /// Ring from the owner of this segment to `to`.
     pub fn ring(&self, to: Rank) -> Cursor {
         let slots = self.settings.slots();
-        Cursor::new(View::new(&self.owned, to.index() * slots * SLOT_BYTES, slots))
+        let offset = self.settings.rings_offset() + to.index() * slots * SLOT_BYTES;
+        Cursor::new(self.owned_view(offset, slots))
     }
 
     /// Frames of the owner of this segment.
     pub fn frames(&self) -> Frames {
         let base = self.settings.frames_offset() - self.settings.rings_offset();
         let Settings { frame_bytes, frames, .. } = self.settings;
-        Frames::new(&self.owned, base, frame_bytes as usize, frames)
+        Frames::new(&self.owned, self.owned_start + base, frame_bytes as usize, frames)
     }
 
     /// Status of its owner.
     pub fn status(&self) -> StatusPage {
-        let base = self.settings.identity_offset() - self.settings.rings_offset();
-        StatusPage(View::new(&self.owned, base + STATUS_OFFSET, status::WORDS))
+        let base = self.settings.identity_offset();
+        StatusPage(self.owned_view(base + STATUS_OFFSET, status::WORDS))
     }
 
     /// Counts of its owner.
     pub fn gauge(&self) -> GaugePage {
-        let base = self.settings.identity_offset() - self.settings.rings_offset();
-        let words = View::new(&self.owned, base + GAUGE_OFFSET, gauge::WORDS);
+        let words = self.owned_view(self.settings.identity_offset() + GAUGE_OFFSET, gauge::WORDS);
         GaugePage { words, control: self.control() }
     }
 
     /// Trace of its owner, if there is one.
     pub fn trace(&self) -> Option<TraceRing> {
         let events = Some(self.settings.trace_events).filter(|events| *events > 0)?;
-        let base = self.settings.trace_offset() - self.settings.rings_offset();
-        Some(TraceRing::new(View::new(&self.owned, base, trace::bytes_of(events) / 8)))
+        let words = trace::bytes_of(events) / 8;
+        Some(TraceRing::new(self.owned_view(self.settings.trace_offset(), words)))
     }
 
     /// Identity of its owner's process, as the owner published it.
     pub fn identity(&self) -> ProcessIdentity {
-        let base = self.settings.identity_offset() - self.settings.rings_offset();
+        let base = self.settings.identity_offset();
         ProcessIdentity {
-            process: View::new(&self.owned, base, 1),
-            token_address: View::new(&self.owned, base + 8, 1),
-            token: View::new(&self.owned, base + 16, TOKEN_WORDS),
-            fetched_from: View::new(&self.owned, base + LINE, 1),
+            process: self.owned_view(base, 1),
+            token_address: self.owned_view(base + 8, 1),
+            token: self.owned_view(base + 16, TOKEN_WORDS),
+            fetched_from: self.owned_view(base + LINE, groups_of(self.settings.ranks.into())),
         }
     }
 }
@@ -250,6 +356,6 @@ pub(crate) struct ProcessIdentity {
     pub token_address: View<AtomicU64>,
     /// Token.
     pub token: View<AtomicU64>,
-    /// Ranks from whose processes this one has fetched, a bit each.
+    /// Ranks from whose processes this one has fetched, a bit each, a word a group.
     pub fetched_from: View<AtomicU64>,
 }

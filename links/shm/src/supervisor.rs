@@ -23,16 +23,12 @@ impl std::fmt::Debug for Supervisor {
 }
 
 impl Supervisor {
-    /// Maps `segments`, one a rank.
+    /// Maps the memory of a job.
     ///
     /// # Errors
-    /// An error of the kernel when it maps them.
-    pub fn attach(settings: &Settings, segments: &[OwnedFd]) -> io::Result<Self> {
-        let segments = segments
-            .iter()
-            .map(|file| Segment::map(file, *settings, false))
-            .collect::<io::Result<_>>()?;
-        Ok(Supervisor { segments })
+    /// An error of the kernel when it maps it.
+    pub fn attach(settings: &Settings, memory: &OwnedFd) -> io::Result<Self> {
+        Ok(Supervisor { segments: Segment::map_all(memory, *settings, None)? })
     }
 
     /// The status of the rank with this number among these segments, if it has said any.

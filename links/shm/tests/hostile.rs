@@ -8,23 +8,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weft_link::{BadFrame, Link, LinkViolation, Payload};
 use weft_link_shm::memory::{Cursor, Mapping, View};
 use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
-use weft_link_shm::{AttachError, Settings, Shm, create_segments};
+use weft_link_shm::{AttachError, MAX_RANKS, Settings, Shm, create_memory};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 would map it.
-fn hostile_ring(settings: &Settings, segments: &[OwnedFd]) -> Producer<Cursor> {
+fn hostile_ring(settings: &Settings, memory: &OwnedFd) -> Producer<Cursor> {
     let slots = 2 * usize::from(settings.window_packets);
-    let part = settings.rings_offset()..settings.segment_bytes();
-    let mapping = Mapping::new(&segments[1], part, true).unwrap();
+    let mapping = Mapping::new(memory, settings.owned_part(Rank(1)), true).unwrap();
     // The first of its rings leads to rank 0.
     Producer::new(Cursor::new(View::new(&mapping.into(), 0, slots)))
 }
 
 fn victim() -> (Shm, Producer<Cursor>, Settings) {
     let settings = Settings { frames: 4, ..Settings::new(3) };
-    let segments = create_segments(&settings).unwrap();
-    let ring = hostile_ring(&settings, &segments);
-    (Shm::attach(Rank(0), settings, &segments).unwrap(), ring, settings)
+    let memory = create_memory(&settings).unwrap();
+    let ring = hostile_ring(&settings, &memory);
+    (Shm::attach(Rank(0), settings, &memory).unwrap(), ring, settings)
 }
 
 fn header(size: u16) -> Header {
@@ -74,10 +73,10 @@ fn announcements_of_ranks_that_do_not_exist_are_passed_over() {
     /// Offset of a rank's attention word in its segment.
     const ATTENTION: usize = 2 * 64;
     let settings = Settings { frames: 4, ..Settings::new(8) };
-    let segments = create_segments(&settings).unwrap();
-    let mapping = Mapping::new(&segments[0], 0..settings.rings_offset(), true).unwrap();
+    let memory = create_memory(&settings).unwrap();
+    let mapping = Mapping::new(&memory, settings.shared_part(Rank(0)), true).unwrap();
     let attention = View::<AtomicU64>::new(&mapping.into(), ATTENTION, 1);
-    let mut link = Shm::attach(Rank(0), settings, &segments).unwrap();
+    let mut link = Shm::attach(Rank(0), settings, &memory).unwrap();
     for absent in [1 << 63, 1 << 8, u64::MAX] {
         attention[0].store(absent, Ordering::SeqCst);
         assert!(link.has_arrivals(), "something is announced");
@@ -87,19 +86,37 @@ fn announcements_of_ranks_that_do_not_exist_are_passed_over() {
 }
 
 #[test]
+fn announcements_of_groups_and_ranks_that_do_not_exist_are_passed_over() {
+    /// Offsets of a rank's attention word and of the words of its groups.
+    const ATTENTION: usize = 2 * 64;
+    const ANNOUNCEMENTS: usize = 2048;
+    let settings = Settings { frames: 4, ..Settings::new(70) };
+    let memory = create_memory(&settings).unwrap();
+    let mapping = Mapping::new(&memory, settings.shared_part(Rank(3)), true).unwrap().into();
+    let attention = View::<AtomicU64>::new(&mapping, ATTENTION, 1);
+    let announcements = View::<AtomicU64>::new(&mapping, ANNOUNCEMENTS, 2);
+    let mut link = Shm::attach(Rank(3), settings, &memory).unwrap();
+    for (groups, senders) in [(1 << 63, 0), (1 << 2, 0), (0b10, 1 << 6), (u64::MAX, u64::MAX)] {
+        announcements.iter().for_each(|word| word.store(senders, Ordering::SeqCst));
+        attention[0].store(groups, Ordering::SeqCst);
+        assert!(link.has_arrivals(), "something is announced");
+        assert_eq!(link.receive(), Ok(None));
+        assert!(!link.has_arrivals());
+    }
+}
+
+#[test]
 #[cfg_attr(tsan, ignore = "memory of one process is not sealed")]
-fn segments_that_could_vanish_are_refused() {
+fn memory_that_could_vanish_is_refused() {
     let settings = Settings::new(2);
-    let segments = create_segments(&settings).unwrap();
+    let memory = create_memory(&settings).unwrap();
     let larger = Settings { frames: settings.frames + 64, ..settings };
-    let error = Shm::attach(Rank(0), larger, &segments).err().expect("the segments are too short");
+    let error = Shm::attach(Rank(0), larger, &memory).err().expect("the memory is too short");
     assert!(matches!(error, AttachError::Map(_)), "{error}");
 
     let unsealed = rustix::fs::memfd_create("unsealed", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
-    rustix::fs::ftruncate(&unsealed, settings.segment_bytes() as u64).unwrap();
-    let mut segments = segments;
-    segments[1] = unsealed;
-    let error = Shm::attach(Rank(0), settings, &segments).err().expect("the segment may shrink");
+    rustix::fs::ftruncate(&unsealed, settings.memory_bytes() as u64).unwrap();
+    let error = Shm::attach(Rank(0), settings, &unsealed).err().expect("the memory may shrink");
     assert!(matches!(error, AttachError::Map(_)), "{error}");
 }
 
@@ -108,13 +125,13 @@ fn settings_that_make_no_sense_are_refused_in_words() {
     let sound = Settings::new(2);
     for (wrong, word) in [
         (Settings { ranks: 0, ..sound }, "ranks"),
-        (Settings { ranks: 65, ..sound }, "ranks"),
+        (Settings { ranks: MAX_RANKS + 1, ..sound }, "ranks"),
         (Settings { window_packets: 3, ..sound }, "window"),
         (Settings { frame_bytes: 100, ..sound }, "frame"),
         (Settings { frames: 1, ..sound }, "frames"),
     ] {
         assert!(wrong.check().unwrap_err().contains(word));
-        assert!(create_segments(&wrong).is_err());
+        assert!(create_memory(&wrong).is_err());
     }
 }
 

@@ -28,10 +28,15 @@ impl Envelope {
     pub fn read(message: &mut Message) -> Result<Self> {
         let mut bytes = [0; Self::SIZE];
         message.read_exact(&mut bytes)?;
+        Ok(Self::parse(bytes))
+    }
+
+    /// The header in these bytes.
+    pub fn parse(bytes: [u8; Self::SIZE]) -> Self {
         let both = u128::from_le_bytes(bytes);
         let number = both as u64;
         let number = (number != Self::NO_NUMBER).then_some(number);
-        Ok(Envelope { number, consumed: (both >> 64) as u64 })
+        Envelope { number, consumed: (both >> 64) as u64 }
     }
 }
 

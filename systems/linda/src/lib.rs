@@ -90,6 +90,7 @@
 //! | `operations` | a shard as a type of objects |
 //! | `space` | [`Space`]: all of it, as a rank sees it |
 //! | `active` | tuples that are computed |
+//! | [`fuzzing`] | fuzz targets for its bytes |
 //! | `planted` | bugs for tests of the tests |
 //!
 //! May use `weft-object` and the endpoint's ranks.
@@ -100,6 +101,7 @@ mod active;
 mod error;
 mod field;
 mod format;
+pub mod fuzzing;
 mod home;
 mod operations;
 mod planted;

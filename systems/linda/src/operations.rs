@@ -137,7 +137,7 @@ impl Shard {
         let mut reader = Reader(bytes);
         let (want, home) = (reader.want()?, reader.rank()?);
         if let Some((_, wanted)) = self.wants.get_mut(&reader.end(want)?) {
-            wanted.hints += 1;
+            wanted.hints = wanted.hints.saturating_add(1);
             wanted.home = home;
         }
         Some(Answer::Done(vec![]))

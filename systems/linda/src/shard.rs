@@ -49,7 +49,7 @@ impl Shard {
         };
         let wants = self.wants.iter().filter_map(is_wanted).collect();
         let class = self.classes.entry(tuple.iter().map(Field::kind).collect()).or_default();
-        class.puts += 1;
+        class.puts = class.puts.saturating_add(1);
         class.tuples.entry(Key::of_tuple(&tuple)).or_default().push_back(tuple);
         self.count += 1;
         wants

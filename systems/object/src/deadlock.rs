@@ -209,7 +209,9 @@ impl Shared {
 
     /// An answer: message of the order. All ranks come to the same.
     pub(crate) fn answered(&self, source: Rank, number: u64, bytes: &[u8]) {
-        let Ok(answer) = postcard::from_bytes::<Answer>(bytes) else { return };
+        let Ok(answer) = postcard::from_bytes::<Answer>(bytes) else {
+            return self.violated(source, "its answer about waiting processes cannot be read");
+        };
         let mut probe = lock(&self.watch.probe);
         if probe.number != number {
             return;

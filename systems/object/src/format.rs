@@ -274,7 +274,8 @@ impl Place {
         let site = Site::of_number(u16::from_le_bytes([low, high]));
         let place = Place { object: u64::from_le_bytes(*object), site };
         let why = match (kind, how) {
-            (STATE, 0..=1) => return Some(Ordered::State(place, (how == 1).then_some(state))),
+            (STATE, 1) => return Some(Ordered::State(place, Some(state))),
+            (STATE, 0) => return state.is_empty().then_some(Ordered::State(place, None)),
             (PLACE, 0) => Why::Fixed,
             (PLACE, 1) => Why::Estimate,
             (PLACE, 2) => Why::Statistics,
@@ -286,6 +287,20 @@ impl Place {
 }
 
 impl<'a> Ordered<'a> {
+    /// True if all ranks that it names are of a job of so many.
+    pub fn names_ranks_of(&self, ranks: usize) -> bool {
+        match self {
+            Ordered::Create(Creation { site, .. })
+            | Ordered::Place(Place { site, .. }, _)
+            | Ordered::State(Place { site, .. }, _) => match site {
+                Site::Replicated => true,
+                Site::Single(home) => home.index() < ranks,
+            },
+            Ordered::Fork(Fork { on, .. }, _) => on.index() < ranks,
+            _ => true,
+        }
+    }
+
     /// A message of the order; `None` if it is none.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         if bytes.first() == Some(&INVOKE) {

@@ -33,6 +33,7 @@
 //! | `dynamic` | types that become known as the program runs: those of other languages |
 //! | `copy` | a copy of an instance and the continuations at it, without a network |
 //! | `format` | what is broadcast and called |
+//! | [`fuzzing`] | fuzz target for these |
 //! | `types` | [`Types`]: the types that a rank was given |
 //! | `objects` | [`Objects`]: the objects of one rank |
 //! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
@@ -58,6 +59,7 @@ mod deadlock;
 mod dynamic;
 mod error;
 mod format;
+pub mod fuzzing;
 mod handle;
 pub mod marshal;
 mod objects;

@@ -79,9 +79,7 @@ impl Inner {
 
 impl Shared {
     /// An object is to be elsewhere: message of the order.
-    pub(crate) fn place(&self, place: Place, why: Why) {
-        let entry = self.books().objects.get(&place.object).cloned();
-        let Some(entry) = entry else { return };
+    pub(crate) fn place(&self, entry: &Entry, place: Place, why: Why) {
         if why != Why::Statistics {
             entry.is_automatic.store(why != Why::Fixed, Ordering::Relaxed);
         }
@@ -108,7 +106,7 @@ impl Shared {
                 moving.is_under_way = true;
                 drop(moving);
                 if home == self.own {
-                    self.send_away(&entry, place);
+                    self.send_away(entry, place);
                 }
             }
         }
@@ -129,9 +127,7 @@ impl Shared {
     }
 
     /// The state of an object that moves has come, or the object stays: message of the order.
-    pub(crate) fn moved(&self, place: Place, state: Option<&[u8]>) {
-        let entry = self.books().objects.get(&place.object).cloned();
-        let Some(entry) = entry else { return };
+    pub(crate) fn moved(&self, entry: &Entry, place: Place, state: Option<&[u8]>) {
         if state.is_some() {
             entry.settle(place.site, state, self);
         }
@@ -142,7 +138,7 @@ impl Shared {
         if let Some(site) = next {
             let is_automatic = entry.is_automatic.load(Ordering::Relaxed);
             let why = if is_automatic { Why::Estimate } else { Why::Fixed };
-            self.place(Place { site, ..place }, why);
+            self.place(entry, Place { site, ..place }, why);
         }
     }
 }

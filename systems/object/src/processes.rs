@@ -280,10 +280,15 @@ impl Shared {
         }
     }
 
-    /// A process has ended, of this error if it has failed.
-    pub(crate) fn ended(&self, end: &End, text: &[u8]) {
+    /// A process of `source` has ended, of this error if it has failed.
+    pub(crate) fn ended(&self, source: Rank, end: &End, text: &[u8]) {
         let mut books = lock(&self.processes.books);
-        let Some(Process { name, rank, .. }) = books.live.remove(&end.process) else { return };
+        let is_its = books.live.get(&end.process).is_some_and(|process| process.rank == source);
+        let ended = if is_its { books.live.remove(&end.process) } else { None };
+        let Some(Process { name, rank, .. }) = ended else {
+            drop(books);
+            return self.violated(source, "it ended a process that is not its, or does not live");
+        };
         let thread = books.threads.remove(&end.process);
         books.ended.extend(thread);
         drop(books);

@@ -20,6 +20,9 @@ use weft_endpoint::Rank;
 use weft_messaging::rpc::{Request, Responder};
 use weft_messaging::{Completer, Completion, Engine, OrderedMessage};
 
+/// Breach of who sends a message about an object that does not exist.
+const NO_OBJECT: &str = "it named an object that there is not";
+
 /// State of handlers and of threads that invoke.
 pub(crate) struct Shared {
     pub engine: Arc<Engine>,
@@ -302,23 +305,56 @@ impl Shared {
 
     /// Executes a message of the order.
     fn execute(&self, source: Rank, number: u64, bytes: &[u8], last: &mut Option<Arc<Entry>>) {
-        match Ordered::parse(bytes) {
-            Some(Ordered::Create(creation)) => self.created(source, number, &creation),
-            Some(Ordered::Invoke(invocation, arguments)) => {
+        let Some(message) = Ordered::parse(bytes) else {
+            return self.violated(source, "it broadcast what is no message of objects");
+        };
+        if !message.names_ranks_of(self.engine.packets().size()) {
+            return self.violated(source, "it named a rank that there is not");
+        }
+        match message {
+            Ordered::Create(creation) => self.created(source, number, &creation),
+            Ordered::Invoke(invocation, arguments) => {
                 self.look_up(invocation.object, last);
-                if let Some(entry) = last {
-                    self.invoked(entry, source, &invocation, arguments);
+                match last {
+                    Some(entry) => self.invoked(entry, source, &invocation, arguments),
+                    None => self.violated(source, NO_OBJECT),
                 }
             }
-            Some(Ordered::Fork(fork, arguments)) => self.forked(number, &fork, arguments),
-            Some(Ordered::End(end, text)) => self.ended(&end, text),
-            Some(Ordered::Probe) => self.probed(number),
-            Some(Ordered::Answer(probe, bytes)) => self.answered(source, probe, bytes),
-            Some(Ordered::Place(place, why)) => self.place(place, why),
-            Some(Ordered::Reads(object, reads)) => self.told_reads(object, source, reads),
-            Some(Ordered::State(place, state)) => self.moved(place, state),
-            None => {}
+            Ordered::Fork(fork, arguments) => self.forked(number, &fork, arguments),
+            Ordered::End(end, text) => self.ended(source, &end, text),
+            Ordered::Probe => self.probed(number),
+            Ordered::Answer(probe, bytes) => self.answered(source, probe, bytes),
+            Ordered::Place(place, why) => {
+                if let Some(entry) = self.object(source, place.object) {
+                    self.place(&entry, place, why);
+                }
+            }
+            Ordered::Reads(object, reads) => {
+                if let Some(entry) = self.object(source, object) {
+                    self.told_reads(&entry, source, reads);
+                }
+            }
+            Ordered::State(place, state) => {
+                if let Some(entry) = self.object(source, place.object) {
+                    self.moved(&entry, place, state);
+                }
+            }
         }
+    }
+
+    /// The object with this number, of which `source` has sent a message. None is ever removed, and
+    /// who can name one has executed its creation.
+    fn object(&self, source: Rank, number: u64) -> Option<Arc<Entry>> {
+        let entry = self.books().objects.get(&number).cloned();
+        if entry.is_none() {
+            self.violated(source, NO_OBJECT);
+        }
+        entry
+    }
+
+    /// Names a peer that has sent what no rank sends: this one cannot go on.
+    pub fn violated(&self, from: Rank, what: &'static str) {
+        self.engine.name_violation(from, "shared objects", what);
     }
 
     /// Ends all that is blocked here, and what will be, by this fault, or no longer.

@@ -79,18 +79,20 @@ impl Usage {
 
     /// A better place than this, if there is one that costs half as much or less.
     fn better(&self, now: Site, ranks: u64) -> Option<Site> {
-        let all: u64 = self.by_rank.values().map(|(reads, writes)| reads + writes).sum();
+        // Reads are what ranks have told.
+        let add = u64::saturating_add;
+        let all = self.by_rank.values().fold(0, |all, (r, w)| add(all, add(*r, *w)));
         let writes: u64 = self.by_rank.values().map(|(_, writes)| writes).sum();
         let cost = |site| match site {
             Site::Replicated => ranks * writes,
             Site::Single(home) => {
                 let (reads, writes) = self.by_rank.get(&home).copied().unwrap_or_default();
-                CALL * (all - reads - writes)
+                (all - add(reads, writes)).saturating_mul(CALL)
             }
         };
         let homes = self.by_rank.keys().map(|rank| Site::Single(*rank));
         let best = homes.chain([Site::Replicated]).min_by_key(|site| cost(*site))?;
-        (cost(best) < cost(now) && 2 * cost(best) <= cost(now)).then_some(best)
+        (cost(best) < cost(now) && cost(best) <= cost(now) / 2).then_some(best)
     }
 }
 
@@ -157,10 +159,13 @@ impl Shared {
     }
 
     /// A rank tells its reads: message of the order.
-    pub(crate) fn told_reads(&self, object: u64, source: Rank, reads: u64) {
-        let entry = self.books().objects.get(&object).cloned();
-        let Some(entry) = entry.filter(|entry| entry.site() == Site::Replicated) else { return };
-        lock(&entry.usage).by_rank.entry(source).or_default().0 += reads;
+    pub(crate) fn told_reads(&self, entry: &Entry, source: Rank, reads: u64) {
+        // It may have moved since they were counted.
+        if entry.site() == Site::Replicated {
+            let mut usage = lock(&entry.usage);
+            let (told, _) = usage.by_rank.entry(source).or_default();
+            *told = told.saturating_add(reads);
+        }
     }
 
     /// Asks for a better place, if there is one.

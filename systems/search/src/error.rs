@@ -20,6 +20,14 @@ pub enum Error {
     /// all ranks, or contradict themselves.
     #[error("the moves that a rank has found are no solution")]
     NoSolution,
+    /// A game that is longer than it says itself ([`crate::Game::longest`]).
+    #[error(
+        "games from there may be longer than the {moves} moves that the rules say are the longest"
+    )]
+    Longer {
+        /// Moves of the longest game, as the game says.
+        moves: u16,
+    },
     /// Settings that cannot be.
     #[error("{what} cannot be {value}: {why}")]
     Setting {

@@ -26,6 +26,7 @@
 //! | `worker` | what these have in common |
 //! | `table` | the transposition table of a rank |
 //! | `job`, `format` | jobs and messages, byte by byte |
+//! | [`fuzzing`] | fuzz targets for these |
 //! | `stack`, `outgoing` | jobs that wait, here and on their way out, and their bounds |
 //! | `termination` | detection of the end |
 //! | `settings`, `statistics`, `verdict` | what goes in, what comes out |
@@ -40,6 +41,7 @@
 mod astar;
 mod error;
 mod format;
+pub mod fuzzing;
 mod game;
 mod ida;
 mod job;

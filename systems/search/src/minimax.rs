@@ -18,19 +18,20 @@
 //! | `items` | requests, answers and cuts, byte by byte |
 //!
 //! Invariants: the value is that of minimax to the same depth, since a table entry of another
-//! depth orders moves and nothing else. A request is answered once, cut or not; so what a rank has
+//! depth orders moves and nothing else. It is exact if no position counts by an estimate at which
+//! games go on. A request is answered once, cut or not; so what a rank has
 //! requested and not been answered (I9: `i9_asked`) bounds all that is under way and all that
 //! waits, and an answer needs no room that is not there.
 
 mod alone;
 mod asked;
 mod drive;
-mod items;
+pub(crate) mod items;
 mod member;
 mod records;
 mod values;
 
-pub(crate) use drive::{Until, drive};
+pub(crate) use drive::{Longer, Outcome, Until, drive};
 pub(crate) use member::Member;
 pub(crate) use values::Values;
 

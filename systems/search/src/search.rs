@@ -13,7 +13,7 @@ use crate::puzzle::Puzzle;
 use crate::settings::Settings;
 use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
-use crate::verdict::{Deepened, Judged, Plan};
+use crate::verdict::{self, Deepened, Judged, Plan};
 use crate::worker::Worker;
 use std::any::TypeId;
 use std::ops::ControlFlow;
@@ -190,7 +190,7 @@ impl Search {
     /// the next call, if that is about the same type of game: until [`Self::forget`].
     ///
     /// # Errors
-    /// Those of [`Self::solve`].
+    /// Those of [`Self::solve`]; [`Error::Longer`].
     pub fn best_move<G: Game>(
         &mut self,
         start: &G,
@@ -208,23 +208,25 @@ impl Search {
         let (_, values) = self.values.insert(known.unwrap_or_else(new));
         let (outgoing, number) = (&mut self.outgoing, self.iteration);
         let mut member = minimax::Member::new(mailbox, packets, settings, outgoing, values, number);
-        let mut judged = Judged::default();
+        let mut outcome = Ok(Judged::default());
         if packets.rank() == 0 {
             let deadline = settings.deadline.map(|time| began.saturating_add(time));
             let until = Until { deadline, stop: self.stop.as_deref() };
-            judged = minimax::drive(&mut member, start, plan, until, after)?;
+            outcome = minimax::drive(&mut member, start, plan, until, after)?;
             let tallies = member.end()?;
             let time = packets.now() - began;
-            judged.work = Iteration::between(judged.depth, &Default::default(), &tallies, time);
+            if let Ok(judged) = &mut outcome {
+                judged.work = Iteration::between(judged.depth, &Default::default(), &tallies, time);
+            }
             if let Some(stop) = &self.stop {
                 stop.store(false, Ordering::Relaxed);
             }
         } else {
             member.serve()?;
         }
-        let judged = judged.spread(&self.team)?;
+        let outcome = verdict::spread(outcome, &self.team)?;
         self.part()?;
-        Ok(judged)
+        outcome.map_err(|minimax::Longer(moves)| Error::Longer { moves })
     }
 
     /// Empties this rank's table of values. Where a type has positions of several games, whoever
@@ -268,7 +270,7 @@ fn deepen<P: Puzzle, W: Worker>(
         let Iterated { tallies, found, is_late } = member.iterate(bound, job)?;
         let mut iteration = Iteration::between(bound, &before, &tallies, member.now() - began);
         // The start was made by no move.
-        iteration.nodes += 1;
+        iteration.nodes = iteration.nodes.saturating_add(1);
         after(&iteration);
         solved.iterations.push(iteration);
         before = tallies;

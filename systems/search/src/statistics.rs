@@ -1,8 +1,9 @@
 //! Results of searches, and the work that they took.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::Tally;
 use std::time::Duration;
+use weft_endpoint::Rank;
 use weft_messaging::collective::Team;
 
 /// Work of all ranks for one bound.
@@ -66,10 +67,11 @@ impl Iteration {
     pub(crate) fn between(bound: u16, before: &Tally, after: &Tally, time: Duration) -> Self {
         Iteration {
             bound,
-            nodes: after.worked.nodes - before.worked.nodes,
-            jobs: after.jobs - before.jobs,
-            messages: after.messages.sent - before.messages.sent,
-            hits: after.worked.hits - before.worked.hits,
+            // Counters are what ranks have told.
+            nodes: after.worked.nodes.wrapping_sub(before.worked.nodes),
+            jobs: after.jobs.wrapping_sub(before.jobs),
+            messages: after.messages.sent.wrapping_sub(before.messages.sent),
+            hits: after.worked.hits.wrapping_sub(before.worked.hits),
             time,
         }
     }
@@ -95,10 +97,10 @@ impl Solved {
     pub fn total(&self) -> Iteration {
         let sum = |sum: Iteration, next: &Iteration| Iteration {
             bound: next.bound,
-            nodes: sum.nodes + next.nodes,
-            jobs: sum.jobs + next.jobs,
-            messages: sum.messages + next.messages,
-            hits: sum.hits + next.hits,
+            nodes: sum.nodes.saturating_add(next.nodes),
+            jobs: sum.jobs.saturating_add(next.jobs),
+            messages: sum.messages.saturating_add(next.messages),
+            hits: sum.hits.saturating_add(next.hits),
             time: sum.time + next.time,
         };
         self.iterations.iter().fold(Iteration::default(), sum)
@@ -116,11 +118,12 @@ impl Solved {
         let mut head = [lengths[0], lengths[1], lengths[2], nanoseconds(self.time), full_at];
         team.broadcast(0, &mut head)?;
         let [answer, length, iterations, time, full_at] = head;
+        let [length, iterations] = [told_length(length)?, told_length(iterations)?];
         let mut words: Vec<_> = self.iterations.iter().flat_map(Iteration::emit).collect();
-        words.resize(iterations as usize * WORDS, 0);
+        words.resize(iterations * WORDS, 0);
         team.broadcast(0, &mut words)?;
         let mut moves = moves.to_vec();
-        moves.resize(length as usize, 0);
+        moves.resize(length, 0);
         team.broadcast(0, &mut moves)?;
         let answer = match answer {
             0 => Answer::Moves(moves),
@@ -143,6 +146,21 @@ impl Counted {
         team.broadcast(0, &mut words)?;
         let [is_counted, lines, work @ ..] = words;
         Ok(Counted { lines: (is_counted == 1).then_some(lines), work: Iteration::parse(&work) })
+    }
+}
+
+/// Most entries of a list that rank 0 tells: bounds and moves have 16 bits, and a best-first search
+/// may be followed by another one.
+const LIST_MAX: u64 = 2 << 16;
+
+/// Length of a list that rank 0 tells.
+///
+/// # Errors
+/// [`Error::Format`] if no search makes as long a one.
+pub(crate) fn told_length(length: u64) -> Result<usize> {
+    match length {
+        0..=LIST_MAX => Ok(length as usize),
+        _ => Err(Error::Format { from: Rank(0), what: "tells of a longer list than there can be" }),
     }
 }
 

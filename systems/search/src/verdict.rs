@@ -1,7 +1,8 @@
 //! Plans of searches for values, and their results.
 
 use crate::error::Result;
-use crate::statistics::{Iteration, nanoseconds};
+use crate::minimax::{Longer, Outcome};
+use crate::statistics::{Iteration, nanoseconds, told_length};
 use std::time::Duration;
 use weft_messaging::collective::Team;
 
@@ -65,7 +66,8 @@ pub struct Judged {
     /// Moves of best play by both, the first of which is the best move. It ends where the search
     /// does, or where there was no more time. Empty at the end of a game.
     pub line: Vec<u8>,
-    /// True if the value is the outcome of the game, and no estimate is in it.
+    /// True if the value is the outcome of the game, and no estimate is in it: all games that
+    /// decide it were followed to their ends.
     pub is_exact: bool,
     /// True if the deadline was over, or somebody has stopped the search, before it was done.
     pub is_late: bool,
@@ -98,24 +100,27 @@ impl Judged {
         self.line.first().copied()
     }
 
-    /// Gives all ranks what rank 0 has. Collective.
-    pub(crate) fn spread(self, team: &Team) -> Result<Self> {
-        let flags = u64::from(self.is_exact) | u64::from(self.is_late) << 1;
+    fn spread(self, flags: u64, team: &Team) -> Result<Outcome> {
+        let flags = flags | u64::from(self.is_exact) | u64::from(self.is_late) << 1;
         let value = i64::from(self.value).cast_unsigned();
         let (moves, depths) = (self.line.len() as u64, self.depths.len() as u64);
         let mut head = [value, self.depth.into(), flags, moves, depths];
         team.broadcast(0, &mut head)?;
         let [value, depth, flags, moves, depths] = head;
+        let [moves, depths] = [told_length(moves)?, told_length(depths)?];
         let mut line = self.line;
-        line.resize(moves as usize, 0);
+        line.resize(moves, 0);
         team.broadcast(0, &mut line)?;
         let mut words: Vec<u64> = self.depths.iter().flat_map(Deepened::emit).collect();
-        words.resize(depths as usize * WORDS, 0);
+        words.resize(depths * WORDS, 0);
         team.broadcast(0, &mut words)?;
         let mut work = self.work.emit();
         team.broadcast(0, &mut work)?;
         let (words, _) = words.as_chunks::<WORDS>();
-        Ok(Judged {
+        if flags & IS_LONGER != 0 {
+            return Ok(Err(Longer(depth as u16)));
+        }
+        Ok(Ok(Judged {
             value: value as i16,
             depth: depth as u16,
             line,
@@ -123,6 +128,17 @@ impl Judged {
             is_late: flags & 2 != 0,
             depths: words.iter().map(Deepened::parse).collect(),
             work: Iteration::parse(&work),
-        })
+        }))
+    }
+}
+
+/// Flag of a game that is longer than it says: then there is no result.
+const IS_LONGER: u64 = 4;
+
+/// Gives all ranks what rank 0 has. Collective.
+pub(crate) fn spread(outcome: Outcome, team: &Team) -> Result<Outcome> {
+    match outcome {
+        Ok(judged) => judged.spread(0, team),
+        Err(Longer(depth)) => Judged { depth, ..Judged::default() }.spread(IS_LONGER, team),
     }
 }

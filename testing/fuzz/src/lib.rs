@@ -19,6 +19,11 @@
 //! | `weft_events::fuzzing` | a node of events, by peers that say anything |
 //! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
 //! | `collectives` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
+//! | `weft_messaging::fuzzing` | numbers of an order, and counts of what its members have consumed |
+//! | `weft_object::fuzzing` | messages of shared objects |
+//! | `weft_linda::fuzzing` | answers and states of a shard of a tuple space; operations on one |
+//! | `search` | messages of searches, for solutions and for values |
+//! | `weft_fabric::fuzzing` | cards of ranks that meet over libfabric |
 //! | `ni` | one NI of each preset, by hosts that keep their contract and peers that keep none |
 //! | `node` | a whole node with the messaging layer on it, by such peers |
 //!
@@ -39,6 +44,7 @@ mod region;
 mod remote;
 mod rules;
 mod seal;
+mod search;
 mod shm;
 mod simulator;
 mod tagged;
@@ -100,6 +106,13 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("events", weft_events::fuzzing::frames),
     ("collective-packet", collectives::packet),
     ("collectives", collectives::operations),
+    ("order", weft_messaging::fuzzing::order),
+    ("object", weft_object::fuzzing::messages),
+    ("linda-answer", weft_linda::fuzzing::answer),
+    ("linda", weft_linda::fuzzing::shard),
+    ("search", search::jobs_and_counters),
+    ("search-items", search::items),
+    ("fabric-card", weft_fabric::fuzzing::card),
 ];
 
 /// Runs `data` through the target `name`.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weft_link::{Buffer, Link, Payload};
 use weft_link_shm::memory::{Cursor, Mapping, View};
 use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Offset of the attention word in a rank's segment.
@@ -19,12 +19,12 @@ pub fn slots(data: &[u8]) {
 
 fn play(script: &mut Unstructured<'_>) -> Result<()> {
     let settings = Settings { frames: 4, window_packets: 4, frame_bytes: 256, ..Settings::new(3) };
-    let segments = create_segments(&settings).expect("shared memory can be made");
-    let mut ring = ring_to_rank_0(&settings, &segments[1]);
-    let control = Mapping::new(&segments[0], 0..settings.rings_offset(), true);
+    let memory = create_memory(&settings).expect("shared memory can be made");
+    let mut ring = ring_to_rank_0(&settings, &memory);
+    let control = Mapping::new(&memory, settings.shared_part(Rank(0)), true);
     let control = control.expect("a segment can be mapped").into();
     let attention = View::<AtomicU64>::new(&control, ATTENTION, 1);
-    let mut link = Shm::attach(Rank(0), settings, &segments).expect("a rank can attach");
+    let mut link = Shm::attach(Rank(0), settings, &memory).expect("a rank can attach");
     let mut kept: Vec<(Buffer, u16)> = Vec::new();
     while !script.is_empty() {
         if script.ratio(2, 3)? {
@@ -51,10 +51,10 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
 }
 
 /// The sending end of the ring from rank 1 to rank 0, as a hostile rank 1 maps it.
-fn ring_to_rank_0(settings: &Settings, segment: &OwnedFd) -> Producer<Cursor> {
+fn ring_to_rank_0(settings: &Settings, memory: &OwnedFd) -> Producer<Cursor> {
     let slots = 2 * usize::from(settings.window_packets);
-    let part = settings.rings_offset()..settings.segment_bytes();
-    let mapping = Mapping::new(segment, part, true).expect("a segment can be mapped");
+    let mapping = Mapping::new(memory, settings.owned_part(Rank(1)), true);
+    let mapping = mapping.expect("a segment can be mapped");
     // The first of its rings leads to rank 0.
     Producer::new(Cursor::new(View::new(&mapping.into(), 0, slots)))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use weft_link::wrap::{FaultPlan, InspectOnDrop};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
 use weft_wire::Rank;
 use weft_xdp::Xdp;
@@ -19,7 +19,7 @@ type Both = Mixed<Shm, Xdp>;
 pub(crate) struct Hosts {
     /// Of one host: how many ranks, and what they share.
     near: Settings,
-    segments: Vec<Vec<OwnedFd>>,
+    files: Vec<OwnedFd>,
     ranks: u16,
     ethernet: Ethernet,
     tap: &'static Tap,
@@ -32,10 +32,10 @@ impl Hosts {
         let near = Settings { ranks: each, ..*memory };
         let faults = FaultPlan { seed: 1, loss: 0.0, duplication: 0.0 };
         let frames = Frames { each, copied: Some(loss) };
-        let segments = || create_segments(&near).expect("shared memory can be made");
+        let file = || create_memory(&near).expect("shared memory can be made");
         Hosts {
             near,
-            segments: (0..memory.ranks / each).map(|_| segments()).collect(),
+            files: (0..memory.ranks / each).map(|_| file()).collect(),
             ranks: memory.ranks,
             ethernet: Ethernet::new(memory, frames, faults, Some(tap)),
             tap,
@@ -44,8 +44,8 @@ impl Hosts {
 
     pub fn attach(&self, rank: Rank) -> Seen {
         let here = beside(rank, self.near.ranks);
-        let segments = &self.segments[rank.index() / usize::from(self.near.ranks)];
-        let near = Shm::attach(Rank(rank.0 - here.start), self.near, segments);
+        let file = &self.files[rank.index() / usize::from(self.near.ranks)];
+        let near = Shm::attach(Rank(rank.0 - here.start), self.near, file);
         let far = self.ethernet.attach_alone(rank);
         let arrivals = far.arrivals().expect("there are descriptors");
         let ranks = Near { ranks: here.map(Rank).collect(), carries: true };

@@ -30,7 +30,7 @@ use std::time::Duration;
 use weft_endpoint::{Node, Packets, WaitPolicy, WatchThread, network_settings};
 use weft_link::wrap::{Faults, FramesOnly};
 use weft_link::{Capabilities, Link, bell::Loss};
-use weft_link_shm::{Settings, Shm, Supervisor, create_segments};
+use weft_link_shm::{Settings, Shm, Supervisor, create_memory};
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, Silence};
 use weft_wire::Rank;
@@ -183,8 +183,8 @@ impl Job {
     }
 
     fn run_in_memory(self, body: Body) {
-        let segments = create_segments(&self.memory).expect("shared memory can be made");
-        let attach = |rank| Shm::attach(rank, self.memory, &segments).expect("a rank can attach");
+        let file = create_memory(&self.memory).expect("shared memory can be made");
+        let attach = |rank| Shm::attach(rank, self.memory, &file).expect("a rank can attach");
         match self.between {
             Between::Plain => self.ranks(|rank| FramesOnly::new(attach(rank)), body),
             _ => self.ranks(attach, body),
@@ -316,9 +316,9 @@ struct Survivor {
 impl Survivor {
     fn new(loss: Loss) -> Self {
         let memory = Settings::new(2);
-        let segments = create_segments(&memory).expect("shared memory can be made");
-        let supervisor = Supervisor::attach(&memory, &segments).expect("segments can be mapped");
-        let link = Shm::attach(Rank(1), memory, &segments).expect("a rank can attach");
+        let file = create_memory(&memory).expect("shared memory can be made");
+        let supervisor = Supervisor::attach(&memory, &file).expect("memory can be mapped");
+        let link = Shm::attach(Rank(1), memory, &file).expect("a rank can attach");
         let settings = weft_protocol::Settings {
             shape: Shape::Flat,
             ..weft_protocol::Settings::new(2, memory.window_packets)

@@ -4,7 +4,7 @@ use crate::lock;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 use weft_bulk::{Bulk, BulkSettings};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -42,8 +42,8 @@ impl Long {
     }
 
     pub fn attach(&self, rank: Rank) -> Mixed<Shm, Bulk<Udp>> {
-        let segments = create_segments(&self.near).expect("shared memory can be made");
-        let near = Shm::attach(Rank(0), self.near, &segments).expect("a rank can attach");
+        let file = create_memory(&self.near).expect("shared memory can be made");
+        let near = Shm::attach(Rank(0), self.near, &file).expect("a rank can attach");
         let (socket, listener) =
             lock(&self.sockets[rank.index()]).take().expect("a rank attaches once");
         let secret = Secret::new([7; 16]);

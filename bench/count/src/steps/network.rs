@@ -8,7 +8,7 @@ use std::sync::Arc;
 use weft_bulk::{Bulk, BulkSettings, keys};
 use weft_endpoint::{Node, Packets, Preset, Rank, Shape, WaitPolicy, network_settings};
 use weft_link::Link;
-use weft_link_shm::{Shm, create_segments};
+use weft_link_shm::{Shm, create_memory};
 use weft_messaging::{Engine, Mailbox, Port};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
@@ -69,7 +69,7 @@ fn joined(
     connections: Vec<SocketAddr>,
 ) -> Result<Packets> {
     let memory = weft_link_shm::Settings::new(1);
-    let near = Shm::attach(Rank(0), memory, &create_segments(&memory)?)?;
+    let near = Shm::attach(Rank(0), memory, &create_memory(&memory)?)?;
     let secret = Secret::new([7; 16]);
     let far = Udp::attach(UdpSettings {
         socket,

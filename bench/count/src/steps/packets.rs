@@ -88,7 +88,8 @@ pub fn play(counter: &Counter) -> Result<()> {
         })
     })?;
     look_in_vain(counter, "poll_empty_2", 2)?;
-    look_in_vain(counter, "poll_empty_64", 64)
+    look_in_vain(counter, "poll_empty_64", 64)?;
+    look_in_vain(counter, "poll_empty_1024", 1024)
 }
 
 fn look_in_vain(counter: &Counter, name: &str, of: u16) -> Result<()> {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use weft_endpoint::{Node, Packets, Rank, SendPacket, WaitPolicy, network_settings};
 use weft_link::Link;
-use weft_link_shm::{Shm, create_segments};
+use weft_link_shm::{Shm, create_memory};
 use weft_protocol::{Preset, Settings};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -192,7 +192,7 @@ fn in_memory() -> Result<[Receiver; 2]> {
 /// Memory that two ranks share, each of which may be a thread.
 pub struct Memory {
     settings: weft_link_shm::Settings,
-    segments: Vec<OwnedFd>,
+    file: OwnedFd,
 }
 
 impl Memory {
@@ -202,7 +202,7 @@ impl Memory {
     /// What the system says.
     pub fn new() -> Result<Self> {
         let settings = weft_link_shm::Settings::new(2);
-        Ok(Memory { settings, segments: create_segments(&settings).context("shared memory")? })
+        Ok(Memory { settings, file: create_memory(&settings).context("shared memory")? })
     }
 
     /// One of the ranks, for the thread that calls this.
@@ -210,7 +210,7 @@ impl Memory {
     /// # Errors
     /// What the system says.
     pub fn rank(&self, rank: Rank) -> Result<Receiver> {
-        let link = Shm::attach(rank, self.settings, &self.segments).context("a rank's memory")?;
+        let link = Shm::attach(rank, self.settings, &self.file).context("a rank's memory")?;
         Ok(packets(rank, Settings::new(2, self.settings.window_packets), link))
     }
 }

@@ -53,8 +53,11 @@ fn udp_names_interfaces_and_addresses() {
 fn memory_is_a_function_of_the_ranks() {
     let memory = memory();
     let ranks: Vec<_> = memory.iter().map(|memory| memory.ranks).collect();
-    assert_eq!(ranks, [2, 8, 64]);
-    for Memory { ranks, bytes_per_rank, bytes } in memory {
+    assert_eq!(ranks, [2, 8, 64, 256, 1024]);
+    for Memory { ranks, window_packets, rings_bytes, bytes_per_rank, bytes } in memory {
+        // A slot has 128 bytes, and a ring two windows of them: in all no more than with 64 ranks.
+        assert_eq!(rings_bytes, u64::from(ranks) * 2 * u64::from(window_packets) * 128);
+        assert!(rings_bytes <= 1 << 20 && rings_bytes <= bytes_per_rank / 2);
         assert_eq!(bytes, bytes_per_rank * u64::from(ranks));
         assert_eq!(bytes_per_rank, Settings::new(ranks).segment_bytes() as u64);
     }

@@ -9,7 +9,13 @@ fn report() -> Report {
         needs: vec![broken],
         managers: vec![Finding::ok("process manager", "none")],
         hosts: vec![Finding::absent("remote shell", "there is no ssh", "install it")],
-        memory: vec![Memory { ranks: 2, bytes_per_rank: 1 << 20, bytes: 2 << 20 }],
+        memory: vec![Memory {
+            ranks: 2,
+            window_packets: 128,
+            rings_bytes: 1 << 16,
+            bytes_per_rank: 1 << 20,
+            bytes: 2 << 20,
+        }],
         costs: vec![Cost { name: "sched_yield", unit: "ns", p50: 900, rounds: 7 }],
         slow: vec![
             Finding::ok("steal", "none"),
@@ -28,7 +34,7 @@ fn programs_get_one_object_a_line() {
 {"doctor":"need","name":"pidfd","status":"problem","detail":"pidfd_open: not permitted","advice":"allow it"}
 {"doctor":"manager","name":"process manager","status":"ok","detail":"none"}
 {"doctor":"hosts","name":"remote shell","status":"absent","detail":"there is no ssh","advice":"install it"}
-{"doctor":"memory","ranks":2,"bytes_per_rank":1048576,"bytes":2097152}
+{"doctor":"memory","ranks":2,"window_packets":128,"rings_bytes":65536,"bytes_per_rank":1048576,"bytes":2097152}
 {"doctor":"cost","name":"sched_yield","unit":"ns","p50":900,"rounds":7}
 {"doctor":"slow","name":"steal","status":"ok","detail":"none"}
 {"doctor":"slow","name":"huge pages","status":"costs","detail":"none","advice":"have some"}
@@ -56,7 +62,7 @@ for several hosts
                                  -> install it
 
 memory of a job, at most (pages that are never touched cost nothing)
-   2 ranks    1.0 MiB each     2.0 MiB in all
+     2 ranks   window 128    1.0 MiB each,  0.1 MiB of it rings      2.0 MiB in all
 
 costs, medians
   sched_yield                      900 ns

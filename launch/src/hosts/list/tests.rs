@@ -32,7 +32,7 @@ fn ipv6_addresses_have_brackets_where_there_is_a_number() {
     let error = parse_hosts("fd00:0:0:0:0:0:0:1:4").unwrap_err();
     assert!(error.ends_with("are written [fd00:0:0:0:0:0:0:1]:4"), "{error}");
     assert!(parse_hosts("[fd00::2]4").unwrap_err().contains("is no host"));
-    assert!(parse_hosts("[fd00::2]:0").unwrap_err().contains("1 to 64"));
+    assert!(parse_hosts("[fd00::2]:0").unwrap_err().contains("1 to 1024"));
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn nonsense_is_refused() {
     for (text, part) in [
         ("", "no host"),
         ("# only this", "no host"),
-        ("a:0", "1 to 64"),
-        ("a:65", "1 to 64"),
-        ("a:many", "1 to 64"),
+        ("a:0", "1 to 1024"),
+        ("a:1025", "1 to 1024"),
+        ("a:many", "1 to 1024"),
         (":3", "is no host"),
         ("-oProxyCommand=x", "is no host"),
     ] {
@@ -56,7 +56,7 @@ fn nonsense_is_refused() {
 #[test]
 fn ranks_are_distributed() {
     let counts = |text, asked| distribute(&parse_hosts(text).unwrap(), &[2, 3, 80], asked);
-    assert_eq!(counts("a,b,c", None).unwrap(), [2, 3, 64]);
+    assert_eq!(counts("a,b,c", None).unwrap(), [2, 3, 80]);
     assert_eq!(counts("a,b:1", None).unwrap(), [2, 1]);
     assert_eq!(counts("a,b,c", Some(8)).unwrap(), [3, 3, 2]);
     assert_eq!(counts("a:5,b,c", Some(8)).unwrap(), [5, 2, 1]);
@@ -65,8 +65,8 @@ fn ranks_are_distributed() {
         ("a,b,c", 2, "2 ranks were asked for, and the list of hosts has at least 3"),
         ("a:2,b:2", 5, "5 ranks were asked for, and the list of hosts has 4"),
         ("a:2,b:2", 3, "has 4"),
-        ("a,b:1", 66, "65 ranks on a"),
-        ("a:64,a:64", 128, "128 ranks on a"),
+        ("a,b:1", 1026, "1025 ranks on a"),
+        ("a:600,a:600", 1200, "1200 ranks on a"),
     ] {
         let error = counts(text, Some(asked)).unwrap_err();
         assert!(error.contains(part), "{text}: {error}");

@@ -1,7 +1,7 @@
 use super::*;
 use rustix::fs::fstat;
 use std::thread;
-use weft_link_shm::{Settings, create_segment};
+use weft_link_shm::{Settings, create_memory};
 
 /// Ranks of this one process, and where each listens.
 fn ranks(count: usize) -> (Vec<Listener>, Cards) {
@@ -17,24 +17,30 @@ fn inode(file: &OwnedFd) -> u64 {
     fstat(file).unwrap().st_ino
 }
 
+fn memory() -> Option<OwnedFd> {
+    Some(create_memory(&Settings::new(2)).unwrap())
+}
+
 #[test]
-fn all_get_the_segments_of_all_by_rank() {
-    let (listeners, cards) = ranks(2);
-    let segments = [(); 2].map(|()| create_segment(&Settings::new(2)).unwrap());
-    let wanted = segments.each_ref().map(inode);
+fn all_get_the_memory_of_the_first() {
+    let (listeners, cards) = ranks(3);
+    let first = memory();
+    let wanted = inode(first.as_ref().unwrap());
     let met: Vec<_> = thread::scope(|scope| {
-        let ranks = (0..).map(Rank).zip(listeners.iter().zip(segments));
-        let meet = |(rank, (listener, segment))| {
+        let ranks = (0..).map(Rank).zip(listeners.iter().zip([first, None, None]));
+        let meet = |(rank, (listener, memory))| {
             let cards = &cards;
-            scope.spawn(move || meet(rank, &[Rank(0), Rank(1)], listener, cards, segment).unwrap())
+            let here = [0, 1, 2].map(Rank);
+            scope.spawn(move || meet(rank, &here, listener, cards, memory).unwrap())
         };
         let threads: Vec<_> = ranks.map(meet).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    for (rank, (peers, segments)) in met.iter().enumerate() {
-        assert_eq!(segments.iter().map(inode).collect::<Vec<_>>(), wanted);
-        let others: Vec<_> = peers.iter().map(|peer| peer.rank.index()).collect();
-        assert_eq!(others, [1 - rank]);
+    for (rank, (peers, memory)) in met.iter().enumerate() {
+        assert_eq!(inode(memory), wanted);
+        let peers: Vec<_> = peers.iter().map(|peer| peer.rank.index()).collect();
+        let others: Vec<_> = (0..3).filter(|other| *other != rank).collect();
+        assert_eq!(peers, others);
     }
 }
 
@@ -46,30 +52,29 @@ fn meet_one_that_says(bytes: &[u8], descriptors: usize) -> MeetError {
     connect(&channel, &address).unwrap();
     let sent: Vec<_> = (0..descriptors).map(|_| channel.as_fd()).collect();
     channel::send(&channel, bytes, &sent, SendFlags::empty()).unwrap();
-    let segment = create_segment(&Settings::new(2)).unwrap();
-    meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err()
+    meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, memory()).unwrap_err()
 }
 
 #[test]
 fn peers_of_another_job_are_refused() {
     let hello = ToPeer::Hello { rank: Rank(1), job: 0 };
-    let error = meet_one_that_says(&hello.emit(), 1);
+    let error = meet_one_that_says(&hello.emit(), 0);
     assert!(matches!(error, MeetError::Bad(BadMessage::Range("rank or job"))), "{error}");
-    let error = meet_one_that_says(b"nonsense", 1);
+    let error = meet_one_that_says(b"nonsense", 0);
     assert!(matches!(error, MeetError::Bad(BadMessage::Mark)), "{error}");
 }
 
 #[test]
-fn peers_without_a_segment_are_refused() {
+fn peers_with_memory_of_their_own_are_refused() {
     let (listeners, cards) = ranks(2);
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
     let hello = ToPeer::Hello { rank: Rank(1), job: cards[&Rank(0)].job };
-    channel::send(&channel, &hello.emit(), &[], SendFlags::empty()).unwrap();
-    let segment = create_segment(&Settings::new(2)).unwrap();
-    let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
-    let wanted = BadMessage::Descriptors { got: 0, needed: 1 };
+    let sent = [channel.as_fd()];
+    channel::send(&channel, &hello.emit(), &sent, SendFlags::empty()).unwrap();
+    let error = meet(Rank(0), &[Rank(0), Rank(1)], &listeners[0], &cards, memory()).unwrap_err();
+    let wanted = BadMessage::Descriptors { got: 1, needed: 0 };
     assert!(matches!(&error, MeetError::Bad(bad) if *bad == wanted), "{error}");
 }
 
@@ -82,12 +87,11 @@ fn outsiders_are_sent_away() {
     let channel = new_socket().unwrap();
     let address = SocketAddrUnix::new_abstract_name(cards[&Rank(0)].socket.as_bytes()).unwrap();
     connect(&channel, &address).unwrap();
-    let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + LIMIT;
-    let meeting = UdpProbe { own: Rank(0), cards: &cards, segment: &segment, deadline };
+    let meeting = Meeting { own: Rank(0), first: Rank(0), cards: &cards, memory: None, deadline };
     assert!(meeting.accept(&listeners[0], vec![Rank(1)]).unwrap().is_none());
     // Others may come as often as they like: that wins no time.
-    let meeting = UdpProbe { deadline: Instant::now(), ..meeting };
+    let meeting = Meeting { deadline: Instant::now(), ..meeting };
     let another = new_socket().unwrap();
     connect(&another, &address).unwrap();
     for _ in 0..2 {
@@ -113,9 +117,8 @@ fn a_rank_behind_too_many_strangers_is_late() {
         }
     };
     assert_eq!(full, Errno::AGAIN);
-    let segment = create_segment(&Settings::new(2)).unwrap();
     let deadline = Instant::now() + Duration::from_millis(50);
-    let meeting = UdpProbe { own: Rank(1), cards: &cards, segment: &segment, deadline };
+    let meeting = Meeting { own: Rank(1), first: Rank(0), cards: &cards, memory: None, deadline };
     let error = meeting.connect(Rank(0), &cards[&Rank(0)]).unwrap_err();
     assert!(matches!(error, MeetError::Late { rank: 0, .. }), "{error}");
 }
@@ -124,14 +127,13 @@ fn a_rank_behind_too_many_strangers_is_late() {
 fn a_rank_that_has_ended_is_named() {
     let (mut listeners, cards) = ranks(2);
     drop(listeners.remove(0));
-    let segment = create_segment(&Settings::new(2)).unwrap();
-    let error = meet(Rank(1), &[Rank(0), Rank(1)], &listeners[0], &cards, segment).unwrap_err();
+    let error = meet(Rank(1), &[Rank(0), Rank(1)], &listeners[0], &cards, None).unwrap_err();
     assert!(matches!(error, MeetError::Gone { rank: 0, .. }), "{error}");
 }
 
 #[test]
 fn messages_to_peers_are_read_as_they_were_written() {
-    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(63), job: 9 }] {
+    for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(1023), job: 9 }] {
         let bytes = message.emit();
         assert_eq!(ToPeer::parse(&bytes), Ok(message));
         assert!(ToPeer::parse(&bytes[..bytes.len() - 1]).is_err());

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use weft_bulk::{Bulk, BulkSettings};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -35,13 +35,12 @@ fn links(ranks: u16, host_of: impl Fn(u16) -> u16, protection: Protection) -> Ve
         frame_bytes: 8960,
         ..Settings::new(here.len().max(1) as u16)
     };
-    let segments: Vec<_> =
-        here.iter().map(|here| create_segments(&settings(here)).unwrap()).collect();
+    let files: Vec<_> = here.iter().map(|here| create_memory(&settings(here)).unwrap()).collect();
     let secret = Secret::new([3; 16]);
     let attach = |(own, (socket, listener)): (Rank, (UdpSocket, TcpListener))| {
         let host = usize::from(hosts[own.index()]);
         let number = here[host].iter().position(|rank| *rank == own).unwrap();
-        let near = Shm::attach(Rank(number as u16), settings(&here[host]), &segments[host]);
+        let near = Shm::attach(Rank(number as u16), settings(&here[host]), &files[host]);
         let far = Udp::attach(UdpSettings {
             datagram_bytes: UdpSettings::datagram_bytes(1500, &peers[0]),
             socket,

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use weft_link::{Link, Payload};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
@@ -27,9 +27,9 @@ fn mixed(ranks: u16, host_of: impl Fn(u16) -> u16, carries: bool, frames: u32) -
             continue;
         }
         let settings = Settings { frames, frame_bytes: 8960, ..Settings::new(here.len() as u16) };
-        let segments = create_segments(&settings).unwrap();
+        let file = create_memory(&settings).unwrap();
         for (number, &own) in (0..).map(Rank).zip(&here) {
-            let near = Shm::attach(number, settings, &segments).unwrap();
+            let near = Shm::attach(number, settings, &file).unwrap();
             let far = Udp::attach(UdpSettings {
                 datagram_bytes: UdpSettings::datagram_bytes(1500, &peers[0]),
                 socket: sockets[own.index()].try_clone().unwrap(),

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly, Traced};
 use weft_link::{Link, Payload, ReceivedPlain};
-use weft_link_shm::{Settings, Shm, create_segments};
+use weft_link_shm::{Settings, Shm, create_memory};
 use weft_trace::{PacketEvent, Recorder, What};
 use weft_wire::{Header, Protocol, Rank, Tag, TreeId};
 
 fn shm(ranks: u16) -> Vec<Shm> {
     let settings = Settings { frames: 32, ..Settings::new(ranks) };
-    let segments = create_segments(&settings).unwrap();
-    (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &segments).unwrap()).collect()
+    let file = create_memory(&settings).unwrap();
+    (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &file).unwrap()).collect()
 }
 
 fn wrapped<L: Link>(wrap: impl Fn(Shm) -> L) -> impl Fn(u16) -> Vec<L> {
@@ -27,8 +27,8 @@ fn with_few_credits_and_small_frames() {
     weft_link_conformance::all(|ranks| {
         let settings =
             Settings { window_packets: 64, frame_bytes: 128, frames: 16, ..Settings::new(ranks) };
-        let segments = create_segments(&settings).unwrap();
-        (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &segments).unwrap()).collect()
+        let file = create_memory(&settings).unwrap();
+        (0..ranks).map(|rank| Shm::attach(Rank(rank), settings, &file).unwrap()).collect()
     });
 }
 
@@ -139,4 +139,74 @@ fn a_capture_keeps_the_last_headers_in_both_directions() {
     links[1].receive().unwrap();
     let at_receiver = links[1].frames();
     assert_eq!(at_receiver.lock().unwrap().back(), Some(&Captured::Received(header(1))));
+}
+
+/// Ranks of more groups than one, and of one that is not full.
+const MANY: u16 = 130;
+
+#[test]
+fn packets_of_ranks_of_all_groups_arrive_once_and_in_order() {
+    const ROUNDS: u16 = 3;
+    let mut links = shm(MANY);
+    let receiver = Rank(70);
+    let senders: Vec<Rank> = (0..MANY).map(Rank).filter(|rank| *rank != receiver).collect();
+    let mut next = vec![0; MANY.into()];
+    for round in 0..ROUNDS {
+        // Two of each are under way at once: some rings become hot, and give way.
+        for number in [2 * round, 2 * round + 1] {
+            for sender in &senders {
+                let header = Header::new(Tag::Ucast, *sender, TreeId::unicast(*sender), 2);
+                let bytes = number.to_le_bytes();
+                links[sender.index()].transmit_short(receiver, &header, &[&bytes[..]]);
+            }
+        }
+        let link = &mut links[receiver.index()];
+        for _ in 0..2 * senders.len() {
+            assert!(link.has_arrivals());
+            let received = link.receive().unwrap().unwrap();
+            let Payload::Buffer(buffer) = received.payload else { panic!("no bytes") };
+            let mut number = [0; 2];
+            link.copy_out(buffer, &mut number);
+            link.free(buffer);
+            let next = &mut next[received.header.source.index()];
+            assert_eq!(u16::from_le_bytes(number), *next, "of {:?}", received.header.source);
+            *next += 1;
+        }
+        assert!(!link.has_arrivals());
+        assert_eq!(link.receive(), Ok(None));
+    }
+    assert!(senders.iter().all(|sender| next[sender.index()] == 2 * ROUNDS));
+}
+
+#[test]
+fn a_frame_is_free_once_readers_of_all_groups_have_released_it() {
+    const SIZE: u16 = 1000;
+    let mut links = shm(MANY);
+    let sender = Rank(1);
+    let readers: Vec<Rank> = (0..MANY).map(Rank).filter(|rank| *rank != sender).collect();
+    let frames = links[sender.index()].capabilities().frames;
+    // More often than a byte counts.
+    for _ in 0..300 {
+        let link = &mut links[sender.index()];
+        let header = Header::new(Tag::Mcast, sender, TreeId::unicast(sender), SIZE);
+        let frame = link.alloc().unwrap();
+        link.share(frame, SIZE, &readers);
+        for reader in &readers {
+            link.transmit(*reader, &header, Payload::Buffer(frame));
+        }
+        link.free(frame);
+        // All other frames are taken, and this one is not free.
+        let taken: Vec<_> = (1..frames).map(|_| link.alloc().unwrap()).collect();
+        assert_eq!(link.alloc(), None);
+        for reader in readers.iter().rev() {
+            assert_eq!(links[sender.index()].alloc(), None, "{reader:?} has not read");
+            let link = &mut links[reader.index()];
+            let received = link.receive().unwrap().unwrap();
+            let Payload::Buffer(buffer) = received.payload else { panic!("no bytes") };
+            link.free(buffer);
+        }
+        let link = &mut links[sender.index()];
+        let again = link.alloc().unwrap();
+        taken.into_iter().chain([again]).for_each(|frame| link.free(frame));
+    }
 }

@@ -1,25 +1,28 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::segment::{Settings, create_segments};
+use crate::segment::{Settings, create_memory};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
-/// Segments of a job of two ranks, which each of them maps.
+/// Memory of a job of some ranks, which each of them maps.
 struct Job {
-    files: Vec<OwnedFd>,
+    memory: OwnedFd,
     settings: Settings,
 }
 
 impl Job {
     fn new() -> Self {
-        let settings = Settings { frames: 2, ..Settings::new(2) };
-        Job { files: create_segments(&settings).unwrap(), settings }
+        Job::of(2)
+    }
+
+    fn of(ranks: u16) -> Self {
+        let settings = Settings { frames: 2, ..Settings::new(ranks) };
+        Job { memory: create_memory(&settings).unwrap(), settings }
     }
 
     fn segments(&self, own: u16) -> Vec<Segment> {
-        let map = |(at, file)| Segment::map(file, self.settings, at == usize::from(own)).unwrap();
-        self.files.iter().enumerate().map(map).collect()
+        Segment::map_all(&self.memory, self.settings, Some(Rank(own))).unwrap()
     }
 
     fn rank(&self, own: u16) -> Processes {
@@ -42,6 +45,17 @@ fn bytes_come_out_of_another_rank() {
     assert_eq!(into, bytes);
     assert!(two.is_read_by(Rank(0)));
     assert!(!one.is_read_by(Rank(1)), "it has fetched nothing");
+}
+
+#[test]
+fn who_has_read_whose_memory_is_known_of_more_ranks_than_a_word_has_bits() {
+    let job = Job::of(70);
+    let (one, last) = (job.rank(2), job.rank(69));
+    let (bytes, mut into) = ([7; 10], [0; 10]);
+    assert!(one.fetch(Rank(69), address(&bytes), &mut into));
+    assert_eq!(into, bytes);
+    assert!(last.is_read_by(Rank(2)));
+    assert!(!job.rank(5).is_read_by(Rank(2)), "nor rank 69 - 64");
 }
 
 #[test]

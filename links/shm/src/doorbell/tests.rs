@@ -2,6 +2,7 @@
 
 mod loom_checks {
     use super::super::*;
+    use crate::control::groups_of;
     use crate::memory::{Cursor, Word};
     use crate::ring::{Consumer, Producer, Slot};
     use loom::thread::{self, JoinHandle};
@@ -17,12 +18,16 @@ mod loom_checks {
     }
 
     impl Memory {
+        /// Memory as it is made.
         fn of(ranks: usize) -> Self {
+            let (groups, cold) = (groups_of(ranks), if all_are_hot(ranks) { 0 } else { u64::MAX });
+            let words = |count, value| (0..count).map(|_| Word::new(AtomicU64::new(value)));
             let control = Control {
                 bells: (0..2).map(|_| AtomicU32::new(0)).collect(),
                 armed: Word::new(AtomicU32::new(0)),
-                cold: Word::new(AtomicU64::new(0)),
+                cold: words(groups, cold).collect(),
                 attention: Word::new(AtomicU64::new(0)),
+                announcements: words(if groups > 1 { groups } else { 0 }, 0).collect(),
                 loss: Word::new(AtomicU64::new(0)),
                 wanted: Word::new(AtomicU64::new(0)),
             };
@@ -43,7 +48,7 @@ mod loom_checks {
         fn send(&self, rank: usize) -> JoinHandle<()> {
             let mut ring = Producer::new(Cursor::new(self.slots[rank].clone()));
             let rank = Rank(rank as u16);
-            let doorbell = Doorbell::new(self.control.clone(), rank);
+            let doorbell = Doorbell::new(&self.control, rank);
             thread::spawn(move || {
                 let header = Header::new(Tag::Ucast, rank, TreeId::unicast(rank), 0);
                 ring.push(&header, 0, &[]);
@@ -120,6 +125,18 @@ mod loom_checks {
     }
 
     #[test]
+    fn a_packet_of_a_sender_of_another_group_is_announced() {
+        model(|| {
+            let memory = Memory::of(GROUP + 2);
+            let mut receiver = memory.receiver();
+            assert_eq!(receiver.listener.next(), None);
+            let sender = memory.send(GROUP + 1);
+            assert_eq!(receiver.take(), GROUP + 1);
+            sender.join().unwrap();
+        });
+    }
+
+    #[test]
     fn a_packet_is_found_in_a_ring_that_gives_way_to_another() {
         model(|| {
             let memory = Memory::of(HOT + 2);
@@ -144,7 +161,7 @@ mod loom_checks {
             let released = Arc::new(AtomicU64::new(0));
             let reader = {
                 let released = Arc::clone(&released);
-                let doorbell = Doorbell::new(memory.control.clone(), Rank(1));
+                let doorbell = Doorbell::new(&memory.control, Rank(1));
                 thread::spawn(move || {
                     released.store(1, Ordering::Release);
                     doorbell.wake_for_frame();

@@ -1,12 +1,16 @@
 //! Counts that are asked for and shown.
 
 use super::*;
-use crate::segment::{Segment, Settings, create_segment};
+use crate::segment::{Segment, Settings, create_memory};
+use weft_wire::Rank;
 
 fn pages() -> [GaugePage; 2] {
     let settings = Settings::new(1);
-    let file = create_segment(&settings).unwrap();
-    [true, false].map(|owner| Segment::map(&file, settings, owner).unwrap().gauge())
+    let file = create_memory(&settings).unwrap();
+    [Some(Rank(0)), None].map(|own| {
+        let mut segments = Segment::map_all(&file, settings, own).unwrap();
+        segments.remove(0).gauge()
+    })
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Files that several processes map: memfds, which have no name, and cannot shrink.
 
+use crate::refused::name_refusal;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat};
 use rustix::fs::{ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -10,7 +11,8 @@ use std::ptr::NonNull;
 
 /// Creates a sealed memfd of so many zeros, close-on-exec; `name` is for those who look in `/proc`.
 pub(crate) fn create(name: &str, bytes: usize) -> io::Result<OwnedFd> {
-    let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let file = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+    let file = file.map_err(|error| name_refusal("memfd_create", error))?;
     ftruncate(&file, bytes as u64)?;
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     Ok(file)

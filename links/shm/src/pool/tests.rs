@@ -3,6 +3,8 @@ use crate::memory::{self, Mapping};
 use std::sync::Arc;
 
 const FRAMES: usize = 4;
+/// Bytes of a frame's release counts, with as few ranks as here.
+const READERS: usize = 64;
 
 /// A pool, and the releases that readers count in.
 fn pool() -> (Pool, View<AtomicU8>) {

@@ -1,15 +1,19 @@
 //! A status that is written and read.
 
 use super::*;
-use crate::segment::{Segment, Settings, create_segment};
+use crate::segment::{Segment, Settings, create_memory};
 use std::sync::atomic::AtomicBool;
 use weft_link::status::TEXT_BYTES;
+use weft_wire::Rank;
 
 /// One page, as its owner and as another process sees it.
 fn pages() -> [StatusPage; 2] {
     let settings = Settings { window_packets: 2, frame_bytes: 128, frames: 2, ..Settings::new(1) };
-    let file = create_segment(&settings).unwrap();
-    [true, false].map(|owner| Segment::map(&file, settings, owner).unwrap().status())
+    let file = create_memory(&settings).unwrap();
+    [Some(Rank(0)), None].map(|own| {
+        let mut segments = Segment::map_all(&file, settings, own).unwrap();
+        segments.remove(0).status()
+    })
 }
 
 fn says(page: &StatusPage, what: &str) {

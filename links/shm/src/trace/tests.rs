@@ -1,14 +1,18 @@
 //! Rings that are written and emptied.
 
 use super::*;
-use crate::segment::{Segment, Settings, create_segment};
+use crate::segment::{Segment, Settings, create_memory};
 use std::sync::atomic::AtomicBool;
+use weft_wire::Rank;
 
 /// One ring of eight events, as its owner and as the launcher sees it.
 fn rings() -> [TraceRing; 2] {
     let settings = Settings { trace_events: 8, ..Settings::new(1) };
-    let file = create_segment(&settings).unwrap();
-    [true, false].map(|owner| Segment::map(&file, settings, owner).unwrap().trace().unwrap())
+    let file = create_memory(&settings).unwrap();
+    [Some(Rank(0)), None].map(|own| {
+        let mut segments = Segment::map_all(&file, settings, own).unwrap();
+        segments.remove(0).trace().unwrap()
+    })
 }
 
 fn spans(events: &[Words]) -> Vec<u32> {
@@ -22,8 +26,8 @@ fn spans(events: &[Words]) -> Vec<u32> {
 #[test]
 fn there_is_a_ring_only_if_it_was_asked_for() {
     let settings = Settings::new(1);
-    let file = create_segment(&settings).unwrap();
-    assert!(Segment::map(&file, settings, true).unwrap().trace().is_none());
+    let file = create_memory(&settings).unwrap();
+    assert!(Segment::map_all(&file, settings, None).unwrap()[0].trace().is_none());
 }
 
 #[test]

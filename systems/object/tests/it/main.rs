@@ -7,6 +7,7 @@ mod deadlock;
 mod dynamic;
 mod errors;
 mod guards;
+mod hostile;
 mod operations;
 mod placement;
 mod processes;

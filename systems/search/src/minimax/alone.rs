@@ -28,6 +28,8 @@ struct Frame {
     window: Window,
     /// The best value so far, and the move to it.
     best: Option<(i16, u8)>,
+    /// True if a position below at which games go on counts by its estimate.
+    is_cut: bool,
     /// Places of its moves: the first, the next, and that after the last.
     first: usize,
     next: usize,
@@ -39,6 +41,16 @@ struct Frame {
 pub(crate) struct Found {
     pub value: i16,
     pub best: Option<u8>,
+    /// True if an estimate is in the value, of a position at which games go on. Without one it is
+    /// the outcome of the game, whatever the depth.
+    pub is_cut: bool,
+}
+
+impl Found {
+    /// Value of a position below which nothing is searched.
+    pub fn leaf<G: Game>(position: &G, is_cut: bool) -> Self {
+        Found { value: position.value(), best: None, is_cut }
+    }
 }
 
 /// Search by one rank.
@@ -72,7 +84,10 @@ impl<G: Game> Alone<G> {
         let depth = depth.min(position.longest());
         if depth == 0 {
             worked.leaves += 1;
-            return Some(Found { value: position.value(), best: None });
+            // One estimate is as good as several: it is asked for once for all moves of a position.
+            let is_known = self.frames.last().is_some_and(|parent| parent.is_cut);
+            let is_cut = is_known || position.moves().next().is_some();
+            return Some(Found::leaf(position, is_cut));
         }
         let hash = position.hash();
         let known = (depth >= TABLE_DEPTH).then(|| values.known(hash)).flatten();
@@ -80,7 +95,7 @@ impl<G: Game> Alone<G> {
             && let Some(value) = known.answers(window)
         {
             worked.hits += 1;
-            return Some(Found { value, best: known.best });
+            return Some(Found { value, best: known.best, is_cut: known.is_cut });
         }
         let first = self.moves.len();
         let best = known.and_then(|known| known.best);
@@ -88,9 +103,10 @@ impl<G: Game> Alone<G> {
         let end = self.moves.len();
         if end == first {
             worked.leaves += 1;
-            return Some(Found { value: position.value(), best: None });
+            return Some(Found::leaf(position, false));
         }
-        self.frames.push(Frame { hash, depth, window, best: None, first, next: first, end });
+        let (best, is_cut) = (None, false);
+        self.frames.push(Frame { hash, depth, window, best, is_cut, first, next: first, end });
         None
     }
 
@@ -108,13 +124,13 @@ impl<G: Game> Alone<G> {
             if alpha >= frame.window.beta || frame.next == frame.end {
                 let found = frame.found();
                 if frame.depth >= TABLE_DEPTH {
-                    values.note(frame.hash, frame.depth, frame.window, found.value, found.best);
+                    values.note(frame.hash, frame.depth, frame.window, found);
                 }
                 self.moves.truncate(frame.first);
                 self.frames.pop();
                 match self.frames.last_mut() {
                     None => return Some(found),
-                    Some(parent) => parent.take(&self.moves, found.value),
+                    Some(parent) => parent.take(&self.moves, found),
                 }
                 continue;
             }
@@ -129,7 +145,7 @@ impl<G: Game> Alone<G> {
             if let Some(found) = self.begin(&child, below, window, values, worked)
                 && let Some(frame) = self.frames.last_mut()
             {
-                frame.take(&self.moves, found.value);
+                frame.take(&self.moves, found);
             }
         }
     }
@@ -141,9 +157,10 @@ impl Frame {
         self.best.map_or(self.window.alpha, |(value, _)| value.max(self.window.alpha))
     }
 
-    /// Takes the value of the last move for the other player.
+    /// Takes what was found of the last move, for the other player.
     #[inline]
-    fn take<G>(&mut self, moves: &[Move<G>], value: i16) {
+    fn take<G>(&mut self, moves: &[Move<G>], Found { value, is_cut, .. }: Found) {
+        self.is_cut |= is_cut;
         if self.best.is_none_or(|(best, _)| -value > best) {
             self.best = Some((-value, moves[self.next - 1].by));
         }
@@ -151,7 +168,8 @@ impl Frame {
 
     fn found(&self) -> Found {
         let Some((value, by)) = self.best else { unreachable!("a frame has a move") };
-        Found { value, best: (value > self.window.alpha).then_some(by) }
+        let best = (value > self.window.alpha).then_some(by);
+        Found { value, best, is_cut: self.is_cut }
     }
 }
 

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Time after which it looks where nobody can stop it.
 const LONG: Duration = Duration::from_secs(60);
 
-/// End of a search.
+/// Bounds of a search.
 pub(crate) struct Until<'a> {
     /// Time of the deadline.
     pub deadline: Option<Duration>,
@@ -36,12 +36,21 @@ impl Until<'_> {
     }
 }
 
+/// Games from a position that are longer than its [`Game::longest`], which is this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Longer(pub u16);
+
+/// End of a search.
+pub(crate) type Outcome = std::result::Result<Judged, Longer>;
+
 /// Value of a position searched to a depth, with its best move.
 struct Known {
     value: i16,
     best: u8,
     probes: u32,
     nodes: u64,
+    /// True if there is an estimate in the value.
+    is_cut: bool,
 }
 
 /// A search by rank 0.
@@ -50,18 +59,20 @@ struct Drive<'a, 'b, G: Game> {
     until: Until<'a>,
 }
 
-/// Searches a position as planned, and calls `after` for each depth, which may end it.
+/// Searches a position as planned, and calls `after` for each depth, which may end it. A depth to
+/// which no estimate is in the value is the last: it is a proof. Where [`Game::longest`] says that
+/// there is such a depth, and there is not, that is returned instead of a result.
 pub(crate) fn drive<G: Game>(
     member: &mut Member<'_, G>,
     start: &G,
     plan: Plan,
     until: Until<'_>,
     mut after: impl FnMut(&Deepened) -> ControlFlow<()>,
-) -> Result<Judged> {
+) -> Result<Outcome> {
     let mut judged = Judged { value: start.value(), ..Judged::default() };
     let Some(first) = start.moves().next() else {
         judged.is_exact = true;
-        return Ok(judged);
+        return Ok(Ok(judged));
     };
     judged.line = vec![first];
     let mut drive = Drive { member, until };
@@ -74,20 +85,26 @@ pub(crate) fn drive<G: Game>(
             judged.is_late = true;
             break;
         };
-        let Known { value, best, probes, nodes } = known;
+        let Known { value, best, probes, nodes, is_cut } = known;
         let best = if probes == 0 || value == -G::MOST { first } else { best };
         let time = drive.member.now() - began;
         let deepened = Deepened { depth, value, best, probes, nodes, time };
         (judged.value, judged.depth, judged.line) = (value, depth, vec![best]);
         judged.depths.push(deepened);
+        judged.is_exact = !is_cut;
+        if is_cut && depth == start.longest() {
+            return Ok(Err(Longer(depth)));
+        }
         if after(&deepened).is_break() {
-            judged.is_late = depth < last;
+            judged.is_late = depth < last && is_cut;
+            break;
+        }
+        if !is_cut {
             break;
         }
     }
-    judged.is_exact = judged.depth > 0 && judged.depth == start.longest();
     drive.follow(start, &mut judged)?;
-    Ok(judged)
+    Ok(Ok(judged))
 }
 
 impl<G: Game> Drive<'_, '_, G> {
@@ -105,7 +122,7 @@ impl<G: Game> Drive<'_, '_, G> {
                 let found = self.probe(position, depth, Window::all(G::MOST))?;
                 Ok(found.map(|(found, nodes)| {
                     let best = found.best.unwrap_or_default();
-                    Known { value: found.value, best, probes: 1, nodes }
+                    Known { value: found.value, best, probes: 1, nodes, is_cut: found.is_cut }
                 }))
             }
         }
@@ -115,7 +132,7 @@ impl<G: Game> Drive<'_, '_, G> {
     /// grow, so that a guess that is far off costs few.
     fn mtd(&mut self, position: &G, depth: u16, guess: i16) -> Result<Option<Known>> {
         let (mut lower, mut upper) = (-i32::from(G::MOST), i32::from(G::MOST));
-        let mut known = Known { value: -G::MOST, best: 0, probes: 0, nodes: 0 };
+        let mut known = Known { value: -G::MOST, best: 0, probes: 0, nodes: 0, is_cut: false };
         let (mut bound, mut step) = (i32::from(guess).clamp(lower + 1, upper), 1);
         let mut has_risen = None;
         while lower < upper {
@@ -125,6 +142,7 @@ impl<G: Game> Drive<'_, '_, G> {
             };
             known.probes += 1;
             known.nodes += nodes;
+            known.is_cut |= found.is_cut;
             let value = i32::from(found.value);
             let rises = value >= bound;
             step = if has_risen == Some(rises) { step * 2 } else { 1 };

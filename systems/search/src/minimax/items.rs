@@ -9,11 +9,15 @@ use weft_endpoint::Rank;
 /// First byte of a request: position, depth (2 bytes), window (2 and 2), and who asks (7).
 const REQUEST: u8 = 1;
 
-/// First byte of an answer: who has asked (7), value (2), nodes (4).
+/// First byte of an answer: who has asked (7), value (2), nodes (4), the highest bit of which says
+/// that there is an estimate in the value.
 const ANSWER: u8 = 2;
 
 /// First byte of a cut: the record (6).
 const CUT: u8 = 3;
+
+/// Most nodes that an answer tells, and the bit above.
+const NODES_MAX: u32 = u32::MAX >> 1;
 
 /// Value of an answer to a request that was cut.
 const NO_VALUE: i16 = i16::MIN;
@@ -54,7 +58,9 @@ pub(crate) struct Answer {
     pub index: u8,
     /// `None` if it was cut.
     pub value: Option<i16>,
-    /// Positions made for it, up to what four bytes hold.
+    /// True if there is an estimate in it.
+    pub is_cut: bool,
+    /// Positions made for it, up to [`NODES_MAX`].
     pub nodes: u32,
 }
 
@@ -94,12 +100,13 @@ impl<G: Game> Item<G> {
                 asker.record.emit(into);
                 into.push(asker.index);
             }
-            Item::Answer(Answer { record, index, value, nodes }) => {
+            Item::Answer(Answer { record, index, value, is_cut, nodes }) => {
                 into.push(ANSWER);
                 record.emit(into);
                 into.push(*index);
                 into.extend(value.unwrap_or(NO_VALUE).to_le_bytes());
-                into.extend(nodes.to_le_bytes());
+                let is_cut = if *is_cut { !NODES_MAX } else { 0 };
+                into.extend((*nodes.min(&NODES_MAX) | is_cut).to_le_bytes());
             }
             Item::Cut(record) => {
                 into.push(CUT);
@@ -125,7 +132,8 @@ impl<G: Game> Item<G> {
                     return Err(Error::Format { from, what: "has a value that no position has" });
                 }
                 let nodes = u32::from_le_bytes(take(from, bytes)?);
-                Ok(Item::Answer(Answer { record, index, value, nodes }))
+                let (is_cut, nodes) = (nodes > NODES_MAX, nodes & NODES_MAX);
+                Ok(Item::Answer(Answer { record, index, value, is_cut, nodes }))
             }
             CUT => Ok(Item::Cut(RecordId::parse(take(from, bytes)?))),
             _ => Err(Error::Format { from, what: "has something that no rank of a search sends" }),

@@ -24,6 +24,8 @@ pub(crate) struct Record<G> {
     pub is_wide: bool,
     /// The best value so far, and the move to it.
     best: Option<(i16, u8)>,
+    /// True if there is an estimate in what was answered.
+    is_cut: bool,
     /// Ranks that were asked and have not answered, by move.
     asked: Vec<Option<Rank>>,
     /// Number of them.
@@ -45,6 +47,7 @@ impl<G: Copy> Record<G> {
             next: 0,
             is_wide: false,
             best: None,
+            is_cut: false,
             asked,
             pending: 0,
             nodes,
@@ -68,8 +71,9 @@ impl<G: Copy> Record<G> {
         self.asked.get(index) == Some(&Some(rank))
     }
 
-    /// Takes the value of a move for the other player.
-    pub fn take(&mut self, index: usize, value: i16, nodes: u64) {
+    /// Takes the value of a move for the other player; `is_cut` if there is an estimate in it.
+    pub fn take(&mut self, index: usize, (value, is_cut): (i16, bool), nodes: u64) {
+        self.is_cut |= is_cut;
         self.asked[index] = None;
         self.pending -= 1;
         self.nodes += nodes;
@@ -83,7 +87,7 @@ impl<G: Copy> Record<G> {
         let (value, by) = self.best?;
         let all = self.pending == 0 && self.next == self.moves.len();
         let best = (value > self.window.alpha).then_some(by);
-        (all || value >= self.window.beta).then_some(Found { value, best })
+        (all || value >= self.window.beta).then_some(Found { value, best, is_cut: self.is_cut })
     }
 
     /// Ranks that have not answered, each once, in order.

@@ -4,6 +4,7 @@
 //! of it, which is tried first, so that a table changes how long a search takes and nothing else.
 
 use super::Window;
+use super::alone::Found;
 use crate::table::{Replacement, place};
 
 /// A position that was searched. 16 bytes.
@@ -15,7 +16,7 @@ struct Entry {
     lower: i16,
     upper: i16,
     best: u8,
-    /// [`IS_THERE`] and [`HAS_BEST`], and the number of the search that noted it last.
+    /// [`IS_THERE`], [`HAS_BEST`] and [`IS_CUT`], and the number of the search that noted it last.
     mark: u8,
 }
 
@@ -30,8 +31,11 @@ const IS_THERE: u8 = 1;
 /// Mark of an entry with a best move.
 const HAS_BEST: u8 = 2;
 
-/// Unit of the number of a search in marks: it takes the other six bits.
-const SEARCH: u8 = 4;
+/// Mark of an entry with bounds in which there is an estimate.
+const IS_CUT: u8 = 4;
+
+/// Unit of the number of a search in marks: it takes the other five bits.
+const SEARCH: u8 = 8;
 
 /// Knowledge about a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +48,8 @@ pub(crate) struct Known {
     pub upper: i16,
     /// A move that leads to the lower bound.
     pub best: Option<u8>,
+    /// True if there may be an estimate in the bounds.
+    pub is_cut: bool,
 }
 
 impl Known {
@@ -84,11 +90,12 @@ impl Values {
         let is_it = entry.signature == hash && entry.mark & IS_THERE != 0;
         let Entry { depth, lower, upper, best, mark, .. } = *entry;
         let best = (mark & HAS_BEST != 0).then_some(best);
-        is_it.then_some(Known { depth, lower, upper, best })
+        is_it.then_some(Known { depth, lower, upper, best, is_cut: mark & IS_CUT != 0 })
     }
 
-    /// Notes that a search with a window came to a value, by a move.
-    pub fn note(&mut self, hash: u64, depth: u16, window: Window, value: i16, best: Option<u8>) {
+    /// Notes what a search with a window has found.
+    pub fn note(&mut self, hash: u64, depth: u16, window: Window, found: Found) {
+        let Found { value, best, is_cut } = found;
         let index = place(hash, self.entries.len());
         let Some(entry) = self.entries.get_mut(index) else { return };
         let is_it = entry.signature == hash && entry.mark & IS_THERE != 0;
@@ -105,6 +112,10 @@ impl Values {
         entry.mark = entry.mark & (SEARCH - 1) | self.search;
         if !is_it || entry.depth != depth {
             (entry.depth, entry.lower, entry.upper) = (depth, -i16::MAX, i16::MAX);
+            entry.mark &= !IS_CUT;
+        }
+        if is_cut {
+            entry.mark |= IS_CUT;
         }
         if value > window.alpha && value > entry.lower {
             entry.lower = value;

@@ -194,6 +194,46 @@ impl Game for Noughts {
     }
 }
 
+/// Noughts and crosses which says of itself that no game is longer than so many moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Within<const MOVES: u16>(pub Noughts);
+
+impl<const MOVES: u16> Game for Within<MOVES> {
+    type Moves = <Noughts as Game>::Moves;
+
+    const BYTES: usize = Noughts::BYTES;
+    const GRAIN: u16 = Noughts::GRAIN;
+    const MOST: i16 = Noughts::MOST;
+
+    fn moves(&self) -> Self::Moves {
+        self.0.moves()
+    }
+
+    fn play(&self, by: u8) -> Self {
+        Within(self.0.play(by))
+    }
+
+    fn value(&self) -> i16 {
+        self.0.value()
+    }
+
+    fn longest(&self) -> u16 {
+        MOVES
+    }
+
+    fn hash(&self) -> u64 {
+        self.0.hash()
+    }
+
+    fn encode(&self, into: &mut [u8]) {
+        self.0.encode(into);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        Noughts::decode(bytes).map(Within)
+    }
+}
+
 /// Runs `program` on ranks that are threads, with a search each.
 pub fn on_threads<T: Send>(
     ranks: u16,

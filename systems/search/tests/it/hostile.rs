@@ -84,6 +84,44 @@ fn moves_that_are_no_solution_are_none() {
     }
 }
 
+/// Error of rank 1 that searches like this, when rank 0 ends it and tells this result.
+fn told(
+    result: [u64; 5],
+    search: impl Fn(&mut weft_search::Search) -> Option<Error> + Sync,
+) -> Option<Error> {
+    let said = with_team(2, |team, engine| {
+        if engine.packets().rank() == 1 {
+            let settings = Settings { grain: Some(u16::MAX), ..Settings::default() };
+            return search(
+                &mut weft_search::Search::new(engine, team, "search", settings).unwrap(),
+            );
+        }
+        let port = Port::sender(engine, "search").unwrap();
+        port.send(Rank(1), &message(7, 0, &[])[..]).unwrap();
+        team.broadcast(0, &mut result.clone()).unwrap();
+        None
+    });
+    said[1].clone()
+}
+
+#[test]
+fn results_that_are_longer_than_any_are_refused() {
+    let solve = |search: &mut weft_search::Search| search.solve(&Stack::random(3), |_| {}).err();
+    let go_on = |_: &_| std::ops::ControlFlow::Continue(());
+    let judge = |search: &mut weft_search::Search| {
+        let plan = weft_search::Plan::to_end();
+        search.best_move(&Noughts::random(3, 3), plan, go_on).err()
+    };
+    let what = "tells of a longer list than there can be";
+    let refused = Some(Error::Format { from: Rank(0), what });
+    for long in [(2 << 16) + 1, 1 << 40, u64::MAX / 6 + 1, u64::MAX] {
+        assert_eq!(told([0, long, 0, 0, 0], solve), refused, "{long} moves");
+        assert_eq!(told([0, 0, long, 0, 0], solve), refused, "{long} iterations");
+        assert_eq!(told([0, 0, 0, long, 0], judge), refused, "{long} moves");
+        assert_eq!(told([0, 0, 0, 0, long], judge), refused, "{long} depths");
+    }
+}
+
 /// A request, of a record that is not there.
 fn request(position: [u8; 4], [alpha, beta]: [i16; 2]) -> Vec<u8> {
     let mut bytes = vec![1];

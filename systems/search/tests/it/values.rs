@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use weft_search::{Game, Judged, Plan, Replacement, Search, Settings, Strategy};
+use weft_search::{Error, Game, Judged, Plan, Replacement, Search, Settings, Strategy};
 
 const GO_ON: fn(&weft_search::Deepened) -> ControlFlow<()> = |_| ControlFlow::Continue(());
 
@@ -31,7 +31,10 @@ pub fn check<G: Game + PartialEq + std::fmt::Debug>(start: &G, depth: u16, judge
         assert_eq!((judged.best(), judged.is_exact), (None, true));
         return;
     }
-    assert_eq!(judged.depth, depth.min(start.longest()));
+    // A proof needs to look no further.
+    let is_far = judged.depth == depth.min(start.longest());
+    assert!(is_far || judged.depth < depth && judged.is_exact, "{judged:?} from {start:?}");
+    let depth = depth.min(judged.depth);
     let values: Vec<i16> = judged.depths.iter().map(|one| one.value).collect();
     let expected: Vec<i16> = (1..=judged.depth).map(|depth| minimax(start, depth)).collect();
     assert_eq!(values, expected, "{start:?}");
@@ -123,6 +126,36 @@ fn noughts_and_crosses_is_a_draw() {
         assert_eq!((judged.line.len(), judged.depths.len()), (9, 9));
         assert!(judged.work.jobs > 0 && judged.work.messages > 0 && judged.work.hits > 0);
     }
+}
+
+#[test]
+fn a_depth_to_which_all_games_end_is_a_proof_without_a_longest_game() {
+    for strategy in [Strategy::MtdF, Strategy::AlphaBeta] {
+        for (ranks, settings) in kinds() {
+            let plan = Plan { depth: u16::MAX, strategy };
+            let all = on_threads(ranks, settings, |search, _| {
+                let start = Within::<{ u16::MAX }>(Noughts::random(1, 3));
+                search.best_move(&start, plan, GO_ON).unwrap()
+            });
+            let start = Noughts::random(1, 3);
+            for judged in all {
+                assert!(judged.is_exact && judged.depth <= 6, "{judged:?}");
+                assert_eq!(judged.value, minimax(&start, 6));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_game_that_is_longer_than_it_says_is_an_error_on_all_ranks() {
+    let settings = Settings { grain: Some(1), ..Settings::default() };
+    let all = on_threads(2, settings, |search, _| {
+        let start = Within::<3>(Noughts::FIRST);
+        let longer = search.best_move(&start, Plan::to_end(), GO_ON).err();
+        // The ranks go on together.
+        (longer, search.best_move(&Noughts::FIRST, Plan::to_depth(2), GO_ON).unwrap().depth)
+    });
+    assert_eq!(all, [(); 2].map(|()| (Some(Error::Longer { moves: 3 }), 2)));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use weft_endpoint::{Node, Packets, Rank, Shape, WaitPolicy};
-use weft_link_shm::{Shm, create_segments};
+use weft_link_shm::{Shm, create_memory};
 use weft_protocol::{Recovery, Settings};
 
 /// Ranks, which are threads.
@@ -53,7 +53,7 @@ fn quartiles(mut samples: Vec<f64>) -> Quartiles {
 
 fn sample(shape: Shape, senders: Senders) -> Result<f64> {
     let memory = weft_link_shm::Settings::new(RANKS);
-    let segments = create_segments(&memory).context("shared memory")?;
+    let file = create_memory(&memory).context("shared memory")?;
     let settings = Settings {
         shape,
         recovery: Recovery::AtOnce,
@@ -61,7 +61,7 @@ fn sample(shape: Shape, senders: Senders) -> Result<f64> {
     };
     let (start, done) = (Barrier::new(RANKS.into()), AtomicUsize::new(0));
     let rank = |number| {
-        let link = Shm::attach(Rank(number), memory, &segments).context("a rank's memory")?;
+        let link = Shm::attach(Rank(number), memory, &file).context("a rank's memory")?;
         let policy = WaitPolicy::for_ranks(RANKS.into(), 2);
         let packets = Packets::new(Arc::new(Node::new(Rank(number), settings, link, policy)));
         part(&packets, senders, &start, &done)

@@ -82,14 +82,14 @@ impl<G: Game> Member<'_, G> {
 
     fn was_answered(&mut self, from: Rank, answer: Answer) -> Result<()> {
         let unasked = Error::Format { from, what: "answers what it was not asked" };
-        let Answer { record: id, index, value, nodes } = answer;
+        let Answer { record: id, index, value, is_cut, nodes } = answer;
         if self.asked.was_answered(from.index()).is_err() {
             return Err(unasked);
         }
         let was_there = self.records.was_there(id);
         match (self.records.get(id), value) {
             (Some(record), _) if !record.awaits(index.into(), from) => Err(unasked),
-            (Some(_), Some(value)) => self.learn(id, index.into(), value, nodes.into()),
+            (Some(_), Some(value)) => self.learn(id, index.into(), (value, is_cut), nodes.into()),
             // Who knows already that the search ends has cut what another one still waits for.
             (Some(_), None) => Ok(()),
             (None, _) if was_there => Ok(()),

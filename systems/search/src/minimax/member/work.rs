@@ -23,7 +23,8 @@ impl<G: Game> Member<'_, G> {
             && let Some(value) = known.answers(window)
         {
             self.worked.hits += 1;
-            self.answers.push((asker, Some(Found { value, best: known.best }), 0));
+            let found = Found { value, best: known.best, is_cut: known.is_cut };
+            self.answers.push((asker, Some(found), 0));
             return Ok(());
         }
         // Rank 0 is told the best move as well, which is one beyond its own window.
@@ -37,7 +38,7 @@ impl<G: Game> Member<'_, G> {
         let mut moves = Vec::new();
         order(&position, known.and_then(|known| known.best), true, &mut moves);
         if moves.is_empty() {
-            let found = Found { value: position.value(), best: None };
+            let found = Found::leaf(&position, false);
             self.worked.leaves += 1;
             self.answers.push((asker, Some(found), 0));
             return Ok(());
@@ -119,24 +120,28 @@ impl<G: Game> Member<'_, G> {
             self.asked.answer(rank.index());
             let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
             let value = found.map(|found| found.value);
-            return self.post(rank.index(), &Item::Answer(Answer { record, index, value, nodes }));
+            let is_cut = found.is_some_and(|found| found.is_cut);
+            let answer = Answer { record, index, value, is_cut, nodes };
+            return self.post(rank.index(), &Item::Answer(answer));
         }
         match found {
             Some(found) if record.slot == ROOT && record.turn == self.lead.root => {
                 self.lead.found = Some((found, nodes));
                 Ok(())
             }
-            Some(found) => self.learn(record, index.into(), found.value, nodes),
+            Some(Found { value, is_cut, .. }) => {
+                self.learn(record, index.into(), (value, is_cut), nodes)
+            }
             None => Ok(()),
         }
     }
 
-    /// A record learns the value of one of its moves.
+    /// A record learns the value of one of its moves, and whether there is an estimate in it.
     pub(super) fn learn(
         &mut self,
         id: RecordId,
         index: usize,
-        value: i16,
+        value: (i16, bool),
         nodes: u64,
     ) -> Result<()> {
         let Some(record) = self.records.get(id) else { return Ok(()) };
@@ -144,7 +149,7 @@ impl<G: Game> Member<'_, G> {
         let Some(found) = record.found() else { return self.request_below(id) };
         let Some(record) = self.records.remove(id) else { return Ok(()) };
         let Record { hash, depth, window, .. } = record;
-        self.values.note(hash, depth, window, found.value, found.best);
+        self.values.note(hash, depth, window, found);
         // What was made counts for the first of them.
         let askers = record.askers.iter().zip([record.nodes].into_iter().chain(repeat(0)));
         self.answers.extend(askers.map(|(asker, nodes)| (*asker, Some(found), nodes)));

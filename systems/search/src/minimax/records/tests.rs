@@ -15,12 +15,12 @@ fn a_record_is_over_when_no_answer_can_change_it() {
     one.next = 3;
     assert_eq!(one.missing(), [Rank(0), Rank(1)]);
     assert!(one.awaits(1, Rank(0)) && !one.awaits(1, Rank(1)) && !one.awaits(9, Rank(0)));
-    one.take(1, -3, 100);
+    one.take(1, (-3, false), 100);
     assert_eq!((one.now(), one.found()), (Window { alpha: 3, beta: 10 }, None));
-    one.take(0, 5, 20);
+    one.take(0, (5, false), 20);
     assert_eq!((one.missing(), one.found()), (vec![Rank(1)], None));
-    one.take(2, -4, 0);
-    assert_eq!(one.found(), Some(Found { value: 4, best: Some(2) }));
+    one.take(2, (-4, false), 0);
+    assert_eq!(one.found(), Some(Found { value: 4, best: Some(2), is_cut: false }));
     assert_eq!(one.nodes, 3 + 120);
 }
 
@@ -29,14 +29,18 @@ fn a_value_beyond_the_window_is_enough() {
     let mut one = record(10, 3);
     (0..2).for_each(|index| one.ask(index, Rank(0)));
     one.next = 2;
-    one.take(1, -10, 0);
-    assert_eq!(one.found(), Some(Found { value: 10, best: Some(1) }));
+    one.take(1, (-10, false), 0);
+    assert_eq!(one.found(), Some(Found { value: 10, best: Some(1), is_cut: false }));
     assert_eq!(one.missing(), [Rank(0)]);
     let mut one = record(10, 1);
     one.ask(0, Rank(0));
     one.next = 1;
-    one.take(0, 20, 0);
-    assert_eq!(one.found(), Some(Found { value: -20, best: None }), "no move is known to be good");
+    one.take(0, (20, false), 0);
+    assert_eq!(
+        one.found(),
+        Some(Found { value: -20, best: None, is_cut: false }),
+        "no move is known to be good"
+    );
 }
 
 #[test]
