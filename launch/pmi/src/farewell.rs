@@ -22,7 +22,7 @@ use rustix::net::{SendFlags, send};
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// What is said when the process ends, and by whom.
+/// Last message, if there is one to say when the process ends.
 static LAST: Mutex<Option<Farewell>> = Mutex::new(None);
 
 /// A place that was given up, of which its process manager has not been told.
