@@ -21,8 +21,8 @@ use crate::deadlocks::Deadlocks;
 use crate::mpi::{
     self, COLLECTIVES, FILE, Launcher, Linked, Preloaded, Provider, Stack, TRACE, libraries_of,
 };
-use settings::Settings;
 pub use settings::{PARAMETERS, PRELOAD, VARIABLES};
+use settings::{Settings, take_preload};
 
 /// Run an MPI program on Weft, unmodified
 ///
@@ -102,7 +102,7 @@ that library's own mpirun: its options, its signals, its exit status.";
 
 /// Becomes the library's `mpirun`.
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let words = words::split(arguments.words);
+    let mut words = words::split(arguments.words);
     let own = arguments.own.and(&words.own)?;
     let Some(program) = words.program.first() else {
         bail!("weft mpirun needs a program: weft mpirun -n 4 ./program");
@@ -151,7 +151,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         libraries.push(&correction);
         libraries.extend(host.as_deref().filter(|_| !settings::is_over_fabric()));
     }
-    settings.preload(launcher.stack, &libraries, env::var_os(PRELOAD));
+    let said = if libraries.is_empty() { None } else { take_preload(&mut words.options) };
+    settings.preload(launcher.stack, &libraries, said.or_else(|| env::var_os(PRELOAD)));
     if !own.quiet {
         eprintln!("weft: {launcher}, told {settings}");
     }

@@ -52,6 +52,7 @@ mod datagrams;
 mod ethernet;
 pub(crate) mod facts;
 mod meet;
+mod patience;
 pub(crate) mod record;
 mod secret;
 #[allow(unsafe_code)] // Its opening paragraph says why.
@@ -65,6 +66,7 @@ use facts::Facts;
 pub use meet::MeetError;
 pub(crate) use meet::ToPeer;
 use meet::{Listener, Peer};
+use patience::Patience;
 use secret::OwnKey;
 
 /// Options that the environment may set, and their variables.
@@ -145,6 +147,20 @@ struct Shared {
 }
 
 impl Shared {
+    /// Of a rank that has met its peers.
+    fn new(
+        exchange: Box<dyn Exchange>,
+        peers: Vec<Peer>,
+        speaks: bool,
+        own: Rank,
+        trace: Option<OwnTrace>,
+    ) -> io::Result<Self> {
+        let (left, noticed, on_notice) = Default::default();
+        let exchange = Mutex::new(exchange);
+        let on_leave = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Shared { exchange, peers, speaks, own, left, on_leave, noticed, on_notice, trace })
+    }
+
     fn exchange(&self) -> MutexGuard<'_, Box<dyn Exchange>> {
         self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -174,6 +190,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let own_key = OwnKey::draw()?;
     let card = Card::of_this_process(listener.name(), address, own_key.public())?;
     let card = Card { listens: tcp.is_some(), ..card };
+    let patience = Patience::begin(own, ranks.0);
     let mut cards = facts::publish((own, ranks.0), &card, &mut *exchange)?;
     // Rank 0 knows all cards by now.
     let drawn = match own == Rank(0) && spans_hosts(cards.values().map(|card| &card.host)) {
@@ -184,6 +201,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     // others. One that is about to answer a rank just ended (hydra) takes fright, and says that
     // instead of why.
     exchange.fence()?;
+    drop(patience);
     let facts = facts::gather(own, ranks.0, &mut cards, &mut *exchange)?;
     let job = cards[&Rank(0)].job;
     let mut network = match (spans_hosts(facts.iter().map(|facts| facts.host)), drawn) {
@@ -220,12 +238,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     }
     let socket = socket.filter(|_| network.is_some() && port.is_none());
     let listener = tcp.filter(|_| network.as_ref().is_some_and(|network| network.bulk));
-    let (left, noticed, on_notice) = Default::default();
-    let exchange = Mutex::new(exchange);
-    let on_leave = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
-    let on_leave = on_leave.map_err(io::Error::from)?;
-    let shared = Shared { exchange, peers, speaks, own, left, on_leave, noticed, on_notice, trace };
-    let shared = Arc::new(shared);
+    let shared = Arc::new(Shared::new(exchange, peers, speaks, own, trace)?);
     // The file becomes the link's, which maps it and closes it.
     let shown = match speaks {
         true => {

@@ -173,9 +173,9 @@ impl Job {
         }
     }
 
-    /// Waits until all operations of an endpoint have ended, because their memory is about to be the
-    /// program's again. Others take their messages when they get to it; of those that have left the
-    /// job nothing is expected.
+    /// Waits until all operations of an endpoint have ended, because their memory is about to be
+    /// the program's again. Others take their messages when they get to it; of those that have left
+    /// the job nothing is expected.
     pub fn end_operations(&self, endpoint: u8) {
         let is_free = |state: &mut State| {
             let State { exchange, remote, .. } = state;

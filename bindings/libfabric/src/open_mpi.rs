@@ -152,7 +152,7 @@ macro_rules! functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int $body
 
-        /// The same by the name that Fortran's bindings use.
+        /// Its other name, which Fortran's bindings use.
         ///
         /// # Safety
         /// As MPI says of it.

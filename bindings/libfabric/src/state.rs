@@ -31,6 +31,8 @@ pub(crate) struct VectorId(Id);
 const LONG_PACKET: usize = 16 * 1024;
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
+/// Numbers of endpoints.
+const ENDPOINTS: usize = 256;
 /// Time that a program tries in vain to send to a rank that has no room for its messages before it
 /// is told why.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,6 +52,8 @@ pub(crate) struct State {
     vectors: Slots<Addresses>,
     /// By endpoint number, if it is taken: who is told of others' accesses.
     endpoints: Vec<Option<AccessObservers>>,
+    /// Number from which on one for the next endpoint is looked for.
+    next_endpoint: usize,
     /// Keys that the provider has given to regions.
     keys: u64,
     /// Answers to writes that no queue had room to be told of, and the queue.
@@ -96,6 +100,7 @@ impl State {
             ranks,
             vectors: Slots::default(),
             endpoints: Vec::new(),
+            next_endpoint: 0,
             keys: 0,
             owed: VecDeque::new(),
             failure: None,
@@ -423,15 +428,17 @@ impl State {
         self.vectors.get(vector).map_or(ANYBODY, |vector| vector.handle(address))
     }
 
-    /// A number for an endpoint: the lowest that is free.
+    /// A number for an endpoint: the next one that is free. None is used again soon, because what is
+    /// under way to an endpoint that is closed is not for the next one.
     pub fn open_endpoint(&mut self) -> Result<u8> {
-        let place = match self.endpoints.iter().position(Option::is_none) {
-            Some(place) => place,
-            None => {
-                self.endpoints.push(None);
-                self.endpoints.len() - 1
-            }
-        };
+        let places = (0..ENDPOINTS).map(|step| (self.next_endpoint + step) % ENDPOINTS);
+        let mut free =
+            places.filter(|place| self.endpoints.get(*place).is_none_or(Option::is_none));
+        let place = free.next().ok_or(Refusal::TOO_MANY)?;
+        self.next_endpoint = place + 1;
+        if place >= self.endpoints.len() {
+            self.endpoints.resize_with(place + 1, || None);
+        }
         let number = u8::try_from(place).map_err(|_| Refusal::TOO_MANY)?;
         self.endpoints[place] = Some(AccessObservers::default());
         self.exchange.open(number);

@@ -8,8 +8,8 @@
 //! └──────┴─────────┴──────────┴──────┴───────┴─────┘
 //! ```
 //! They may be inserted in any order. Of a map, the handle is the address itself; of a table, the
-//! place in it. Those of another job reach nobody: MPI libraries insert such where processes meet that
-//! were not started together.
+//! place in it. Those of another job reach nobody: MPI libraries insert such where processes meet
+//! that were not started together.
 
 use crate::abi::{ANYBODY, AV_TABLE, class};
 use crate::domain::Domain;

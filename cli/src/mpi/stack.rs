@@ -66,6 +66,14 @@ pub enum StackError {
         /// The system's error.
         cause: io::Error,
     },
+    /// It is there, and fails when it is asked.
+    #[error("{} --version fails: {said}", path.display())]
+    Failed {
+        /// Path of the program that was asked.
+        path: PathBuf,
+        /// The first line of what it says.
+        said: String,
+    },
     /// Neither Open MPI nor MPICH.
     #[error(
         "{} is neither Open MPI's nor MPICH's; it calls itself {said:?}. Put one of those into PATH before it, or see \
@@ -107,11 +115,26 @@ pub enum StackError {
 impl Launcher {
     /// Finds the launcher of the stack that is wanted, and says `why` if there is none; without
     /// one, the first there is. It is looked for in the folder `beside` first, then in each of
-    /// `path`.
+    /// `path`. One that cannot have a libfabric provider is taken if there is no other.
     ///
     /// # Errors
     /// [`StackError`] says what is missing.
     pub fn find(
+        wanted: Option<(Stack, &'static str)>,
+        beside: Option<&Path>,
+        path: Option<&OsStr>,
+    ) -> Result<Self, StackError> {
+        let found = Self::look(wanted, beside, path);
+        match &found {
+            Ok(first) if first.has_fabric().is_err() && beside.is_some() => {
+                let other = Self::look(wanted, None, path);
+                other.ok().filter(|other| other.has_fabric().is_ok()).map_or(found, Ok)
+            }
+            _ => found,
+        }
+    }
+
+    fn look(
         wanted: Option<(Stack, &'static str)>,
         beside: Option<&Path>,
         path: Option<&OsStr>,
@@ -180,6 +203,12 @@ impl Launcher {
     fn ask(path: PathBuf) -> Result<Self, StackError> {
         let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
         match output {
+            Ok(output) if !output.status.success() && output.stdout.is_empty() => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let first = said.lines().find(|line| !line.trim().is_empty());
+                let said = first.map_or_else(|| output.status.to_string(), str::to_owned);
+                Err(StackError::Failed { path, said })
+            }
             Ok(output) => Self::recognize(path, &String::from_utf8_lossy(&output.stdout)),
             Err(cause) => Err(StackError::Unasked { path, cause }),
         }

@@ -62,6 +62,20 @@ const PLACES: [&str; 10] = [
 ];
 const BINDINGS: [&str; 4] = ["bind-to", "bind-to-core", "cpu-set", "cpu-list"];
 
+/// Takes from the options what they have ranks load before everything else, if they do: a variable
+/// may be given once only.
+pub fn take_preload(options: &mut Vec<Given>) -> Option<OsString> {
+    let preloaded = |option: &Given| match (&*option.name, option.value(0)?) {
+        ("x", said) if said == PRELOAD => Some(String::new()),
+        ("x", said) => Some(said.strip_prefix(PRELOAD)?.strip_prefix('=')?.to_owned()),
+        ("genv", name) if name == PRELOAD => option.value(1),
+        _ => None,
+    };
+    let (at, said) = options.iter().enumerate().find_map(|(at, it)| Some((at, preloaded(it)?)))?;
+    options.remove(at);
+    Some(said.into()).filter(|said: &OsString| !said.is_empty())
+}
+
 /// True if ranks of other hosts are reached over a fabric, for which the system's libfabric is
 /// wanted.
 pub fn is_over_fabric() -> bool {

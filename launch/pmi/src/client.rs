@@ -34,7 +34,7 @@ pub struct Client {
     store: String,
     /// Characters of the longest value in it.
     word_chars: usize,
-    /// How often this process has taken its place before.
+    /// Number of times that this process has taken its place before.
     before: u32,
 }
 

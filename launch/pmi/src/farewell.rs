@@ -23,7 +23,7 @@ use rustix::process::{Pid, getpid};
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = say;
 
-/// Last words of this process, and by whom they are.
+/// Last message, if there is one to say when the process ends.
 static LAST: Mutex<Option<Farewell>> = Mutex::new(None);
 
 /// A place that was given up, of which its process manager has not been told.

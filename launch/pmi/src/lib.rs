@@ -161,8 +161,8 @@ pub fn find() -> Result<Option<Box<dyn Exchange>>, Error> {
     }))
 }
 
-/// How often this process has taken its place. All ranks count alike, because all of them have to
-/// take theirs.
+/// Number of times that this process has taken its place. All ranks count alike, because all of
+/// them have to take theirs.
 static PLACES: AtomicU32 = AtomicU32::new(0);
 
 /// The name of a key in the process manager's store, where each may be written once: that of a

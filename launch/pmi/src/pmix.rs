@@ -15,7 +15,7 @@ pub struct Pmix {
     process: Process,
     name: String,
     ranks: u32,
-    /// How often this process has taken its place before.
+    /// Number of times that this process has taken its place before.
     before: u32,
 }
 

@@ -100,7 +100,8 @@ pub unsafe fn duplicate(of: *const Info) -> *mut Info {
 /// `fi_freeinfo`, of a whole list.
 ///
 /// # Safety
-/// It is null, or one of [`duplicate`] or of a provider, whose pieces are `calloc`'s, and freed once.
+/// It is null, or one of [`duplicate`] or of a provider, whose pieces are `calloc`'s. It is freed
+/// once.
 pub unsafe fn free(mut info: *mut Info) {
     // SAFETY: as the caller vouches; each piece is its info's alone.
     unsafe {

@@ -1,10 +1,10 @@
-//! A libfabric whose one provider is Weft's: `libfabric.so.1` for the ranks of an Open MPI 4, in the
-//! place of the system's.
+//! A libfabric whose one provider is Weft's: `libfabric.so.1` for ranks of an Open MPI 4, in place
+//! of the system's.
 //!
 //! That one wakes all providers before anybody says which is wanted. Debian's is linked with
-//! libraries of hardware: one measures its clock for 0.2 s when it is loaded, and twice all names of
-//! the kernel are read. Here are the functions that Open MPI 4 calls, and the tests' clients: what
-//! there is, and the first object. All others are in tables of the provider's.
+//! libraries of hardware: one measures its clock for 0.2 s when it is loaded, and all names of the
+//! kernel are read twice. Here are the functions that Open MPI 4 calls, and the tests' clients:
+//! what there is, and the first object. All others are in tables of the provider's.
 //!
 //! | module | what |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `info` | `struct fi_info`, copied and freed (`unsafe`) |
 //! | `calls` | the functions of libfabric (`unsafe`) |
 //!
-//! Uses the layouts of libfabric 1.17, and nothing else of the tree. Keeps: who asks for what is not
-//! here is told `-FI_ENOSYS` or `-FI_ENODATA`, as by a libfabric that lacks it.
+//! Uses the layouts of libfabric 1.17, and nothing else of the tree. Keeps: who asks for what is
+//! not here is told `-FI_ENOSYS` or `-FI_ENODATA`, as by a libfabric that lacks it.
 
 #![deny(unsafe_code)]
 

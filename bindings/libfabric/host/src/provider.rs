@@ -33,7 +33,7 @@ pub struct Provider {
     fi_version: u32,
     context: [*mut c_void; 4],
     name: *const c_char,
-    /// What it offers.
+    /// Answer to whoever asks what it offers.
     pub getinfo: GetInfo,
     /// Its fabric.
     pub fabric: OpenFabric,

@@ -126,8 +126,9 @@ fn collectives_of_todays_open_mpi() {
     }
 }
 
-/// How a program with sessions alone is started, and how many of them it has, one after the other:
-/// this Open MPI has no second one, on its own transport neither.
+/// Commands that start a program with sessions alone, without Weft's collectives and with them. It
+/// has several sessions, one after the other, but on this Open MPI, which has no second one, on its
+/// own transport neither.
 fn sessions(stack: &str, folder: &TempDir) -> [Command; 2] {
     let program = compile(&today(stack, "mpicc"), "sessions.c", &[], folder);
     let library = collectives(&today(stack, "mpicc"), folder);

@@ -107,3 +107,29 @@ fn libraries_are_looked_for_beside_the_launcher() {
     let found = Launcher::recognize(launcher, OPEN_MPI).unwrap().users_of_fabric();
     assert_eq!(found, [plugin.canonicalize().unwrap()]);
 }
+
+#[test]
+fn one_that_has_no_libfabric_gives_way_to_one_that_has() {
+    let (beside, in_path) = (folder(&[("mpirun.mpich", DEBIANS)]), folder(&[("mpirun", HYDRA)]));
+    let wanted = Some((Stack::Mpich, "--stack asks for"));
+    let find = |path: &Path| {
+        Launcher::find(wanted, Some(beside.path()), Some(path.as_os_str())).unwrap().to_string()
+    };
+    let expected = format!("MPICH 5.0.2 ({})", in_path.path().join("mpirun").display());
+    assert_eq!(find(in_path.path()), expected);
+    let expected = format!("MPICH 4.0.2 ({})", beside.path().join("mpirun.mpich").display());
+    assert_eq!(find(Path::new("/nowhere")), expected);
+}
+
+#[test]
+fn one_that_fails_when_it_is_asked_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mpirun");
+    write_script(&file, "#!/bin/sh\necho no home >&2\nexit 1\n").unwrap();
+    let path = Some(folder.path().as_os_str());
+    let wanted = Some((Stack::OpenMpi, "the program is linked with"));
+    for wanted in [None, wanted] {
+        let error = Launcher::find(wanted, None, path).unwrap_err().to_string();
+        assert_eq!(error, format!("{} --version fails: no home", file.display()));
+    }
+}

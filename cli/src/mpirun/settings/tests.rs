@@ -135,3 +135,17 @@ fn ranks_alone_are_told_what_to_load() {
     assert_eq!(told(Stack::OpenMpi, Some("/a.so")), "-x LD_PRELOAD=/c/l.so:/a.so");
     assert_eq!(told(Stack::Mpich, Some("")), "-genv LD_PRELOAD /c/l.so");
 }
+
+#[test]
+fn what_the_users_own_options_preload_is_not_lost() {
+    for (line, expected, left) in [
+        ("-x LD_PRELOAD=/t.so -n 2 true", Some("/t.so"), 1),
+        ("-n 2 -x LD_PRELOAD true", None, 1),
+        ("-genv LD_PRELOAD /t.so true", Some("/t.so"), 0),
+        ("-x LD_PRELOADS=/t.so -x PATH -genv A b true", None, 3),
+    ] {
+        let mut options = given(line);
+        assert_eq!(take_preload(&mut options), expected.map(OsString::from), "{line}");
+        assert_eq!(options.len(), left, "{line}");
+    }
+}

@@ -23,7 +23,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         posted
     }
 
-    /// What comes for an endpoint from now on waits there for its receive, as at all those that
+    /// Has what comes for an endpoint from now on wait there for its receive, as at all those that
     /// were never closed.
     pub fn open(&mut self, endpoint: u8) {
         self.closed.remove(&endpoint);
