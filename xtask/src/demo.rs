@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crates that the demo's build may have at most. **Who adds one raises it, and says why.**
-pub const CRATES_MAX: usize = 122;
+pub const CRATES_MAX: usize = 123;
 /// Seconds of processor time that the build may take at most, from nothing. It took 124 on a
 /// virtual machine of two cores that others used, too. Only `cargo run -p xtask -- demo` looks at
 /// it, because that takes as long.
