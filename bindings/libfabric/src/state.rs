@@ -428,8 +428,8 @@ impl State {
         self.vectors.get(vector).map_or(ANYBODY, |vector| vector.handle(address))
     }
 
-    /// A number for an endpoint: the next one that is free. None is used again soon, because what is
-    /// under way to an endpoint that is closed is not for the next one.
+    /// A number for an endpoint: the next one that is free. None is used again soon, because what
+    /// is under way to an endpoint that is closed is not for the next one.
     pub fn open_endpoint(&mut self) -> Result<u8> {
         let places = (0..ENDPOINTS).map(|step| (self.next_endpoint + step) % ENDPOINTS);
         let mut free =

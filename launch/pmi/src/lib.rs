@@ -147,7 +147,7 @@ pub fn detect() -> Result<Option<Manager>, Error> {
 ///
 /// To be called once; and again, by all ranks, after
 /// [`finalize_beside_others`](Exchange::finalize_beside_others), where the process manager gives a
-/// place again: PMI-1 and PMIx do. Blocks until the process manager has answered.
+/// place again: over PMI-1. Blocks until the process manager has answered.
 ///
 /// # Errors
 /// [`Error`] if there is a process manager but no place.

@@ -15,13 +15,16 @@ pub struct Pmix {
     process: Process,
     name: String,
     ranks: u32,
-    /// Number of times that this process has taken its place before.
-    before: u32,
 }
 
 impl Pmix {
     /// Loads the library, which connects to the server.
+    /// A second time it is refused: a server's fence, among ranks of which some have finalized and
+    /// begun again while others have not, may never end.
     pub fn join(before: u32) -> Result<Self, Error> {
+        if before > 0 {
+            return Err(Error::AlreadyJoined);
+        }
         let library = Library::load().map_err(Error::Library)?;
         let process = library.init().map_err(|why| refused("PMIx_Init", why))?;
         let ranks = library.job_size(&process).map_err(|why| refused("PMIx_Get", why))?;
@@ -32,7 +35,7 @@ impl Pmix {
             _ => format!("{whose}, "),
         };
         let name = format!("PMIx ({whose}library {})", library.version());
-        Ok(Pmix { library, process, name, ranks, before })
+        Ok(Pmix { library, process, name, ranks })
     }
 }
 
@@ -59,8 +62,7 @@ impl Exchange for Pmix {
     }
 
     fn put(&mut self, key: &str, value: &[u8]) -> Result<(), Error> {
-        let key = key_of(self.before, key);
-        self.library.put(&key, value).map_err(|why| refused("PMIx_Put", why))
+        self.library.put(&key_of(0, key), value).map_err(|why| refused("PMIx_Put", why))
     }
 
     fn fence(&mut self) -> Result<(), Error> {
@@ -68,7 +70,7 @@ impl Exchange for Pmix {
     }
 
     fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, Error> {
-        let found = self.library.get(&self.process.of(rank), &key_of(self.before, key));
+        let found = self.library.get(&self.process.of(rank), &key_of(0, key));
         let found = found.map_err(|why| refused("PMIx_Get", why))?;
         found.ok_or_else(|| Error::Missing { rank, key: key.into() })
     }
