@@ -290,7 +290,9 @@ fuzz-keep:
 
 install:
 	@./setup build
-	@$(INSTALL) $(BINS) --package weft-c --package weft-libfabric --package weft-libfabric-host --lib
+	@$(INSTALL) $(BINS)
+	# By itself, or what weft bench alone can switch off in protocols would be in the libraries.
+	@$(INSTALL) --package weft-c --package weft-libfabric --package weft-libfabric-host
 	@$(MAKE) --no-print-directory install-files RELEASE=$(INSTALLED)
 
 # Only copies what is built in $(RELEASE).
