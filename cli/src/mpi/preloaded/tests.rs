@@ -41,7 +41,7 @@ fn it_is_kept_where_the_user_says() {
 #[test]
 fn what_the_compiler_says_is_handed_on() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("coll-1").join(COLLECTIVES.file);
+    let file = folder.path().join("weft/coll-1").join(COLLECTIVES.file);
     let source = &COLLECTIVES;
     let refused = Preloaded { source, file: file.clone(), compiler: "/bin/false".into() };
     assert!(matches!(refused.make().unwrap_err().why, Why::NotCompiled { .. }));
