@@ -235,6 +235,8 @@ thread_local! {
 #[inline]
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> Status {
     if process::is_child() {
+        // What it was given to end is the parent's.
+        std::mem::forget(work);
         return remember(process::child_failure());
     }
     match catch_unwind(AssertUnwindSafe(work)) {
