@@ -61,14 +61,11 @@ fn a_low_limit_on_open_files_is_raised_and_a_hard_one_is_said() {
     }
 }
 
+/// The memory of a host has one descriptor, and no others are left open while it is mapped.
 #[test]
-fn ranks_that_may_open_too_few_files_say_so() {
+fn ranks_of_one_host_need_one_file_more_however_many_they_are() {
     let output = with_limited_ranks("ulimit -n 4", 16, "end");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{errors}");
-    let said =
-        "cannot join the job: Too many open files (os error 24); raise the limit on open files";
-    assert!(errors.lines().last().unwrap().contains(said), "{errors}");
+    assert!(output.status.success(), "{}", text(&output));
 }
 
 #[test]

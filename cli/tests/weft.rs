@@ -55,8 +55,8 @@ fn what_is_no_weft_program_is_said() {
 
 #[test]
 fn mistakes_are_one_line_each() {
-    assert_refused("run -n 0 -- true", 2, "a job on one host has 1 to 64 ranks");
-    assert_refused("run -n 65 -- true", 2, "a job on one host has 1 to 64 ranks");
+    assert_refused("run -n 0 -- true", 2, "a job has 1 to 1024 ranks");
+    assert_refused("run -n 1025 -- true", 2, "a job has 1 to 1024 ranks");
     assert_refused("run -n 2", 2, "<PROGRAM>");
     assert_refused("run --lable true", 2, "--label");
     assert_refused("walk", 2, "walk");
@@ -182,7 +182,7 @@ fn the_doctor_finds_the_default_link_working_here() {
     assert_eq!(of_kind("link")[0]["name"], "shm");
     assert!(of_kind("need").iter().all(|need| need["status"] == "ok"), "{out}");
     let ranks: Vec<_> = of_kind("memory").iter().map(|row| row["ranks"].clone()).collect();
-    assert_eq!(ranks, [2, 8, 64]);
+    assert_eq!(ranks, [2, 8, 64, 256, 1024]);
     assert!(of_kind("cost").iter().all(|cost| cost["unit"] == "ns"), "{out}");
 }
 

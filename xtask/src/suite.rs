@@ -21,20 +21,27 @@ use std::thread;
 use std::time::Instant;
 
 /// Programs of tests that stand no neighbour, by the folder of their crate and their name, and why.
-const ALONE: [(&str, &str, &str); 5] = [
+const ALONE: [(&str, &str, &str); 6] = [
     ("cli", "across", ALL_SHARED_MEMORY),
     ("cli", "loss", ALL_SHARED_MEMORY),
     ("launch", "descriptors", ALL_SHARED_MEMORY),
     ("cli", "crawlers", "tells ranks that wait for a core from those that are slow"),
+    ("cli", "programs", "has ranks on networks that are given up after 0.8 s of silence"),
     ("cli", "compare", "has ranks of libraries that never give a core away"),
 ];
 const ALL_SHARED_MEMORY: &str = "compares all names in /dev/shm, where others put files, too";
 
 /// Programs that take longest, which begin first: whoever begins last ends last.
-const LONGEST: [(&str, &str); 0] = [];
+const LONGEST: [(&str, &str); 5] = [
+    ("bindings/c", "programs"),
+    ("cli", "middle"),
+    ("cli", "bench"),
+    ("endpoint", "it"),
+    ("cli", "xdp"),
+];
 
-/// Programs at once for each core: they wait for one another, for the kernel, for timers.
-const PER_CORE: f64 = 1.5;
+/// Programs at once for each core: most wait for one another, for the kernel, for timers.
+const PER_CORE: f64 = 1.0;
 
 /// Runs the tests of these packages, as Cargo is told of them (`--package weft-wire`).
 ///
