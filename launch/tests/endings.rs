@@ -154,10 +154,10 @@ fn what_cannot_be_found_is_said_with_where_it_was_looked_for() {
 
 #[test]
 fn no_ranks_and_too_many_are_refused() {
-    for ranks in ["0", "65"] {
+    for ranks in ["0", "1025"] {
         let job = launch(["-n", ranks, "leave"]);
         assert_eq!(job.status, 2);
-        let line = format!("weft: {ranks} ranks were asked for: a job on one host has 1 to 64\n");
+        let line = format!("weft: {ranks} ranks were asked for: a job on one host has 1 to 1024\n");
         assert_eq!(job.err, line);
     }
 }
