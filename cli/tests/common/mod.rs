@@ -90,6 +90,9 @@ pub struct Running {
     pub out: BufReader<ChildStdout>,
     pub errors: BufReader<ChildStderr>,
     pub ranks: Vec<(usize, Pid, OwnedFd)>,
+    /// Lines of other kinds that came between those by which the ranks said who they are: what
+    /// different ranks write comes in no order.
+    pub passed_over: Vec<String>,
 }
 
 impl Running {
@@ -113,7 +116,8 @@ impl Running {
         let mut launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(launcher.stdout.take().unwrap());
         let errors = BufReader::new(launcher.stderr.take().unwrap());
-        let mut job = Running { launcher, out, errors, ranks: Vec::new() };
+        let (ranks_found, passed_over) = Default::default();
+        let mut job = Running { launcher, out, errors, ranks: ranks_found, passed_over };
         while job.ranks.len() < ranks {
             let line = job.line();
             if let ["rank", rank, "is", "process", process] =
@@ -121,6 +125,8 @@ impl Running {
             {
                 let pid = Pid::from_raw(process.parse().unwrap()).unwrap();
                 job.ranks.push((rank.parse().unwrap(), pid, exit_of(pid)));
+            } else {
+                job.passed_over.push(line);
             }
         }
         job.ranks.sort_by_key(|(rank, ..)| *rank);
