@@ -53,7 +53,7 @@ fn items_come_out_as_they_went_in_one_behind_the_other() {
     ];
     let mut bytes = Vec::new();
     items.iter().for_each(|item| item.emit(&mut bytes));
-    assert_eq!(bytes.len(), request_bytes::<Two>() + 14 + 14 + 7);
+    assert_eq!(bytes.len(), request_bytes::<Two>() + 3 * 14 + 7);
     let mut rest = &bytes[..];
     let parsed = items.map(|_| Item::<Two>::parse(rank, &mut rest).unwrap());
     assert_eq!((parsed, rest), (items, &[][..]));
