@@ -3,9 +3,9 @@
 //! Nobody gives the ranks their memory then, nor watches over them for Weft. Each rank tells the
 //! others who and where it is (`card`), over what the process manager offers for that (`weft-pmi`).
 //! Those that find that they are on one host come together over a socket of each pair, and exchange
-//! the memory that the first of them has made (`meet`). The socket stays: over it a rank says that it leaves,
-//! and a rank that ends without having said so is lost (`watch`). The process manager ends the job
-//! then, or is asked to.
+//! the memory that the first of them has made (`meet`). The socket stays: over it a rank says that
+//! it leaves, and a rank that ends without having said so is lost (`watch`). The process manager
+//! ends the job then, or is asked to.
 //!
 //! To those of other hosts they go over AF_XDP, if all hosts can have that, which they find out
 //! over the process manager's store, too (`ethernet`); else by UDP.
@@ -211,10 +211,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     };
     drop(own_key);
     let agreed = agree(own, &facts, network.as_ref().zip(socket.as_ref()), &mut *exchange)?;
-    let here: Vec<Rank> = match &network {
-        Some(network) => network.ranks_beside(own).collect(),
-        None => (0..ranks.0).map(Rank).collect(),
-    };
+    let here = ranks_here(own, ranks.0, network.as_ref());
     let settings = settings(here.len(), network.as_ref(), &*exchange)?;
     let own_number = here.iter().position(|rank| *rank == own).unwrap_or_default();
     let speaks = own_number == 0;
@@ -225,11 +222,8 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     cores::warn(own, &facts);
     let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
     let on_deadlock: OnDeadlock = given(ON_DEADLOCK, str::parse)?.unwrap_or_default();
-    let mut options = options(own, &facts, cores::own_cores(&facts, &here, &cards));
+    let options = options(own, &facts, cores::own_cores(&facts, &here, &cards));
     let trace = record(&facts, &options, (own, own_number), &supervisor)?;
-    if facts.iter().any(|facts| facts.link == "fabric") {
-        options.insert("link".into(), "fabric".into());
-    }
     let (mut port, mut keepers) = (None, Vec::new());
     if let (Some(network), Some(agreed)) = (&mut network, agreed) {
         network.copied = agreed.copied;
@@ -239,18 +233,22 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let socket = socket.filter(|_| network.is_some() && port.is_none());
     let listener = tcp.filter(|_| network.as_ref().is_some_and(|network| network.bulk));
     let shared = Arc::new(Shared::new(exchange, peers, speaks, own, trace)?);
+    let message = || memory_message(settings, options.clone(), ranks.0);
     // The file becomes the link's, which maps it and closes it.
-    let shown = match speaks {
-        true => {
-            let message = memory_message(settings, options.clone(), ranks.0);
-            Some((message, memory.try_clone()?))
-        }
-        false => None,
-    };
+    let shown = || memory.try_clone().map(|memory| (message(), memory));
+    let shown = speaks.then(shown).transpose()?;
     watch::start(Arc::clone(&shared), ranks.0, supervisor, shown, limit, on_deadlock)?;
     let welcome = Welcome { rank: own, settings, options, network };
     let place = Managed { job, shared, _keepers: keepers };
     Ok(Some(Joined { place, welcome, memory, socket, port, listener }))
+}
+
+/// The ranks on this one's host, itself included.
+fn ranks_here(own: Rank, ranks: u16, network: Option<&Network>) -> Vec<Rank> {
+    match network {
+        Some(network) => network.ranks_beside(own).collect(),
+        None => (0..ranks).map(Rank).collect(),
+    }
 }
 
 /// Begins this rank's part of a trace, if that is wanted.
@@ -478,6 +476,9 @@ fn options(own: Rank, facts: &[Facts], cores: usize) -> Options {
     options.entry("silence-ms".into()).or_insert_with(|| SILENCE_MS.to_string());
     options.insert("cores".into(), cores.to_string());
     options.insert("among-same-cores".into(), format!("{index}/{count}"));
+    if facts.iter().any(|facts| facts.link == "fabric") {
+        options.insert("link".into(), "fabric".into());
+    }
     options
 }
 

@@ -168,7 +168,8 @@ impl Membership {
         &self.welcome.settings
     }
 
-    /// The ranks that share memory with this one, itself included: the `i`-th is rank `i` of [`settings`](Self::settings).
+    /// The ranks that share memory with this one, itself included: the `i`-th is rank `i` of
+    /// [`settings`](Self::settings).
     pub fn ranks_here(&self) -> Vec<Rank> {
         match self.network() {
             Some(network) => network.ranks_beside(self.rank()).collect(),

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_endpoint::{Gather, Rank, Step, copy_short};
 
-/// Time for which a short packet waits for its credit at most. A receiver that reads gives back half a
-/// window in a part of it, where lines of memory take long to cross or ranks share a core, too.
+/// Time for which a short packet waits for its credit at most. A receiver that reads gives back
+/// half a window in a part of it, where lines of memory take long to cross or ranks share a core,
+/// too.
 const CREDIT_WITHIN: Duration = Duration::from_micros(100);
 
 /// Sends all of a message to one rank in a short packet, if it fits into one that may leave at

@@ -125,7 +125,8 @@ const SPIN_AT_ONCE_FOR: Duration = Duration::from_micros(1);
 /// Looks at memory between two of the clock while a rank spins. Such a look takes a few
 /// nanoseconds, and one at the clock 20 to 30.
 const LOOKS_PER_CLOCK: u32 = 16;
-/// Time for which a rank on a network may spin, in all of its waits together, before it yields once.
+/// Time for which a rank on a network may spin, in all of its waits together, before it yields
+/// once.
 const SPIN_ON_NETWORK_FOR: Duration = Duration::from_micros(100);
 /// Time for which a rank with a core to itself yields before it sleeps, if some of its yields did
 /// not come back at once, and for which one that shares its core does.

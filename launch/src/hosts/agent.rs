@@ -59,8 +59,8 @@ const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Most bytes of output that the agent of so many ranks sends before the launcher has taken any: its
-/// window, and what it reads beyond that of each stream, once, or all when it `finishes`.
+/// Most bytes of output that the agent of so many ranks sends before the launcher has taken any:
+/// its window, and what it reads beyond that of each stream, once, or all when it `finishes`.
 pub(super) fn unacknowledged_bytes_max(ranks: u16, finishes: bool) -> usize {
     let beyond = if finishes { LAST_BYTES_MAX } else { READ_BYTES };
     WINDOW_BYTES_MOST + 2 * usize::from(ranks) * beyond

@@ -404,8 +404,8 @@ impl Meeting<'_> {
         Ok(received.descriptors.into_iter().next())
     }
 
-    /// One of the `missing` ranks, which has said hello; `None` if somebody else has connected, who can
-    /// do so as often as he likes and gets no time for it.
+    /// One of the `missing` ranks, which has said hello; `None` if somebody else has connected, who
+    /// can do so as often as he likes and gets no time for it.
     fn accept(&self, listener: &Listener, missing: Vec<Rank>) -> Result<Option<Peer>, MeetError> {
         let first = missing.first().copied().unwrap_or(self.own);
         wait(&listener.socket, self.deadline)

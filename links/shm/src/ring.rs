@@ -125,9 +125,10 @@ impl<C: Cursor> Producer<C> {
         self.publish(header, payload_kind);
     }
 
-    /// Does what [`Self::push`] does, with the words that the packet's bytes are in. They are copied one by one: memory that was just filled is read in no larger
-    /// pieces than it was written in, and no line of it is read that was not filled, or each packet
-    /// would wait for its lines to come from whoever read that memory last.
+    /// Does what [`Self::push`] does, with the words that the packet's bytes are in. They are
+    /// copied one by one: memory that was just filled is read in no larger pieces than it was
+    /// written in, and no line of it is read that was not filled, or each packet would wait for its
+    /// lines to come from whoever read that memory last.
     ///
     /// # Panics
     /// If a slot has fewer words.

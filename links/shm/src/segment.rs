@@ -220,7 +220,7 @@ pub(crate) struct Segment {
     settings: Settings,
     shared: Arc<Mapping>,
     owned: Arc<Mapping>,
-    /// Where its halves begin in these mappings.
+    /// Begin of its halves in these mappings.
     shared_start: usize,
     owned_start: usize,
 }
