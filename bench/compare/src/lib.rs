@@ -108,14 +108,14 @@ pub fn run(spec: &Spec) -> Result<()> {
     }
     let mut compared = Vec::new();
     for testbed in &testbeds {
-        report::print_machine(spec.json)?;
+        report::print_machine(testbed.name(), spec.json)?;
         let peers = peers::all(testbed, folder.path(), &spec.only, spec.preset.as_deref());
         let outcomes = turns::take(testbed, peers, spec.turns.unwrap_or(TURNS), spec.rounds.into());
         match spec.json {
             true => report::print_json(testbed.name(), &outcomes)?,
             false => report::print_table(testbed, &outcomes)?,
         }
-        report::print_machine(spec.json)?;
+        report::print_machine(testbed.name(), spec.json)?;
         compared.push((testbed.title(), outcomes));
     }
     if let Some(path) = &spec.plot {

@@ -43,7 +43,8 @@ fn weft(outcomes: &[Outcome], what: What) -> Option<f64> {
 
 /// Costs of the machine, as they are now: figures of a few lines follow the line's.
 #[derive(Serialize, Debug)]
-struct Machine {
+struct Machine<'a> {
+    place: &'a str,
     line_ns: Option<f64>,
     pause_ns: f64,
 }
@@ -53,15 +54,15 @@ struct Machine {
 ///
 /// # Errors
 /// They cannot be written.
-pub fn print_machine(json: bool) -> Result<()> {
+pub fn print_machine(place: &str, json: bool) -> Result<()> {
     let rounded = |time: f64| (10.0 * time).round() / 10.0;
     let line_ns = machine::two_cores().and_then(machine::line_ns).map(rounded);
-    let machine = Machine { line_ns, pause_ns: rounded(machine::pause_ns()) };
+    let machine = Machine { place, line_ns, pause_ns: rounded(machine::pause_ns()) };
     let text = if json { serde_json::to_string(&machine)? } else { machine.text() };
     Ok(weft_app_common::write_out(format_args!("{text}\n"))?)
 }
 
-impl Machine {
+impl Machine<'_> {
     fn text(&self) -> String {
         let line = match self.line_ns {
             Some(line) => format!("a line crosses in {line:.0} ns"),
