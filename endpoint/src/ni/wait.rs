@@ -505,10 +505,9 @@ impl<'a> Pacer<'a> {
     fn idle(&mut self, now: impl Fn() -> Instant) -> Pace {
         let Waits { policy, spin_time, core_time, .. } = self.waits;
         self.core = self.waits.core();
-        if self.core == Core::Own && !policy.spin_for.is_zero() && self.yields.is_none() {
-            if let Some(pace) = self.spins.idle(policy, spin_time.as_ref(), &now) {
-                return pace;
-            }
+        let spins = self.core == Core::Own && !policy.spin_for.is_zero() && self.yields.is_none();
+        if spins && let Some(pace) = self.spins.idle(policy, spin_time.as_ref(), &now) {
+            return pace;
         }
         core_time.end();
         if policy.yield_for.is_zero() {
