@@ -1,5 +1,5 @@
-//! A poll that finds nothing, while all other ranks sleep. It must cost the same with 1,024 ranks as
-//! with 2.
+//! A poll that finds nothing, while all other ranks sleep. It must cost the same with 1,024 ranks
+//! as with 2.
 //!
 //! The floor is one load of a line that another rank may write.
 

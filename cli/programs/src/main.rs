@@ -10,8 +10,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// The `main` of a program.
+type Main = fn() -> ExitCode;
+
 /// Names, and the `main` of each.
-const PROGRAMS: [(&str, fn() -> ExitCode); 20] = [
+const PROGRAMS: [(&str, Main); 20] = [
     ("weft-inspect", weft_inspect::main),
     ("weft-sim", weft_sim::main),
     ("weft-bench", weft_bench::main),

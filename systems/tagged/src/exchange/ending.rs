@@ -15,8 +15,9 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         let matchers = &mut self.matchers[usize::from(endpoint)];
         let unexpected: Vec<_> = matchers.iter_mut().flat_map(Matcher::clear_unexpected).collect();
         let posted = matchers.iter_mut().flat_map(Matcher::clear_posted).collect();
-        let claimed = self.claimed.extract_if((endpoint, 0)..=(endpoint, u64::MAX), |_, _| true);
-        let claimed: Vec<_> = claimed.map(|(_, message)| message).collect();
+        let keys = self.claimed.range((endpoint, 0)..=(endpoint, u64::MAX)).map(|(key, _)| *key);
+        let keys: Vec<_> = keys.collect();
+        let claimed: Vec<_> = keys.iter().filter_map(|key| self.claimed.remove(key)).collect();
         for (envelope, key) in unexpected.into_iter().chain(claimed) {
             self.discard_stored(&envelope, key);
         }
