@@ -79,9 +79,9 @@ impl Object {
         };
         let origin = path.parent();
         let in_folders = |tag| texts(tag).into_iter().flat_map(|list| folders(list, origin));
-        let own: Vec<_> = in_folders(DT_RUNPATH.into()).collect();
-        let old = in_folders(DT_RPATH.into()).filter(|_| own.is_empty());
-        let needed = texts(DT_NEEDED.into()).into_iter();
+        let own: Vec<_> = in_folders(DT_RUNPATH).collect();
+        let old = in_folders(DT_RPATH).filter(|_| own.is_empty());
+        let needed = texts(DT_NEEDED).into_iter();
         Some(Object {
             architecture: file.architecture(),
             needed: needed.map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
