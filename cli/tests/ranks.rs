@@ -53,8 +53,8 @@ fn nothing_is_left_of_256_ranks_of_which_one_is_killed() {
     kill_process(pid, Signal::KILL).unwrap();
     let (errors, status) = running.finish();
     assert_eq!(status, Some(128 + 9), "{errors}");
-    let said = format!("weft: rank {victim} of {RANKS} (pid {pid}) was killed by signal 9");
-    assert_one_line(&errors, &[said.as_str()]);
+    let said = format!("weft: rank {victim} of {RANKS} (pid {pid}, host ");
+    assert_one_line(&errors, &[said.as_str(), ") was killed by signal 9"]);
     for process in processes {
         assert!(test_kill_process(process).is_err(), "process {process} is left");
     }
