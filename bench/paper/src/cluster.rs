@@ -220,7 +220,7 @@ pub fn work_to_receive(packets: &Packets) {
 /// `bench/instructions.toml`, which a test compares: `object_call` less `call`; `object_write_in`
 /// less `broadcast_in`; and `object_write_out` less `broadcast_out` and the writer's own copy.
 pub(crate) const OBJECT_INSTRUCTIONS: ObjectInstructions =
-    ObjectInstructions { call: 1174, copy: 491, write: 534 };
+    ObjectInstructions { call: 1010, copy: 491, write: 534 };
 
 /// Instructions of operations on objects.
 pub(crate) struct ObjectInstructions {
