@@ -114,7 +114,8 @@ fn answer(ping: &Line, pong: &Line, is_over: &AtomicBool) {
     }
 }
 
-fn stay_on(core: usize) -> bool {
+/// Puts this thread on one core; false if it may not run there, and stays where it was.
+pub fn stay_on(core: usize) -> bool {
     let mut only = CpuSet::new();
     only.set(core);
     sched_setaffinity(None, &only).is_ok()

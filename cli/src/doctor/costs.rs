@@ -4,12 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::thread::{
-    CpuSet, MembarrierCommand, futex, membarrier, sched_setaffinity, sched_yield,
-};
+use rustix::thread::{MembarrierCommand, futex, membarrier, sched_yield};
 
 use super::Cost;
-use weft_endpoint::machine;
+use weft_endpoint::machine::{self, stay_on};
 
 /// Each measurement ends after as many rounds, or after this time.
 const ROUNDS_MAX: usize = 2000;
@@ -63,7 +61,7 @@ fn median(name: &'static str, mut samples: Vec<Duration>) -> Option<Cost> {
 }
 
 /// Two threads on two cores that wake each other in turn, each asleep meanwhile; half a turn is a
-/// wake-up. `None` on a single core.
+/// wake-up. `None` on a single core. A core that they cannot be put on makes it less sharp, no more.
 fn wake_up() -> Option<Cost> {
     let [first, second] = machine::two_cores()?;
     let (ping, pong) = (Bell::default(), Bell::default());
@@ -100,13 +98,6 @@ fn ask(ping: &Bell, pong: &Bell) -> Vec<Duration> {
         }
     }
     samples
-}
-
-/// A core that the thread cannot be put on makes the figure less sharp, no more.
-fn stay_on(core: usize) {
-    let mut only = CpuSet::new();
-    only.set(core);
-    let _ = sched_setaffinity(None, &only);
 }
 
 /// A counter that can be slept on.

@@ -20,7 +20,7 @@ pub extern "C" fn fi_version() -> u32 {
 /// `fi_getinfo`: what the provider offers.
 ///
 /// # Safety
-/// As libfabric says of it.
+/// Pointers are as `fi_getinfo(3)` has them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_getinfo(
     version: u32,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn fi_getinfo(
 /// `fi_freeinfo`.
 ///
 /// # Safety
-/// As libfabric says of it.
+/// Pointers are as `fi_freeinfo(3)` has them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_freeinfo(info: *mut Info) {
     // SAFETY: what clients have is of `fi_getinfo` or `fi_dupinfo`.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fi_freeinfo(info: *mut Info) {
 /// `fi_dupinfo`.
 ///
 /// # Safety
-/// As libfabric says of it.
+/// Pointers are as `fi_dupinfo(3)` has them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_dupinfo(info: *const Info) -> *mut Info {
     // SAFETY: as the caller vouches.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn fi_dupinfo(info: *const Info) -> *mut Info {
 /// `fi_fabric`: the provider's.
 ///
 /// # Safety
-/// As libfabric says of it.
+/// Pointers are as `fi_fabric(3)` has them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fi_fabric(
     attributes: *const FabricAttr,
