@@ -29,7 +29,7 @@ use parts::{options, text};
 /// concern.
 pub type Options = BTreeMap<String, String>;
 
-/// The version of all messages, raised whenever one changes.
+/// The version of all messages, raised whenever the type of anything in one changes.
 pub const VERSION: u16 = 14;
 /// First bytes of every message.
 const MARK: [u8; 4] = *b"weft";
@@ -134,7 +134,7 @@ pub enum BadMessage {
     },
 }
 
-/// Message that comes in a frame of its own: a head with version and kind, then what `postcard` writes.
+/// Message in a frame of its own: a head with version and kind, then what `postcard` writes.
 pub(crate) trait Message: Serialize + DeserializeOwned {
     /// Number of the kind.
     const KIND: u16;

@@ -1,9 +1,9 @@
 //! A job as it is now: for programs that show it.
 
 use crate::desk::ANSWER_BYTES_MAX;
-use crate::messages::hosts::check_look;
+use crate::messages::hosts::{check_look, is_time};
 use crate::messages::parts::text;
-use crate::messages::{BadMessage, Message};
+use crate::messages::{BadMessage, Message, ensure};
 use crate::roll::Standing;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::Pid;
@@ -52,6 +52,7 @@ impl Message for Snapshot {
     const BYTES_MAX: usize = ANSWER_BYTES_MAX;
 
     fn check(&self) -> Result<(), BadMessage> {
+        ensure(is_time(self.seconds), "time")?;
         check_look(&self.ranks)
     }
 }

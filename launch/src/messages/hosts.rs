@@ -267,10 +267,14 @@ pub(crate) fn check_roll(all: &[Standing]) -> Result<(), BadMessage> {
     stacks.into_iter().try_for_each(check_stack)
 }
 
-/// Checks ranks as they are now, whose times are numbers and not negative.
+/// True if this is a number, and not negative.
+pub(crate) fn is_time(seconds: f64) -> bool {
+    seconds.is_finite() && seconds.is_sign_positive()
+}
+
+/// Checks ranks as they are now.
 pub(crate) fn check_look(ranks: &[RankNow]) -> Result<(), BadMessage> {
     at_most(ranks, RANKS_MAX.into())?;
-    let is_time = |seconds: f64| seconds.is_finite() && seconds.is_sign_positive();
     ranks.iter().try_for_each(|now| {
         check_rank(Rank(now.rank))?;
         ensure(now.since.is_none_or(is_time) && is_time(now.processor_seconds), "time")

@@ -33,6 +33,8 @@ fn a_snapshot_is_read_as_it_was_written() {
     assert!(rank.counts == Some(counts) && rank.memory_bytes > 0);
     let snapshot = Snapshot { program: "ring".into(), seconds: 2.0, ranks: vec![rank] };
     check_whole(&snapshot);
+    let endless = Snapshot { seconds: f64::INFINITY, ..snapshot.clone() };
+    assert_eq!(Snapshot::parse(&endless.emit()), Err(BadMessage::Range("time")));
     let untimely = RankNow { since: Some(f64::NAN), ..RankNow::default() };
     let snapshot = Snapshot { ranks: vec![untimely], ..snapshot };
     assert_eq!(Snapshot::parse(&snapshot.emit()), Err(BadMessage::Range("time")));
