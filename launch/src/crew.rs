@@ -16,7 +16,7 @@ use weft_wire::Rank;
 use crate::channel::{self, ReceiveError};
 use crate::job::Event;
 use crate::limits::killed_for_memory;
-use crate::messages::{Ethernet, Network, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{Ethernet, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};
 use crate::outcome::Ending;
 use crate::recording::Source;

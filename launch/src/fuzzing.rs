@@ -2,6 +2,7 @@
 //! a parser does what it must not.
 
 use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::os::unix::ffi::OsStrExt;
 
 use crate::hosts::list::{HostWish, distribute, parse_hosts};
@@ -10,20 +11,29 @@ use crate::hosts::tree::branches;
 use crate::job_roll::JobRoll;
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
-use crate::managed::facts;
+use crate::managed::facts::Facts;
 use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
-use crate::messages::hosts::{FromAgent, FromBelow, ToAgent};
-use crate::messages::{MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, ToLauncher, ToRank};
+use crate::messages::hosts::{FromAgent, ToAgent};
+use crate::messages::{Message, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
 use crate::roll::STACKS;
+use crate::snapshot::Snapshot;
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
 
+/// The message in these bytes, if there is one. Its encoding is another where numbers can be
+/// written in several ways, and means the same.
+pub(crate) fn read<M: Message + PartialEq + Debug>(bytes: &[u8]) -> Option<M> {
+    let message = M::parse(bytes).ok()?;
+    assert!(bytes.len() <= M::BYTES_MAX);
+    assert_eq!(M::parse(&message.emit()).as_ref(), Ok(&message));
+    Some(message)
+}
+
 /// Messages that a rank reads from its launcher.
 pub fn to_rank(data: &[u8]) {
-    let Ok(message) = ToRank::parse(data) else { return };
-    assert!(data.len() <= MESSAGE_BYTES_MAX);
+    let Some(message) = read::<ToRank>(data) else { return };
     assert!((1..=4).contains(&message.descriptors()));
     if let ToRank::Welcome(welcome) = &message {
         assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
@@ -34,41 +44,25 @@ pub fn to_rank(data: &[u8]) {
             }
         }
     }
-    assert_eq!(ToRank::parse(&message.emit()), Ok(message));
 }
 
 /// Messages that a launcher reads from a rank.
 pub fn to_launcher(data: &[u8]) {
-    let Ok(message) = ToLauncher::parse(data) else { return };
-    if let ToLauncher::Report(words) = &message {
+    if let Some(ToLauncher::Report(words)) = read(data) {
         assert!(words.len() <= TEXT_BYTES_MAX);
     }
-    assert_eq!(message.emit(), data);
 }
 
 /// Messages between ranks that a process manager started: cards, facts and more through its store,
 /// and others over a socket. The first byte says which.
 pub fn peers(data: &[u8]) {
     match data.split_first() {
-        Some((0, bytes)) => {
-            let Ok(message) = ToPeer::parse(bytes) else { return };
-            // A number of a port's can be written in several ways.
-            assert_eq!(ToPeer::parse(&message.emit()), Ok(message));
-        }
-        Some((2, bytes)) => {
-            let Ok(record) = Record::parse(bytes) else { return };
-            assert_eq!(record.emit(), bytes);
-        }
-        Some((3, bytes)) => {
-            let Ok(group) = facts::parse(bytes) else { return };
-            // An address can be written in several ways.
-            assert_eq!(facts::parse(&facts::emit(&group)), Ok(group));
-        }
+        Some((0, bytes)) => drop(read::<ToPeer>(bytes)),
+        Some((2, bytes)) => drop(read::<Record>(bytes)),
+        Some((3, bytes)) => drop(read::<Vec<Facts>>(bytes)),
         Some((_, bytes)) => {
-            let Ok(card) = Card::parse(bytes) else { return };
-            assert!(cores_of_all([&card].into_iter()) >= 1);
-            // An address can be written in several ways.
-            assert_eq!(Card::parse(&card.emit()), Ok(card));
+            let card = read::<Card>(bytes);
+            assert!(cores_of_all(card.iter()) >= 1);
         }
         None => {}
     }
@@ -93,43 +87,26 @@ pub fn hosts(data: &[u8]) {
 
 /// A message of a host or for one, which may have another in it.
 fn host_message(bytes: &[u8]) {
-    if let Ok(message) = ToAgent::parse(bytes) {
-        match &message {
-            ToAgent::For(_, enclosed) | ToAgent::ForAll(enclosed) => host_message(enclosed),
-            ToAgent::Subtree(subtree) => {
-                // Each host is behind one connection.
-                let behind = branches(subtree.host, &subtree.hosts);
-                assert_eq!(behind.iter().map(Vec::len).sum::<usize>(), subtree.hosts.len());
-            }
-            _ => {}
+    match read(bytes) {
+        Some(ToAgent::For(_, enclosed) | ToAgent::ForAll(enclosed)) => host_message(&enclosed),
+        Some(ToAgent::Subtree(subtree)) => {
+            // Each host is behind one connection.
+            let behind = branches(subtree.host, &subtree.hosts);
+            assert_eq!(behind.iter().map(Vec::len).sum::<usize>(), subtree.hosts.len());
         }
-        assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
+        _ => {}
     }
-    let parsed = FromAgent::parse(bytes);
-    if let Ok(parsed) = &parsed {
-        assert_eq!(parsed.emit(), bytes);
-    }
-    // Who passes it on reads less of it, and nothing else in it.
-    match (FromBelow::parse(bytes), parsed) {
-        (Ok(FromBelow::From(host, message)), Ok(parsed)) => {
-            host_message(&message);
-            assert_eq!(parsed, FromAgent::From(host, message));
-        }
-        (Ok(FromBelow::Lost(hosts, why)), parsed) => {
-            assert_eq!(parsed, Ok(FromAgent::Lost(hosts, why)));
-        }
-        (Ok(FromBelow::Beat), parsed) => assert_eq!(parsed, Ok(FromAgent::Beat)),
-        (Err(bad), parsed) => assert_eq!(parsed, Err(bad)),
-        (Ok(FromBelow::Own | FromBelow::From(..)), _) => {}
+    if let Some(FromAgent::From(_, enclosed)) = read(bytes) {
+        host_message(&enclosed);
     }
 }
 
-/// Roll call of a job, as its answer to whoever asks.
+/// Answers of a job to whoever asks how it stands.
 pub fn job_roll(data: &[u8]) {
-    let Ok(roll) = JobRoll::parse(data) else { return };
+    read::<Snapshot>(data);
+    let Some(roll) = read::<JobRoll>(data) else { return };
     assert!(roll.standings.iter().filter(|it| it.stack.is_some()).count() <= STACKS);
     assert!(roll.lines().len() <= 4 * roll.standings.len() + 4);
-    assert_eq!(JobRoll::parse(&roll.emit()), Ok(roll));
 }
 
 /// A list of hosts, and how many ranks they get. The first byte says how many are asked for.

@@ -39,7 +39,7 @@ use crate::crew::memory_message;
 use crate::hosts::FarLink;
 use crate::limits::allow_peers;
 use crate::member::{JoinError, mark_taken};
-use crate::messages::{Network, Options, RANKS_MAX, Welcome};
+use crate::messages::{Message as _, Network, Options, RANKS_MAX, Welcome};
 
 use crate::mtu::Mtu;
 use crate::progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};

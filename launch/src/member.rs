@@ -14,7 +14,7 @@ use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
 use crate::managed::{self, Managed, MeetError};
-use crate::messages::{BadMessage, Network, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{BadMessage, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
 use crate::spec::advice;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;

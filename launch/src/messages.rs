@@ -1,46 +1,38 @@
-//! Messages between launcher and rank: layouts, and parsing that trusts nobody.
+//! Messages between launcher, ranks and agents, and answers to whoever asks how a job stands: what
+//! they say, and parsing that trusts nobody.
 //!
 //! ```text
-//! every message:  mark "weft" (4) | version (2) | kind (2) | body
-//! Start:          launcher's process (4) | core + 1, or 0 for any (2)          with 1 descriptor
-//! Welcome:        rank (2) | ranks here (2) | window (2) | frame bytes (4) | frames (4)
-//!                 | options (2) | options x { name, value }
-//!                 | 0 (1), or 1 (1) | network         with a descriptor of the memory, and a socket,
-//!                                                 or a socket and memory on Ethernet
-//! network:        job (4) | secret (16) | protection (1) | MTU (2)
-//!                 | ranks (2) | ranks x { host (2), address }
-//!                 | 0 (1), or 1 (1) | hosts (2) x interface (6) | port (bytes)
-//! an address:     4 (1) | IPv4 (4) | port (2), or 6 (1) | IPv6 (16) | port (2)
-//! Hello, Joined, Leaving:  nothing
-//! Report:         text
-//! CannotStart:    errno (4)
-//! a text:         length (2) | bytes, UTF-8
+//! every message:  mark "weft" (4) | version (2) | kind (2) | what `postcard` writes of it
 //! ```
 //!
-//! Numbers are little-endian. A message is one datagram, so it has no length of its own; bytes
-//! beyond its body are refused.
+//! The numbers of this head are little-endian, and stay as they are: by them programs of different
+//! releases tell that they are. A message comes in a frame of its own, such as a datagram, so it
+//! has no length of its own; bytes beyond its body are refused.
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use weft_link_shm::{MAX_RANKS, Settings};
 use weft_wire::Rank;
 
-use weft_link_shm::{MAX_RANKS, Settings};
-
-pub(crate) mod bytes;
 pub(crate) mod hosts;
 mod network;
+pub(crate) mod parts;
 pub(crate) mod reached;
 
-use bytes::{Body, begin, open, put_text};
-pub(crate) use network::draw_job;
 pub use network::{Ethernet, Network, RANKS_MAX};
+pub(crate) use network::{check_protection, draw_job};
+use parts::{options, text};
 
 /// Options of a job by name, such as `preset` or `tree`; what they mean is not the launcher's
 /// concern.
 pub type Options = BTreeMap<String, String>;
 
-/// The version of these layouts, raised whenever one changes.
-pub const VERSION: u16 = 13;
+/// The version of all messages, raised whenever the type of anything in one changes.
+pub const VERSION: u16 = 14;
+/// First bytes of every message.
+const MARK: [u8; 4] = *b"weft";
 /// Bytes of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of all options together, at most.
@@ -51,7 +43,7 @@ pub const TEXT_BYTES_MAX: usize = 2048;
 pub const OPTIONS_MAX: usize = 64;
 
 /// Message of the launcher to a rank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToRank {
     /// To the process that is about to become the rank's program.
     Start(Start),
@@ -60,7 +52,7 @@ pub enum ToRank {
 }
 
 /// Facts that a process must know to become a rank's program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The launcher's process identifier.
     pub launcher: u32,
@@ -69,20 +61,21 @@ pub struct Start {
 }
 
 /// Facts that a rank must know to join.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Rank of the reader.
     pub rank: Rank,
     /// The sizes of the memory that the ranks of this host share, and how many they are.
     pub settings: Settings,
     /// The job's options.
+    #[serde(with = "options")]
     pub options: Options,
     /// Network to ranks elsewhere; without one all ranks are here.
     pub network: Option<Network>,
 }
 
 /// Message of a rank to the launcher.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToLauncher {
     /// The program asks to join.
     Hello,
@@ -91,7 +84,7 @@ pub enum ToLauncher {
     /// The program ends cleanly; exiting with 0 is fine from here on.
     Leaving,
     /// Reason why the program gives up.
-    Report(String),
+    Report(#[serde(with = "text")] String),
     /// The program could not be executed, for the reason of this `errno`.
     CannotStart(i32),
 }
@@ -110,8 +103,8 @@ pub enum BadMessage {
         /// The version in the message.
         theirs: u16,
     },
-    /// No message has this number, or not in this direction.
-    #[error("its kind {0} is not known")]
+    /// It is of this kind, and another one was expected.
+    #[error("its kind {0} is not the one that is expected")]
     Kind(u16),
     /// The bytes end before the message does.
     #[error("it ends too early")]
@@ -122,6 +115,12 @@ pub enum BadMessage {
     /// A text is not UTF-8.
     #[error("a text in it is not UTF-8")]
     Text,
+    /// No such message has this byte, or a number or a text that ends with it.
+    #[error("its byte {at} is none that such a message has there")]
+    Malformed {
+        /// Place of the byte in the message, the first being 1.
+        at: usize,
+    },
     /// A number is out of its range.
     #[error("its {0} is out of range")]
     Range(&'static str),
@@ -135,49 +134,95 @@ pub enum BadMessage {
     },
 }
 
-const START: u16 = 1;
-const WELCOME: u16 = 2;
-const HELLO: u16 = 16;
-const JOINED: u16 = 17;
-const LEAVING: u16 = 18;
-const REPORT: u16 = 19;
-const CANNOT_START: u16 = 20;
+/// Message in a frame of its own: a head with version and kind, then what `postcard` writes.
+pub(crate) trait Message: Serialize + DeserializeOwned {
+    /// Number of the kind.
+    const KIND: u16;
+    /// Bytes of the longest.
+    const BYTES_MAX: usize = MESSAGE_BYTES_MAX;
 
-impl ToRank {
-    /// The message as bytes.
+    /// Checks what its types leave open: numbers that have limits, or must fit to one another.
     ///
-    /// # Panics
-    /// If the options break the limits that [`check_options`] checks.
-    pub fn emit(&self) -> Vec<u8> {
-        match self {
-            ToRank::Start(start) => {
-                let mut bytes = begin(START);
-                bytes.extend(start.launcher.to_le_bytes());
-                bytes.extend(start.core.map_or(0, |core| core + 1).to_le_bytes());
-                bytes
-            }
-            ToRank::Welcome(welcome) => emit_welcome(welcome),
-        }
+    /// # Errors
+    /// [`BadMessage::Range`] says which does not.
+    fn check(&self) -> Result<(), BadMessage>;
+
+    /// The message as bytes; texts that have a limit are cut to it.
+    fn emit(&self) -> Vec<u8> {
+        let written = postcard::to_extend(self, head(Self::KIND));
+        written.expect("whatever may travel can be written")
     }
 
     /// The message in `bytes`.
     ///
     /// # Errors
     /// [`BadMessage`] if there is none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
-        let (kind, mut body) = open(bytes)?;
-        let message = match kind {
-            START => {
-                let launcher = body.u32()?;
-                ToRank::Start(Start { launcher, core: body.u16()?.checked_sub(1) })
-            }
-            WELCOME => ToRank::Welcome(parse_welcome(&mut body)?),
-            other => return Err(BadMessage::Kind(other)),
-        };
-        body.end()?;
+    fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
+        let (kind, body) = open(bytes, Self::BYTES_MAX)?;
+        if kind != Self::KIND {
+            return Err(BadMessage::Kind(kind));
+        }
+        let mut reader = postcard::Deserializer::from_bytes(body);
+        let read = Self::deserialize(&mut reader);
+        let rest = reader.finalize().unwrap_or_default();
+        let message = read.map_err(|error| match error {
+            postcard::Error::DeserializeUnexpectedEnd => BadMessage::Short,
+            postcard::Error::DeserializeBadUtf8 => BadMessage::Text,
+            _ => BadMessage::Malformed { at: bytes.len() - rest.len() },
+        })?;
+        if !rest.is_empty() {
+            return Err(BadMessage::Long);
+        }
+        message.check()?;
         Ok(message)
     }
+}
 
+/// The beginning of a message.
+pub(crate) fn head(kind: u16) -> Vec<u8> {
+    [&MARK[..], &VERSION.to_le_bytes(), &kind.to_le_bytes()].concat()
+}
+
+/// The kind of the message in `bytes`, of at most so many, and what is behind its head.
+pub(crate) fn open(bytes: &[u8], bytes_max: usize) -> Result<(u16, &[u8]), BadMessage> {
+    let (mark, rest) = bytes.split_first_chunk::<4>().ok_or(BadMessage::Short)?;
+    if *mark != MARK {
+        return Err(BadMessage::Mark);
+    }
+    let (version, rest) = rest.split_first_chunk().ok_or(BadMessage::Short)?;
+    let theirs = u16::from_le_bytes(*version);
+    if theirs != VERSION {
+        return Err(BadMessage::Version { theirs });
+    }
+    if bytes.len() > bytes_max {
+        return Err(BadMessage::Long);
+    }
+    let (kind, body) = rest.split_first_chunk().ok_or(BadMessage::Short)?;
+    Ok((u16::from_le_bytes(*kind), body))
+}
+
+/// An error that names what is out of range, unless it `holds`.
+pub(crate) fn ensure(holds: bool, what: &'static str) -> Result<(), BadMessage> {
+    if holds { Ok(()) } else { Err(BadMessage::Range(what)) }
+}
+
+/// An error if a list has more elements than it may have.
+pub(crate) fn at_most<T>(list: &[T], most: usize) -> Result<(), BadMessage> {
+    ensure(list.len() <= most, "count")
+}
+
+impl Message for ToRank {
+    const KIND: u16 = 1;
+
+    fn check(&self) -> Result<(), BadMessage> {
+        match self {
+            ToRank::Start(_) => Ok(()),
+            ToRank::Welcome(welcome) => welcome.check(),
+        }
+    }
+}
+
+impl ToRank {
     /// Number of descriptors that belong to this message.
     pub fn descriptors(&self) -> usize {
         match self {
@@ -189,43 +234,28 @@ impl ToRank {
     }
 }
 
-impl ToLauncher {
-    /// The message as bytes; a report is cut to [`TEXT_BYTES_MAX`].
-    pub fn emit(&self) -> Vec<u8> {
-        match self {
-            ToLauncher::Hello => begin(HELLO),
-            ToLauncher::Joined => begin(JOINED),
-            ToLauncher::Leaving => begin(LEAVING),
-            ToLauncher::Report(text) => {
-                let mut bytes = begin(REPORT);
-                put_text(&mut bytes, cut(text));
-                bytes
-            }
-            ToLauncher::CannotStart(errno) => {
-                let mut bytes = begin(CANNOT_START);
-                bytes.extend(errno.to_le_bytes());
-                bytes
-            }
-        }
-    }
+impl Message for ToLauncher {
+    const KIND: u16 = 2;
 
-    /// The message in `bytes`.
-    ///
-    /// # Errors
-    /// [`BadMessage`] if there is none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
-        let (kind, mut body) = open(bytes)?;
-        let message = match kind {
-            HELLO => ToLauncher::Hello,
-            JOINED => ToLauncher::Joined,
-            LEAVING => ToLauncher::Leaving,
-            REPORT => ToLauncher::Report(body.text()?),
-            CANNOT_START => ToLauncher::CannotStart(body.u32()?.cast_signed()),
-            other => return Err(BadMessage::Kind(other)),
-        };
-        body.end()?;
-        Ok(message)
+    fn check(&self) -> Result<(), BadMessage> {
+        Ok(())
     }
+}
+
+impl Welcome {
+    fn check(&self) -> Result<(), BadMessage> {
+        let Welcome { rank, settings, options, network } = self;
+        check_settings(settings)?;
+        check_options(options)?;
+        let Some(network) = network else { return ensure(rank.0 < settings.ranks, "rank") };
+        network.check()?;
+        let here = network.ranks_beside(*rank).count();
+        ensure(here == usize::from(settings.ranks), "number of ranks here")
+    }
+}
+
+fn check_settings(settings: &Settings) -> Result<(), BadMessage> {
+    ensure((1..=MAX_RANKS).contains(&settings.ranks), "number of ranks")
 }
 
 /// Checks that these options fit into a message.
@@ -238,84 +268,7 @@ pub fn check_options(options: &Options) -> Result<(), BadMessage> {
     let fits = options.len() <= OPTIONS_MAX
         && options.iter().all(|(name, value)| text_fits(name) && text_fits(value))
         && bytes <= OPTIONS_BYTES_MAX;
-    if fits { Ok(()) } else { Err(BadMessage::Range("set of options")) }
-}
-
-fn emit_welcome(welcome: &Welcome) -> Vec<u8> {
-    let mut bytes = begin(WELCOME);
-    bytes.extend(welcome.rank.0.to_le_bytes());
-    put_settings(&mut bytes, &welcome.settings);
-    put_options(&mut bytes, &welcome.options);
-    bytes.push(welcome.network.is_some().into());
-    if let Some(network) = &welcome.network {
-        network.put(&mut bytes);
-    }
-    bytes
-}
-
-fn parse_welcome(body: &mut Body<'_>) -> Result<Welcome, BadMessage> {
-    let rank = Rank(body.u16()?);
-    let settings = take_settings(body)?;
-    let options = take_options(body)?;
-    let network = match body.u8()? {
-        0 => None,
-        1 => Some(Network::take(body)?),
-        _ => return Err(BadMessage::Range("network")),
-    };
-    match &network {
-        None if rank.0 >= settings.ranks => return Err(BadMessage::Range("rank")),
-        Some(network) if network.ranks_beside(rank).count() != usize::from(settings.ranks) => {
-            return Err(BadMessage::Range("number of ranks here"));
-        }
-        _ => {}
-    }
-    Ok(Welcome { rank, settings, options, network })
-}
-
-fn put_settings(bytes: &mut Vec<u8>, settings: &Settings) {
-    let Settings { ranks, window_packets, frame_bytes, frames, trace_events } = settings;
-    bytes.extend(ranks.to_le_bytes());
-    bytes.extend(window_packets.to_le_bytes());
-    bytes.extend(frame_bytes.to_le_bytes());
-    bytes.extend(frames.to_le_bytes());
-    bytes.extend(trace_events.to_le_bytes());
-}
-
-fn take_settings(body: &mut Body<'_>) -> Result<Settings, BadMessage> {
-    let ranks = body.u16()?;
-    if !(1..=MAX_RANKS).contains(&ranks) {
-        return Err(BadMessage::Range("number of ranks"));
-    }
-    let window_packets = body.u16()?;
-    let frame_bytes = body.u32()?;
-    let frames = body.u32()?;
-    let trace_events = body.u32()?;
-    Ok(Settings { ranks, window_packets, frame_bytes, frames, trace_events })
-}
-
-fn put_options(bytes: &mut Vec<u8>, options: &Options) {
-    assert_eq!(check_options(options), Ok(()), "options are checked before a job starts");
-    bytes.extend((options.len() as u16).to_le_bytes());
-    for (name, value) in options {
-        put_text(bytes, name);
-        put_text(bytes, value);
-    }
-}
-
-fn take_options(body: &mut Body<'_>) -> Result<Options, BadMessage> {
-    let count = usize::from(body.u16()?);
-    if count > OPTIONS_MAX {
-        return Err(BadMessage::Range("number of options"));
-    }
-    let mut options = Options::new();
-    for _ in 0..count {
-        let name = body.text()?;
-        if options.insert(name, body.text()?).is_some() {
-            return Err(BadMessage::Range("set of options"));
-        }
-    }
-    check_options(&options)?;
-    Ok(options)
+    ensure(fits, "set of options")
 }
 
 /// The longest beginning of `text` that fits into a message.
@@ -328,4 +281,4 @@ pub(crate) fn cut(text: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -4,12 +4,14 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use weft_udp::path_mtu;
 
 /// Bytes of the longest packet between the hosts of a job, its IP header included. At most what
 /// jumbo frames hold, because memory that ranks share has frames of that size
 /// (`Settings::beside_network`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u16")]
 pub struct Mtu(u16);
 
 impl Mtu {
@@ -50,6 +52,14 @@ impl fmt::Display for Mtu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an MTU is a number from {} to {}", Mtu::LEAST, Mtu::MOST)]
 pub struct NoMtu;
+
+impl TryFrom<u16> for Mtu {
+    type Error = NoMtu;
+
+    fn try_from(bytes: u16) -> Result<Self, NoMtu> {
+        Mtu::new(bytes).ok_or(NoMtu)
+    }
+}
 
 impl FromStr for Mtu {
     type Err = NoMtu;

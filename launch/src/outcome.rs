@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
 use weft_trace::Recorded;
 use weft_wire::Rank;
 
@@ -18,7 +19,7 @@ use weft_link::bell::Cause;
 pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 
 /// Ending of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// By itself, with this status.
     Exited(i32),

@@ -35,7 +35,7 @@ const READ_BYTES: usize = 16 * 1024;
 const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Standard stream that a rank writes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Kind {
     Out,
     Err,

@@ -16,7 +16,9 @@ pub use stacks::{Naming, StacksOf};
 pub(crate) use stacks::{STACKS, TakenStacks, add_stacks};
 pub(crate) use verdict::deadlocked_for;
 
+use crate::messages::parts;
 use rustix::process::Pid;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -37,7 +39,7 @@ const SEEN: Duration = Duration::from_secs(2);
 pub(crate) const WATCHER: &str = "weft-launcher";
 
 /// Activity of a rank.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Doing {
     /// Its program has ended well, while others go on.
     HasLeft,
@@ -50,11 +52,11 @@ pub(crate) enum Doing {
     /// It runs, and has not joined the job.
     HasNotJoined,
     /// It waits in Weft, for this.
-    Waits(Awaited),
+    Waits(#[serde(with = "parts::wait")] Awaited),
 }
 
 /// Activity of a rank.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     pub rank: Rank,
     pub doing: Doing,
@@ -68,6 +70,7 @@ pub(crate) struct Standing {
     /// The thread that does this, or that goes on meanwhile, if its process is here.
     pub thread: Option<u32>,
     /// Functions that that thread is in, once [they are asked for](TakenStacks).
+    #[serde(serialize_with = "parts::cut_stack")]
     pub stack: Option<String>,
 }
 

@@ -1,5 +1,9 @@
 //! A job as it is now: for programs that show it.
 
+use crate::desk::ANSWER_BYTES_MAX;
+use crate::messages::hosts::{check_look, is_time};
+use crate::messages::parts::text;
+use crate::messages::{BadMessage, Message, ensure};
 use crate::roll::Standing;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::Pid;
@@ -13,6 +17,7 @@ use weft_wire::Rank;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The program.
+    #[serde(with = "text")]
     pub program: String,
     /// Time since it was started, in seconds.
     pub seconds: f64,
@@ -30,6 +35,7 @@ pub struct RankNow {
     /// Its process there.
     pub process: u32,
     /// State, in words: `computes`, or `waits for a message on port 'rows'`.
+    #[serde(with = "text")]
     pub state: String,
     /// Time since it is in this state, in seconds, if that is known.
     pub since: Option<f64>,
@@ -41,15 +47,13 @@ pub struct RankNow {
     pub counts: Option<Counts>,
 }
 
-impl Snapshot {
-    /// The snapshot in the JSON text that a job answers with.
-    pub(crate) fn parse(text: &[u8]) -> serde_json::Result<Self> {
-        serde_json::from_slice(text)
-    }
+impl Message for Snapshot {
+    const KIND: u16 = 6;
+    const BYTES_MAX: usize = ANSWER_BYTES_MAX;
 
-    /// The JSON text of this.
-    pub(crate) fn to_json(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
+    fn check(&self) -> Result<(), BadMessage> {
+        ensure(is_time(self.seconds), "time")?;
+        check_look(&self.ranks)
     }
 }
 

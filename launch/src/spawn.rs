@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use weft_wire::Rank;
 
 use crate::channel;
-use crate::messages::{Start, ToRank};
+use crate::messages::{Message as _, Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
 use crate::outcome::Ending;
 use crate::refused::pidfd_open;

@@ -19,7 +19,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::channel::{self, ReceiveError};
 use crate::member::JOB;
-use crate::messages::{Start, ToLauncher, ToRank};
+use crate::messages::{Message as _, Start, ToLauncher, ToRank};
 use crate::privileges::forgo_capabilities;
 use crate::roll::StacksOf;
 

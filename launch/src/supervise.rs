@@ -15,7 +15,7 @@ use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job::{Action, Event, Job, Verdict as Judged};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
-use crate::messages::{Network, draw_job};
+use crate::messages::{Message as _, Network, draw_job};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::{Kind, Output};
@@ -233,7 +233,7 @@ impl<'a> Supervision<'a> {
         }
         let bytes = match question {
             Question::Why => self.job_roll().emit(),
-            Question::Snapshot => self.snapshot().to_json(),
+            Question::Snapshot => self.snapshot().emit(),
             Question::Memory => {
                 let (message, memory) = self.crew.memory();
                 return hand_out(&askers, &message, memory);

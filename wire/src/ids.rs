@@ -3,7 +3,9 @@
 use std::fmt;
 
 /// A process of the job, numbered `0..P`; fixed at start-up (thesis 3.1.1).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
+)]
 pub struct Rank(pub u16);
 
 impl Rank {

@@ -15,8 +15,8 @@ use super::remote::{Means, Shell};
 use super::stream::Stream;
 use super::tree::{LAUNCHER, branches};
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE, LOOK};
-use crate::messages::BadMessage;
-use crate::messages::hosts::{Below, FromBelow, HOST_MESSAGE_BYTES_MAX, Subtree, ToAgent};
+use crate::messages::hosts::{Below, FromAgent, HOST_MESSAGE_BYTES_MAX, Subtree, ToAgent};
+use crate::messages::{BadMessage, Message as _, open};
 use crate::wait::Waited;
 
 /// Longest time that the remote shells of a launcher have to end once their agents have been let
@@ -345,28 +345,33 @@ impl Branches {
 
     /// Takes in a message at a connection: of its host, of one behind it, or of the way there.
     fn sort(&mut self, number: usize, bytes: Vec<u8>, now: Duration) -> Result<(), BadMessage> {
+        // What is no message of an agent's though it begins as one is the launcher's to refuse.
+        open(&bytes, HOST_MESSAGE_BYTES_MAX)?;
+        let is_last = |message| matches!(message, Ok(FromAgent::Finished(_)));
         let branch = &mut self.all[number];
         let is_behind = |host: &u16| branch.hosts[1..].contains(host);
-        match FromBelow::parse(&bytes)? {
-            FromBelow::Beat => return Ok(()),
-            FromBelow::From(host, _) if !is_behind(&host) => return Err(BadMessage::Range("host")),
-            FromBelow::From(host, message) => {
-                if FromBelow::is_last(&message) {
+        match FromAgent::parse(&bytes) {
+            Ok(FromAgent::Beat) => return Ok(()),
+            Ok(FromAgent::From(host, _)) if !is_behind(&host) => {
+                return Err(BadMessage::Range("host"));
+            }
+            Ok(FromAgent::From(host, message)) => {
+                if is_last(FromAgent::parse(&message)) {
                     branch.open.remove(&host);
                 }
                 self.heard.push_back(Heard::Said(host, message));
             }
-            FromBelow::Lost(hosts, why) => {
+            Ok(FromAgent::Lost(hosts, why)) => {
                 if hosts.is_empty() || !hosts.iter().all(|host| branch.hosts.contains(host)) {
                     return Err(BadMessage::Range("host"));
                 }
                 branch.open.retain(|host| !hosts.contains(host));
                 self.heard.push_back(Heard::Lost(hosts, why));
             }
-            FromBelow::Own => {
-                branch.is_watched |= FromBelow::has_started(&bytes);
+            own => {
+                branch.is_watched |= matches!(own, Ok(FromAgent::Started(_)));
                 let head = branch.hosts[0];
-                if FromBelow::is_last(&bytes) {
+                if is_last(own) {
                     branch.open.remove(&head);
                 }
                 self.heard.push_back(Heard::Said(head, bytes));

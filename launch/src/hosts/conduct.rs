@@ -22,6 +22,7 @@ use crate::desk::{Asker, Desks, Question, tell};
 use crate::job::{Action, Event, Job, KILL_LIMIT};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
+use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
@@ -257,7 +258,7 @@ impl<'a> Conductor<'a> {
         };
         let program = self.spec.program.to_string_lossy().into_owned();
         let ranks = ranks.iter().map(on_host).collect();
-        let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.to_json();
+        let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.emit();
         tell(std::mem::take(&mut self.lookers), &snapshot);
     }
 
@@ -340,8 +341,12 @@ impl<'a> Conductor<'a> {
                 self.input = Input::Open;
             }
             FromAgent::InputTaken | FromAgent::Beat => {}
-            FromAgent::Roll(number_of_call, standings) => {
+            FromAgent::Roll(number_of_call, mut standings) => {
                 standings.iter().try_for_each(|standing| has(&standing.rank))?;
+                // Its threads are not here, and stacks come by themselves.
+                for standing in &mut standings {
+                    (standing.thread, standing.stack) = (None, None);
+                }
                 self.roll_call.standings.heard(number, number_of_call, standings);
             }
             FromAgent::Stacks(number_of_call, stacks) => {

@@ -57,7 +57,7 @@ impl HostsSpec {
 
 /// Remote shell: a program and its first arguments. The name of a host stands for each `{}` in
 /// these, or comes after them if there is none; a command comes last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RemoteShell {
     /// The program.
     pub program: OsString,

@@ -12,6 +12,7 @@ use super::branches::{Branches, END_LIMIT, Heard, Limits, misunderstood};
 use super::layout::HostsSpec;
 use super::remote::{Means, is_here};
 use super::tree::{LAUNCHER, plan};
+use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
 
 /// Bytes of messages of an agent that may wait while the launcher listens to others: of output no

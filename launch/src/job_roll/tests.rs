@@ -1,7 +1,10 @@
 //! Roll calls of jobs as bytes.
 
 use super::*;
+use crate::messages::tests::{check_any_body, check_changed, check_whole};
 use crate::roll::Doing;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use weft_link::status::Awaited;
 use weft_wire::Rank;
 
@@ -23,11 +26,19 @@ fn roll() -> JobRoll {
 #[test]
 fn a_roll_call_is_read_as_it_was_written() {
     let roll = roll();
-    let bytes = roll.emit();
-    assert_eq!(JobRoll::parse(&bytes), Ok(roll.clone()));
+    check_whole(&roll);
     assert_eq!(roll.title(), "4 ranks of work, for 3.1 s");
-    assert!((0..bytes.len()).all(|length| JobRoll::parse(&bytes[..length]).is_err()));
-    assert_eq!(JobRoll::parse(&[bytes, vec![0]].concat()), Err(BadMessage::Long));
+}
+
+proptest! {
+    #[test]
+    fn any_body_is_a_roll_call_or_an_error(
+        body in vec(any::<u8>(), 0..200),
+        at in any::<prop::sample::Index>(),
+    ) {
+        check_any_body::<JobRoll>(&body);
+        check_changed(&roll(), at, body.len() as u8);
+    }
 }
 
 #[test]

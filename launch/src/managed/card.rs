@@ -1,12 +1,5 @@
 //! Card of a rank: what it tells others about itself. All others need the [facts](super::facts) on
 //! it.
-//!
-//! ```text
-//! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
-//!         | MTU (2) | link (text) | wish for a protection, or 0 (1) | job (4)
-//!         | public key (32) | listens for TCP (1)
-//! ```
-//! in the frame of [`crate::messages`].
 
 use std::env;
 use std::fmt::Display;
@@ -15,16 +8,16 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
+use serde::{Deserialize, Serialize};
 use weft_seal::Protection;
 
 use crate::crew::{self, Bound};
 use crate::hosts::candidates;
-use crate::messages::bytes::{Body, begin, open, put_mtu, put_text};
 use crate::messages::hosts::Candidate;
-use crate::messages::{BadMessage, cut, draw_job};
+use crate::messages::parts::text;
+use crate::messages::{BadMessage, Message, check_protection, draw_job, ensure};
 use crate::mtu::Mtu;
 
-const CARD: u16 = 32;
 /// The variable that says how long packets between hosts may be.
 const MTU: &str = "WEFT_MTU";
 /// The variable that says by which link ranks are to reach one another.
@@ -42,30 +35,31 @@ const LOSSLESS: &str = "WEFT_LOSSLESS";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
-/// Protections that an environment may ask for, in the order of their numbers.
-const PROTECTIONS: [Option<Protection>; 4] =
-    [None, Some(Protection::Headers), Some(Protection::Tagged), Some(Protection::Encrypted)];
-
 /// A rank's card.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Card {
     /// Name of the host: the same for two processes if they can share memory over an abstract
     /// socket. It is made of the running kernel, its name, the namespaces of networks and
     /// processes.
+    #[serde(with = "text")]
     pub host: String,
     /// The host's name, for people.
+    #[serde(with = "text")]
     pub node: String,
     /// The process.
     pub process: u32,
     /// The abstract name of the socket on which it waits for its peers.
+    #[serde(with = "text")]
     pub socket: String,
     /// The cores that it may use: a bit each, in hexadecimal digits, the lowest first.
+    #[serde(with = "text")]
     pub cores: String,
     /// Address of its socket for datagrams, if other hosts can be reached.
     pub address: Option<SocketAddr>,
     /// Longest packets from there.
     pub mtu: Mtu,
     /// The link that its environment asks for; nothing if it leaves that open.
+    #[serde(with = "text")]
     pub link: String,
     /// The protection that its environment asks for, if any.
     pub protection: Option<Protection>,
@@ -121,76 +115,16 @@ impl Card {
         let (place, bits) = some.next().filter(|(_, bits)| bits.is_power_of_two())?;
         some.next().is_none().then(|| place * 4 + bits.trailing_zeros() as u16)
     }
-
-    /// The card as bytes.
-    pub fn emit(&self) -> Vec<u8> {
-        let mut bytes = begin(CARD);
-        put_text(&mut bytes, &self.host);
-        put_text(&mut bytes, &self.node);
-        bytes.extend(self.process.to_le_bytes());
-        put_text(&mut bytes, &self.socket);
-        put_text(&mut bytes, &self.cores);
-        put_text(&mut bytes, &self.address.map(|address| address.to_string()).unwrap_or_default());
-        put_mtu(&mut bytes, self.mtu);
-        put_text(&mut bytes, cut(&self.link));
-        put_protection_wish(&mut bytes, self.protection);
-        bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.public_key);
-        bytes.push(self.listens.into());
-        bytes
-    }
-
-    /// The card in `bytes`.
-    ///
-    /// # Errors
-    /// [`BadMessage`] if there is none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
-        let (kind, mut body) = open(bytes)?;
-        if kind != CARD {
-            return Err(BadMessage::Kind(kind));
-        }
-        let (host, node, process) = (body.text()?, body.text()?, body.u32()?);
-        let (socket, cores) = (body.text()?, body.text()?);
-        if cores.len() > CORES_CHARS_MAX || !cores.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(BadMessage::Range("list of cores"));
-        }
-        let (address, mtu, link) = (take_address(&mut body)?, body.mtu()?, body.text()?);
-        let protection = take_protection_wish(&mut body)?;
-        let (job, public_key, listens) = (body.u32()?, body.take()?, body.flag()?);
-        body.end()?;
-        Ok(Card {
-            host,
-            node,
-            process,
-            socket,
-            cores,
-            address,
-            mtu,
-            link,
-            protection,
-            job,
-            public_key,
-            listens,
-        })
-    }
 }
 
-/// An address as text, or none.
-pub(super) fn take_address(body: &mut Body<'_>) -> Result<Option<SocketAddr>, BadMessage> {
-    match &*body.text()? {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| BadMessage::Range("address")),
+impl Message for Card {
+    const KIND: u16 = 7;
+
+    fn check(&self) -> Result<(), BadMessage> {
+        let digits = self.cores.bytes().all(|byte| byte.is_ascii_hexdigit());
+        ensure(digits && self.cores.len() <= CORES_CHARS_MAX, "list of cores")?;
+        self.protection.map_or(Ok(()), check_protection)
     }
-}
-
-pub(super) fn put_protection_wish(bytes: &mut Vec<u8>, wish: Option<Protection>) {
-    let number = PROTECTIONS.iter().position(|one| *one == wish);
-    bytes.push(number.unwrap_or_default() as u8);
-}
-
-pub(super) fn take_protection_wish(body: &mut Body<'_>) -> Result<Option<Protection>, BadMessage> {
-    let wish = PROTECTIONS.get(usize::from(body.u8()?)).copied();
-    wish.ok_or(BadMessage::Range("protection"))
 }
 
 /// True if this value of a variable such as `WEFT_ENCRYPT` asks for what it names.

@@ -29,7 +29,7 @@ use crate::hosts::ethernet::{Attachment, Purpose};
 use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace, Probe};
 use crate::member::JoinError;
 use crate::messages::hosts::HOSTS_MAX;
-use crate::messages::{BadMessage, Ethernet, Network};
+use crate::messages::{BadMessage, Ethernet, Message as _, Network};
 use crate::spec::LaunchError;
 use crate::wait::{Waited, wait_for};
 

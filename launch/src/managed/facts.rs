@@ -1,13 +1,5 @@
 //! Facts about ranks that all others must know before any can begin, gathered for many at a time.
 //!
-//! ```text
-//! Facts:  ranks (2) x { host (16) | machine (16) | only core + 1, or 0 (2)
-//!                       | cores (16) | node (text) | address (text) | MTU (2)
-//!                       | link (text) | wish for a protection, or 0 (1)
-//!                       | listens for TCP (1) }
-//! ```
-//! in the frame of [`crate::messages`].
-//!
 //! Cards hold more, and are fetched by those who need it: the ranks of the same host, and rank 0,
 //! which hands out the secret. Of all other ranks nobody fetches anything but their facts: the
 //! first rank of each group of consecutive ones reads the cards of its group, and puts their facts
@@ -18,19 +10,19 @@ use std::collections::btree_map::Entry;
 use std::hash::Hasher;
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use weft_pmi::Exchange;
 use weft_seal::Protection;
 use weft_wire::Rank;
 
-use super::card::{Card, put_protection_wish, take_address, take_protection_wish};
+use super::card::Card;
 use super::meet::MeetError;
 use crate::member::JoinError;
-use crate::messages::bytes::{begin, open, put_mtu, put_text};
-use crate::messages::{BadMessage, cut};
+use crate::messages::parts::text;
+use crate::messages::{BadMessage, Message, at_most, check_protection};
 use crate::mtu::Mtu;
 
-const FACTS: u16 = 36;
 /// Ranks of a group, but for the last: as many values are read by each as there are groups in the
 /// largest job.
 const GROUP: u16 = 32;
@@ -42,7 +34,7 @@ const GROUP_FACTS: &str = "facts";
 pub(crate) type Cards = BTreeMap<Rank, Card>;
 
 /// Facts about a rank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// Number of its host, the same for ranks of one host and for no others.
     pub host: u128,
@@ -53,12 +45,14 @@ pub(crate) struct Facts {
     /// Number of the set of cores that it may use.
     pub cores: u128,
     /// The host's name, for people.
+    #[serde(with = "text")]
     pub node: String,
     /// Address of its socket for datagrams, if other hosts can be reached.
     pub address: Option<SocketAddr>,
     /// Longest packets from there.
     pub mtu: Mtu,
     /// The link that its environment asks for; nothing if it leaves that open.
+    #[serde(with = "text")]
     pub link: String,
     /// The protection that its environment asks for, if any.
     pub protection: Option<Protection>,
@@ -90,62 +84,14 @@ fn hash(name: &str) -> u128 {
     hasher.finish128().as_u128()
 }
 
-/// Facts about the ranks of a group, in their order, as bytes.
-pub(crate) fn emit(facts: &[Facts]) -> Vec<u8> {
-    let mut bytes = begin(FACTS);
-    bytes.extend((facts.len() as u16).to_le_bytes());
-    for fact in facts {
-        let Facts {
-            host,
-            machine,
-            only_core,
-            cores,
-            node,
-            address,
-            mtu,
-            link,
-            protection,
-            listens,
-        } = fact;
-        bytes.extend(host.to_le_bytes());
-        bytes.extend(machine.to_le_bytes());
-        bytes.extend(only_core.map_or(0, |core| core + 1).to_le_bytes());
-        bytes.extend(cores.to_le_bytes());
-        put_text(&mut bytes, cut(node));
-        put_text(&mut bytes, &address.map(|address| address.to_string()).unwrap_or_default());
-        put_mtu(&mut bytes, *mtu);
-        put_text(&mut bytes, cut(link));
-        put_protection_wish(&mut bytes, *protection);
-        bytes.push((*listens).into());
-    }
-    bytes
-}
+/// Facts about the ranks of a group, in their order.
+impl Message for Vec<Facts> {
+    const KIND: u16 = 8;
 
-/// The facts in `bytes`.
-///
-/// # Errors
-/// [`BadMessage`] if there are none.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Facts>, BadMessage> {
-    let (kind, mut body) = open(bytes)?;
-    if kind != FACTS {
-        return Err(BadMessage::Kind(kind));
+    fn check(&self) -> Result<(), BadMessage> {
+        at_most(self, GROUP.into())?;
+        self.iter().filter_map(|facts| facts.protection).try_for_each(check_protection)
     }
-    let facts = body.list(GROUP.into(), |body| {
-        Ok(Facts {
-            host: u128::from_le_bytes(body.take()?),
-            machine: u128::from_le_bytes(body.take()?),
-            only_core: body.u16()?.checked_sub(1),
-            cores: u128::from_le_bytes(body.take()?),
-            node: body.text()?,
-            address: take_address(body)?,
-            mtu: body.mtu()?,
-            link: body.text()?,
-            protection: take_protection_wish(body)?,
-            listens: body.flag()?,
-        })
-    })?;
-    body.end()?;
-    Ok(facts)
 }
 
 /// Ranks of the group of a rank, which is its first; `None` if it is the first of none.
@@ -173,7 +119,7 @@ pub(super) fn publish(
         let group: Vec<Rank> = group.collect();
         fetch(&mut cards, group.iter().copied(), exchange)?;
         let facts: Vec<Facts> = group.iter().map(|rank| Facts::of(&cards[rank])).collect();
-        exchange.put(GROUP_FACTS, &emit(&facts))?;
+        exchange.put(GROUP_FACTS, &facts.emit())?;
     }
     Ok(cards)
 }
@@ -188,7 +134,8 @@ pub(super) fn gather(
 ) -> Result<Vec<Facts>, JoinError> {
     let mut facts = Vec::new();
     for first in (0..ranks).step_by(GROUP.into()) {
-        let group = parse(&exchange.get(first.into(), GROUP_FACTS)?).map_err(MeetError::from)?;
+        let group = exchange.get(first.into(), GROUP_FACTS)?;
+        let group = Vec::<Facts>::parse(&group).map_err(MeetError::from)?;
         if group.len() != usize::from(GROUP.min(ranks - first)) {
             return Err(MeetError::from(BadMessage::Range("number of facts")).into());
         }

@@ -19,22 +19,19 @@ use rustix::net::{
     bind, connect, getsockname, listen, socket_with,
 };
 use rustix::process::{Pid, getuid};
+use serde::{Deserialize, Serialize};
 use weft_link_shm::MAX_RANKS;
 use weft_wire::Rank;
 
 use super::card::Card;
 use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
-use crate::messages::bytes::{begin, open};
-use crate::messages::{BadMessage, Ethernet, RANKS_MAX};
+use crate::messages::{BadMessage, Ethernet, Message, RANKS_MAX};
 use crate::refused::pidfd_open;
 use crate::spec::advice;
 
 /// Longest time that ranks which have all started have to connect.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
-const HELLO: u16 = 33;
-const LEAVING: u16 = 34;
-const PORT: u16 = 35;
 
 /// Reason why the ranks do not connect.
 #[derive(Debug, thiserror::Error)]
@@ -151,7 +148,7 @@ impl From<Errno> for MeetError {
 }
 
 /// Messages between ranks of a host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToPeer {
     /// Number of the sender; of the first rank with the memory.
     Hello {
@@ -167,39 +164,14 @@ pub(crate) enum ToPeer {
     Port(Ethernet),
 }
 
-impl ToPeer {
-    /// The message as bytes.
-    pub fn emit(&self) -> Vec<u8> {
-        match self {
-            ToPeer::Hello { rank, job } => {
-                let mut bytes = begin(HELLO);
-                bytes.extend(rank.0.to_le_bytes());
-                bytes.extend(job.to_le_bytes());
-                bytes
-            }
-            ToPeer::Leaving => begin(LEAVING),
-            ToPeer::Port(ethernet) => {
-                let mut bytes = begin(PORT);
-                ethernet.put(&mut bytes);
-                bytes
-            }
-        }
-    }
+impl Message for ToPeer {
+    const KIND: u16 = 10;
 
-    /// The message in `bytes`.
-    ///
-    /// # Errors
-    /// [`BadMessage`] if there is none.
-    pub fn parse(bytes: &[u8]) -> Result<Self, BadMessage> {
-        let (kind, mut body) = open(bytes)?;
-        let message = match kind {
-            HELLO => ToPeer::Hello { rank: Rank(body.u16()?), job: body.u32()? },
-            LEAVING => ToPeer::Leaving,
-            PORT => ToPeer::Port(Ethernet::take(&mut body)?),
-            other => return Err(BadMessage::Kind(other)),
-        };
-        body.end()?;
-        Ok(message)
+    fn check(&self) -> Result<(), BadMessage> {
+        match self {
+            ToPeer::Port(ethernet) => ethernet.check(),
+            ToPeer::Hello { .. } | ToPeer::Leaving => Ok(()),
+        }
     }
 }
 

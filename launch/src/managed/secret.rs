@@ -22,8 +22,7 @@ use zeroize::Zeroizing;
 use super::facts::Cards;
 use super::meet::MeetError;
 use crate::member::JoinError;
-use crate::messages::bytes::put_bytes;
-use crate::messages::{BadMessage, draw_job};
+use crate::messages::{BadMessage, Message as _, draw_job};
 
 /// Purpose of the secret of rank 0 and another rank.
 const HANDING_OUT: &str = "Weft, the secret of a job for a rank of its process manager, version 1";
@@ -87,7 +86,9 @@ impl OwnKey {
         }
         let mut material = Zeroizing::new(agreed.as_bytes().to_vec());
         for rank in [own.min(other), own.max(other)] {
-            put_bytes(&mut material, &cards[&rank].emit());
+            let card = cards[&rank].emit();
+            material.extend((card.len() as u32).to_le_bytes());
+            material.extend(card);
         }
         let secret = Secret::of(HANDING_OUT, &material);
         let keys = Keys::new(secret, cards[&Rank(0)].job, own, Protection::Encrypted);

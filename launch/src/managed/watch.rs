@@ -29,6 +29,7 @@ use crate::channel::{self, ReceiveError};
 use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job_roll::JobRoll;
 use crate::member::PEER_LOST;
+use crate::messages::Message as _;
 use crate::outcome::DEADLOCKED;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording;
@@ -217,7 +218,7 @@ impl Watch {
             }
             Question::Snapshot => {
                 let (seconds, ranks) = (time.as_secs_f64(), self.snapshot());
-                Snapshot { program, seconds, ranks }.to_json()
+                Snapshot { program, seconds, ranks }.emit()
             }
             Question::Memory => {
                 if let Some((message, memory)) = &self.memory {

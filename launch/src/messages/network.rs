@@ -4,14 +4,15 @@ use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
 use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, PortPlan};
 use zeroize::Zeroizing;
 
-use super::BadMessage;
-use super::bytes::{Body, put_address, put_bytes, put_mtu, put_protection};
 use super::hosts::HOSTS_MAX;
+use super::parts;
+use super::{BadMessage, at_most, ensure};
 use crate::mtu::Mtu;
 
 /// The most ranks of a job that spans hosts.
@@ -29,11 +30,12 @@ pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
 }
 
 /// Network between the ranks of a job that share no memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// The job's number, public and most likely like no other's.
     pub job: u32,
     /// Secret of the job's members; passed on over descriptors only.
+    #[serde(with = "parts::secret")]
     pub secret: Secret,
     /// Protection of packets.
     pub protection: Protection,
@@ -54,7 +56,7 @@ pub struct Network {
 }
 
 /// Means by which a rank reaches those of other hosts over AF_XDP.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ethernet {
     /// The address of each host's interface, by host.
     pub interfaces: Vec<MacAddress>,
@@ -63,27 +65,15 @@ pub struct Ethernet {
 }
 
 impl Ethernet {
-    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
-        put_interfaces(bytes, &self.interfaces);
-        let plan = postcard::to_allocvec(&self.port);
-        put_bytes(bytes, &plan.expect("a plan is numbers, which can be written"));
-    }
-
-    pub(crate) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
-        let interfaces = take_interfaces(body)?;
-        let port = postcard::from_bytes(body.bytes()?).ok();
-        let port = port.filter(PortPlan::is_sound).ok_or(BadMessage::Range("port"))?;
-        Ok(Ethernet { interfaces, port })
+    pub(crate) fn check(&self) -> Result<(), BadMessage> {
+        at_most(&self.interfaces, HOSTS_MAX)?;
+        ensure(self.port.is_sound(), "port")
     }
 }
 
-pub(super) fn put_interfaces(bytes: &mut Vec<u8>, interfaces: &[MacAddress]) {
-    bytes.extend((interfaces.len() as u16).to_le_bytes());
-    interfaces.iter().for_each(|interface| bytes.extend(interface.0));
-}
-
-pub(super) fn take_interfaces(body: &mut Body<'_>) -> Result<Vec<MacAddress>, BadMessage> {
-    body.list(HOSTS_MAX, |body| body.take().map(MacAddress))
+/// Checks that a job may have this protection: one is of a link's own datagrams only.
+pub(crate) fn check_protection(protection: Protection) -> Result<(), BadMessage> {
+    ensure(protection != Protection::Datagrams, "protection")
 }
 
 impl Network {
@@ -118,41 +108,13 @@ impl Network {
         ways + usize::from(self.bulk)
     }
 
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.job.to_le_bytes());
-        bytes.extend(self.secret.expose());
-        put_protection(bytes, self.protection);
-        put_mtu(bytes, self.mtu);
-        bytes.extend(self.ranks().to_le_bytes());
-        for (host, address) in self.hosts.iter().zip(&self.addresses) {
-            bytes.extend(host.to_le_bytes());
-            put_address(bytes, *address);
-        }
-        bytes.push(self.ethernet.is_some().into());
-        if let Some(ethernet) = &self.ethernet {
-            ethernet.put(bytes);
-        }
-        bytes.push(self.copied.into());
-        bytes.push(self.bulk.into());
-    }
-
-    pub(super) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
-        let job = body.u32()?;
-        let secret = Secret::new(body.take()?);
-        let (protection, mtu) = (body.protection()?, body.mtu()?);
-        let ranks = body.list(RANKS_MAX.into(), |body| Ok((body.u16()?, body.address()?)))?;
-        let (hosts, addresses): (Vec<u16>, _) = ranks.into_iter().unzip();
-        if hosts.iter().any(|&host| host >= RANKS_MAX) {
-            return Err(BadMessage::Range("host"));
-        }
-        let ethernet = if body.flag()? { Some(Ethernet::take(body)?) } else { None };
-        let (copied, bulk) = (body.flag()?, body.flag()?);
-        let network =
-            Network { job, secret, protection, mtu, addresses, hosts, ethernet, copied, bulk };
-        let interfaces = network.ethernet.as_ref().map(|ethernet| ethernet.interfaces.len());
-        if interfaces.is_some_and(|count| count != usize::from(network.host_count())) {
-            return Err(BadMessage::Range("number of interfaces"));
-        }
-        Ok(network)
+    pub(super) fn check(&self) -> Result<(), BadMessage> {
+        at_most(&self.hosts, RANKS_MAX.into())?;
+        ensure(self.addresses.len() == self.hosts.len(), "number of addresses")?;
+        ensure(self.hosts.iter().all(|host| *host < RANKS_MAX), "host")?;
+        check_protection(self.protection)?;
+        let Some(ethernet) = &self.ethernet else { return Ok(()) };
+        ethernet.check()?;
+        ensure(ethernet.interfaces.len() == usize::from(self.host_count()), "number of interfaces")
     }
 }

@@ -1,18 +1,14 @@
 //! Findings of a host that has tried to reach the others over UDP, as agents and ranks tell them.
-//!
-//! ```text
-//! hosts that were not met (2) x { host (2), by short packets only (1), their own arrive (1) }
-//! | hosts whose packets have another source address than theirs (2) x { host (2), address }
-//! ```
 
 use std::net::SocketAddr;
 
-use super::BadMessage;
-use super::bytes::{Body, put_address};
-use super::hosts::{HOSTS_MAX, put_list};
+use serde::{Deserialize, Serialize};
+
+use super::hosts::HOSTS_MAX;
+use super::{BadMessage, at_most};
 
 /// Findings of a host.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// The hosts that have not answered.
     pub unmet: Vec<Unmet>,
@@ -21,7 +17,7 @@ pub struct Reached {
 }
 
 /// Another host that has not answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unmet {
     /// Its number.
     pub host: u16,
@@ -32,24 +28,9 @@ pub struct Unmet {
 }
 
 impl Reached {
-    pub(crate) fn put(&self, bytes: &mut Vec<u8>) {
-        put_list(bytes, &self.unmet, |bytes, unmet| {
-            bytes.extend(unmet.host.to_le_bytes());
-            bytes.extend([unmet.short, unmet.heard].map(u8::from));
-        });
-        put_list(bytes, &self.translated, |bytes, (host, address)| {
-            bytes.extend(host.to_le_bytes());
-            put_address(bytes, *address);
-        });
-    }
-
-    pub(crate) fn take(body: &mut Body<'_>) -> Result<Self, BadMessage> {
-        let unmet = |body: &mut Body<'_>| {
-            Ok(Unmet { host: body.u16()?, short: body.flag()?, heard: body.flag()? })
-        };
-        let translated = |body: &mut Body<'_>| Ok((body.u16()?, body.address()?));
-        let unmet = body.list(HOSTS_MAX, unmet)?;
-        Ok(Reached { unmet, translated: body.list(HOSTS_MAX, translated)? })
+    pub(crate) fn check(&self) -> Result<(), BadMessage> {
+        at_most(&self.unmet, HOSTS_MAX)?;
+        at_most(&self.translated, HOSTS_MAX)
     }
 }
 

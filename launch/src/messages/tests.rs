@@ -1,10 +1,38 @@
-use super::bytes::MARK;
 use super::*;
+use crate::fuzzing::read;
 use crate::mtu::Mtu;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
+use std::fmt::Debug;
 use std::net::SocketAddr;
 use weft_seal::{Protection, Secret};
+
+/// Checks that a message is read as it was written, and neither less of it nor more.
+pub(crate) fn check_whole<M: Message + PartialEq + Debug>(message: &M) {
+    let bytes = message.emit();
+    assert_eq!(M::parse(&bytes).as_ref(), Ok(message));
+    for length in (0..bytes.len()).step_by(1 + bytes.len() / 64) {
+        assert_eq!(M::parse(&bytes[..length]), Err(BadMessage::Short), "{length} bytes");
+    }
+    assert_eq!(M::parse(&[&bytes[..], &[0]].concat()), Err(BadMessage::Long));
+}
+
+/// Checks that any bytes behind a good head are a message or an error.
+pub(crate) fn check_any_body<M: Message + PartialEq + Debug>(body: &[u8]) {
+    read::<M>(&[&head(M::KIND), body].concat());
+}
+
+/// Checks that a message in which a byte is another is a message or an error.
+pub(crate) fn check_changed<M: Message + PartialEq + Debug>(
+    message: &M,
+    at: prop::sample::Index,
+    byte: u8,
+) -> Option<M> {
+    let mut bytes = message.emit();
+    let at = at.index(bytes.len());
+    bytes[at] = byte;
+    read(&bytes)
+}
 
 /// A network of some hosts with these many ranks each.
 fn network(counts: &[u16], job: u32, secret: [u8; 16], last: SocketAddr) -> Network {
@@ -70,26 +98,24 @@ fn any_to_launcher() -> impl Strategy<Value = ToLauncher> {
 
 proptest! {
     #[test]
-    fn parse_undoes_emit(to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()], to_launcher in any_to_launcher()) {
-        prop_assert_eq!(ToRank::parse(&to_rank.emit()), Ok(to_rank));
-        prop_assert_eq!(ToLauncher::parse(&to_launcher.emit()), Ok(to_launcher));
+    fn messages_are_read_as_they_were_written(
+        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()],
+        to_launcher in any_to_launcher(),
+    ) {
+        check_whole(&to_rank);
+        check_whole(&to_launcher);
     }
 
     #[test]
-    fn any_bytes_parse_or_are_refused(bytes in vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_refused(bytes in vec(any::<u8>(), 0..200)) {
         prop_assert!(ToRank::parse(&bytes).is_err());
         prop_assert!(ToLauncher::parse(&bytes).is_err());
     }
 
     #[test]
-    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 0..24u16, body in vec(any::<u8>(), 0..200)) {
-        let bytes = [begin(kind), body].concat();
-        if let Ok(message) = ToRank::parse(&bytes) {
-            prop_assert_eq!(ToRank::parse(&message.emit()), Ok(message));
-        }
-        if let Ok(message) = ToLauncher::parse(&bytes) {
-            prop_assert_eq!(message.emit(), bytes);
-        }
+    fn any_body_is_a_message_or_an_error(body in vec(any::<u8>(), 0..200)) {
+        check_any_body::<ToRank>(&body);
+        check_any_body::<ToLauncher>(&body);
     }
 
     #[test]
@@ -98,10 +124,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
-        let mut bytes = welcome.emit();
-        let at = at.index(bytes.len());
-        bytes[at] = byte;
-        if let Ok(ToRank::Welcome(welcome)) = ToRank::parse(&bytes) {
+        if let Some(ToRank::Welcome(welcome)) = check_changed(&welcome, at, byte) {
             prop_assert!((1..=MAX_RANKS).contains(&welcome.settings.ranks));
             match welcome.network {
                 None => prop_assert!(welcome.rank.0 < welcome.settings.ranks),
@@ -112,19 +135,60 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn a_message_cut_short_is_refused(welcome in prop_oneof![any_welcome(), any_welcome_of_hosts()], at in any::<prop::sample::Index>()) {
-        let bytes = welcome.emit();
-        let at = at.index(bytes.len());
-        prop_assert_eq!(ToRank::parse(&bytes[..at]), Err(BadMessage::Short));
-    }
 }
 
 #[test]
-fn bytes_beyond_a_message_are_refused() {
-    let bytes = [ToLauncher::Joined.emit(), vec![0]].concat();
-    assert_eq!(ToLauncher::parse(&bytes), Err(BadMessage::Long));
+fn bytes_that_no_message_has_are_named() {
+    let say = |body: &[u8]| ToLauncher::parse(&[&head(ToLauncher::KIND), body].concat());
+    assert_eq!(say(&[0]), Ok(ToLauncher::Hello));
+    assert_eq!(say(&[5]), Err(BadMessage::Malformed { at: 9 }), "there are five of them");
+    assert_eq!(say(&[3, 2, 0xc3, 0x28]), Err(BadMessage::Text));
+    assert_eq!(say(&[3, 200]), Err(BadMessage::Short), "a length that goes on");
+    assert_eq!(say(&[3, 200, 1]), Err(BadMessage::Short), "a text of 200 bytes that are not there");
+    let long = postcard::to_stdvec(&"x".repeat(TEXT_BYTES_MAX + 1)).unwrap();
+    let long = [&[3][..], &long].concat();
+    assert_eq!(say(&long), Err(BadMessage::Malformed { at: 8 + long.len() }));
+    let other = ToLauncher::parse(&head(ToRank::KIND));
+    assert_eq!(other, Err(BadMessage::Kind(ToRank::KIND)));
+}
+
+#[test]
+fn a_length_takes_no_memory() {
+    // A number of elements that would take more memory than there is, and none of them.
+    let many = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
+    let facts = Vec::<crate::managed::facts::Facts>::parse(&[&head(8)[..], &many].concat());
+    assert_eq!(facts, Err(BadMessage::Short));
+}
+
+#[test]
+fn options_of_one_name_are_refused() {
+    let options = Options::from([("a".into(), "1".into()), ("b".into(), "2".into())]);
+    let settings = Settings::new(1);
+    let welcome = Welcome { rank: Rank(0), settings, options, network: None };
+    let mut bytes = ToRank::Welcome(welcome).emit();
+    let second = bytes.iter().rposition(|byte| *byte == b'b').unwrap();
+    bytes[second] = b'a';
+    assert!(matches!(ToRank::parse(&bytes), Err(BadMessage::Malformed { .. })));
+}
+
+#[test]
+fn networks_that_do_not_fit_together_are_refused() {
+    let good = network(&[1, 1], 7, [1; 16], ([10, 0, 0, 2], 9).into());
+    let (options, settings) = (Options::new(), Settings::new(1));
+    let refusal = |network: Network| {
+        let network = Some(network);
+        let welcome = Welcome { rank: Rank(0), settings, options: options.clone(), network };
+        ToRank::parse(&ToRank::Welcome(welcome).emit()).map(drop)
+    };
+    assert_eq!(refusal(good.clone()), Ok(()));
+    let fewer = Network { addresses: good.addresses[..1].to_vec(), ..good.clone() };
+    assert_eq!(refusal(fewer), Err(BadMessage::Range("number of addresses")));
+    let beyond = Network { hosts: vec![0, RANKS_MAX], ..good.clone() };
+    assert_eq!(refusal(beyond), Err(BadMessage::Range("host")));
+    let datagrams = Network { protection: Protection::Datagrams, ..good.clone() };
+    assert_eq!(refusal(datagrams), Err(BadMessage::Range("protection")));
+    let many = Network { hosts: vec![0; 1025], addresses: vec![good.addresses[0]; 1025], ..good };
+    assert_eq!(refusal(many), Err(BadMessage::Range("count")));
 }
 
 #[test]

@@ -1,6 +1,9 @@
-//! Use of processor and memory, and snapshots as text.
+//! Use of processor and memory, and snapshots as bytes.
 
 use super::*;
+use crate::messages::tests::{check_any_body, check_whole};
+use proptest::collection::vec;
+use proptest::prelude::*;
 use weft_link::status::Awaited;
 
 #[test]
@@ -29,6 +32,17 @@ fn a_snapshot_is_read_as_it_was_written() {
     assert_eq!((&*rank.state, rank.since), ("waits for a reply", Some(1.5)));
     assert!(rank.counts == Some(counts) && rank.memory_bytes > 0);
     let snapshot = Snapshot { program: "ring".into(), seconds: 2.0, ranks: vec![rank] };
-    assert_eq!(Snapshot::parse(&snapshot.to_json()).unwrap(), snapshot);
-    assert!(Snapshot::parse(b"{").is_err());
+    check_whole(&snapshot);
+    let endless = Snapshot { seconds: f64::INFINITY, ..snapshot.clone() };
+    assert_eq!(Snapshot::parse(&endless.emit()), Err(BadMessage::Range("time")));
+    let untimely = RankNow { since: Some(f64::NAN), ..RankNow::default() };
+    let snapshot = Snapshot { ranks: vec![untimely], ..snapshot };
+    assert_eq!(Snapshot::parse(&snapshot.emit()), Err(BadMessage::Range("time")));
+}
+
+proptest! {
+    #[test]
+    fn any_body_is_a_snapshot_or_an_error(body in vec(any::<u8>(), 0..200)) {
+        check_any_body::<Snapshot>(&body);
+    }
 }

@@ -59,7 +59,18 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Protection of the bytes of packets, each more than the one before.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub enum Protection {
     /// A tag over what says how the frame is to be taken: the head of the frame, and of a long
     /// packet its header and the first bytes of its body. Nobody else gets in, and no frame counts

@@ -60,7 +60,7 @@ const _: () = {
 };
 
 /// Sizes of the segments of a job, which are the same for all ranks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Number of ranks, 1 to [`MAX_RANKS`].
     pub ranks: u16,

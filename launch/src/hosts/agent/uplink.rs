@@ -10,6 +10,7 @@ use super::AgentError;
 use crate::clock::Clock;
 use crate::hosts::BEAT;
 use crate::hosts::stream::Stream;
+use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::wait::{Waited, wait_for};
 

@@ -2,7 +2,6 @@ use super::super::card::Card;
 use super::super::tests::Store;
 use super::*;
 use crate::channel;
-use crate::messages::bytes::begin;
 use crate::messages::draw_job;
 use crate::mtu::Mtu;
 use rustix::fs::fstat;
@@ -147,17 +146,10 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
 
 /// Network that a rank would get of an interface, among so many.
 fn ethernet(interfaces: u16) -> Ethernet {
-    let mut bytes = begin(35);
-    bytes.extend(interfaces.to_le_bytes());
-    bytes.extend(vec![2; 6 * usize::from(interfaces)]);
     let plan =
         [2, 100, 100, 0, 0x80, 0x10, 2, 0, 0, 0, 0, 1, 0xdc, 0x0b, 0xb5, 0x91, 0x02, 0, 0, 1];
-    bytes.extend((plan.len() as u32).to_le_bytes());
-    bytes.extend(plan);
-    match ToPeer::parse(&bytes) {
-        Ok(ToPeer::Port(ethernet)) => ethernet,
-        other => panic!("{other:?}"),
-    }
+    let interfaces = vec![MacAddress([2; 6]); interfaces.into()];
+    Ethernet { interfaces, port: postcard::from_bytes(&plan).unwrap() }
 }
 
 /// Two ranks of a host, as each is known to the other.

@@ -1,5 +1,6 @@
 use super::super::tests::Store;
 use super::*;
+use crate::messages::tests::{check_any_body, check_whole};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::os::fd::BorrowedFd;
@@ -108,8 +109,8 @@ fn facts_that_are_not_those_of_the_cards_are_refused() {
     let all: Vec<Facts> = cards.iter().map(Facts::of).collect();
     let mut changed = all.clone();
     changed[0].mtu = Mtu::LEAST;
-    for (facts, what) in [(&changed[..], "set of facts"), (&all[..2], "number of facts")] {
-        exchange.store.values.insert((0, GROUP_FACTS.into()), emit(facts));
+    for (facts, what) in [(changed, "set of facts"), (all[..2].to_vec(), "number of facts")] {
+        exchange.store.values.insert((0, GROUP_FACTS.into()), facts.emit());
         let error = gather(Rank(1), 3, &mut own(), &mut exchange).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
     }
@@ -122,21 +123,14 @@ fn facts_are_read_as_they_were_written() {
     let mut group = vec![Facts::of(&card); GROUP.into()];
     group[1] = Facts::of(&bound);
     assert_eq!(group[1].only_core, Some(7));
-    let whole = emit(&group);
-    assert_eq!(parse(&whole), Ok(group.clone()));
-    for length in 0..whole.len() {
-        assert!(parse(&whole[..length]).is_err(), "{length} bytes");
-    }
+    check_whole(&group);
     let many = [group, vec![Facts::of(&card)]].concat();
-    assert_eq!(parse(&emit(&many)), Err(BadMessage::Range("count")));
+    assert_eq!(Vec::<Facts>::parse(&many.emit()), Err(BadMessage::Range("count")));
 }
 
 proptest! {
     #[test]
-    fn any_bytes_are_facts_or_an_error(bytes in vec(any::<u8>(), 0..200)) {
-        let bytes = [begin(FACTS), bytes].concat();
-        if let Ok(facts) = parse(&bytes) {
-            prop_assert_eq!(parse(&emit(&facts)), Ok(facts));
-        }
+    fn any_body_is_facts_or_an_error(body in vec(any::<u8>(), 0..200)) {
+        check_any_body::<Vec<Facts>>(&body);
     }
 }

@@ -1,4 +1,7 @@
 use super::*;
+use crate::messages::tests::{check_any_body, check_whole};
+use proptest::collection::vec;
+use proptest::prelude::*;
 use rustix::fs::fstat;
 use std::thread;
 use weft_link_shm::{Settings, create_memory};
@@ -134,8 +137,13 @@ fn a_rank_that_has_ended_is_named() {
 #[test]
 fn messages_to_peers_are_read_as_they_were_written() {
     for message in [ToPeer::Leaving, ToPeer::Hello { rank: Rank(1023), job: 9 }] {
-        let bytes = message.emit();
-        assert_eq!(ToPeer::parse(&bytes), Ok(message));
-        assert!(ToPeer::parse(&bytes[..bytes.len() - 1]).is_err());
+        check_whole(&message);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_body_is_for_a_peer_or_an_error(body in vec(any::<u8>(), 0..60)) {
+        check_any_body::<ToPeer>(&body);
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::messages::reached::tests::any_reached;
+use crate::messages::tests::{check_any_body, check_whole};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -20,20 +21,12 @@ fn record() -> impl Strategy<Value = Record> {
 proptest! {
     #[test]
     fn what_is_said_is_read_as_it_was_written(record in record()) {
-        let bytes = record.emit();
-        prop_assert_eq!(Record::parse(&bytes), Ok(record));
-        for length in 0..bytes.len() {
-            prop_assert!(Record::parse(&bytes[..length]).is_err(), "{} bytes", length);
-        }
-        let longer = [&bytes[..], &[0]].concat();
-        prop_assert_eq!(Record::parse(&longer), Err(BadMessage::Long));
+        check_whole(&record);
     }
 
     #[test]
-    fn any_bytes_are_said_or_an_error(bytes in vec(any::<u8>(), 0..60)) {
-        if let Ok(record) = Record::parse(&bytes) {
-            prop_assert_eq!(record.emit(), bytes);
-        }
+    fn any_body_is_said_or_an_error(body in vec(any::<u8>(), 0..60)) {
+        check_any_body::<Record>(&body);
     }
 }
 

@@ -2,7 +2,8 @@ use super::*;
 use crate::hosts::RemoteShell;
 use crate::messages::Options;
 use crate::messages::reached::tests::any_reached;
-use crate::roll::{Doing, STACKS};
+use crate::messages::tests::{check_any_body, check_changed, check_whole};
+use crate::roll::Doing;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::ffi::OsString;
@@ -220,33 +221,78 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
 
 proptest! {
     #[test]
-    fn parse_undoes_emit(to_agent in any_to_agent(), from_agent in any_from_agent()) {
-        prop_assert_eq!(ToAgent::parse(&to_agent.emit()), Ok(to_agent));
-        prop_assert_eq!(FromAgent::parse(&from_agent.emit()), Ok(from_agent));
+    fn messages_are_read_as_they_were_written(
+        to_agent in any_to_agent(),
+        from_agent in any_from_agent(),
+    ) {
+        check_whole(&to_agent);
+        check_whole(&from_agent);
     }
 
     #[test]
-    fn any_body_parses_to_what_it_emits_or_is_refused(kind in 30..86u16, body in vec(any::<u8>(), 0..200)) {
-        let bytes = [begin(kind), body].concat();
-        if let Ok(message) = ToAgent::parse(&bytes) {
-            prop_assert_eq!(ToAgent::parse(&message.emit()), Ok(message));
-        }
-        if let Ok(message) = FromAgent::parse(&bytes) {
-            prop_assert_eq!(message.emit(), bytes);
-        }
+    fn any_body_is_a_message_or_an_error(body in vec(any::<u8>(), 0..200)) {
+        check_any_body::<ToAgent>(&body);
+        check_any_body::<FromAgent>(&body);
     }
 
     #[test]
-    fn a_message_cut_short_is_refused(
+    fn a_changed_byte_is_a_message_or_an_error(
         to_agent in any_to_agent(),
         from_agent in any_from_agent(),
         at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
     ) {
-        let (to_agent, from_agent) = (to_agent.emit(), from_agent.emit());
-        let cut = |bytes: &Vec<u8>| at.index(bytes.len());
-        prop_assert_eq!(ToAgent::parse(&to_agent[..cut(&to_agent)]), Err(BadMessage::Short));
-        prop_assert_eq!(FromAgent::parse(&from_agent[..cut(&from_agent)]), Err(BadMessage::Short));
+        check_changed(&to_agent, at, byte);
+        check_changed(&from_agent, at, byte);
     }
+}
+
+#[test]
+fn what_is_out_of_range_is_named() {
+    let refusal = |message: FromAgent| FromAgent::parse(&message.emit()).unwrap_err();
+    let beyond = Rank(RANKS_MAX);
+    let ended = |rank, ending| FromAgent::Event(Event::Ended(vec![(rank, ending)]));
+    let now = RankNow { processor_seconds: -1.0, ..RankNow::default() };
+    let mut standing = Standing::outside(Rank(0), Doing::Computes);
+    standing.stack = Some("main".into());
+    let candidate = |address: [u8; 4], prefix_bits| Candidate {
+        interface: "eth0".into(),
+        address: address.into(),
+        prefix_bits,
+        mtu: Mtu::USUAL,
+    };
+    let (cores, name, candidates) = (1, String::new(), vec![candidate([10, 0, 0, 1], 33)]);
+    for (message, what) in [
+        (FromAgent::Event(Event::Joined(beyond)), "rank"),
+        (FromAgent::Output(beyond, Kind::Out, vec![]), "rank"),
+        (ended(beyond, Ending::Exited(0)), "rank"),
+        (ended(Rank(0), Ending::Exited(256)), "ending"),
+        (ended(Rank(0), Ending::Killed(0)), "ending"),
+        (FromAgent::Seen(1, vec![now]), "time"),
+        (FromAgent::Roll(1, vec![standing; STACKS + 1]), "count"),
+        (FromAgent::Stacks(1, vec![(Rank(0), String::new()); STACKS + 1]), "count"),
+        (FromAgent::Started(vec![1; usize::from(RANKS_MAX) + 1]), "count"),
+        (FromAgent::From(HOSTS_MAX as u16, vec![]), "host"),
+        (FromAgent::Lost(vec![HOSTS_MAX as u16], String::new()), "host"),
+        (FromAgent::Ready { cores, name, candidates }, "prefix"),
+    ] {
+        assert_eq!(refusal(message), BadMessage::Range(what));
+    }
+}
+
+#[test]
+fn long_texts_are_cut_wherever_they_are() {
+    let (long, kept) = ("x".repeat(TEXT_BYTES_MAX + 1), "x".repeat(TEXT_BYTES_MAX));
+    let sent = |message: FromAgent| FromAgent::parse(&message.emit()).unwrap();
+    let stacks = |stack: &String| FromAgent::Stacks(1, vec![(Rank(0), stack.clone())]);
+    assert_eq!(sent(stacks(&long)), stacks(&kept));
+    let roll = |stack: &String| {
+        let standing = Standing::outside(Rank(0), Doing::Sleeps);
+        FromAgent::Roll(1, vec![Standing { stack: Some(stack.clone()), ..standing }])
+    };
+    assert_eq!(sent(roll(&long)), roll(&kept));
+    let report = |words: &String| FromAgent::Event(Event::Report(Rank(0), words.clone()));
+    assert_eq!(sent(report(&long)), report(&kept));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use super::*;
 use std::os::fd::OwnedFd;
 
 use crate::hosts::RemoteShell;
-use crate::messages::BadMessage;
+use crate::messages::{BadMessage, Message as _};
 
 /// An agent with a host below it whose remote shell runs a script: its own connection, and the
 /// other end of that to its launcher. The thread is the relay.
