@@ -304,8 +304,8 @@ functions! {
     ) {
         let mut request = Handle(std::ptr::null_mut());
         let request = &raw mut request;
-        // SAFETY: these are the functions' types, and these are the caller's arguments, but for more
-        // types than it gave, which are there until the request has ended, as it has before this
+        // SAFETY: these are the functions' types, and these are the caller's arguments, or more
+        // types than those, which are there until the request has ended; it has before this
         // returns. A status that is null is of no interest to the caller.
         unsafe {
             let (Some(begin), Some(wait)) =

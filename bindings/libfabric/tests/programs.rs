@@ -6,6 +6,9 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 #[cfg(feature = "pypi")]
+#[path = "programs/applications.rs"]
+mod applications;
+#[cfg(feature = "pypi")]
 #[path = "programs/pypi.rs"]
 mod pypi;
 #[cfg(feature = "pypi")]
