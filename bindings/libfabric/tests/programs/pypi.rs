@@ -91,7 +91,7 @@ fn a_report_of_todays_mpich_adds_up() {
     let matrix = &report["traffic"]["matrix"];
     assert_eq!(matched, sum(matrix, "data_packets") + sum(matrix, "control_packets"));
     for rank in report["time"].as_array().unwrap() {
-        let parts = ["computing_ns", "waiting_ns", "handler_ns", "lost_ns"];
+        let parts = ["computing_ns", "waiting_ns", "asleep_ns", "handler_ns", "lost_ns"];
         let all: u64 = parts.iter().map(|part| count(&rank[part])).sum();
         assert_eq!(all, count(&rank["end_ns"]) - count(&rank["begin_ns"]), "{rank}");
     }
