@@ -285,14 +285,10 @@ fn agree(
     way: Option<(&Network, &UdpSocket)>,
     exchange: &mut dyn Exchange,
 ) -> Result<Option<Agreed>, JoinError> {
-    let far = match wish(facts, way.is_some(), exchange.name()) {
+    let possible = refused(facts).map_or(Ok(()), Err);
+    let far = match possible.and_then(|()| wish(facts, way.is_some(), exchange.name())) {
         Ok(far) => far,
-        Err(error) => {
-            // All ranks find the same in the same facts, and end, but not while the process manager
-            // still answers one of them.
-            let _ = exchange.fence();
-            return Err(error.into());
-        }
+        Err(error) => return Err(found_by_all(error, own, exchange)),
     };
     let Some((network, socket)) = way else { return Ok(None) };
     let agreed = match far {
@@ -351,6 +347,24 @@ impl Managed {
             let _ = writeln!(io::stderr(), "weft: {words}; the others end");
         }
     }
+}
+
+/// Error of all ranks, which find the same in the same facts, and end, but not before rank 0 has
+/// said why, nor while the process manager still answers one of them.
+fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn Exchange) -> JoinError {
+    let error = JoinError::FoundByAll(error);
+    if own == Rank(0) {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(io::stderr(), "weft: {error}");
+    }
+    let _ = exchange.fence();
+    error
+}
+
+/// The first rank to which the system refuses what it needs.
+fn refused(all: &[Facts]) -> Option<MeetError> {
+    let (rank, facts) = (0..).zip(all).find(|(_, facts)| !facts.refused.is_empty())?;
+    Some(MeetError::Refused { rank, host: facts.node.clone(), why: facts.refused.clone() })
 }
 
 /// Number of ranks; another type than a rank's own number.

@@ -46,9 +46,19 @@ pub enum JoinError {
     /// The ranks that a process manager started do not come together.
     #[error("cannot join the job: {0}")]
     Meet(#[from] MeetError),
+    /// All ranks find this in what they know of one another, and rank 0 has said it for all.
+    #[error("cannot join the job: {0}")]
+    FoundByAll(MeetError),
     /// The system refused.
     #[error("cannot join the job: {0}{advice}", advice = advice(.0))]
     System(#[from] io::Error),
+}
+
+impl JoinError {
+    /// True if it was said on standard error, for all ranks.
+    pub fn is_said(&self) -> bool {
+        matches!(self, JoinError::FoundByAll(_))
+    }
 }
 
 impl From<ReceiveError> for JoinError {

@@ -110,7 +110,9 @@ impl Job {
 
     fn join() -> Result<Arc<Self>> {
         let place = weft::join_packets().map_err(|error| {
-            eprintln!("weft: {error}");
+            if !error.is_said() {
+                eprintln!("weft: {error}");
+            }
             Refusal::UNREACHABLE
         })?;
         let packets = place.packets().of(Protocol::TAGGED);

@@ -28,6 +28,10 @@ const SUCCESS: c_int = 0;
 const OTHER: c_int = 16;
 /// `MPI_IN_PLACE`.
 const IN_PLACE: usize = 1;
+/// `MPI_CART`, `MPI_GRAPH` and `MPI_DIST_GRAPH`.
+const CARTESIAN: c_int = 1;
+const GRAPH: c_int = 2;
+const DISTRIBUTED: c_int = 3;
 
 type Extent = unsafe extern "C" fn(Handle, *mut Address, *mut Address) -> c_int;
 type Hindexed =
@@ -61,6 +65,9 @@ type Ialltoallw = unsafe extern "C" fn(
     Handle,
     *mut Handle,
 ) -> c_int;
+type Ask = unsafe extern "C" fn(Handle, *mut c_int) -> c_int;
+type AskOfRank = unsafe extern "C" fn(Handle, c_int, *mut c_int) -> c_int;
+type AskOfBoth = unsafe extern "C" fn(Handle, *mut c_int, *mut c_int, *mut c_int) -> c_int;
 type Wait = unsafe extern "C" fn(*mut Handle, *mut c_void) -> c_int;
 
 /// The MPI library's own function of this name; `None` if there is no MPI library.
@@ -164,6 +171,57 @@ macro_rules! functions {
     )* };
 }
 
+/// The most neighbours that a communicator's topology gives this rank, in or out; 0 without one.
+///
+/// # Safety
+/// It is a communicator.
+unsafe fn neighbours(comm: Handle) -> Option<usize> {
+    let (mut topology, mut one, mut other, mut is_weighted) = (0, 0, 0, 0);
+    // SAFETY: these are the functions' types, and all that they write to is here.
+    unsafe {
+        let succeeds = |status| (status == SUCCESS).then_some(());
+        succeeds(next::<Ask>(c"PMPI_Topo_test")?(comm, &raw mut topology))?;
+        match topology {
+            CARTESIAN => {
+                succeeds(next::<Ask>(c"PMPI_Cartdim_get")?(comm, &raw mut one))?;
+                one *= 2;
+            }
+            GRAPH => {
+                let mut rank = 0;
+                succeeds(next::<Ask>(c"PMPI_Comm_rank")?(comm, &raw mut rank))?;
+                let count = next::<AskOfRank>(c"PMPI_Graph_neighbors_count")?;
+                succeeds(count(comm, rank, &raw mut one))?;
+            }
+            DISTRIBUTED => {
+                let count = next::<AskOfBoth>(c"PMPI_Dist_graph_neighbors_count")?;
+                succeeds(count(comm, &raw mut one, &raw mut other, &raw mut is_weighted))?;
+            }
+            _ => {}
+        }
+    }
+    usize::try_from(one.max(other)).ok()
+}
+
+/// The types of an exchange with all ranks of a communicator that gives this one more neighbours
+/// than it has ranks, so many that there is one for each neighbour; `None` if there are enough.
+///
+/// # Safety
+/// There is a type for each rank, unless it is null.
+unsafe fn lengthened(kinds: *const Handle, comm: Handle) -> Option<Vec<Handle>> {
+    let mut ranks = 0;
+    // SAFETY: as the caller vouches; the number is here.
+    unsafe {
+        let neighbours = neighbours(comm).filter(|_| !kinds.is_null())?;
+        if next::<Ask>(c"PMPI_Comm_size")?(comm, &raw mut ranks) != SUCCESS {
+            return None;
+        }
+        let ranks = usize::try_from(ranks).ok().filter(|ranks| *ranks < neighbours)?;
+        let mut kinds = std::slice::from_raw_parts(kinds, ranks).to_vec();
+        kinds.resize(neighbours, *kinds.first()?);
+        Some(kinds)
+    }
+}
+
 /// Makes a persistent send by the library's function of this name.
 ///
 /// # Safety
@@ -237,7 +295,8 @@ functions! {
         }
     }
 
-    // By its other form at all ranks, because the two do not meet.
+    // By its other form at all ranks, because the two do not meet. Where there is a topology, that
+    // one keeps a type for each neighbour alive, however few types it was given.
     MPI_Alltoallw PMPI_Alltoallw (
         from: *const c_void, counts: *const c_int, at: *const c_int, kinds: *const Handle,
         to: *mut c_void, to_counts: *const c_int, to_at: *const c_int, to_kinds: *const Handle,
@@ -245,14 +304,20 @@ functions! {
     ) {
         let mut request = Handle(std::ptr::null_mut());
         let request = &raw mut request;
-        // SAFETY: these are the functions' types, and these are the caller's arguments; the request
-        // ends before this returns. A status that is null is of no interest to the caller.
+        // SAFETY: these are the functions' types, and these are the caller's arguments, or more
+        // types than those, which are there until the request has ended; it has before this
+        // returns. A status that is null is of no interest to the caller.
         unsafe {
             let (Some(begin), Some(wait)) =
                 (next::<Ialltoallw>(c"PMPI_Ialltoallw"), next::<Wait>(c"PMPI_Wait"))
             else {
                 return OTHER;
             };
+            let is_in_place = from.addr() == IN_PLACE;
+            let own = if is_in_place { None } else { lengthened(kinds, comm) };
+            let theirs = lengthened(to_kinds, comm);
+            let kinds = own.as_ref().map_or(kinds, |own| own.as_ptr());
+            let to_kinds = theirs.as_ref().map_or(to_kinds, |theirs| theirs.as_ptr());
             match begin(from, counts, at, kinds, to, to_counts, to_at, to_kinds, comm, request) {
                 SUCCESS => wait(request, std::ptr::null_mut()),
                 error => error,

@@ -3,11 +3,12 @@
    several kinds (open-mpi/ompi#11751). */
 
 #include <mpi.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
 
-enum { COUNT = 8, BEHIND = 4, ROOM = 64 };
+enum { COUNT = 8, BEHIND = 4, ROOM = 64, MOST = 8, DIMENSIONS = 6 };
 
 static int size, to, from;
 static int buffer[ROOM], got[ROOM];
@@ -75,6 +76,43 @@ static void sends(void)
             check(name, sender, all + sender * COUNT);   \
     } while (0)
 
+/* A topology may give a rank more neighbours than there are ranks: behind the types that there are lies none. */
+static void neighbours(void)
+{
+    int all[ROOM], ones[MOST], zeros[MOST], counts[MOST], bytes[MOST];
+    int sides[DIMENSIONS], is_round[DIMENSIONS], itself[2 * DIMENSIONS], ends[MOST], edges[MOST * 2 * DIMENSIONS];
+    int degree = 2 * DIMENSIONS;
+    MPI_Datatype types[2 * MOST * DIMENSIONS], ints_types[2 * MOST * DIMENSIONS];
+    MPI_Comm worlds[3];
+    for (int i = 0; i < size * degree; i++) {
+        types[i] = i < size ? behind : (MPI_Datatype)(uintptr_t)1;
+        ints_types[i] = i < size ? MPI_INT : (MPI_Datatype)(uintptr_t)1;
+        edges[i] = i / degree;
+    }
+    for (int i = 0; i < size; i++) {
+        ones[i] = 1;
+        zeros[i] = 0;
+        counts[i] = COUNT;
+        bytes[i] = (int)sizeof(int) * i * COUNT;
+        ends[i] = degree * (i + 1);
+    }
+    for (int i = 0; i < degree; i++)
+        itself[i] = rank;
+    for (int i = 0; i < DIMENSIONS; i++) {
+        sides[i] = i == 0 ? size : 1;
+        is_round[i] = 0;
+    }
+    MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, sides, is_round, 0, &worlds[0]);
+    MPI_Graph_create(MPI_COMM_WORLD, size, ends, edges, 0, &worlds[1]);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, itself, itself, degree, itself, itself, MPI_INFO_NULL, 0,
+                                   &worlds[2]);
+    for (int i = 0; i < 3; i++) {
+        EXCHANGES("MPI_Alltoallw among neighbours",
+                  MPI_Alltoallw(buffer, ones, zeros, types, all, counts, bytes, ints_types, worlds[i]));
+        MPI_Comm_free(&worlds[i]);
+    }
+}
+
 static void exchanges(void)
 {
     int *all = malloc(sizeof(int) * COUNT * size), *ones = malloc(sizeof(int) * size), *zeros = calloc(size, sizeof(int));
@@ -112,6 +150,7 @@ int main(int argc, char **argv)
     MPI_Type_commit(&behind);
     sends();
     exchanges();
+    neighbours();
     MPI_Type_free(&behind);
     MPI_Finalize();
     if (rank == 0)

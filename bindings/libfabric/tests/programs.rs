@@ -6,6 +6,9 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 #[cfg(feature = "pypi")]
+#[path = "programs/applications.rs"]
+mod applications;
+#[cfg(feature = "pypi")]
 #[path = "programs/pypi.rs"]
 mod pypi;
 #[cfg(feature = "pypi")]
@@ -272,6 +275,34 @@ fn a_rank_that_starts_others_is_told_at_once() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{text}");
     assert!(text.contains("is to reach a process of another job"), "{text}");
+}
+
+/// Runs a command without each of the system calls that every rank needs: one line names the call,
+/// and says what to do.
+fn refused_calls_are_named_once(command: &Command) {
+    let beside = tempfile::tempdir().unwrap();
+    let refusing = compile("cc", "refused.c", &[], &beside);
+    for call in ["memfd_create", "pidfd_open"] {
+        let mut refused = Command::new(&refusing);
+        refused.arg(call).arg(command.get_program()).args(command.get_args());
+        refused.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = refused.stdin(Stdio::null()).output().unwrap();
+        let both = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&both);
+        assert!(!output.status.success(), "{text}");
+        let said: Vec<_> = text.lines().filter(|line| line.contains("weft: cannot")).collect();
+        let advice = format!("; allow {call} in the container's system-call filter");
+        assert!(said.len() == 1 && said[0].ends_with(&advice), "{text}");
+    }
+}
+
+#[test]
+fn calls_that_a_filter_refuses() {
+    let folder = folder();
+    let program = compile(&open_mpi("mpicc"), "stock.c", &[], &folder);
+    refused_calls_are_named_once(weft(&[], "3", &folder).arg(&program));
+    let mut mpirun = on_weft(Command::new(open_mpi("mpirun")), "3", &folder);
+    refused_calls_are_named_once(mpirun.arg(&program));
 }
 
 #[test]

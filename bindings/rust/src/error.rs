@@ -48,6 +48,13 @@ pub enum Error {
     System(#[from] std::io::Error),
 }
 
+impl Error {
+    /// True if it was said on standard error, for all ranks.
+    pub fn is_said(&self) -> bool {
+        matches!(self, Error::Join(error) if error.is_said())
+    }
+}
+
 impl From<weft_endpoint::Error> for Error {
     fn from(error: weft_endpoint::Error) -> Self {
         Error::Messaging(error.into())

@@ -289,7 +289,9 @@ pub fn run_packets<O: Outcome>(program: impl FnOnce(&Packets) -> O) -> ExitCode 
     let job = match join_packets() {
         Ok(job) => job,
         Err(error) => {
-            eprintln!("weft: {error}");
+            if !error.is_said() {
+                eprintln!("weft: {error}");
+            }
             return ExitCode::FAILURE;
         }
     };

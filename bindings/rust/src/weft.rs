@@ -77,7 +77,9 @@ pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
     let weft = match join() {
         Ok(weft) => weft,
         Err(error) => {
-            eprintln!("weft: {error}");
+            if !error.is_said() {
+                eprintln!("weft: {error}");
+            }
             return ExitCode::FAILURE;
         }
     };

@@ -17,6 +17,7 @@ use crate::messages::hosts::Candidate;
 use crate::messages::parts::text;
 use crate::messages::{BadMessage, Message, check_protection, draw_job, ensure};
 use crate::mtu::Mtu;
+use crate::refused::first_refused;
 
 /// The variable that says how long packets between hosts may be.
 const MTU: &str = "WEFT_MTU";
@@ -69,6 +70,10 @@ pub(crate) struct Card {
     pub public_key: [u8; 32],
     /// True if it listens for TCP connections at its address, too.
     pub listens: bool,
+    /// Answer of the system to a call that it refuses to this process, and that every rank needs;
+    /// nothing if it refuses none.
+    #[serde(with = "text")]
+    pub refused: String,
 }
 
 impl Card {
@@ -100,6 +105,7 @@ impl Card {
             job,
             public_key,
             listens: false,
+            refused: first_refused().unwrap_or_default(),
         })
     }
 

@@ -58,6 +58,9 @@ pub(crate) struct Facts {
     pub protection: Option<Protection>,
     /// True if it listens for TCP connections at the port of its socket.
     pub listens: bool,
+    /// Answer of the system to a call that it refuses there; nothing if it refuses none.
+    #[serde(with = "text")]
+    pub refused: String,
 }
 
 impl Facts {
@@ -74,6 +77,7 @@ impl Facts {
             link: card.link.clone(),
             protection: card.protection,
             listens: card.listens,
+            refused: card.refused.clone(),
         }
     }
 }

