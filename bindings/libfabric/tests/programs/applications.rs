@@ -7,8 +7,6 @@ use super::*;
 const RANKS: &str = "4";
 /// Python of Debian, for which its modules are made.
 const PYTHON: &str = "/usr/bin/python3";
-/// Folder of PETSc's module, which is there for several kinds of numbers.
-const PETSC: &str = "lib/petscdir/petsc3.18";
 
 /// Folder with the libraries of Debian's packages for this machine.
 fn libraries() -> PathBuf {
@@ -21,7 +19,9 @@ fn with_libraries(mut mpirun: Command) -> Command {
     let paths = ["", "blas", "lapack"].map(|name| libraries.join(name).display().to_string());
     let all = installed("applications/usr");
     let machine = format!("{}-linux-gnu-real", std::env::consts::ARCH);
-    let petsc = all.join(PETSC).join(machine).join(modules);
+    // PETSc's module is with the rest of its version, for this kind of numbers.
+    let version = all.join("lib/petscdir").read_dir().unwrap().next().unwrap().unwrap();
+    let petsc = version.path().join(machine).join(modules);
     let found = format!("{}:{}", petsc.display(), all.join(modules).display());
     mpirun.arg("-x").arg(format!("LD_LIBRARY_PATH={}", paths.join(":")));
     mpirun.arg("-x").arg(format!("PYTHONPATH={found}"));
