@@ -61,7 +61,8 @@ fn median(name: &'static str, mut samples: Vec<Duration>) -> Option<Cost> {
 }
 
 /// Two threads on two cores that wake each other in turn, each asleep meanwhile; half a turn is a
-/// wake-up. `None` on a single core. A core that they cannot be put on makes it less sharp, no more.
+/// wake-up. `None` on a single core. A core that they cannot be put on makes it less sharp, no
+/// more.
 fn wake_up() -> Option<Cost> {
     let [first, second] = machine::two_cores()?;
     let (ping, pong) = (Bell::default(), Bell::default());

@@ -59,7 +59,9 @@ fn large_packets_leave_from_where_they_were_filled() {
         }
     }
     let counters = links[0].counters();
-    assert_eq!((counters.in_place, counters.sent.datagrams, counters.sent.calls), (200, 200, 20));
+    assert_eq!((counters.in_place, counters.sent.datagrams), (200, 200));
+    // A call for each flush; the kernel may stop in the middle of one, and is called again.
+    assert!((20..40).contains(&counters.sent.calls), "{} calls", counters.sent.calls);
     assert_eq!(counters.sent.crowded_out, 0);
     assert_eq!(links[1].counters().overrun, 0);
 }

@@ -218,5 +218,7 @@ fn groups_are_joined_for_as_long_as_the_attachment_is_there() {
     assert!(now.contains("030b0c0d0000"), "{now}");
     assert!(now.contains("030000070000") && now.contains("030000070001"), "{now}");
     drop(attached);
-    assert_eq!(groups(host), before);
+    // A child that another test starts meanwhile has its descriptors until it executes its program.
+    let left = (0..1000).map(|_| groups(host)).find(|left| *left == before);
+    assert!(left.is_some(), "{}", groups(host));
 }
