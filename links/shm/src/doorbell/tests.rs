@@ -21,7 +21,7 @@ mod loom_checks {
         /// Memory as it is made.
         fn of(ranks: usize) -> Self {
             let (groups, cold) = (groups_of(ranks), if all_are_hot(ranks) { 0 } else { u64::MAX });
-            let words = |count, value| (0..count).map(|_| Word::new(AtomicU64::new(value)));
+            let words = |count, value| (0..count).map(move |_| Word::new(AtomicU64::new(value)));
             let control = Control {
                 bells: (0..2).map(|_| AtomicU32::new(0)).collect(),
                 armed: Word::new(AtomicU32::new(0)),
