@@ -52,8 +52,9 @@ fn a_call_allocates_nothing() {
 fn what_is_allocated_is_counted() {
     let counted = allocations(|scratch| *scratch = vec![0; 100]);
     let (served, called) = (counted[0], counted[1]);
-    // The first calls of a round may be served before that is measured.
+    // The first calls of a round may be served before that is measured. A reply that has to wait
+    // for a credit takes memory, too, where other programs want the cores.
     let calls = (ROUNDS * OUTSTANDING) as u64;
-    assert!((calls - OUTSTANDING as u64..=calls).contains(&served), "{served} of {calls}");
+    assert!(served >= calls - OUTSTANDING as u64, "{served} of {calls}");
     assert_eq!(called, 0);
 }
