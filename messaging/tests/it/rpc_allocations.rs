@@ -5,10 +5,11 @@ use weft_messaging::rpc::{Client, Rpc, Service};
 use weft_messaging::{Barrier, Engine};
 use weft_threads::Job;
 
-/// Rounds of a sample: few, so that most pass without another program on the cores.
-const ROUNDS: usize = 10;
-/// Samples. Whoever waits for ten milliseconds, because another program has its core, sets a timer.
-const SAMPLES: usize = 200;
+/// Rounds of a sample: few, so that some pass without another program on the cores.
+const ROUNDS: usize = 2;
+/// Samples. A caller that waits for ten milliseconds, because another program has a core, sets a
+/// timer and asks the server, which takes memory at both.
+const SAMPLES: usize = 5000;
 const OUTSTANDING: usize = 8;
 
 /// Allocations of each rank during some rounds of calls, in the sample that has the fewest;
@@ -52,9 +53,8 @@ fn a_call_allocates_nothing() {
 fn what_is_allocated_is_counted() {
     let counted = allocations(|scratch| *scratch = vec![0; 100]);
     let (served, called) = (counted[0], counted[1]);
-    // The first calls of a round may be served before that is measured. A reply that has to wait
-    // for a credit takes memory, too, where other programs want the cores.
+    // The first calls of a round may be served before that is measured.
     let calls = (ROUNDS * OUTSTANDING) as u64;
-    assert!(served >= calls - OUTSTANDING as u64, "{served} of {calls}");
+    assert!((calls - OUTSTANDING as u64..=calls).contains(&served), "{served} of {calls}");
     assert_eq!(called, 0);
 }
