@@ -110,9 +110,7 @@ impl Job {
 
     fn join() -> Result<Arc<Self>> {
         let place = weft::join_packets().map_err(|error| {
-            if !error.is_said() {
-                eprintln!("weft: {error}");
-            }
+            error.say();
             Refusal::UNREACHABLE
         })?;
         let packets = place.packets().of(Protocol::TAGGED);

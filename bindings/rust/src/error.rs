@@ -49,9 +49,11 @@ pub enum Error {
 }
 
 impl Error {
-    /// True if it was said on standard error, for all ranks.
-    pub fn is_said(&self) -> bool {
-        matches!(self, Error::Join(error) if error.is_said())
+    /// Says on standard error why this process could not join, unless one rank has said it for all.
+    pub fn say(&self) {
+        if !matches!(self, Error::Join(error) if error.is_said()) {
+            eprintln!("weft: {self}");
+        }
     }
 }
 

@@ -289,9 +289,7 @@ pub fn run_packets<O: Outcome>(program: impl FnOnce(&Packets) -> O) -> ExitCode 
     let job = match join_packets() {
         Ok(job) => job,
         Err(error) => {
-            if !error.is_said() {
-                eprintln!("weft: {error}");
-            }
+            error.say();
             return ExitCode::FAILURE;
         }
     };

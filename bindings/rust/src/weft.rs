@@ -77,9 +77,7 @@ pub fn run<O: Outcome>(program: impl FnOnce(Weft) -> O) -> ExitCode {
     let weft = match join() {
         Ok(weft) => weft,
         Err(error) => {
-            if !error.is_said() {
-                eprintln!("weft: {error}");
-            }
+            error.say();
             return ExitCode::FAILURE;
         }
     };

@@ -17,13 +17,20 @@ pub(crate) fn check_whole<M: Message + PartialEq + Debug>(message: &M) {
     assert_eq!(M::parse(&[&bytes[..], &[0]].concat()), Err(BadMessage::Long));
 }
 
-/// Checks that any bytes behind a good head are a message or an error.
-pub(crate) fn check_any_body<M: Message + PartialEq + Debug>(body: &[u8]) {
+/// Checks that bytes of strangers are a message or an error: these behind a good head, and each of
+/// them in the place of a byte of `message`.
+pub(crate) fn check_foreign<M: Message + PartialEq + Debug>(message: &M, body: &[u8]) {
     read::<M>(&[&head(M::KIND), body].concat());
+    let bytes = message.emit();
+    for (number, byte) in body.iter().enumerate() {
+        let mut changed = bytes.clone();
+        changed[number * bytes.len() / body.len()] = *byte;
+        read::<M>(&changed);
+    }
 }
 
-/// Checks that a message in which a byte is another is a message or an error.
-pub(crate) fn check_changed<M: Message + PartialEq + Debug>(
+/// A message in which a byte is another, if it is one.
+fn check_changed<M: Message + PartialEq + Debug>(
     message: &M,
     at: prop::sample::Index,
     byte: u8,
@@ -113,9 +120,13 @@ proptest! {
     }
 
     #[test]
-    fn any_body_is_a_message_or_an_error(body in vec(any::<u8>(), 0..200)) {
-        check_any_body::<ToRank>(&body);
-        check_any_body::<ToLauncher>(&body);
+    fn any_body_is_a_message_or_an_error(
+        to_rank in prop_oneof![any_welcome(), any_welcome_of_hosts(), any_start()],
+        to_launcher in any_to_launcher(),
+        body in vec(any::<u8>(), 0..200),
+    ) {
+        check_foreign(&to_rank, &body);
+        check_foreign(&to_launcher, &body);
     }
 
     #[test]

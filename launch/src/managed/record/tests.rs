@@ -1,6 +1,6 @@
 use super::*;
 use crate::messages::reached::tests::any_reached;
-use crate::messages::tests::{check_any_body, check_whole};
+use crate::messages::tests::{check_foreign, check_whole};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -25,8 +25,8 @@ proptest! {
     }
 
     #[test]
-    fn any_body_is_said_or_an_error(body in vec(any::<u8>(), 0..60)) {
-        check_any_body::<Record>(&body);
+    fn any_body_is_said_or_an_error(record in record(), body in vec(any::<u8>(), 0..60)) {
+        check_foreign(&record, &body);
     }
 }
 
