@@ -25,7 +25,7 @@ Checks of this repository.
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
   cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
   cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
-  cargo run -p xtask -- test    all tests, programs of them side by side, or those of --package NAME
+  cargo run -p xtask -- test    all tests, jobs of them side by side, or those of --package NAME
   cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
 
 fn main() -> ExitCode {

@@ -1,14 +1,18 @@
-//! All tests of the workspace, programs of them side by side.
+//! All tests of the workspace, jobs of them side by side.
 //!
 //! Cargo runs one program of tests after the other, most of which wait more than they compute. Here
 //! Cargo is asked how it would run each (it hands them to a *runner*, which is this program and
-//! writes down the words, the folder and the environment), and then several run at once. What each
-//! writes is kept until it has ended, and printed as a whole. Those in [`ALONE`] run afterwards,
-//! one after the other.
+//! writes down the words, the folder and the environment), and then several run at once. A program
+//! in [`SPLIT`] runs several times, for the tests of one of its modules each. What each job writes
+//! is kept until it has ended, and printed as a whole. Those in [`ALONE`] run afterwards, one after
+//! the other.
 
+mod job;
+mod modules;
 mod recorded;
 
 use anyhow::{Context, Result, bail, ensure};
+use job::{Job, can_own_shared_memory};
 use recorded::Recorded;
 pub use recorded::record;
 use std::fs;
@@ -20,19 +24,27 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// Programs of tests that stand no neighbour, by the folder of their crate and their name, and why.
-const ALONE: [(&str, &str, &str); 6] = [
-    ("cli", "across", ALL_SHARED_MEMORY),
-    ("cli", "loss", ALL_SHARED_MEMORY),
-    ("launch", "descriptors", ALL_SHARED_MEMORY),
+/// Programs of which each module is a job, by the folder of their crate and their name: what one
+/// module wants of the machine is not what the others want, nor do they end at once.
+const SPLIT: [(&str, &str); 3] = [("bindings/c", "it"), ("cli", "it"), ("launch", "it")];
+
+/// Jobs that stand no neighbour, by the folder of their crate and the name of their module, or of
+/// their program if that is not split, and why.
+const ALONE: [(&str, &str, &str); 4] = [
+    ("cli", "loss", "has ranks name who was killed within 3 s, and compares all of /dev/shm"),
     ("cli", "crawlers", "tells ranks that wait for a core from those that are slow"),
     ("cli", "programs", "has ranks on networks that are given up after 0.8 s of silence"),
     ("cli", "compare", "has ranks of libraries that never give a core away"),
 ];
+
+/// Jobs that have a `/dev/shm` of their own, beside the others, or run alone where the system gives
+/// them none.
+const OWN_SHARED_MEMORY: [(&str, &str); 2] = [("cli", "across"), ("launch", "descriptors")];
 const ALL_SHARED_MEMORY: &str = "compares all names in /dev/shm, where others put files, too";
 
-/// Programs that take longest, which begin first: whoever begins last ends last.
-const LONGEST: [(&str, &str); 5] = [
+/// Jobs that take longest, which begin first: whoever begins last ends last.
+const LONGEST: [(&str, &str); 6] = [
+    ("cli", "across"),
     ("bindings/c", "programs"),
     ("cli", "middle"),
     ("cli", "bench"),
@@ -40,7 +52,7 @@ const LONGEST: [(&str, &str); 5] = [
     ("cli", "xdp"),
 ];
 
-/// Programs at once for each core: most wait for one another, for the kernel, for timers.
+/// Jobs at once for each core: most wait for one another, for the kernel, for timers.
 const PER_CORE: f64 = 1.0;
 
 /// Runs the tests of these packages, as Cargo is told of them (`--package weft-wire`).
@@ -49,14 +61,18 @@ const PER_CORE: f64 = 1.0;
 /// Some have failed, or cannot be run.
 pub fn run(root: &Path, packages: &[&str]) -> Result<()> {
     let folder = root.join("target/suite");
-    let programs = record_all(root, packages, &folder)?;
-    let mut all: Vec<Job> = programs.into_iter().map(Job::Program).collect();
+    let mut all = jobs(root, record_all(root, packages, &folder)?)?;
     all.push(Job::Documentation(packages));
     let place = |job: &Job| LONGEST.iter().position(|long| job.is(root, *long));
     all.sort_by_key(|job| place(job).unwrap_or(LONGEST.len()));
+    let own_shared_memory = can_own_shared_memory();
+    if own_shared_memory {
+        all.iter_mut().filter(|job| compares(job, root)).for_each(Job::own_shared_memory);
+    }
     let reason = |job: &Job| {
         let mut known = ALONE.iter().filter(|(folder, name, _)| job.is(root, (folder, name)));
-        known.next().map(|(.., reason)| *reason)
+        let other = (!own_shared_memory && compares(job, root)).then_some(ALL_SHARED_MEMORY);
+        known.next().map(|(.., reason)| *reason).or(other)
     };
     let (alone, beside): (Vec<_>, Vec<_>) = all.into_iter().partition(|job| reason(job).is_some());
     for job in &alone {
@@ -68,66 +84,52 @@ pub fn run(root: &Path, packages: &[&str]) -> Result<()> {
     run_some(root, beside, (cores as f64 * PER_CORE).ceil() as usize, &mut report)?;
     run_some(root, alone, 1, &mut report)?;
     println!(
-        "{} tests passed in {} programs, in {:.0} s",
+        "{} tests passed in {} jobs, in {:.0} s",
         report.passed,
-        report.programs,
+        report.jobs,
         started.elapsed().as_secs_f64()
     );
     ensure!(report.failed.is_empty(), "tests failed in {}", report.failed.join(", "));
     Ok(())
 }
 
-/// A process that runs tests.
-enum Job<'a> {
-    Program(Recorded),
-    /// Examples in comments of these packages, which Cargo builds and runs.
-    Documentation(&'a [&'a str]),
+/// Jobs of all programs.
+fn jobs<'a>(root: &Path, programs: Vec<Recorded>) -> Result<Vec<Job<'a>>> {
+    let mut jobs = Vec::new();
+    for program in programs {
+        let is_split = |(folder, name): (&str, &str)| {
+            program.folder_in(root) == Path::new(folder) && program.name() == name
+        };
+        match SPLIT.into_iter().any(is_split) {
+            true => jobs.extend(Job::split(&program)?),
+            false => jobs.push(Job::whole(program)),
+        }
+    }
+    Ok(jobs)
 }
 
-impl Job<'_> {
-    fn name(&self, root: &Path) -> String {
-        match self {
-            Job::Program(program) => {
-                let folder = program.folder.strip_prefix(root).unwrap_or(&program.folder);
-                format!("{} of {}", program.name(), folder.display())
-            }
-            Job::Documentation(_) => "examples in comments".into(),
-        }
-    }
-
-    fn is(&self, root: &Path, (folder, name): (&str, &str)) -> bool {
-        self.name(root) == format!("{name} of {folder}")
-    }
-
-    fn command(&self, root: &Path) -> Command {
-        match self {
-            Job::Program(program) => program.command(),
-            Job::Documentation(packages) => {
-                let mut command = Command::new("cargo");
-                command.args(["test", "--locked", "--doc"]).args(*packages).current_dir(root);
-                command
-            }
-        }
-    }
+/// True if it compares all names in `/dev/shm`.
+fn compares(job: &Job, root: &Path) -> bool {
+    OWN_SHARED_MEMORY.iter().any(|own| job.is(root, *own))
 }
 
 /// Counts of all that have ended, and names of those that failed.
 #[derive(Default)]
 struct Report {
-    programs: usize,
+    jobs: usize,
     passed: u64,
     failed: Vec<String>,
 }
 
 impl Report {
-    /// Prints what a program has written, and remembers how it ended.
+    /// Prints what a job has written, and remembers how it ended.
     fn add(&mut self, name: String, seconds: f64, output: &Output) -> io::Result<()> {
         let mut to = io::stdout().lock();
         writeln!(to, "\n     Running {name} ({seconds:.1} s)")?;
         to.write_all(&output.stdout)?;
         to.write_all(&output.stderr)?;
         to.flush()?;
-        self.programs += 1;
+        self.jobs += 1;
         self.passed += passed(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() {
             writeln!(to, "{name}: {}", output.status)?;
@@ -137,7 +139,7 @@ impl Report {
     }
 }
 
-/// Number of tests that have passed, by the closing lines of what a program has written.
+/// Number of tests that have passed, by the closing lines of what a job has written.
 fn passed(text: &str) -> u64 {
     let closing = text.lines().filter_map(|line| line.strip_prefix("test result: "));
     let counts = closing

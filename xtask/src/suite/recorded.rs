@@ -12,8 +12,9 @@ use std::process::{Command, Stdio};
 const END: u8 = 0;
 
 /// A program, and all that it is to be given.
+#[derive(Clone)]
 pub struct Recorded {
-    pub folder: PathBuf,
+    folder: PathBuf,
     words: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
 }
@@ -67,11 +68,16 @@ impl Recorded {
         file.rsplit_once('-').map_or(&*file, |(name, _)| name).to_owned()
     }
 
-    /// The command that runs it as Cargo would.
-    pub fn command(&self) -> Command {
-        let program = self.words.first().map_or(OsStr::new(""), OsString::as_os_str);
-        let mut command = Command::new(program);
-        command.args(self.words.iter().skip(1)).current_dir(&self.folder);
+    /// Folder of its crate, from the root of the repository.
+    pub fn folder_in(&self, root: &Path) -> &Path {
+        self.folder.strip_prefix(root).unwrap_or(&self.folder)
+    }
+
+    /// The command that runs it as Cargo would, with these words before all of its own.
+    pub fn command(&self, before: &[&str]) -> Command {
+        let mut words = before.iter().map(OsStr::new).chain(self.words.iter().map(|word| &**word));
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).current_dir(&self.folder);
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null());
         command
