@@ -129,7 +129,7 @@ test-mpi: setup
 	    -- pypi:: suites:: applications:: --test-threads 1 --nocapture
 	$(CARGO) build --locked --workspace --bins
 	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-link-conformance --features pypi --test it -- fabric::
-	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-cli --features pypi --test fabric -- --test-threads 1
+	$(WITH_TODAYS_LIBFABRIC) $(CARGO) test --locked --package weft-cli --features pypi --test it -- fabric:: --test-threads 1
 
 bench:
 	@./setup bench
@@ -223,17 +223,18 @@ soak:
 	@$(MEASURE) --quiet --package weft-soak
 	@$(MEASURED)/weft-soak --packets 1000000000 --faults 300000000 --minutes 25
 	@$(MEASURED)/weft-soak --adaptive --packets 1 --faults 0
-	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test loss -- --nocapture
+	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test it -- loss:: --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
 	$(CARGO) build --locked --release --package weft-net --package weft-water
 	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
-	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test across \
-	    -- ends:: --nocapture --test-threads 1
-	$(CARGO) test --locked --release --package weft-launch --test tree -- --ignored --nocapture
-	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-cli --test resources -- stopped --nocapture
-	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test across -- kills:: --nocapture
-	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test middle -- --nocapture
+	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test it \
+	    -- across::ends:: --nocapture --test-threads 1
+	$(CARGO) test --locked --release --package weft-launch --test it -- tree:: --ignored --nocapture
+	WEFT_STOP_S=60 $(CARGO) test --locked --release --package weft-cli --test it \
+	    -- resources::a_rank_that_is_stopped resources::a_rank_that_stays_stopped --nocapture
+	WEFT_KILLS=10000 $(CARGO) test --locked --release --package weft-cli --test it -- across::kills:: --nocapture
+	WEFT_FRAMES=100000000 $(CARGO) test --locked --release --package weft-cli --test it -- middle:: --nocapture
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it objects
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it linda

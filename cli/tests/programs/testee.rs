@@ -12,11 +12,8 @@
 
 #![forbid(unsafe_code)]
 
-#[path = "busy.rs"]
 mod busy;
-#[path = "checked.rs"]
 mod checked;
-#[path = "exchange.rs"]
 mod exchange;
 
 use std::process::ExitCode;

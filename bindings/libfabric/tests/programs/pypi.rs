@@ -66,7 +66,7 @@ fn todays_mpich() {
     }
 }
 
-/// Report of an MPICH program's trace, as that of an Open MPI program (`cli/tests/pages.rs`).
+/// Report of an MPICH program's trace, as that of an Open MPI program (`cli/tests/it/pages.rs`).
 #[test]
 fn a_report_of_todays_mpich_adds_up() {
     let folder = folder();

@@ -1,7 +1,8 @@
 //! The suite over libfabric, with providers for ordinary hosts that Debian's has.
 //!
 //! Not with `shm`: there an endpoint that is closed takes memory away from others of the same
-//! process, which may crash. Ranks that are processes are tested over it in `cli/tests/fabric.rs`.
+//! process, which may crash. Ranks that are processes are tested over it in
+//! `cli/tests/it/fabric.rs`.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;

@@ -1,0 +1,99 @@
+//! The code in the guide is the code of the examples: a block that names a file is a part of it.
+//!
+//! Such a block begins with three backquotes and `rust FILE` or `c FILE`, from the root of the
+//! repository. Where it leaves something out it says `// ...` on a line of its own; what stands
+//! between is in the file, in this order, as it is but for the indentation.
+
+use std::path::Path;
+
+/// The code blocks of `page` that name a file, with it.
+fn blocks(page: &str) -> Vec<(String, Vec<String>)> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(opening) = line.strip_prefix("```") {
+            let body: Vec<_> =
+                lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect();
+            if let Some((_, file)) = opening.split_once(' ') {
+                blocks.push((file.to_owned(), body));
+            }
+        }
+    }
+    blocks
+}
+
+/// Lines without what indents all of them, and without blank lines around.
+fn unindented(lines: &[&str]) -> Vec<String> {
+    let indent = |line: &&str| line.len() - line.trim_start().len();
+    let least = lines.iter().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let plain: Vec<_> = lines.iter().map(|line| line.get(least..).unwrap_or("").into()).collect();
+    let blank = |line: &String| line.is_empty();
+    let begin = plain.iter().position(|line| !blank(line)).unwrap_or(0);
+    let end = plain.iter().rposition(|line| !blank(line)).map_or(0, |last| last + 1);
+    plain[begin..end].to_vec()
+}
+
+/// Line behind `part` in `file`, if it is there.
+fn find(file: &[&str], part: &[&str]) -> Option<usize> {
+    let wanted = unindented(part);
+    assert!(!wanted.is_empty(), "a part without code");
+    let starts = 0..(file.len() + 1).saturating_sub(wanted.len());
+    starts
+        .map(|at| at + wanted.len())
+        .find(|end| unindented(&file[end - wanted.len()..*end]) == wanted)
+}
+
+/// The first part of `block` that is not in `file`, in order.
+fn missing(block: &[String], file: &str) -> Option<String> {
+    let file: Vec<_> = file.lines().collect();
+    let block: Vec<_> = block.iter().map(String::as_str).collect();
+    let mut from = 0;
+    for part in block.split(|line| line.trim() == "// ...") {
+        match find(&file[from..], part) {
+            Some(end) => from += end,
+            None => return Some(part.join("\n")),
+        }
+    }
+    None
+}
+
+#[test]
+fn code_in_the_guide_is_code_of_the_examples() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut compared = 0;
+    for page in std::fs::read_dir(root.join("docs/guide")).unwrap() {
+        let page = page.unwrap().path();
+        let text = std::fs::read_to_string(&page).unwrap();
+        for (file, block) in blocks(&text) {
+            let code = std::fs::read_to_string(root.join(&file))
+                .unwrap_or_else(|error| panic!("{}: {file}: {error}", page.display()));
+            if let Some(part) = missing(&block, &code) {
+                panic!("{}: this is not in {file}:\n{part}", page.display());
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared >= 10, "only {compared} blocks of the guide name a file");
+}
+
+#[test]
+fn every_example_is_in_the_guide() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    let pages = std::fs::read_dir(guide).unwrap();
+    let text: String =
+        pages.map(|page| std::fs::read_to_string(page.unwrap().path()).unwrap()).collect();
+    for example in weft_examples::ALL {
+        let block = format!("```rust apps/examples/src/{}.rs\n", example.name);
+        assert!(text.contains(&block), "{} is not explained", example.name);
+    }
+}
+
+#[test]
+fn what_differs_is_found() {
+    let file = "fn a() {\n    one();\n    two();\n    three();\n}\n";
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(missing(&lines("two();\nthree();"), file), None);
+    assert_eq!(missing(&lines("fn a() {\n    one();\n    // ...\n    three();\n}"), file), None);
+    assert_eq!(missing(&lines("two();\n// ...\none();"), file), Some("one();".into()));
+    assert_eq!(missing(&lines("two();\n    three();"), file), Some("two();\n    three();".into()));
+}

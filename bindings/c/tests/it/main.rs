@@ -1,0 +1,8 @@
+//! All in one binary, which is linked sooner than one for each module. `make test` runs each module
+//! in a process of its own.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod install;
+mod pages;
+mod programs;

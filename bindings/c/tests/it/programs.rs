@@ -1,0 +1,308 @@
+//! C programs: compiled as their authors would, run as jobs, and looked at by the tools for C.
+//!
+//! The library and `weft` are built with the workspace (`make test` does that first).
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
+
+const CHECKED: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+const SANITIZED: [&str; 3] =
+    ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+/// Leaves out what is only "possibly" lost: blocks of threads that live as long as the process.
+const VALGRIND: [&str; 5] = [
+    "valgrind",
+    "--quiet",
+    "--error-exitcode=9",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,indirect",
+];
+/// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
+/// a figure that differs from run to run.
+const PROGRAMS: [(&str, u32, &[&str]); 30] = [
+    (
+        "examples/hello.c",
+        3,
+        &[
+            "from rank 0: good morning",
+            "from rank 0: good morning",
+            "from rank 1: good morning",
+            "from rank 1: good morning",
+            "from rank 2: good morning",
+            "from rank 2: good morning",
+        ],
+    ),
+    ("examples/ring.c", 4, &["1000 rounds of 4 ranks, # us a hop"]),
+    ("examples/pingpong.c", 2, &["1000 rounds, # us each"]),
+    ("examples/pipeline.c", 3, &["4194304 bytes through 3 ranks, sum 534773760"]),
+    (
+        "examples/counter.c",
+        2,
+        &["rank 0: the tickets add up to 4999950000", "rank 1: the tickets add up to 4999950000"],
+    ),
+    (
+        "examples/replicas.c",
+        3,
+        &[
+            "rank 0: the balance is what all have paid",
+            "rank 1: the balance is what all have paid",
+            "rank 2: the balance is what all have paid",
+        ],
+    ),
+    (
+        "examples/pi.c",
+        2,
+        &["rank 0: pi is 3.141592654, nearly", "rank 1: pi is 3.141592654, nearly"],
+    ),
+    ("examples/heat.c", 3, &["3000 cells hold # degrees"]),
+    ("examples/rows.c", 3, &["64 rows add up to 1006992000"]),
+    ("examples/jobs.c", 4, &["100 jobs were taken, by 4 ranks, and come to 5050"]),
+    (
+        "examples/tasks.c",
+        3,
+        &["below 100000 the longest chain begins with 77031 and has 350 steps"],
+    ),
+    ("tests/errors.c", 2, &[]),
+    ("tests/forks.c", 2, &[]),
+    ("tests/joins.c", 1, &[]),
+    ("tests/joins.c", 2, &[]),
+    ("tests/packets.c", 2, &[]),
+    ("tests/threads.c", 2, &[]),
+    ("tests/calls.c", 2, &[]),
+    ("tests/orders.c", 3, &[]),
+    ("tests/collectives.c", 3, &[]),
+    ("tests/rendezvous.c", 2, &[]),
+    ("tests/regions.c", 3, &[]),
+    ("tests/puts.c", 2, &[]),
+    ("tests/objects.c", 1, &[]),
+    ("tests/objects.c", 2, &[]),
+    ("tests/objects.c", 4, &[]),
+    ("tests/processes.c", 1, &[]),
+    ("tests/processes.c", 3, &[]),
+    ("tests/linda.c", 1, &[]),
+    ("tests/linda.c", 3, &[]),
+];
+
+/// Test of simulated ranks, which runs by itself.
+const SIMULATION: &str = "tests/simulation.c";
+
+/// The headers.
+const HEADERS: [&str; 3] = ["include/weft.h", "include/weft-objects.h", "include/weft-sim.h"];
+
+/// The folder that Cargo builds into.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.ancestors().nth(2).unwrap().to_path_buf();
+    for file in ["weft", "libweft.so", "libweft.a"] {
+        let path = folder.join(file);
+        assert!(path.exists(), "{} is not built: cargo build --workspace", path.display());
+    }
+    folder
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command and returns what it wrote; it has to succeed.
+fn run(command: &mut Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let (text, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{text}{errors}", output.status);
+    text.into_owned()
+}
+
+/// A folder for programs, with the library under the name that they look for.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(built().join("libweft.so"), folder.path().join("libweft.so.0")).unwrap();
+    folder
+}
+
+/// Compiles and links a program, and returns its path.
+fn compile(source: &str, flags: &[&str], folder: &TempDir) -> PathBuf {
+    let program = folder.path().join("program");
+    let shared = [format!("-L{}", built().display()), "-lweft".into()];
+    let mut command = Command::new("cc");
+    command
+        .args(CHECKED)
+        .args(["-g", "-pthread"])
+        .args(flags)
+        .arg("-I")
+        .arg(here().join("include"));
+    command.arg(here().join(source)).arg("-o").arg(&program);
+    command.args(shared).arg(format!("-Wl,-rpath,{}", folder.path().display()));
+    run(&mut command);
+    program
+}
+
+/// Runs a program on so many ranks, under `wrapper`, and checks what they write.
+fn run_job(program: &Path, ranks: u32, wrapper: &[&str], expected: &[&str]) {
+    let mut command = Command::new(built().join("weft"));
+    command.args(["run", "-n", &ranks.to_string(), "--"]).args(wrapper).arg(program);
+    let text = run(&mut command);
+    let mut lines: Vec<String> = text.lines().map(without_figures).collect();
+    lines.sort();
+    assert_eq!(lines, expected, "{}", program.display());
+}
+
+/// A line with a `#` for each word that is a number with a point.
+fn without_figures(line: &str) -> String {
+    let figure = |word: &&str| word.contains('.') && word.parse::<f64>().is_ok();
+    line.split(' ').map(|word| if figure(&word) { "#" } else { word }).collect::<Vec<_>>().join(" ")
+}
+
+/// Program whose ranks fork. A child has the memory of its parent and none of its threads, so that
+/// what those hold counts as lost there: it is run where nothing looks for leaks.
+const FORKS: &str = "tests/forks.c";
+
+/// Runs the programs in that folder, two at once: each waits more than it computes.
+fn run_all(sources: &str, flags: &[&str], wrapper: &[&str]) {
+    let next = AtomicUsize::new(0);
+    let looks_for_leaks = !wrapper.is_empty() || flags == SANITIZED;
+    let is_run = |path: &str| path.starts_with(sources) && !(looks_for_leaks && path == FORKS);
+    let programs: Vec<_> = PROGRAMS.iter().filter(|(path, ..)| is_run(path)).collect();
+    let take = || programs.get(next.fetch_add(1, Ordering::Relaxed));
+    let run_on = || {
+        while let Some((source, ranks, expected)) = take() {
+            let folder = folder();
+            run_job(&compile(source, flags, &folder), *ranks, wrapper, expected);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(run_on);
+        run_on();
+    });
+}
+
+#[test]
+fn programs_compile_without_a_warning_and_run() {
+    run_all("", &["-O2"], &[]);
+}
+
+/// The tests, which call every function; the examples call none besides.
+#[test]
+fn programs_are_clean_under_valgrind() {
+    run_all("tests/", &["-O1"], &VALGRIND);
+}
+
+#[test]
+fn programs_are_clean_under_the_sanitizers() {
+    run_all("", &SANITIZED, &[]);
+}
+
+/// Those ranks of which it shows that they wait for ever are not freed, so nothing looks for leaks.
+#[test]
+fn simulated_ranks_run_in_one_process() {
+    let folder = folder();
+    let program = compile(SIMULATION, &["-O2"], &folder);
+    assert_eq!(run(&mut Command::new(program)), "simulated\n");
+}
+
+#[test]
+fn the_first_program_of_the_guide_runs() {
+    let guide = std::fs::read_to_string(here().join("../../docs/guide/c.md")).unwrap();
+    let (_, program) = guide.split_once("```c\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let folder = folder();
+    let source = folder.path().join("first.c");
+    std::fs::write(&source, program).unwrap();
+    let heard = ["rank 0 heard 2", "rank 1 heard 0", "rank 2 heard 1"];
+    run_job(&compile(source.to_str().unwrap(), &[], &folder), 3, &[], &heard);
+}
+
+#[test]
+fn a_program_without_a_launcher_joins_once_too() {
+    let folder = folder();
+    run(&mut Command::new(compile("tests/joins.c", &["-O2"], &folder)));
+}
+
+#[test]
+fn survivors_of_a_lost_rank_are_told() {
+    for program in ["tests/lost.c", "tests/orphans.c"] {
+        rank_2_is_lost(program);
+    }
+}
+
+/// Runs a program of three ranks of which rank 2 kills itself.
+fn rank_2_is_lost(program: &str) {
+    let folder = folder();
+    let program = compile(program, &["-O2"], &folder);
+    let mut command = Command::new(built().join("weft"));
+    // The library ends a survivor that does not do so by itself within that time.
+    command.args(["run", "-n", "3", "--grace", "10", "--"]).arg(program).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("rank 2"), "{errors}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["rank 0: WEFT_RANK_LOST", "rank 1: WEFT_RANK_LOST"], "{errors}");
+}
+
+#[test]
+fn valgrind_would_find_a_leak_in_the_library() {
+    let folder = folder();
+    let program = compile("tests/leak.c", &[], &folder);
+    let output = Command::new(VALGRIND[0]).args(&VALGRIND[1..]).arg(program).output().unwrap();
+    assert_eq!(output.status.code(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_headers_are_cplusplus_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("header.cc");
+    std::fs::write(
+        &source,
+        "#include <weft-objects.h>\nweft_status (*join)(weft_job **) = weft_join;\n",
+    )
+    .unwrap();
+    let mut command = Command::new("c++");
+    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"]);
+    run(command.arg("-I").arg(here().join("include")).arg(source));
+}
+
+#[test]
+fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
+    let library = built().join("libweft.so");
+    let dynamic = run(Command::new("readelf").arg("-d").arg(&library));
+    assert!(dynamic.contains("Library soname: [libweft.so.0]"), "{dynamic}");
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(&library));
+    let mut exported: Vec<&str> =
+        symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    exported.sort_unstable();
+    assert_eq!(exported, declared(&headers()));
+}
+
+#[test]
+fn tests_call_every_function() {
+    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION]);
+    let tests = paths.filter(|path| path.starts_with("tests/"));
+    let text: String =
+        tests.map(|path| std::fs::read_to_string(here().join(path)).unwrap()).collect();
+    for name in declared(&headers()) {
+        assert!(text.contains(&format!("{name}(")), "{name} is called nowhere");
+    }
+}
+
+fn headers() -> String {
+    HEADERS.map(|header| std::fs::read_to_string(here().join(header)).unwrap()).concat()
+}
+
+/// The functions of headers, sorted.
+fn declared(header: &str) -> Vec<&str> {
+    let code = header.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut declared: Vec<&str> = code.filter_map(function).collect();
+    declared.sort_unstable();
+    declared
+}
+
+/// The function that a line of the header begins to declare.
+fn function(line: &str) -> Option<&str> {
+    let (before, _) = line.split_once('(')?;
+    let name = before.rsplit([' ', '*']).next()?;
+    name.starts_with("weft_").then_some(name)
+}
