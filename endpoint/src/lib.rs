@@ -21,6 +21,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `packets`, `send`, `receive` | the packet interface: one handle for each system |
+//! | `copy` | copies into frames and out of them (`unsafe`) |
 //! | `posted` | memory that packets' bytes are read into |
 //! | `puts` | puts and gets, a system of the endpoint's own |
 //! | `threads` | threads of a program, or its coroutines |
@@ -35,6 +36,8 @@ pub mod biased;
 mod group;
 
 // Under loom only what is above is built, for the collectives, which need no more.
+#[cfg(not(loom))]
+mod copy;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
@@ -57,6 +60,8 @@ mod send;
 #[cfg(not(loom))]
 mod threads;
 
+#[cfg(not(loom))]
+pub use copy::{copy_out, copy_out_to};
 #[cfg(not(loom))]
 pub use error::{Error, Result};
 #[cfg(not(loom))]

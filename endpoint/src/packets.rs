@@ -5,6 +5,7 @@ mod interrupts_off;
 mod spans;
 mod waiting;
 
+use crate::copy::Choice;
 use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
@@ -38,6 +39,8 @@ pub struct Packets {
     pub(crate) max_payload: usize,
     /// By rank, where it depends on that.
     payloads: Option<Arc<[u16]>>,
+    /// By rank: the stores for frames that it reads where they are, if it does.
+    stores: Arc<[Option<Choice>]>,
     multicast_payload: usize,
     short_payload: usize,
     pub(crate) puts: Arc<Puts>,
@@ -80,18 +83,26 @@ impl Packets {
     pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
         let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
         let (short_payload, payloads) = (node.short_payload(), node.payloads());
+        let are_near = (0..node.ranks() as u16).map(|rank| node.takes_short(Rank(rank)));
+        let stores = are_near.map(|is_near| is_near.then(Choice::default)).collect();
         let tracing = node.recorder().map(|recorder| Arc::new(Tracing::new(Arc::clone(recorder))));
         Packets {
             node,
             protocol: Protocol::PACKETS,
             max_payload,
             payloads,
+            stores,
             multicast_payload,
             short_payload,
             puts,
             takers: Arc::default(),
             tracing,
         }
+    }
+
+    /// The stores for a frame that `receiver` alone reads, where it is.
+    pub(crate) fn stores_for(&self, receiver: Option<Rank>) -> Option<&Choice> {
+        self.stores.get(receiver?.index())?.as_ref()
     }
 
     /// The packet interface of this rank for `protocol`: packets sent with it go to the same

@@ -1,6 +1,7 @@
 //! A packet on its way out, filled in link memory.
 #![allow(unsafe_code)]
 
+use crate::copy::{LONG, copy_in};
 use crate::packets::Packets;
 use crate::{Destination, Error, Gather, Group, Protocol, Rank, Result};
 use std::cell::Cell;
@@ -19,6 +20,8 @@ pub struct SendPacket<'a> {
     size: usize,
     /// Most bytes that may be put: no more than the frame holds.
     capacity: usize,
+    /// The only receiver, if it was made for one.
+    to: Option<Rank>,
     launched: bool,
 }
 
@@ -134,6 +137,7 @@ impl<'a> SendPacket<'a> {
             frame,
             bytes,
             size: 0,
+            to,
             capacity: to.map_or(packets.max_payload, |to| packets.max_payload_to(to)),
             launched: false,
         }
@@ -153,9 +157,11 @@ impl<'a> SendPacket<'a> {
         // launched, and the range was just checked; a caller's slice cannot overlap it, because
         // there is no other reference into the frame.
         unsafe {
-            self.bytes
-                .add(self.size)
-                .copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
+            let to = self.bytes.add(self.size);
+            match bytes.len() {
+                0..LONG => to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()),
+                _ => copy_in(self.packets.stores_for(self.to), to, bytes),
+            }
         }
         self.size += bytes.len();
         Ok(self)

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use weft_endpoint::{Awaited, Rank, Whom};
+use weft_endpoint::{Awaited, Rank, Whom, copy_out};
 
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
@@ -214,7 +214,7 @@ impl Message {
         let Some(bytes) = at_hand.get(..buffer.len()) else {
             return self.read_in_pieces(buffer);
         };
-        buffer.copy_from_slice(bytes);
+        copy_out(buffer, bytes);
         let is_all = bytes.len() == at_hand.len();
         self.advance(buffer.len(), is_all);
         Ok(())
@@ -229,7 +229,7 @@ impl Message {
         while filled < buffer.len() {
             let chunk = self.chunk()?;
             let count = chunk.len().min(buffer.len() - filled);
-            buffer[filled..][..count].copy_from_slice(&chunk[..count]);
+            copy_out(&mut buffer[filled..][..count], &chunk[..count]);
             self.consume(count);
             filled += count;
         }

@@ -13,7 +13,7 @@ use crate::refusal::{Refusal, Result};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::slice;
-use weft_endpoint::{Posted, PostedHead, Steady};
+use weft_endpoint::{Posted, PostedHead, Steady, copy_out_to};
 
 /// Pieces that an I/O vector may have.
 pub(crate) const PIECES_MAX: usize = 8;
@@ -117,15 +117,18 @@ impl Piece {
     #[inline(always)]
     pub fn fill(self, bytes: &[u8]) {
         let length = bytes.len().min(self.length);
-        let copy = |length| {
-            // SAFETY: a piece is one that the program has posted to be written or lets others
-            // write, or a part of it, and the program uses it for nothing else meanwhile; `bytes`
-            // are in link memory, or in a send of this rank, of which the program promises that it
-            // is elsewhere. There are as many on both sides.
-            unsafe { self.start.copy_from(bytes.as_ptr(), length) }
-        };
-        // A copy of known length is no call.
-        if length == 8 { copy(8) } else { copy(length) }
+        let (start, bytes) = (self.start, &bytes[..length]);
+        // SAFETY: a piece is one that the program has posted to be written or lets others write, or
+        // a part of it, and the program uses it for nothing else meanwhile; `bytes` are in link
+        // memory, or in a send of this rank, of which the program promises that it is elsewhere.
+        // There are as many on both sides.
+        unsafe {
+            match length {
+                // A copy of known length is no call.
+                8 => start.copy_from(bytes.as_ptr(), 8),
+                _ => copy_out_to(start, bytes),
+            }
+        }
     }
 }
 
