@@ -5,9 +5,9 @@
 //! - **Out of a frame** bytes go to any address, and few are aligned as those in the frame are. The
 //!   system's library leaves long copies to an instruction (`rep movsb`) that then takes twice as
 //!   long on some processors. Loads of 16 bytes do not, with lines fetched ahead.
-//! - **Into a frame**, a store needs the line that the reader had last. Where cores share a cache it
-//!   is there; where they do not, it is called back from the other core, and few are at a time: 2
-//!   GB/s in place of 20 on one machine. Stores past the cache call nothing back. On the same
+//! - **Into a frame**, a store needs the line that the reader had last. Where cores share a cache,
+//!   it is there; where they do not, it is called back from the other core, and few are at a time:
+//!   2 GB/s in place of 20 on one machine. Stores past the cache call nothing back. On the same
 //!   machine they take twice as long as others where the cores do share one. Nobody says how cores
 //!   lie to one another, a virtual machine least of all, and it may change; so a rank measures what
 //!   its own copies take ([`Choice`]).
@@ -63,8 +63,8 @@ pub unsafe fn copy_out_to(to: *mut u8, packet: &[u8]) {
 /// it.
 ///
 /// # Safety
-/// As many bytes can be written at `to`, and nobody else reads or writes them meanwhile. Who is told
-/// of them afterwards may read them at once.
+/// As many bytes can be written at `to`, and nobody else reads or writes them meanwhile. Who is
+/// told of them afterwards may read them at once.
 #[inline(never)]
 pub(crate) unsafe fn copy_in(choice: Option<&Choice>, to: NonNull<u8>, bytes: &[u8]) {
     let (stores, is_timed) = match choice {

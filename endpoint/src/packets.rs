@@ -1,5 +1,6 @@
 //! A rank's packet interface.
 
+mod clock;
 mod hints;
 mod interrupts_off;
 mod spans;
@@ -15,7 +16,6 @@ use crate::{
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
-use std::time::Duration;
 use weft_link::Capabilities;
 use weft_protocol::VARIABLES;
 use weft_wire::Protocol;
@@ -569,26 +569,6 @@ impl Packets {
     /// it as far as is known.
     pub fn is_near(&self, rank: Rank) -> bool {
         self.node.cross_memory().is_some_and(|memory| memory.is_near(rank))
-    }
-
-    /// The time, counted from some point in the past: on real machines by the monotonic clock, in
-    /// the simulator by this rank's virtual one.
-    pub fn now(&self) -> Duration {
-        self.node.now()
-    }
-
-    /// Declares that this rank has computed so many operations, of a size of the program's choice.
-    /// A real machine has spent the time already; in the simulator it passes here, and interrupts
-    /// are taken meanwhile.
-    #[inline]
-    pub fn work(&self, operations: u64) {
-        self.node.work(operations);
-    }
-
-    /// Declares that `bytes` were copied between packets and the program's memory.
-    #[inline]
-    pub fn copied(&self, bytes: usize) {
-        self.node.copied(bytes);
     }
 
     /// The rank that the job has lost, if it has.

@@ -56,15 +56,30 @@ pub(crate) enum Posting<'a> {
 impl Posting<'_> {
     pub fn to(self, link: &mut impl Link, peer: Rank) -> usize {
         match self {
-            Posting::Begin(posted) => usize::from(link.post(peer, posted)),
-            Posting::BeginZeroCopy(posted) => usize::from(link.post_zero_copy(peer, posted)),
-            Posting::SendZeroCopy(head, lent) => usize::from(link.send_zero_copy(peer, head, lent)),
-            Posting::SendsZeroCopy => usize::from(link.sends_zero_copy(peer)),
-            Posting::Carries => usize::from(link.carries()),
-            Posting::Look(head) => link.posted(peer, head),
-            Posting::End(head) => link.unpost(peer, head),
+            Posting::Begin(memory) => by_packets(link, |link| link.post(peer, memory).into()),
+            Posting::Look(head) => by_packets(link, |link| link.posted(peer, head)),
+            Posting::End(head) => by_packets(link, |link| link.unpost(peer, head)),
+            Posting::BeginZeroCopy(memory) => in_one_piece(link, |link| link.post(peer, memory)),
+            Posting::SendZeroCopy(head, lent) => {
+                in_one_piece(link, |link| link.send(peer, head, lent))
+            }
+            Posting::SendsZeroCopy => in_one_piece(link, |link| link.reaches(peer)),
+            Posting::Carries => in_one_piece(link, |link| link.is_under_way()),
         }
     }
+}
+
+/// Does something about memory posted for packets; 0 on links that have no such.
+fn by_packets(link: &mut impl Link, does: impl FnOnce(&mut dyn memory::Posting) -> usize) -> usize {
+    link.posting().map_or(0, does)
+}
+
+/// Does something about memory that travels in one piece; 0 on links that have no such.
+fn in_one_piece(
+    link: &mut impl Link,
+    does: impl FnOnce(&mut dyn memory::ZeroCopy) -> bool,
+) -> usize {
+    usize::from(link.zero_copy().is_some_and(does))
 }
 
 impl Packets {

@@ -74,7 +74,7 @@ impl Session {
         let policy = options.wait_policy(settings.ranks);
         let near = (0..settings.ranks).map(Rank).collect();
         // What is not traced is compiled without traces.
-        Ok(match link.recorder() {
+        Ok(match link.services().recorder {
             None => {
                 let node = Node::new(rank, protocol, link, policy);
                 Session::new(node, membership, options, (settings.ranks, near))

@@ -60,7 +60,7 @@ fn near(stores: Stores) -> u64 {
     [27, 54][stores as usize]
 }
 
-/// What is quicker for the writer alone.
+/// Times of stores past the cache that are quicker for the writer alone.
 fn slightly(stores: Stores) -> u64 {
     [60, 40][stores as usize]
 }

@@ -97,4 +97,4 @@ pub(crate) fn look_at<R>(plain: &Plain, look: impl FnOnce(&[u8]) -> R) -> R {
 }
 
 /// The buffer of a packet that is in none.
-pub(crate) const NO_BUFFER: Buffer = Buffer(u64::MAX);
+pub(crate) const NO_BUFFER: Buffer = Buffer::NONE;

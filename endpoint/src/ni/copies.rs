@@ -1,10 +1,7 @@
 //! Packets that were copied out of link memory, because their system leaves them there.
 
 use std::ptr::NonNull;
-use weft_link::Buffer;
-
-/// The bit of a [`Buffer`] that names a copy: links leave it clear.
-const COPY: u64 = 1 << 59;
+use weft_link::{Buffer, Layer};
 
 /// The copies of a node.
 #[derive(Default)]
@@ -17,7 +14,7 @@ impl Copies {
     /// True if `buffer` names a copy.
     #[inline(always)]
     pub fn has(buffer: Buffer) -> bool {
-        buffer.0 & COPY != 0
+        buffer.unmarked(Layer::Endpoint).is_some()
     }
 
     /// Keeps `bytes` until [`Self::remove`].
@@ -27,7 +24,7 @@ impl Copies {
             self.bytes.len() - 1
         });
         self.bytes[index] = Some(bytes);
-        Buffer(COPY | index as u64)
+        Buffer::new(0, index as u64).marked(Layer::Endpoint)
     }
 
     /// The address of the bytes of `copy`; they stay there.
@@ -45,5 +42,5 @@ impl Copies {
 }
 
 fn index(copy: Buffer) -> usize {
-    (copy.0 & !COPY) as usize
+    copy.number() as usize
 }

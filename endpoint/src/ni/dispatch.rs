@@ -105,7 +105,7 @@ impl<L: Link> Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
-        let is_simple = !L::SEPARATE_NI && !delivery.wants_reinjection();
+        let is_simple = L::NI.is_none() && !delivery.wants_reinjection();
         if !is_simple {
             self.in_upcall.store(true, Ordering::Relaxed);
             inner = self.host_processes(inner, &mut delivery);
@@ -187,7 +187,7 @@ impl<L: Link> Node<L> {
         let protocol = delivery.tree.protocol;
         // The host of an NI apart is charged for its work on each packet, and time passes
         // meanwhile.
-        if !L::SEPARATE_NI && !delivery.wants_reinjection() {
+        if L::NI.is_none() && !delivery.wants_reinjection() {
             let arrival = inner.arrival(delivery);
             match handler.inside(&arrival) {
                 Verdict::Outside => {
@@ -218,7 +218,7 @@ impl<L: Link> Node<L> {
         client: impl FnOnce(&mut Option<Arrival>),
     ) -> Entered<'a, Inner<L>> {
         self.begin_upcall();
-        if L::SEPARATE_NI || delivery.wants_reinjection() {
+        if L::NI.is_some() || delivery.wants_reinjection() {
             inner = self.host_processes(inner, &mut delivery);
         }
         let mut arrival = Some(inner.arrival(delivery));
@@ -256,7 +256,7 @@ impl<L: Link> Node<L> {
         inner: Entered<'a, Inner<L>>,
         client: impl FnOnce(),
     ) -> Entered<'a, Inner<L>> {
-        let mut inner = match L::LOSSY {
+        let mut inner = match L::NETWORK.is_some() {
             false => inner.while_outside(client).0,
             true => {
                 self.exit_after_look(inner);
@@ -264,7 +264,7 @@ impl<L: Link> Node<L> {
                 self.inner.enter()
             }
         };
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.tell_time(&mut inner);
         }
         inner
@@ -289,7 +289,7 @@ impl<L: Link> Node<L> {
         delivery: &mut Delivery<Buffer>,
     ) -> Entered<'a, Inner<L>> {
         let reinjects = delivery.wants_reinjection();
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             drop(inner);
             self.clock.charge(Work::Process { bytes: delivery.size });
             if reinjects {

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Nanoseconds, Work};
-use weft_link::ni::{NiEvent, NiHalf};
+use weft_link::ni::{NiEvent, NiHalf, SeparateNi};
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery, Reliability};
@@ -131,7 +131,9 @@ impl OffloadedNi {
             _ => None,
         };
         self.requests.push_back(request);
-        link.notify_ni(work);
+        if let Some(ni) = L::NI {
+            ni.notify(link, work);
+        }
     }
 
     /// Frees a buffer, after whatever the NI still has to transmit for the host: that may be its
@@ -180,7 +182,8 @@ impl OffloadedNi {
     fn start_copies<L: Link>(&mut self, link: &mut L) {
         while let Some(next) = self.waiting.front() {
             let (payload, size) = next.payload();
-            let Some(at_host) = link.copy_to_host(payload, size) else { return };
+            let copied = L::NI.and_then(|ni| ni.copy_to_host(link, payload, size));
+            let Some(at_host) = copied else { return };
             if let Some(next) = self.waiting.pop_front() {
                 self.copying.push_back((next, at_host));
             }
@@ -230,7 +233,7 @@ impl<L: Link> Inner<L> {
                 ni.multicast_for(protocol, group, frame, size, &mut out);
             }
             Request::FetchAdd { home, variable, amount }
-                if home == self.ni.local() && self.link.control_program().loops_back =>
+                if home == self.ni.local() && self.loops_back() =>
             {
                 self.loop_back(Tag::FaRequest, [u64::from(variable), amount]);
             }
@@ -252,6 +255,11 @@ impl<L: Link> Inner<L> {
             }
         }
         Ok(())
+    }
+
+    /// True if a fetch-and-add on a variable of this NI's own goes to the switch and back.
+    fn loops_back(&self) -> bool {
+        L::NI.is_some_and(|ni| ni.control_program(&self.link).loops_back)
     }
 
     /// Sends this NI a packet of a fetch-and-add on a variable of its own. It needs no credit:
@@ -317,7 +325,7 @@ impl<L: Link> Inner<L> {
             return;
         }
         let owner = if self.protocol_at_host() { Side::Host } else { Side::Ni };
-        if !L::SEPARATE_NI || side == owner {
+        if L::NI.is_none() || side == owner {
             let (ni, mut out) = self.split(side);
             ni.advance(now, &mut out);
         } else {
@@ -347,7 +355,9 @@ impl<L: Link> Inner<L> {
             true => None,
             false => self.ni.next_deadline().map(|(deadline, _)| deadline),
         };
-        self.link.wake_at(watchdog.into_iter().chain(protocol).min());
+        if let Some(ni) = L::NI {
+            ni.wake_at(&mut self.link, watchdog.into_iter().chain(protocol).min());
+        }
     }
 }
 
@@ -371,7 +381,7 @@ impl<L: Link> Node<L> {
     /// answer.
     #[inline(always)]
     pub(crate) fn account_before_receiving(&self) {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.account_for_next();
         }
     }
@@ -396,7 +406,7 @@ impl<L: Link> Node<L> {
     /// packets on which the host ran the protocol.
     #[inline(always)]
     pub(crate) fn exit_after_poll(&self, mut inner: Entered<'_, Inner<L>>, found: bool) {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             let packets = std::mem::take(&mut inner.offloaded.handled);
             let reinjected = std::mem::take(&mut inner.offloaded.reinjected_bytes);
             drop(inner);
@@ -423,7 +433,9 @@ impl<L: Link> NiHalf for Node<L> {
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
             self.interrupts.count();
-            inner.link.interrupt();
+            if let Some(ni) = L::NI {
+                ni.interrupt(&mut inner.link);
+            }
         }
         inner.set_timer();
         drop(inner);

@@ -64,7 +64,7 @@ impl<L: Link> Node<L> {
                 value = Some(answer);
                 return Ok(Step::Done);
             }
-            let at_ni = L::SEPARATE_NI && !inner.protocol_at_host();
+            let at_ni = L::NI.is_some() && !inner.protocol_at_host();
             drop(inner);
             let progress = self.drain()?;
             if at_ni {
@@ -83,7 +83,7 @@ impl<L: Link> Node<L> {
         if !inner.may_fetch() || inner.split_answer.is_some() {
             return false;
         }
-        if let Some(words) = &self.words {
+        if let Some(words) = &self.services.words {
             inner.split_answer = Some(words.fetch_add(home, variable, amount));
             return true;
         }

@@ -15,9 +15,13 @@ use weft_wire::{Protocol, Rank};
 pub(crate) type Frame = (Buffer, NonNull<u8>);
 
 /// User bytes of a packet to each rank alone, at most; `None` where they are as for any rank.
-pub(super) fn payloads<L: Link>(link: &L, ranks: u16) -> Option<Arc<[u16]>> {
-    let most = |rank| u16::try_from(link.payload_to(rank)).unwrap_or(u16::MAX);
-    L::BY_WAY.then(|| (0..ranks).map(Rank).map(most).collect())
+pub(super) fn payloads<L: Link>(link: &mut L, ranks: u16) -> Option<Arc<[u16]>> {
+    let usual = link.capabilities().max_payload;
+    let paths = link.paths()?;
+    let own = |rank| paths.payload_to(Rank(rank));
+    let any = (0..ranks).any(|rank| own(rank).is_some());
+    let most = |rank| u16::try_from(own(rank).unwrap_or(usual)).unwrap_or(u16::MAX);
+    any.then(|| (0..ranks).map(most).collect())
 }
 
 impl<L: Link> Node<L> {
@@ -30,11 +34,7 @@ impl<L: Link> Node<L> {
         if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
             return Ok(None);
         }
-        let frame = match to.filter(|_| L::BY_WAY) {
-            Some(to) => inner.link.alloc_to(to),
-            None => inner.link.alloc(),
-        };
-        match frame {
+        match inner.link.alloc(to) {
             Some(frame) => {
                 inner.held += 1;
                 Ok(Some((frame, inner.link.bytes(frame))))

@@ -90,7 +90,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<Buffer>) {
         let payload = payload_of(body);
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.offloaded.transmit(to, header, payload, self.side, self.link);
         } else {
             self.link.transmit(to, header, payload);
@@ -99,10 +99,10 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
-        if L::SEPARATE_NI && self.side == Side::Ni {
+        if L::NI.is_some() && self.side == Side::Ni {
             self.offloaded.copy(PacketCopy::Delivery(delivery), self.link);
         } else {
-            if L::LOSSY {
+            if L::NETWORK.is_some() {
                 self.coalescing.heard(delivery.origin());
             }
             *self.has_notice |= delivery.tree.protocol == Protocol::ENDPOINT;
@@ -113,7 +113,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     fn defer(&mut self, deferred: Deferred<Buffer>) {
         assert!(self.side == Side::Ni, "the host leaves nothing to itself");
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.offloaded.copy(PacketCopy::Deferred(deferred), self.link);
         } else {
             self.offloaded.deferred.push_back(deferred);
@@ -122,7 +122,7 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.offloaded.free(buffer, self.link);
         } else {
             self.link.free(buffer);
@@ -202,7 +202,7 @@ impl<L: Link> Inner<L> {
     /// True if the host's packets go to an NI that runs the protocol by itself.
     #[inline]
     fn asks_ni(&self) -> bool {
-        L::SEPARATE_NI && !self.protocol_at_host()
+        L::NI.is_some() && !self.protocol_at_host()
     }
 
     #[inline]
@@ -229,7 +229,9 @@ impl<L: Link> Inner<L> {
             _ => return Err(Error::NotAMember),
         };
         self.held -= 1;
-        self.link.share(frame, size, members);
+        if let Some(frames) = self.link.shared_frames() {
+            frames.share(frame, size, members);
+        }
         if self.asks_ni() {
             let request = Request::Multicast { protocol, group, frame, size };
             self.offloaded.request(request, &mut self.link);
@@ -256,7 +258,7 @@ impl<L: Link> Inner<L> {
             (Reliability::Host, Forwarding::Host) => Side::Host,
             _ => Side::Ni,
         };
-        if L::SEPARATE_NI && side == Side::Ni {
+        if L::NI.is_some() && side == Side::Ni {
             self.offloaded.request(Request::Admit, &mut self.link);
             return Ok(());
         }
@@ -271,7 +273,7 @@ impl<L: Link> Inner<L> {
 
     /// True if everything launched here has left for good.
     pub fn is_flushed(&self) -> bool {
-        (!L::SEPARATE_NI || self.offloaded.requests.is_empty())
+        (L::NI.is_none() || self.offloaded.requests.is_empty())
             && self.gates.is_flushed()
             && self.ni.is_flushed()
     }
@@ -321,7 +323,7 @@ impl<L: Link> Inner<L> {
             }
             self.has_notice = false;
             // Most polls find nothing, and this is the cheapest way to know.
-            let is_quiet = !L::LOSSY && !L::SEPARATE_NI && !self.link.has_arrivals();
+            let is_quiet = L::NETWORK.is_none() && L::NI.is_none() && !self.link.has_arrivals();
             if is_quiet || !self.receive()? {
                 return self.check_failure().map(|()| None);
             }
@@ -347,17 +349,18 @@ impl<L: Link> Inner<L> {
             self.handle_notices();
         }
         self.reinject_pending();
-        if L::SEPARATE_NI && self.is_crowded() {
+        if L::NI.is_some() && self.is_crowded() {
             self.detach_pending();
         }
         let settings = self.ni.settings();
-        let bound = match L::SEPARATE_NI {
+        let bound = match L::NI.is_some() {
             // The host's buffers, and the packets that were taken out of them.
             true => self.link.capabilities().host_frames + MOST_DETACHED,
             false => {
                 let windows = usize::from(settings.ranks) * usize::from(settings.window_packets);
                 let buffers = usize::from(settings.ranks) * settings.primary_buffers();
-                let lossy = if L::LOSSY { settings.receive_buffers + buffers } else { 0 };
+                let lossy =
+                    if L::NETWORK.is_some() { settings.receive_buffers + buffers } else { 0 };
                 windows + lossy + self.link.capabilities().frames
             }
         };
@@ -371,7 +374,7 @@ impl<L: Link> Inner<L> {
     fn reinject_pending(&mut self) {
         let mut waiting = std::mem::take(&mut self.pending);
         for delivery in waiting.iter_mut().filter(|delivery| delivery.wants_reinjection()) {
-            if L::SEPARATE_NI {
+            if L::NI.is_some() {
                 self.offloaded.reinjected_bytes.push(delivery.size);
             }
             self.reinject(delivery);
@@ -384,11 +387,19 @@ impl<L: Link> Inner<L> {
     /// neither process them now nor go on: the senders may be in the same situation.
     pub fn detach_pending(&mut self) {
         // A host's own copies belong to no other rank.
-        let is_own = |delivery: &Delivery<Buffer>| L::SEPARATE_NI || delivery.is_alone();
+        let is_own = |delivery: &Delivery<Buffer>| L::NI.is_some() || delivery.is_alone();
+        let Some(frames) = self.link.shared_frames() else { return };
         for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
-            delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
+            delivery.buffer = frames.detach(delivery.buffer, delivery.size);
         }
         self.offloaded.made_room(&mut self.link);
+    }
+
+    /// Takes a packet out of its sender's memory, or out of one of the host's few buffers.
+    pub fn detach(&mut self, delivery: &mut Delivery<Buffer>) {
+        if let Some(frames) = self.link.shared_frames() {
+            delivery.buffer = frames.detach(delivery.buffer, delivery.size);
+        }
     }
 
     /// True if packets that the host does not want now take up all its buffers, and the one that it
@@ -401,10 +412,10 @@ impl<L: Link> Inner<L> {
     /// Takes one packet, if there is one, up to the host's part of the protocol.
     #[inline]
     fn receive(&mut self) -> Result<bool> {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             return self.receive_deferred();
         }
-        let received = match L::LOSSY {
+        let received = match L::NETWORK.is_some() {
             true => {
                 self.receive_at(Side::Ni).and_then(|any| self.receive_all_deferred().map(|()| any))
             }
@@ -442,7 +453,7 @@ impl<L: Link> Inner<L> {
     #[inline]
     pub fn receive_at(&mut self, side: Side) -> Result<bool> {
         let Some(Received { header, payload }) = self.link.receive()? else { return Ok(false) };
-        if L::SEPARATE_NI
+        if L::NI.is_some()
             && header.source == self.ni.local()
             && let Payload::Words(words) = payload
         {

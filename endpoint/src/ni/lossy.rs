@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 use weft_link::bell::{Loss, Waiter};
 use weft_link::clock::{Clock, Nanoseconds};
-use weft_link::{Link, PathMtu};
+use weft_link::{Link, Network, PathMtu, has_buffered, has_unflushed};
 use weft_protocol::{Body, Settings};
 use weft_wire::Rank;
 
@@ -299,13 +299,19 @@ impl<L: Link> Inner<L> {
         Ok(())
     }
 
+    /// Has the link's timer ring the upcall thread, if it has one ([`Network`]).
+    pub fn ring_upcall_within(&mut self, times: RangeInclusive<Duration>) -> Option<Duration> {
+        L::NETWORK?.ring_upcall_within(&mut self.link, times)
+    }
+
     /// Has the link look after its paths, and says what it found out.
     #[cold]
     pub fn tend_link(&mut self, now: Nanoseconds) {
         let silence = self.ni.settings().silence;
         self.tend_at =
             now + silence.map_or(TEND_EVERY, |silence| silence.heartbeat_after / 2).min(TEND_EVERY);
-        let Some(PathMtu { to, mtu, job }) = self.link.tend(now) else { return };
+        let news = self.link.paths().and_then(|paths| paths.tend(now));
+        let Some(PathMtu { to, mtu, job }) = news else { return };
         let from = self.ni.local();
         // Who cannot be told does not stop the job.
         let _ = if mtu < job {
@@ -327,7 +333,7 @@ impl<L: Link> Node<L> {
     /// Unlocks the node, and flushes transmitted packets.
     #[inline(always)]
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
-        if L::LOSSY {
+        if L::NETWORK.is_some() {
             self.timer_fallback.hint.store(Hint::Nothing as u8, Ordering::Relaxed);
             let held = inner.coalescing.has_left();
             inner.link.flush();
@@ -342,11 +348,11 @@ impl<L: Link> Node<L> {
     /// more have arrived already, which may have to be answered too, or some are held back.
     #[inline(always)]
     pub(crate) fn exit_after_look(&self, mut inner: Entered<'_, Inner<L>>) {
-        if !L::LOSSY {
+        if L::NETWORK.is_none() {
             return;
         }
         inner.coalescing.has_found();
-        if inner.coalescing.holds() || inner.link.has_buffered() {
+        if inner.coalescing.holds() || has_buffered(&inner.link) {
             return self.exit_and_coalesce(inner);
         }
         self.exit_and_flush(inner);
@@ -355,7 +361,7 @@ impl<L: Link> Node<L> {
     /// Unlocks the node after a look that found nothing.
     #[inline(always)]
     pub(crate) fn exit_after_look_in_vain(&self, mut inner: Entered<'_, Inner<L>>) {
-        if !L::LOSSY {
+        if L::NETWORK.is_none() {
             return;
         }
         if !inner.coalescing.is_waiting() && inner.coalescing.holds() {
@@ -367,7 +373,7 @@ impl<L: Link> Node<L> {
     /// Unlocks the node after a packet to `to`, or to several ranks.
     #[inline(always)]
     pub(crate) fn exit_after_launch(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {
-        if !L::LOSSY {
+        if L::NETWORK.is_none() {
             return;
         }
         let now = inner.ni.now();
@@ -382,7 +388,7 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn exit_after_release(&self, inner: Entered<'_, Inner<L>>) {
         match self.timer_fallback.hint() {
-            Hint::More if L::LOSSY => self.look_after_timers(inner),
+            Hint::More if L::NETWORK.is_some() => self.look_after_timers(inner),
             _ => self.exit_after_look(inner),
         }
     }
@@ -390,7 +396,7 @@ impl<L: Link> Node<L> {
     /// Unlocks the node; transmitted packets may be held back for others.
     #[inline]
     fn exit_and_coalesce(&self, mut inner: Entered<'_, Inner<L>>) {
-        if !inner.link.has_unflushed() {
+        if !has_unflushed(&inner.link) {
             return self.exit_and_flush(inner);
         }
         let now = inner.ni.now();
@@ -434,7 +440,7 @@ impl<L: Link> Node<L> {
         // Who wakes before the timer is set has to see that the program is here.
         self.timer_fallback.put_off(now, shortest);
         let times = Duration::from_nanos(shortest)..=Duration::from_nanos(longest);
-        match inner.link.ring_upcall_within(times) {
+        match inner.ring_upcall_within(times) {
             Some(time) => {
                 let time = time.as_nanos() as u64;
                 self.timer_fallback.put_off(now, time);
@@ -451,7 +457,7 @@ impl<L: Link> Node<L> {
 
     /// Time until the protocol has to be told the time.
     pub(crate) fn until_timer(&self) -> Duration {
-        if !L::LOSSY {
+        if L::NETWORK.is_none() {
             return Duration::MAX;
         }
         let deadline = self.inner.enter().ni.next_deadline();
@@ -486,7 +492,7 @@ impl<L: Link> Node<L> {
     /// be late, or never tell them. What the network itself makes known each of them finds out.
     #[cold]
     pub(crate) fn tell_loss(&self, loss: Loss) {
-        if !L::LOSSY
+        if L::NETWORK.is_none()
             || !loss.cause.is_seen_by_its_host()
             || self.has_told.swap(true, Ordering::Relaxed)
         {
@@ -507,13 +513,13 @@ impl<L: Link> Node<L> {
     /// Period in which this node has to be looked at, whatever its program and its upcalls do;
     /// `None` if it need not.
     pub(crate) fn heartbeat(&self) -> Option<Duration> {
-        let silence = self.inner.enter().ni.settings().silence.filter(|_| L::LOSSY);
+        let silence = self.inner.enter().ni.settings().silence.filter(|_| L::NETWORK.is_some());
         silence.map(|silence| Duration::from_nanos(silence.heartbeat_after / 2))
     }
 
     /// Looks at this node, and leaves arrivals to the upcall thread.
     pub(crate) fn beat(&self) {
-        if L::LOSSY {
+        if L::NETWORK.is_some() {
             self.serve();
         }
         if self.try_has_arrivals().unwrap_or(false) {

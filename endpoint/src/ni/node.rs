@@ -20,9 +20,9 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Waiter};
 use weft_link::clock::{Clock, Work};
 use weft_link::memory::{CrossMemory, Lent, SharedMemory};
-use weft_link::status::{Awaited, Notice};
+use weft_link::status::Awaited;
 use weft_link::threads::Threads;
-use weft_link::{Buffer, Capabilities, Link, SharedWords, ShortWords};
+use weft_link::{Buffer, Capabilities, Link, Services, SharedWords, ShortPackets, ShortWords};
 use weft_protocol::{Ni, Settings, VARIABLES};
 use weft_trace::Recorder;
 use weft_wire::{GroupId, Protocol, Rank};
@@ -37,17 +37,10 @@ pub struct Node<L: Link> {
     pub(crate) is_busy: Arc<AtomicBool>,
     /// See [`Inner::drained`].
     drained: Arc<AtomicU64>,
-    pub(crate) glance: Arc<L::Glance>,
+    pub(crate) glance: Arc<<L::Short as ShortPackets<L>>::Glance>,
     pub(crate) clock: L::Clock,
     pub(crate) bells: Arc<dyn Bells>,
-    pub(crate) words: Option<Arc<dyn SharedWords>>,
-    shared_memory: Option<Arc<dyn SharedMemory>>,
-    cross_memory: Option<Arc<dyn CrossMemory>>,
-    threads: Arc<dyn Threads>,
-    /// Notice of what this rank waits for, for who looks from outside.
-    pub(super) notice: Option<Arc<dyn Notice>>,
-    /// Writes down what happens at this rank, if the run is traced.
-    pub(super) recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) services: Services,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
     pub(super) is_said: AtomicBool,
     pub(super) capabilities: Capabilities,
@@ -88,13 +81,13 @@ pub struct Node<L: Link> {
 
 impl<L: Link> Node<L> {
     /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
-    pub fn new(local: Rank, settings: Settings, link: L, policy: WaitPolicy) -> Self {
-        let (clock, bells, words) = (link.clock(), link.bells(), link.words());
-        let (capabilities, shared_memory) = (*link.capabilities(), link.shared_memory());
-        let (cross_memory, glance, threads) = (link.cross_memory(), link.glance(), link.threads());
-        let (notice, recorder) = (link.notice(), link.recorder());
-        let payloads = payloads(&link, settings.ranks);
-        let takes_short = |rank| L::SHORT && link.takes_short(Rank(rank));
+    pub fn new(local: Rank, settings: Settings, mut link: L, policy: WaitPolicy) -> Self {
+        let (clock, bells, capabilities) = (link.clock(), link.bells(), *link.capabilities());
+        let services = link.services();
+        let payloads = payloads(&mut link, settings.ranks);
+        let glance = L::Short::glance(&link);
+        let takes_short =
+            |rank| L::SHORT.is_some_and(|short| short.are_taken_by(&link, Rank(rank)));
         let short_to = (0..settings.ranks).map(takes_short).collect();
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
@@ -104,17 +97,12 @@ impl<L: Link> Node<L> {
             glance,
             clock,
             bells,
-            words,
-            shared_memory,
-            cross_memory,
-            threads,
-            notice,
-            recorder,
+            services,
             short_to,
             payloads,
             is_said: AtomicBool::new(false),
             capabilities,
-            waits: Waits::new(policy, L::LOSSY),
+            waits: Waits::new(policy, L::NETWORK.is_some()),
             local,
             ranks: usize::from(settings.ranks),
             window_packets: usize::from(settings.first_credits()),
@@ -195,10 +183,10 @@ impl<L: Link> Node<L> {
     /// be due.
     #[inline(always)]
     pub(crate) fn tell_time(&self, inner: &mut Inner<L>) {
-        if L::SEPARATE_NI || L::LOSSY {
+        if L::NI.is_some() || L::NETWORK.is_some() {
             let now = self.clock.now();
             inner.tell_time(now, Side::Host);
-            if L::LOSSY && now >= inner.tend_at {
+            if L::NETWORK.is_some() && now >= inner.tend_at {
                 inner.tend_link(now);
             }
         }
@@ -280,15 +268,19 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn lend(&self, frame: Buffer, head: usize, lent: Lent) -> bool {
-        self.inner.enter().link.lend(frame, head, lent)
+        let mut inner = self.inner.enter();
+        inner.link.lending().is_some_and(|lending| lending.lend(frame, head, lent))
     }
 
     fn has_lent(&self, lent: Lent) -> bool {
-        self.inner.enter().link.has_lent(lent)
+        let mut inner = self.inner.enter();
+        inner.link.lending().is_some_and(|lending| lending.has_lent(lent))
     }
 
     fn take_back(&self, lent: Lent) {
-        self.inner.enter().link.take_back(lent);
+        if let Some(lending) = self.inner.enter().link.lending() {
+            lending.take_back(lent);
+        }
     }
 
     fn post(&self, peer: Rank, posting: Posting<'_>) -> usize {
@@ -331,7 +323,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn short_payload(&self) -> usize {
-        if L::SHORT { size_of::<ShortWords>() } else { 0 }
+        if L::SHORT.is_some() { size_of::<ShortWords>() } else { 0 }
     }
 
     fn takes_short(&self, to: Rank) -> bool {
@@ -340,10 +332,8 @@ impl<L: Link> AnyNode for Node<L> {
 
     fn awaits_credit(&self, to: Rank) -> bool {
         let inner = self.inner.enter();
-        L::SHORT
-            && inner.gates.are_open()
-            && inner.link.takes_short(to)
-            && inner.ni.awaits_credit(to)
+        let may_be_short = L::SHORT.is_some_and(|short| short.are_taken_by(&inner.link, to));
+        may_be_short && inner.gates.are_open() && inner.ni.awaits_credit(to)
     }
 
     #[inline]
@@ -443,7 +433,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn linger(&self) {
-        if L::LOSSY {
+        if L::NETWORK.is_some() {
             self.linger_until_quiet();
         }
     }
@@ -456,7 +446,7 @@ impl<L: Link> AnyNode for Node<L> {
     fn release(&self, arrival: Arrival) {
         self.clock.charge(Work::Release);
         let mut inner = self.inner.enter();
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.tell_time(&mut inner);
         }
         // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as
@@ -467,7 +457,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
-        match &self.words {
+        match &self.services.words {
             Some(words) => Ok(words.fetch_add(home, variable, amount)),
             None => self.fetch_and_add_by_packet(home, variable, amount),
         }
@@ -484,15 +474,15 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn words(&self) -> Option<&Arc<dyn SharedWords>> {
-        self.words.as_ref()
+        self.services.words.as_ref()
     }
 
     fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
-        self.shared_memory.as_ref()
+        self.services.shared_memory.as_ref()
     }
 
     fn cross_memory(&self) -> Option<&Arc<dyn CrossMemory>> {
-        self.cross_memory.as_ref()
+        self.services.cross_memory.as_ref()
     }
 
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
@@ -534,11 +524,11 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
-        self.recorder.as_ref()
+        self.services.recorder.as_ref()
     }
 
     fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32> {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = &self.services.recorder {
             recorder.looked_in_vain();
         }
         self.waits.pause(begins, &mut |limit| self.sleep(step, limit))
@@ -547,7 +537,7 @@ impl<L: Link> AnyNode for Node<L> {
     fn is_flushed(&self) -> bool {
         let mut inner = self.inner.enter();
         let flushed = inner.is_flushed();
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             inner.offloaded.flushing = !flushed;
         }
         flushed
@@ -590,7 +580,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn threads(&self) -> &Arc<dyn Threads> {
-        &self.threads
+        &self.services.threads
     }
 
     fn close(&self) {

@@ -13,7 +13,7 @@ use crate::ni::inner::Inner;
 use crate::ni::node::Node;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Gather, Glance, Link, Plain, ReceivedPlain, ShortWords};
+use weft_link::{Buffer, Gather, Glance, Link, Plain, ReceivedPlain, ShortPackets, ShortWords};
 use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Node<L> {
@@ -62,15 +62,16 @@ impl<L: Link> Node<L> {
     #[inline(always)]
     pub(crate) fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
         let size = bytes.size() as u16;
-        assert!(L::SHORT && bytes.size() <= size_of::<ShortWords>(), "a packet is short");
+        assert!(bytes.size() <= size_of::<ShortWords>(), "a packet is short");
+        let Some(short) = L::SHORT else { return false };
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if !inner.gates.are_open() || !inner.link.takes_short(to) {
+        if !inner.gates.are_open() || !short.are_taken_by(&inner.link, to) {
             return false;
         }
         let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
-        inner.link.transmit_short(to, &header, bytes);
+        short.transmit(&mut inner.link, to, &header, bytes);
         self.exit_after_launch(inner, Some(to));
         true
     }
@@ -78,13 +79,13 @@ impl<L: Link> Node<L> {
     /// True if there is nothing to be had from a look, as far as a glance tells.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
-        L::SHORT && !self.is_busy.load(Ordering::Relaxed) && self.glance.is_idle()
+        !self.is_busy.load(Ordering::Relaxed) && self.glance.is_idle()
     }
 
     /// True if the next packet of the network may go the short way.
     #[inline(always)]
     fn is_short_way(&self) -> bool {
-        L::SHORT && !self.is_busy.load(Ordering::Relaxed) && !self.in_upcall.load(Ordering::Relaxed)
+        !self.is_busy.load(Ordering::Relaxed) && !self.in_upcall.load(Ordering::Relaxed)
     }
 
     /// Enters, as the thread that does so for free, and takes the packet that comes next, if that
@@ -94,12 +95,10 @@ impl<L: Link> Node<L> {
         &self,
         wanted: impl FnOnce(&Plain) -> bool,
     ) -> Option<(Entered<'_, Inner<L>>, Plain)> {
-        if !L::SHORT {
-            return None;
-        }
+        let way = L::SHORT?;
         let mut inner = self.inner.enter_at_once().filter(|_| self.is_short_way())?;
-        let short = inner.link.peek_short().filter(wanted)?;
-        inner.link.take_short(&short);
+        let short = way.peek(&inner.link).filter(wanted)?;
+        way.take(&mut inner.link, &short);
         self.tell_time(&mut inner);
         Some((inner, short))
     }
@@ -114,13 +113,19 @@ impl<L: Link> Node<L> {
         inner
     }
 
+    /// The next packet, if it may go the short way.
+    #[inline(always)]
+    fn receive_plain(&self, inner: &mut Inner<L>) -> ReceivedPlain {
+        match L::SHORT {
+            Some(short) if self.is_short_way() => short.receive(&mut inner.link),
+            _ => ReceivedPlain::Other,
+        }
+    }
+
     #[inline(never)]
     fn poll_slowly(&self) -> Option<Polled> {
         let mut inner = self.enter_to_look();
-        if !self.is_short_way() {
-            return self.poll_any(inner);
-        }
-        match inner.link.receive_plain() {
+        match self.receive_plain(&mut inner) {
             ReceivedPlain::Short(plain) => self.poll_plain(inner, &plain, None),
             ReceivedPlain::Framed(plain, frame) => self.poll_plain(inner, &plain, Some(frame)),
             ReceivedPlain::Other | ReceivedPlain::Nothing => self.poll_any(inner),
@@ -224,10 +229,7 @@ impl<L: Link> Node<L> {
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         let mut inner = self.enter_to_look();
-        if !self.is_short_way() {
-            return self.take_any(inner, protocol, inspector, into);
-        }
-        let (plain, frame) = match inner.link.receive_plain() {
+        let (plain, frame) = match self.receive_plain(&mut inner) {
             ReceivedPlain::Short(plain) => (plain, None),
             ReceivedPlain::Framed(plain, frame) => (plain, Some(frame)),
             ReceivedPlain::Other | ReceivedPlain::Nothing => {

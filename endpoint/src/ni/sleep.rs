@@ -23,7 +23,7 @@ impl<L: Link> Node<L> {
     /// at, so that only the host's own protocol can have a reason to wake without it.
     fn longest_sleep(&self) -> Duration {
         let until_alarm = self.until_alarm();
-        if !L::SEPARATE_NI {
+        if L::NI.is_none() {
             return until_alarm.min(LONGEST_SLEEP).min(self.until_timer());
         }
         let deadline = self.inner.enter().host_deadline();
@@ -60,12 +60,12 @@ impl<L: Link> Node<L> {
         // before `step` looks, or sees that this thread sleeps. An NI apart has its host in one
         // thread.
         self.asleep.fetch_add(1, Ordering::SeqCst);
-        if !L::SEPARATE_NI {
+        if L::NI.is_none() {
             self.inner.heavy_fence();
         }
         let slept = self.sleep_armed(step, limit);
         let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
-        if !L::SEPARATE_NI && others > 0 {
+        if L::NI.is_none() && others > 0 {
             // The bell has woken one thread, which has disarmed it for all.
             self.bells.ring(Waiter::Host);
         }
@@ -87,7 +87,7 @@ impl<L: Link> Node<L> {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             let limit = limit.min(self.longest_sleep());
             self.sleepers.fetch_add(1, Ordering::SeqCst);
-            if let Some(notice) = &self.notice {
+            if let Some(notice) = &self.services.notice {
                 notice.sleeps();
             }
             self.record(What::SleepBegins);
@@ -102,7 +102,7 @@ impl<L: Link> Node<L> {
 
     /// See [`AnyNode::wait`](crate::AnyNode::wait).
     pub(crate) fn wait_or_sleep(&self, step: &mut Look<'_>) -> Result<()> {
-        match &self.recorder {
+        match &self.services.recorder {
             None => self.wait_unseen(None, step),
             Some(recorder) => {
                 self.record_wait(&**recorder, None, step, &mut |step| self.wait_unseen(None, step))
@@ -111,7 +111,7 @@ impl<L: Link> Node<L> {
     }
 
     fn wait_unseen(&self, deadline: Deadline, step: &mut Look<'_>) -> Result<()> {
-        match L::SEPARATE_NI {
+        match L::NI.is_some() {
             false => self.waits.wait(step, &mut |step| self.sleep(step, self.time_until(deadline))),
             true => self.wait_beside_coroutines(deadline, step),
         }
@@ -126,7 +126,7 @@ impl<L: Link> Node<L> {
         deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
-        match &self.recorder {
+        match &self.services.recorder {
             None => self.wait_noticed(what, deadline, step),
             Some(recorder) => {
                 let wait = &mut |step: &mut Look<'_>| self.wait_noticed(what, deadline, step);
@@ -141,7 +141,7 @@ impl<L: Link> Node<L> {
         deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
-        let Some(notice) = &self.notice else { return self.wait_unseen(deadline, step) };
+        let Some(notice) = &self.services.notice else { return self.wait_unseen(deadline, step) };
         let mut is_up = false;
         let waited = self.waits.wait(step, &mut |step| {
             if !is_up && !self.is_said.load(Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl<L: Link> Node<L> {
 
     /// Writes this down, if the run is traced.
     fn record(&self, what: What) {
-        if let Some(recorder) = &self.recorder {
+        if let Some(recorder) = &self.services.recorder {
             recorder.record(&what);
         }
     }
@@ -194,7 +194,7 @@ impl<L: Link> Node<L> {
     /// Has others know of a wait that consists of several, until [`Self::unsay`]. False, and
     /// nothing is done, if nobody can know, or another thread has said something.
     pub(crate) fn say(&self, awaited: &Awaited) -> bool {
-        let Some(notice) = &self.notice else { return false };
+        let Some(notice) = &self.services.notice else { return false };
         if self.is_said.swap(true, Ordering::Relaxed) {
             return false;
         }
@@ -204,14 +204,14 @@ impl<L: Link> Node<L> {
 
     /// Says of what [`Self::say`] has said that it is looked for again and again.
     pub(crate) fn looks(&self) {
-        if let Some(notice) = &self.notice {
+        if let Some(notice) = &self.services.notice {
             notice.looks();
         }
     }
 
     /// Ends what [`Self::say`] has said.
     pub(crate) fn unsay(&self) {
-        if let Some(notice) = &self.notice {
+        if let Some(notice) = &self.services.notice {
             self.is_said.store(false, Ordering::Relaxed);
             notice.goes_on();
         }
@@ -242,7 +242,7 @@ impl<L: Link> Node<L> {
     /// True if a poll skipped packets because another thread was in an upcall or sorting, and is
     /// not any more. If it still is, it rings afterwards: it sees that this thread sleeps.
     fn were_polls_skipped(&self, before: u32) -> bool {
-        if L::SEPARATE_NI || self.skipped_polls.load(Ordering::Relaxed) == before {
+        if L::NI.is_some() || self.skipped_polls.load(Ordering::Relaxed) == before {
             return false;
         }
         self.inner.heavy_fence();
@@ -262,7 +262,7 @@ impl<L: Link> Node<L> {
     /// Tells an NI apart if the host waits: then it is not interrupted.
     #[inline]
     fn host_waits(&self, waits: bool) {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             self.inner.enter().offloaded.host_waits = waits;
         }
     }

@@ -11,7 +11,7 @@ use crate::ni::backlog::{
 use crate::ni::inner::{Inner, Side};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use weft_link::{Buffer, Link, Plain};
+use weft_link::{Buffer, Link, Plain, ShortPackets};
 use weft_protocol::{Delivery, Looked};
 use weft_wire::{Protocol, Rank, TreeId};
 
@@ -147,7 +147,7 @@ impl<L: Link> Inner<L> {
         self.systems.waiting |= bit(protocol);
         self.is_busy.store(true, Ordering::Relaxed);
         if from != self.ni.local() {
-            let host_frames = L::SEPARATE_NI.then(|| self.link.capabilities().host_frames);
+            let host_frames = L::NI.map(|_| self.link.capabilities().host_frames);
             i14_bounded_backlog(packets, ranks, window as usize, host_frames);
         }
     }
@@ -210,7 +210,7 @@ impl<L: Link> Inner<L> {
     #[inline]
     pub fn send_notices(&mut self) {
         while let Some((protocol, to, stop)) = self.gates.next_notice() {
-            let Some(frame) = self.link.alloc() else {
+            let Some(frame) = self.link.alloc(Some(to)) else {
                 return self.gates.requeue_notice((protocol, to, stop));
             };
             self.held += 1;
@@ -221,9 +221,9 @@ impl<L: Link> Inner<L> {
     /// Copies a packet that waits out of link memory.
     #[cold]
     fn copy_out(&mut self, delivery: &mut Delivery<Buffer>) {
-        if L::SEPARATE_NI {
+        if L::NI.is_some() {
             // It is a copy of the host's own already, in one of few buffers.
-            delivery.buffer = self.link.detach(delivery.buffer, delivery.size);
+            self.detach(delivery);
             return self.offloaded.made_room(&mut self.link);
         }
         let mut bytes = vec![0; usize::from(delivery.size)].into_boxed_slice();
@@ -287,7 +287,11 @@ impl<L: Link> Inner<L> {
         if self.accept_plain(plain, frame, || false).is_none() {
             return self.check_failure();
         }
-        let buffer = frame.unwrap_or_else(|| self.link.store_short(plain));
+        let buffer = match (frame, L::SHORT) {
+            (Some(frame), _) => frame,
+            (None, Some(short)) => short.store(&mut self.link, plain),
+            (None, None) => unreachable!("a link without short packets has received none"),
+        };
         let tree = TreeId::unicast(plain.source).of(plain.protocol);
         self.pending.push_back(Delivery::accepted(buffer, plain.size, tree));
         self.is_busy.store(true, Ordering::Relaxed);
@@ -297,7 +301,7 @@ impl<L: Link> Inner<L> {
     /// Notes if the next packet of the network may go the short way again.
     #[inline]
     pub fn note_busy(&self) {
-        let is_busy = !L::SHORT
+        let is_busy = L::SHORT.is_none()
             || self.ni.settings().preset.retransmits()
             || !self.pending.is_empty()
             || self.failure.is_some()

@@ -131,7 +131,7 @@ impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
         let bells = Arc::clone(&node.bells);
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
-        let gauge = node.inner.enter().link.gauge();
+        let gauge = node.services.gauge.clone();
         Watch { node, bells, watchdog, delay, slack: Slack::new(), start: Instant::now(), gauge }
     }
 
@@ -144,7 +144,7 @@ impl<L: Link> Watch<L> {
     }
 
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
-        match L::LOSSY {
+        match L::NETWORK.is_some() {
             true => self.watch_network(&mut interrupt),
             false => self.watch_memory(&mut interrupt),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use weft_link::{Link, Payload};
+use weft_link::{Link, Payload, has_buffered};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
@@ -228,7 +228,7 @@ impl EthernetProbe {
         let header =
             Header::new(Tag::Mcast, self.own, TreeId::multicast(GroupId::ALL, self.own), size);
         for hosts in self.others.chunks(AT_ONCE) {
-            let Some(frame) = self.link.alloc() else { return };
+            let Some(frame) = self.link.alloc(None) else { return };
             // What is for one alone would be no such frame.
             let another = self.others.first().filter(|_| hosts.len() == 1);
             for host in hosts.iter().chain(another) {
@@ -241,7 +241,7 @@ impl EthernetProbe {
 
     fn send(&mut self, what: u16, to: Rank) {
         // Questions are as long as packets may be, so that what is narrower is found out.
-        let wide = if what == QUESTION { self.link.alloc() } else { None };
+        let wide = if what == QUESTION { self.link.alloc(None) } else { None };
         let size = wide.map_or(0, |_| self.link.capabilities().max_payload as u16);
         let mut header = Header::new(Tag::Credit, self.own, TreeId::unicast(self.own), size);
         header.credits = what;
@@ -274,7 +274,7 @@ impl Probe for EthernetProbe {
     fn take_in(&mut self) {
         let mut taken = 0;
         // What the link has taken off its ring makes nothing readable any more.
-        while (taken < TAKEN_AT_ONCE || self.link.has_buffered())
+        while (taken < TAKEN_AT_ONCE || has_buffered(&self.link))
             && let Ok(Some(received)) = self.link.receive()
         {
             taken += 1;

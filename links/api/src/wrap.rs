@@ -5,6 +5,7 @@ mod count;
 mod faults;
 mod frames_only;
 mod inspect;
+mod through;
 mod traced;
 
 pub use capture::{Capture, Captured};
@@ -12,32 +13,62 @@ pub use count::{Count, FrameCounters};
 pub use faults::{FaultPlan, Faults};
 pub use frames_only::FramesOnly;
 pub use inspect::InspectOnDrop;
-pub use traced::{Traced, head_of};
+pub use through::{Through, Wrapper, through};
+pub use traced::{Traced, gathered_head, head_of};
 
-/// Forwards the [`crate::Link`] methods that a wrapper does not change to `self.inner`.
+/// Forwards the parts of [`crate::Link`] that a wrapper does not change to `self.inner`.
 macro_rules! delegate {
-    ($($method:ident),* $(,)?) => { $(crate::wrap::delegate!(@ $method);)* };
+    ($($part:ident),* $(,)?) => { $(crate::wrap::delegate!(@ $part);)* };
+    (@ short) => {
+        type Short = crate::wrap::Through<L::Short>;
+        const SHORT: Option<Self::Short> = crate::wrap::through(L::SHORT);
+    };
+    // Wrappers that look at each packet see none that is in no frame.
+    (@ no_short) => {
+        type Short = crate::NoShort;
+        const SHORT: Option<Self::Short> = None;
+    };
+    (@ network) => {
+        type Network = crate::wrap::Through<L::Network>;
+        const NETWORK: Option<Self::Network> = crate::wrap::through(L::NETWORK);
+    };
+    (@ host) => {
+        type Clock = L::Clock;
+        type Ni = crate::wrap::Through<L::Ni>;
+        const NI: Option<Self::Ni> = crate::wrap::through(L::NI);
+        fn clock(&self) -> L::Clock { self.inner.clock() }
+        fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
+        fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
+            self.inner.arm(waiter)
+        }
+        fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
+    };
     (@ capabilities) => {
         fn capabilities(&self) -> &crate::Capabilities { self.inner.capabilities() }
     };
-    (@ alloc) => {
-        const BY_WAY: bool = L::BY_WAY;
-        fn alloc(&mut self) -> Option<crate::Buffer> { self.inner.alloc() }
-        fn alloc_to(&mut self, to: weft_wire::Rank) -> Option<crate::Buffer> {
-            self.inner.alloc_to(to)
+    (@ frames) => {
+        fn alloc(&mut self, to: Option<weft_wire::Rank>) -> Option<crate::Buffer> {
+            self.inner.alloc(to)
         }
-        fn payload_to(&self, to: weft_wire::Rank) -> usize { self.inner.payload_to(to) }
-    };
-    (@ bytes) => {
         fn bytes(&self, buffer: crate::Buffer) -> std::ptr::NonNull<u8> { self.inner.bytes(buffer) }
-    };
-    (@ share) => {
-        fn share(&mut self, buffer: crate::Buffer, size: u16, readers: &[weft_wire::Rank]) {
-            self.inner.share(buffer, size, readers);
+        fn flush(&mut self) { self.inner.flush(); }
+        fn has_arrivals(&mut self) -> bool { self.inner.has_arrivals() }
+        fn copy_out(&self, buffer: crate::Buffer, into: &mut [u8]) {
+            self.inner.copy_out(buffer, into);
         }
+        fn free(&mut self, buffer: crate::Buffer) { self.inner.free(buffer); }
+        fn shared_frames(&mut self) -> Option<&mut dyn crate::SharedFrames> {
+            self.inner.shared_frames()
+        }
+        fn paths(&mut self) -> Option<&mut dyn crate::Paths> { self.inner.paths() }
     };
     (@ transmit) => {
-        fn transmit(&mut self, to: weft_wire::Rank, header: &weft_wire::Header, payload: crate::Payload) {
+        fn transmit(
+            &mut self,
+            to: weft_wire::Rank,
+            header: &weft_wire::Header,
+            payload: crate::Payload,
+        ) {
             self.inner.transmit(to, header, payload);
         }
     };
@@ -46,85 +77,39 @@ macro_rules! delegate {
             self.inner.receive()
         }
     };
-    (@ has_arrivals) => { fn has_arrivals(&mut self) -> bool { self.inner.has_arrivals() } };
-    (@ detach) => {
-        fn detach(&mut self, buffer: crate::Buffer, size: u16) -> crate::Buffer {
-            self.inner.detach(buffer, size)
+    (@ services) => {
+        fn services(&self) -> crate::Services { self.inner.services() }
+    };
+    (@ memory) => {
+        fn lending(&mut self) -> Option<&mut dyn crate::memory::Lending> { self.inner.lending() }
+        fn posting(&mut self) -> Option<&mut dyn crate::memory::Posting> { self.inner.posting() }
+        fn zero_copy(&mut self) -> Option<&mut dyn crate::memory::ZeroCopy> {
+            self.inner.zero_copy()
         }
     };
-    (@ copy_out) => {
-        fn copy_out(&self, buffer: crate::Buffer, into: &mut [u8]) {
-            self.inner.copy_out(buffer, into);
-        }
-    };
-    (@ free) => { fn free(&mut self, buffer: crate::Buffer) { self.inner.free(buffer); } };
-    (@ bells) => {
-        fn bells(&self) -> std::sync::Arc<dyn crate::bell::Bells> { self.inner.bells() }
-    };
-    (@ tend) => {
-        fn tend(&mut self, now: crate::clock::Nanoseconds) -> Option<crate::PathMtu> {
-            self.inner.tend(now)
-        }
-    };
-    (@ arm) => {
-        fn arm(&mut self, waiter: crate::bell::Waiter) -> Option<crate::bell::Ticket> {
-            self.inner.arm(waiter)
-        }
-    };
-    (@ disarm) => {
-        fn disarm(&mut self, waiter: crate::bell::Waiter) { self.inner.disarm(waiter); }
-        fn ring_upcall_within(
-            &mut self,
-            after: std::ops::RangeInclusive<std::time::Duration>,
-        ) -> Option<std::time::Duration> {
-            self.inner.ring_upcall_within(after)
-        }
-    };
-    // Methods that no wrapper changes: frames in memory, sleeping, and where the NI half runs.
-    (@ surroundings) => {
-        crate::wrap::delegate!(placement, alloc, bytes, share, flush, has_arrivals, detach, free);
-        crate::wrap::delegate!(copy_out);
-        crate::wrap::delegate!(bells, tend, arm, disarm);
-    };
-    // Packets in no frame, for wrappers that do not look at packets.
-    (@ short) => {
-        const SHORT: bool = L::SHORT;
-        fn takes_short(&self, to: weft_wire::Rank) -> bool { self.inner.takes_short(to) }
-        fn transmit_short(
-            &mut self,
-            to: weft_wire::Rank,
-            header: &weft_wire::Header,
-            bytes: &impl crate::Gather,
-        ) {
-            self.inner.transmit_short(to, header, bytes);
-        }
-        fn peek_short(&self) -> Option<crate::Plain> { self.inner.peek_short() }
-        fn take_short(&mut self, short: &crate::Plain) { self.inner.take_short(short); }
-        fn receive_plain(&mut self) -> crate::ReceivedPlain { self.inner.receive_plain() }
-        fn store_short(&mut self, short: &crate::Plain) -> crate::Buffer {
-            self.inner.store_short(short)
-        }
-    };
-    (@ lossy) => { const LOSSY: bool = L::LOSSY; };
-    (@ flush) => { fn flush(&mut self) { self.inner.flush(); } };
-    (@ placement) => {
-        const SEPARATE_NI: bool = L::SEPARATE_NI;
-        type Clock = L::Clock;
-        type Glance = crate::NoGlance;
-        fn glance(&self) -> std::sync::Arc<crate::NoGlance> { std::sync::Arc::default() }
-        fn clock(&self) -> L::Clock { self.inner.clock() }
-        fn control_program(&self) -> crate::ni::ControlProgram { self.inner.control_program() }
-        fn notify_ni(&mut self, work: Option<crate::clock::Work>) { self.inner.notify_ni(work); }
-        fn copy_to_host(&mut self, payload: crate::Payload, size: u16) -> Option<crate::Payload> {
-            self.inner.copy_to_host(payload, size)
-        }
-        fn wake_at(&mut self, deadline: Option<crate::clock::Nanoseconds>) {
-            self.inner.wake_at(deadline);
-        }
-        fn interrupt(&mut self) { self.inner.interrupt(); }
-    };
-    (@ words) => {
-        fn words(&self) -> Option<std::sync::Arc<dyn crate::SharedWords>> { self.inner.words() }
+    // Wrappers that look at each packet have all bytes in frames.
+    (@ no_memory) => {
+        fn lending(&mut self) -> Option<&mut dyn crate::memory::Lending> { None }
+        fn posting(&mut self) -> Option<&mut dyn crate::memory::Posting> { None }
+        fn zero_copy(&mut self) -> Option<&mut dyn crate::memory::ZeroCopy> { None }
     };
 }
 pub(crate) use delegate;
+
+/// Makes wrappers known as such, for what they pass through.
+macro_rules! wrapper {
+    ($name:ident) => {
+        impl<L: crate::Link> crate::wrap::Wrapper for $name<L> {
+            type Inner = L;
+            #[inline(always)]
+            fn inner(&self) -> &L {
+                &self.inner
+            }
+            #[inline(always)]
+            fn inner_mut(&mut self) -> &mut L {
+                &mut self.inner
+            }
+        }
+    };
+}
+pub(crate) use wrapper;

@@ -4,7 +4,7 @@ use crate::arrivals::{Arrivals, LISTENER, READER, UNKNOWN};
 use crate::frames::Frames;
 use crate::questions::Questions;
 use crate::record::{Expected, HEAD_BYTES, PAYLOAD_MAX};
-use crate::runs::{RUN, RunSettings, Runs};
+use crate::runs::{RunSettings, Runs};
 use crate::ways::{WAY, Ways};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -16,24 +16,24 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::Incoming;
+use weft_datagram::{Incoming, OWN};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{Lent, Posted, PostedHead};
+use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
+use weft_link::wrap::{Through, through};
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received, TURN,
+    Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
+    Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
 use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_wire::{Header, Rank, envelope, path};
 
+mod memory;
 mod receiving;
 
 use receiving::Ahead;
 
-/// Marks buffers of this link; those without are the far link's.
-const BULK: u64 = 1 << 61;
-/// Marks buffers that were received, as [`Incoming`] has them.
-const RECEIVED: u64 = 1 << 63;
 /// Marks events of the link for runs.
 const RUNS: u64 = 4 << 32;
 /// Events that the set tells at once.
@@ -214,7 +214,7 @@ impl<F: Part> Bulk<F> {
     /// Sends a packet as a run.
     fn transmit_run(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let size = usize::from(header.size);
-        if self.far.has_unflushed() {
+        if has_unflushed(&self.far) {
             // What was sent there by datagram is not to be overtaken.
             self.far.flush();
         }
@@ -327,6 +327,11 @@ fn max_payload(datagram: usize) -> usize {
     pieces.clamp(datagram, PAYLOAD_MAX.max(datagram))
 }
 
+/// Buffer of a frame to send from.
+fn own(frame: u32) -> Buffer {
+    Buffer::new(OWN, frame.into()).marked(Layer::Bulk)
+}
+
 /// Owner of a buffer.
 enum Side {
     Far(Buffer),
@@ -359,10 +364,7 @@ impl Side {
         copy.resize(size, 0);
         match self {
             Side::Far(buffer) => far.copy_out(buffer, copy),
-            Side::Run(buffer) => {
-                let (link, buffer) = runs.of(buffer);
-                link.copy_out(buffer, copy);
-            }
+            Side::Run(buffer) => runs.link().copy_out(buffer, copy),
             _ => unreachable!("what is this link's own is read where it is"),
         }
         copy
@@ -370,23 +372,44 @@ impl Side {
 
     #[inline]
     fn of(buffer: Buffer) -> Self {
-        if buffer.0 & BULK == 0 {
-            return if buffer.0 & RUN == 0 { Side::Far(buffer) } else { Side::Run(buffer) };
+        match (buffer.unmarked(Layer::Bulk), buffer.unmarked(Layer::Runs)) {
+            (Some(own), _) if own.kind() == OWN => Side::Own(own.number() as u32),
+            (Some(received), _) => Side::Received(received),
+            (None, Some(run)) => Side::Run(run),
+            (None, None) => Side::Far(buffer),
         }
-        let inner = Buffer(buffer.0 & !BULK);
-        if inner.0 & RECEIVED == 0 { Side::Own(inner.0 as u32) } else { Side::Received(inner) }
+    }
+}
+
+impl<F: Part> Network<Bulk<F>> for Through<F::Network> {
+    #[inline]
+    fn has_unflushed(self, link: &Bulk<F>) -> bool {
+        self.0.has_unflushed(&link.far) || link.ways.has_unflushed()
+    }
+
+    #[inline]
+    fn has_buffered(self, link: &Bulk<F>) -> bool {
+        self.0.has_buffered(&link.far) || link.incoming.has_buffered() || link.ahead.any()
+    }
+
+    fn ring_upcall_within(
+        self,
+        link: &mut Bulk<F>,
+        after: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        self.0.ring_upcall_within(&mut link.far, after)
     }
 }
 
 impl<F: Part> Link for Bulk<F> {
-    const LOSSY: bool = F::LOSSY;
-
     type Clock = F::Clock;
-    type Glance = weft_link::NoGlance;
+    type Short = NoShort;
+    type Network = Through<F::Network>;
+    type Ni = NoNi;
 
-    fn glance(&self) -> Arc<weft_link::NoGlance> {
-        Arc::default()
-    }
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<Through<F::Network>> = through(F::NETWORK);
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> F::Clock {
         self.far.clock()
@@ -397,8 +420,8 @@ impl<F: Part> Link for Bulk<F> {
     }
 
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
-        self.frames.alloc().map(|frame| Buffer(u64::from(frame) | BULK))
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
+        self.frames.alloc().map(own)
     }
 
     #[inline]
@@ -410,42 +433,8 @@ impl<F: Part> Link for Bulk<F> {
                 Some(address) => address,
                 None => unreachable!("a buffer that was received is in a place"),
             },
-            Side::Run(buffer) => {
-                let (link, buffer) = self.runs.of(buffer);
-                link.bytes(buffer)
-            }
+            Side::Run(buffer) => self.runs.link().bytes(buffer),
         }
-    }
-
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
-        // A record that is encrypted is a copy, and one of another length ends with zeros.
-        let fits =
-            self.trailer_bytes == 0 && (head + lent.bytes).is_multiple_of(envelope::ALIGNMENT);
-        let Side::Own(frame) = Side::of(buffer) else { return false };
-        if fits {
-            self.frames.memory.lend(frame, head, lent);
-        }
-        fits
-    }
-
-    fn has_lent(&self, lent: Lent) -> bool {
-        self.frames.memory.has_lent(lent)
-    }
-
-    fn take_back(&mut self, lent: Lent) {
-        self.frames.memory.take_back(lent);
-    }
-
-    fn post(&mut self, from: Rank, posted: Posted) -> bool {
-        self.arrivals.post(from, posted)
-    }
-
-    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
-        self.arrivals.posted(from, head)
-    }
-
-    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
-        self.arrivals.unpost(from, head)
     }
 
     #[inline]
@@ -468,16 +457,6 @@ impl<F: Part> Link for Bulk<F> {
         self.receive_next()
     }
 
-    #[inline]
-    fn has_unflushed(&self) -> bool {
-        self.far.has_unflushed() || self.ways.has_unflushed()
-    }
-
-    #[inline]
-    fn has_buffered(&self) -> bool {
-        self.far.has_buffered() || self.incoming.has_buffered() || self.ahead.any()
-    }
-
     fn has_arrivals(&mut self) -> bool {
         // Whoever asks goes to sleep, perhaps: then the set is asked first afterwards.
         self.questions.hasten();
@@ -486,13 +465,6 @@ impl<F: Part> Link for Bulk<F> {
             || self.incoming.has_buffered()
             || self.arrivals.is_busy() && self.incoming.find(&mut self.arrivals, &mut self.seals)
             || self.runs.has_arrivals()
-    }
-
-    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
-        match Side::of(buffer) {
-            Side::Far(buffer) => self.far.detach(buffer, size),
-            _ => buffer,
-        }
     }
 
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
@@ -509,10 +481,7 @@ impl<F: Part> Link for Bulk<F> {
             Side::Received(buffer) => {
                 into.copy_from_slice(received(&self.incoming, buffer, into.len()));
             }
-            Side::Run(buffer) => {
-                let (link, buffer) = self.runs.of(buffer);
-                link.copy_out(buffer, into);
-            }
+            Side::Run(buffer) => self.runs.link().copy_out(buffer, into),
         }
     }
 
@@ -541,8 +510,35 @@ impl<F: Part> Link for Bulk<F> {
         self.far.disarm(waiter);
     }
 
-    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
-        self.far.ring_upcall_within(after)
+    fn services(&self) -> Services {
+        self.far.services()
+    }
+
+    /// No frame of this link is read elsewhere, and the far link's are copied.
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        None
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        Some(self)
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        Some(self)
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        Some(self)
+    }
+}
+
+impl<F: Part> Paths for Bulk<F> {
+    fn payload_to(&self, _: Rank) -> Option<usize> {
+        None
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
@@ -551,7 +547,7 @@ impl<F: Part> Link for Bulk<F> {
         self.runs.tend(now);
         self.look_around();
         self.flush_connections(false);
-        self.far.tend(now)
+        self.far.paths()?.tend(now)
     }
 }
 
@@ -566,7 +562,7 @@ impl<F: Part> Part for Bulk<F> {
         }
         let Some(frame) = self.frames.take() else { return false };
         self.frames.memory.body_mut(frame, bytes.len()).copy_from_slice(bytes);
-        self.transmit_slowly(to, header, Payload::Buffer(Buffer(u64::from(frame) | BULK)));
+        self.transmit_slowly(to, header, Payload::Buffer(own(frame)));
         self.frames.free(frame);
         true
     }

@@ -9,11 +9,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use weft_link::clock::Nanoseconds;
-use weft_link::{Buffer, LinkViolation, Part, Payload, Received};
+use weft_link::{Buffer, Layer, LinkViolation, Part, Payload, Received};
 use weft_wire::{Header, Rank};
 
-/// Marks buffers of this link.
-pub(crate) const RUN: u64 = 1 << 58;
 /// Looks at the far link that find nothing between two at this one, while runs come: each is a
 /// system call. While none do, the set of connections says when one has.
 const EVERY: u32 = 2;
@@ -82,7 +80,7 @@ impl<P: Part> RunLink for P {
 
     fn tend(&mut self, now: Nanoseconds) {
         // The far link says how long packets may be.
-        let _ = weft_link::Link::tend(self, now);
+        let _ = self.paths().and_then(|paths| paths.tend(now));
         self.flush();
     }
 }
@@ -164,7 +162,7 @@ impl Runs {
         let Some(mut received) = link.receive()? else { return Ok(None) };
         self.stays = STAYS;
         if let Payload::Buffer(buffer) = received.payload {
-            received.payload = Payload::Buffer(Buffer(buffer.0 | RUN));
+            received.payload = Payload::Buffer(buffer.marked(Layer::Runs));
         }
         Ok(Some(received))
     }
@@ -178,16 +176,18 @@ impl Runs {
         has
     }
 
-    /// The link of a buffer, without the mark.
-    pub fn of(&self, buffer: Buffer) -> (&dyn RunLink, Buffer) {
-        let Some(link) = &self.link else { unreachable!("a buffer of this link has come by it") };
-        (&**link, Buffer(buffer.0 & !RUN))
+    /// The link, which a buffer has come by.
+    pub fn link(&self) -> &dyn RunLink {
+        match &self.link {
+            Some(link) => &**link,
+            None => unreachable!("a buffer of this link has come by it"),
+        }
     }
 
     /// A packet that has come is used no more.
     pub fn free(&mut self, buffer: Buffer) {
         if let Some(link) = &mut self.link {
-            link.free(Buffer(buffer.0 & !RUN));
+            link.free(buffer);
         }
     }
 

@@ -43,11 +43,11 @@ pub fn an_arrival_wakes_a_sleeper<L: Link>(links: Vec<L>) {
 /// A look for a frame, after the bell was armed, may take in what arrived: who sleeps then wakes.
 pub fn a_look_for_a_frame_keeps_nobody_asleep<L: Link>(links: Vec<L>) {
     let mut links = links;
-    while links[1].alloc().is_some() {}
+    while links[1].alloc(None).is_some() {}
     for waiter in [Waiter::Host, Waiter::Upcall] {
         sleep_until_an_arrival(&mut links, waiter, |sleeper| {
             for _ in 0..1000 {
-                assert_eq!(sleeper.alloc(), None, "the program has all frames");
+                assert_eq!(sleeper.alloc(None), None, "the program has all frames");
                 std::thread::yield_now();
             }
         });
@@ -83,7 +83,7 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
     let mut held = Vec::new();
     // One frame is with the reader, all others are held here.
     send(&mut links, 0, 1, &vec![1; longest]);
-    while let Some(frame) = links[0].alloc() {
+    while let Some(frame) = links[0].alloc(None) {
         held.push(frame);
     }
     if held.len() == links[0].capabilities().frames {
@@ -92,8 +92,8 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
     let mut reader = links.pop().expect("two links");
     let mut owner = links.pop().expect("two links");
     let mut ticket = arm(&mut owner, Waiter::Host);
-    if owner.alloc().is_some() {
-        assert!(L::LOSSY, "the reader has not given it back");
+    if owner.alloc(None).is_some() {
+        assert!(L::NETWORK.is_some(), "the reader has not given it back");
         return; // This link has sent it meanwhile.
     }
     std::thread::scope(|scope| {
@@ -109,7 +109,7 @@ pub fn a_frame_that_comes_back_wakes_its_owner<L: Link>(links: Vec<L>) {
             owner.bells().wait(Waiter::Host, ticket, FOR_EVER);
             owner.disarm(Waiter::Host);
             ticket = arm(&mut owner, Waiter::Host);
-            if owner.alloc().is_some() {
+            if owner.alloc(None).is_some() {
                 break;
             }
         }

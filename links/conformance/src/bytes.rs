@@ -11,9 +11,15 @@ pub fn fill<L: Link>(link: &L, buffer: Buffer, bytes: &[u8]) {
 }
 
 /// Fills a frame that was allocated for a packet to this rank.
-pub fn fill_to<L: Link>(link: &L, to: Rank, buffer: Buffer, bytes: &[u8]) {
-    assert!(bytes.len() <= link.payload_to(to));
+pub fn fill_to<L: Link>(link: &mut L, to: Rank, buffer: Buffer, bytes: &[u8]) {
+    assert!(bytes.len() <= payload_to(link, to));
     fill_any(link, buffer, bytes);
+}
+
+/// User bytes of a packet to this rank alone, at most.
+pub fn payload_to<L: Link>(link: &mut L, to: Rank) -> usize {
+    let usual = link.capabilities().max_payload;
+    link.paths().and_then(|paths| paths.payload_to(to)).unwrap_or(usual)
 }
 
 fn fill_any<L: Link>(link: &L, buffer: Buffer, bytes: &[u8]) {

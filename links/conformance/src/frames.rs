@@ -1,8 +1,10 @@
 //! Moving frames.
 
-use crate::bytes::fill_to;
+use crate::bytes::{fill_to, payload_to, read};
 use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
-use weft_link::{Capabilities, Link, Payload, ShortWords, TURN};
+use weft_link::{
+    Buffer, Capabilities, Gather, Link, Payload, ReceivedPlain, ShortPackets, ShortWords, TURN,
+};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 
 pub fn carry_every_size<L: Link>(links: &mut [L]) {
@@ -21,11 +23,11 @@ pub fn those_for_one_rank_carry_what_goes_there<L: Link>(links: &mut [L]) {
     let Capabilities { frames, max_payload, .. } = *links[0].capabilities();
     for round in 0..2 * frames {
         let to = 1 + (round % 2) as u16;
-        let most = links[0].payload_to(Rank(to));
+        let most = payload_to(&mut links[0], Rank(to));
         assert!(most >= max_payload, "packets to one rank are no shorter than to any");
         let bytes = pattern(round, [most, 0, most / 2][round % 3]);
-        let frame = links[0].alloc_to(Rank(to)).expect("readers gave the frame back");
-        fill_to(&links[0], Rank(to), frame, &bytes);
+        let frame = links[0].alloc(Some(Rank(to))).expect("readers gave the frame back");
+        fill_to(&mut links[0], Rank(to), frame, &bytes);
         let header = header(0, bytes.len());
         links[0].transmit(Rank(to), &header, Payload::Buffer(frame));
         links[0].free(frame);
@@ -59,17 +61,59 @@ pub fn keep_order<L: Link>(links: &mut [L]) {
 
 /// Short frames, where the link has them and loses nothing, among others.
 pub fn short_ones_keep_their_place<L: Link>(links: &mut [L]) {
-    if !L::SHORT || !links[0].capabilities().lossless {
-        return;
-    }
+    let Some(short) = L::SHORT.filter(|_| links[0].capabilities().lossless) else { return };
     let framed = links[0].capabilities().max_payload.min(100);
     for size in 0..=size_of::<ShortWords>() {
         let bytes = pattern(size, size);
-        links[0].transmit_short(Rank(1), &header(0, size), &[&bytes[..]]);
+        short.transmit(&mut links[0], Rank(1), &header(0, size), &[&bytes[..]]);
         send(links, 0, 1, &pattern(size + 1, framed));
         assert_eq!(receive_bytes(links, 1), (Rank(0), bytes));
         assert_eq!(receive_bytes(links, 1), (Rank(0), pattern(size + 1, framed)));
     }
+}
+
+/// Short frames, where they come by the way that is theirs alone.
+pub fn short_ones_are_taken_by_themselves<L: Link>(links: &mut [L]) {
+    let Some(short) = L::SHORT.filter(|short| short.are_taken_by(&links[0], Rank(1))) else {
+        return;
+    };
+    let mut by_themselves = 0;
+    for size in 0..=size_of::<ShortWords>() {
+        for number in 0..3 {
+            let bytes = pattern(size + number, size);
+            short.transmit(&mut links[0], Rank(1), &header(0, size), &[&bytes[..]]);
+        }
+        for number in 0..3 {
+            let received = match take_short(&mut links[1], short) {
+                Some(received) => {
+                    by_themselves += 1;
+                    received
+                }
+                None => receive_bytes(links, 1),
+            };
+            assert_eq!(received, (Rank(0), pattern(size + number, size)));
+        }
+    }
+    assert!(by_themselves > 0, "none was taken by itself");
+}
+
+/// The next packet's sender and bytes, if the packet comes by the way of short ones.
+fn take_short<L: Link>(link: &mut L, short: L::Short) -> Option<(Rank, Vec<u8>)> {
+    let plain = match short.peek(link) {
+        Some(plain) => {
+            short.take(link, &plain);
+            plain
+        }
+        None => match short.receive(link) {
+            ReceivedPlain::Short(plain) => plain,
+            ReceivedPlain::Framed(..) => panic!("a short packet came in a frame"),
+            ReceivedPlain::Nothing | ReceivedPlain::Other => return None,
+        },
+    };
+    let buffer = short.store(link, &plain);
+    let bytes = read(link, buffer, plain.size.into());
+    link.free(buffer);
+    Some((plain.source, bytes))
 }
 
 pub fn control_words_arrive<L: Link>(links: &mut [L]) {
@@ -95,9 +139,9 @@ pub fn received_frames_are_forwarded<L: Link>(links: &mut [L]) {
         let bytes = pattern(size, size);
         let tree = TreeId::multicast(GroupId::ALL, Rank(0));
         let mut header = Header::new(Tag::Mcast, Rank(0), tree, size as u16);
-        let frame = links[0].alloc().expect("a frame is free");
+        let frame = links[0].alloc(None).expect("a frame is free");
         fill(&links[0], frame, &bytes);
-        links[0].share(frame, size as u16, &[Rank(0), Rank(1), Rank(2)]);
+        share(&mut links[0], frame, size as u16, &[Rank(0), Rank(1), Rank(2)]);
         links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
         links[0].free(frame);
         links[0].flush();
@@ -123,7 +167,7 @@ pub fn one_frame_serves_many<L: Link>(links: &mut [L]) {
     // More often than there are frames, so that each is reused: giving back has to work.
     for round in 0..2 * frames {
         let bytes = pattern(round, [max_payload, 16, multicast_payload][round % 3]);
-        let frame = links[0].alloc().expect("readers gave the frame back");
+        let frame = links[0].alloc(None).expect("readers gave the frame back");
         fill(&links[0], frame, &bytes);
         for to in 1..4 {
             let tree = TreeId::multicast(GroupId::ALL, Rank(0));
@@ -140,16 +184,16 @@ pub fn one_frame_serves_many<L: Link>(links: &mut [L]) {
 
 pub fn the_pool_runs_out_and_recovers<L: Link>(links: &mut [L]) {
     let frames = links[0].capabilities().frames;
-    let mut held: Vec<_> = (0..frames).map_while(|_| links[0].alloc()).collect();
+    let mut held: Vec<_> = (0..frames).map_while(|_| links[0].alloc(None)).collect();
     assert_eq!(held.len(), frames, "the link says that it has {frames} frames");
-    assert_eq!(links[0].alloc(), None, "a frame was handed out twice");
+    assert_eq!(links[0].alloc(None), None, "a frame was handed out twice");
     let mut different = held.clone();
     different.sort();
     different.dedup();
     assert_eq!(different.len(), frames, "a frame was handed out twice");
     let freed = held.pop().expect("frames were allocated");
     links[0].free(freed);
-    assert_eq!(links[0].alloc(), Some(freed));
+    assert_eq!(links[0].alloc(None), Some(freed));
     links[0].free(freed);
     for frame in held {
         links[0].free(frame);
@@ -178,6 +222,26 @@ pub fn kept_frames_do_not_stop_others<L: Link>(links: &mut [L]) {
     }
 }
 
+/// Transmits a short packet.
+///
+/// # Panics
+/// If the link has none.
+pub fn transmit_short<L: Link>(link: &mut L, to: Rank, header: &Header, bytes: &impl Gather) {
+    let short = L::SHORT.expect("the link has short packets");
+    short.transmit(link, to, header, bytes);
+}
+
+/// Registers the readers of a frame, where that is to be done.
+pub fn share<L: Link>(link: &mut L, frame: Buffer, size: u16, readers: &[Rank]) {
+    if let Some(frames) = link.shared_frames() {
+        frames.share(frame, size, readers);
+    }
+}
+
+fn detach<L: Link>(link: &mut L, frame: Buffer, size: u16) -> Buffer {
+    link.shared_frames().map_or(frame, |frames| frames.detach(frame, size))
+}
+
 /// A frame that was detached keeps its bytes while its sender uses its memory again.
 pub fn detached_frames_keep_their_bytes<L: Link>(links: &mut [L]) {
     let max = links[0].capabilities().max_payload;
@@ -187,7 +251,7 @@ pub fn detached_frames_keep_their_bytes<L: Link>(links: &mut [L]) {
         send(links, 0, 1, &bytes);
         let mut received = receive(links, 1);
         let Payload::Buffer(buffer) = received.payload else { panic!("no buffer") };
-        received.payload = Payload::Buffer(links[1].detach(buffer, received.header.size));
+        received.payload = Payload::Buffer(detach(&mut links[1], buffer, received.header.size));
         detached.push((received, bytes));
     }
     for (received, bytes) in detached {

@@ -42,6 +42,7 @@ fn alone_but_turns<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     frames::those_for_one_rank_carry_what_goes_there(&mut make(3));
     frames::keep_order(&mut make(3));
     frames::short_ones_keep_their_place(&mut make(2));
+    frames::short_ones_are_taken_by_themselves(&mut make(2));
     frames::control_words_arrive(&mut make(2));
     frames::received_frames_are_forwarded(&mut make(3));
     frames::one_frame_serves_many(&mut make(4));
@@ -55,10 +56,12 @@ fn alone_but_turns<L: Link>(make: impl Fn(u16) -> Vec<L>) {
 
 mod words;
 
+pub use frames::{share, transmit_short};
+
 /// Sends `bytes` from `links[from]` to `to` as a unicast packet and gives the frame up.
 pub(crate) fn send<L: Link>(links: &mut [L], from: u16, to: u16, bytes: &[u8]) {
     let link = &mut links[usize::from(from)];
-    let buffer = link.alloc().expect("a frame is free");
+    let buffer = link.alloc(None).expect("a frame is free");
     fill(link, buffer, bytes);
     let header = header(from, bytes.len());
     link.transmit(Rank(to), &header, Payload::Buffer(buffer));

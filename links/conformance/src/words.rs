@@ -6,10 +6,10 @@ use weft_link::bell::Waiter;
 use weft_wire::Rank;
 
 pub fn add_up<L: Link>(links: &[L]) {
-    let Some(first) = links[0].words() else { return };
+    let Some(first) = links[0].services().words else { return };
     std::thread::scope(|scope| {
         for link in links {
-            let words = link.words().expect("all links of a job are alike");
+            let words = link.services().words.expect("all links of a job are alike");
             scope.spawn(move || {
                 for _ in 0..1000 {
                     words.fetch_add(Rank(1), 5, 2);
@@ -26,7 +26,7 @@ pub fn add_up<L: Link>(links: &[L]) {
 
 pub fn wake_sleepers<L: Link>(links: Vec<L>) {
     let mut links = links;
-    let Some(words) = links[0].words() else { return };
+    let Some(words) = links[0].services().words else { return };
     let mut sleeper = links.pop().expect("two links");
     let ticket = sleeper.arm(Waiter::Host).expect("nothing has arrived");
     std::thread::scope(|scope| {

@@ -17,8 +17,10 @@ use weft_wire::{Header, Rank, Tag, envelope, network};
 /// are refused, and the node has other things to do: whoever finds nothing comes again.
 const LOOKS: usize = 2;
 
-/// Marks buffers that were received.
-const RECEIVED: u64 = 1 << 63;
+/// Kind of the frames that a link sends from; others are those of [`Incoming`].
+pub const OWN: u8 = 0;
+/// Kind of frames that were received.
+const RECEIVED: u8 = 1;
 
 /// Counters of datagrams on their way in.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -562,12 +564,12 @@ fn words(header: &Header, body: &[u8]) -> Payload {
 /// The received buffer that is there in a frame.
 #[inline]
 fn buffer(frame: u32, at: usize) -> Buffer {
-    Buffer(RECEIVED | u64::from(frame) << 32 | at as u64)
+    Buffer::new(RECEIVED, u64::from(frame) << 32 | at as u64)
 }
 
 /// The frame that a received buffer is in, and where.
 #[inline]
 fn split(buffer: Buffer) -> Option<(u32, usize)> {
-    let received = buffer.0 & RECEIVED != 0;
-    received.then_some((((buffer.0 & !RECEIVED) >> 32) as u32, buffer.0 as u32 as usize))
+    let number = buffer.number();
+    (buffer.kind() == RECEIVED).then_some(((number >> 32) as u32, number as u32 as usize))
 }

@@ -29,5 +29,5 @@ mod way;
 
 pub use bells::DatagramBells;
 pub use frames::Frames;
-pub use incoming::{Arrived, Asking, Incoming, Landed, Source};
+pub use incoming::{Arrived, Asking, Incoming, Landed, OWN, Source};
 pub use outgoing::{Datagram, Outgoing, Sent, WayChange};

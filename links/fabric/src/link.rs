@@ -1,6 +1,7 @@
 //! One rank's attachment.
 
 mod ending;
+mod in_one_piece;
 
 use crate::carrier::{Carried, Carrier};
 use crate::endpoint::Endpoint;
@@ -16,12 +17,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent};
+use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
-use weft_link::memory::{Lent, Posted, PostedHead};
+use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
 use weft_link::timer::Timer;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
+    Received, Services, SharedFrames,
+};
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -245,7 +250,7 @@ impl<T: Transport> Fabric<T> {
     #[inline]
     fn transmit_buffer(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let size = usize::from(header.size);
-        let (frame, is_own) = (buffer.0 as u32, self.incoming.bytes(buffer).is_none());
+        let (frame, is_own) = (buffer.number() as u32, self.incoming.bytes(buffer).is_none());
         // Multicasts go to several from here.
         let alone = header.tag != Tag::Mcast && self.outgoing.fills_one(to, size);
         if is_own
@@ -387,16 +392,39 @@ fn one_of(arrivals: Option<BorrowedFd<'_>>, timer: &Timer) -> io::Result<OwnedFd
     Ok(both)
 }
 
-impl<T: Transport> Link for Fabric<T> {
-    // Datagrams wait for the flush.
-    const LOSSY: bool = true;
+/// Datagrams wait for a flush, and come several at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches(());
 
-    type Clock = SystemClock;
-    type Glance = weft_link::NoGlance;
-
-    fn glance(&self) -> Arc<weft_link::NoGlance> {
-        Arc::default()
+impl<T: Transport> Network<Fabric<T>> for Batches {
+    #[inline]
+    fn has_unflushed(self, link: &Fabric<T>) -> bool {
+        !link.outgoing.is_empty()
     }
+
+    #[inline]
+    fn has_buffered(self, link: &Fabric<T>) -> bool {
+        link.incoming.has_buffered()
+    }
+
+    fn ring_upcall_within(
+        self,
+        link: &mut Fabric<T>,
+        after: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        Some(link.bells.ring_upcall_within(after))
+    }
+}
+
+impl<T: Transport> Link for Fabric<T> {
+    type Clock = SystemClock;
+    type Short = NoShort;
+    type Network = Batches;
+    type Ni = NoNi;
+
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -407,7 +435,7 @@ impl<T: Transport> Link for Fabric<T> {
     }
 
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
         let mut frame = self.frames.alloc();
         if frame.is_none() {
             self.send_waiting();
@@ -418,56 +446,15 @@ impl<T: Transport> Link for Fabric<T> {
                 self.wake_if_taken();
             }
         }
-        frame.map(|frame| Buffer(u64::from(frame)))
+        frame.map(|frame| Buffer::new(OWN, frame.into()))
     }
 
     #[inline]
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         match self.incoming.bytes(buffer) {
             Some(bytes) => bytes,
-            None => self.frames.body(buffer.0 as u32).0,
+            None => self.frames.body(buffer.number() as u32).0,
         }
-    }
-
-    /// Only where the bytes of long packets have no tag either.
-    fn sends_zero_copy(&self, to: Rank) -> bool {
-        let is_plain = self.seals.protection() == Protection::Headers;
-        is_plain && to != self.own && self.carrier.longest_piece() > 0
-    }
-
-    fn post_zero_copy(&mut self, from: Rank, posted: Posted) -> bool {
-        self.sends_zero_copy(from)
-            && posted.bytes <= self.carrier.longest_piece()
-            && self.carrier.post_piece(from, posted)
-    }
-
-    fn send_zero_copy(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
-        let sends = self.sends_zero_copy(to) && lent.bytes <= self.carrier.longest_piece();
-        if sends {
-            self.hearing.sends(to);
-            self.carrier.send_piece(to, head, lent);
-        }
-        sends
-    }
-
-    fn carries(&self) -> bool {
-        self.carrier.pieces.carries()
-    }
-
-    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
-        self.carrier.pieces.posted(from, head)
-    }
-
-    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
-        self.carrier.unpost_piece(from, head)
-    }
-
-    fn has_lent(&self, lent: Lent) -> bool {
-        self.carrier.pieces.has_lent(lent)
-    }
-
-    fn take_back(&mut self, lent: Lent) {
-        self.carrier.take_back(lent);
     }
 
     #[inline]
@@ -503,16 +490,6 @@ impl<T: Transport> Link for Fabric<T> {
         Ok(received)
     }
 
-    #[inline]
-    fn has_unflushed(&self) -> bool {
-        !self.outgoing.is_empty()
-    }
-
-    #[inline]
-    fn has_buffered(&self) -> bool {
-        self.incoming.has_buffered()
-    }
-
     fn has_arrivals(&mut self) -> bool {
         self.incoming.find(&mut self.carrier, &mut self.seals)
     }
@@ -520,7 +497,7 @@ impl<T: Transport> Link for Fabric<T> {
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
         let bytes = match self.incoming.read(buffer, into.len()) {
             Some(bytes) => bytes,
-            None => self.body(buffer.0 as u32, into.len()),
+            None => self.body(buffer.number() as u32, into.len()),
         };
         into.copy_from_slice(bytes);
     }
@@ -528,7 +505,7 @@ impl<T: Transport> Link for Fabric<T> {
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
-            self.frames.free(buffer.0 as u32);
+            self.frames.free(buffer.number() as u32);
         }
     }
 
@@ -545,8 +522,34 @@ impl<T: Transport> Link for Fabric<T> {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
-        Some(self.bells.ring_upcall_within(after))
+    fn services(&self) -> Services {
+        Services::default()
+    }
+
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        None
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        Some(self)
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        Some(self)
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        Some(self)
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        Some(self)
+    }
+}
+
+impl<T: Transport> Paths for Fabric<T> {
+    fn payload_to(&self, _: Rank) -> Option<usize> {
+        None
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -5,6 +5,8 @@
 //! | module | what |
 //! |---|---|
 //! | `link` | [`Mixed`]: which packet goes where |
+//! | `short` | short packets between ranks of one host |
+//! | `beside` | what else the two links have |
 //! | `waiting` | packets for near ranks that wait until a frame is free for them |
 //! | `turns` | turns of the two while both have packets |
 //! | `bridge` | one bell for the arrivals of both |
@@ -20,10 +22,13 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod bridge;
 mod link;
 mod memory;
+mod short;
 mod turns;
 mod waiting;
 
 pub use link::{Mixed, Near};
+pub use short::NearShort;

@@ -2,29 +2,23 @@
 
 use crate::bridge::Bridge;
 use crate::memory::Routed;
+use crate::short::NearShort;
 use crate::turns::Turns;
 use crate::waiting::Waiting;
 use std::io;
-use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
-use weft_link::clock::Nanoseconds;
-use weft_link::gauge::Gauge;
-use weft_link::memory::{CrossMemory, Lent, Posted, PostedHead, SharedMemory};
-use weft_link::status::Notice;
-use weft_link::wrap::head_of;
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
+use weft_link::wrap::{Through, head_of, through};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, PathMtu, Payload, Received,
-    ShortWords,
+    BadFrame, Buffer, Capabilities, Layer, Link, LinkViolation, Part, Paths, Payload, Plain,
+    Received, Services, SharedFrames, has_buffered,
 };
 use weft_trace::{PacketEvent, Polls, Recorder, What};
 use weft_wire::{Header, Rank};
-
-/// Marks buffers of the far link; links leave this bit to others.
-const FAR: u64 = 1 << 60;
 
 /// The ranks that are near.
 #[derive(Clone, Debug)]
@@ -52,8 +46,8 @@ impl Near {
 
 /// A link made of two.
 pub struct Mixed<N: Link, F: Link> {
-    near: N,
-    far: F,
+    pub(crate) near: N,
+    pub(crate) far: F,
     capabilities: Capabilities,
     /// By number at the near link.
     near_ranks: Vec<Rank>,
@@ -61,37 +55,36 @@ pub struct Mixed<N: Link, F: Link> {
     routes: Vec<Option<Rank>>,
     /// True if programs fill frames of the far link, also for packets to nobody in particular.
     fills_far: bool,
-    waiting: Waiting,
+    pub(crate) waiting: Waiting,
     /// A far buffer that is being passed on to near ranks, and its copy in near memory.
     passed_on: Option<(Buffer, Buffer)>,
     /// Scratch space for the bytes of packets that cross from one memory to the other.
     scratch: Box<[u8]>,
-    turns: Turns,
-    bridge: Bridge,
+    pub(crate) turns: Turns,
+    pub(crate) bridge: Bridge,
     /// Writes down every packet, if the run is traced.
-    recorder: Option<Arc<dyn Recorder>>,
+    pub(crate) recorder: Option<Arc<dyn Recorder>>,
 }
 
 /// A buffer of one of the two.
-enum Side {
+pub(crate) enum Side {
     Near(Buffer),
     Far(Buffer),
 }
 
 impl Side {
     #[inline]
-    fn of(buffer: Buffer) -> Self {
-        match buffer.0 & FAR {
-            0 => Side::Near(buffer),
-            _ => Side::Far(Buffer(buffer.0 & !FAR)),
+    pub fn of(buffer: Buffer) -> Self {
+        match buffer.unmarked(Layer::Far) {
+            None => Side::Near(buffer),
+            Some(far) => Side::Far(far),
         }
     }
 }
 
 #[inline]
-fn far_buffer(buffer: Buffer) -> Buffer {
-    debug_assert!(buffer.0 & FAR == 0, "links leave this bit free");
-    Buffer(buffer.0 | FAR)
+pub(crate) fn far_buffer(buffer: Buffer) -> Buffer {
+    buffer.marked(Layer::Far)
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
@@ -135,9 +128,10 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
         let others = if carries { near_ranks.len() - 1 } else { 0 };
         let turns = Turns::new(others, usize::from(ranks) - 1 - others);
         let more = far.more_arrivals().transpose()?;
+        let recorder = near.services().recorder;
         Ok(Mixed {
             bridge: Bridge::start(arrivals, more, near.bells())?,
-            recorder: near.recorder().map(|recorder| Arc::new(Polls::new(recorder)) as Arc<_>),
+            recorder: recorder.map(|recorder| Arc::new(Polls::new(recorder)) as Arc<_>),
             scratch: vec![0; max_payload].into_boxed_slice(),
             near,
             far,
@@ -163,8 +157,26 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
     }
 
     /// True if packets to this rank go over the far link.
-    fn goes_far(&self, rank: Rank) -> bool {
+    pub(crate) fn goes_far(&self, rank: Rank) -> bool {
         self.routes.get(rank.index()).is_some_and(Option::is_none)
+    }
+
+    /// Number at the near link of a rank to which packets go over that.
+    #[inline]
+    pub(crate) fn number(&self, rank: Rank) -> Option<Rank> {
+        self.routes.get(rank.index()).copied().flatten()
+    }
+
+    /// A packet of the near link, whose source has a number of the job here.
+    #[inline]
+    pub(crate) fn of_job(&self, plain: Plain) -> Plain {
+        Plain { source: self.near_ranks[plain.source.index()], ..plain }
+    }
+
+    /// That packet as the near link has it.
+    #[inline]
+    pub(crate) fn of_near(&self, plain: &Plain) -> Plain {
+        Plain { source: self.number(plain.source).unwrap_or(plain.source), ..*plain }
     }
 
     #[inline]
@@ -248,7 +260,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
             return self.receive_far();
         }
         self.waiting.retry(&mut self.near);
-        if self.turns.is_far(self.far.has_buffered())
+        if self.turns.is_far(has_buffered(&self.far))
             && let Some(received) = self.receive_far()?
         {
             return Ok(Some(received));
@@ -262,7 +274,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
 
     /// Writes this down, if the run is traced.
     #[inline]
-    fn record(&self, what: impl FnOnce() -> What) {
+    pub(crate) fn record(&self, what: impl FnOnce() -> What) {
         if let Some(recorder) = &self.recorder {
             recorder.record(&what());
         }
@@ -313,18 +325,18 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
-    const LOSSY: bool = F::LOSSY;
-    // Packets to other hosts are kept until they are acknowledged, and so never among these.
-    const SHORT: bool = N::SHORT && F::LOSSY;
-
-    const BY_WAY: bool = true;
-
     type Clock = N::Clock;
-    type Glance = weft_link::NoGlance;
+    type Short = NearShort<N::Short>;
+    type Network = Through<F::Network>;
+    type Ni = NoNi;
 
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
-    }
+    // Packets to other hosts are kept until they are acknowledged, and so never among these.
+    const SHORT: Option<Self::Short> = match (N::SHORT, F::NETWORK) {
+        (Some(short), Some(_)) => Some(NearShort(short)),
+        _ => None,
+    };
+    const NETWORK: Option<Self::Network> = through(F::NETWORK);
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> N::Clock {
         self.near.clock()
@@ -334,30 +346,16 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         &self.capabilities
     }
 
+    /// For a packet to one rank, a frame of the link that it goes over, from which it leaves
+    /// without a copy.
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
-        if self.fills_far {
-            return self.far.alloc().map(far_buffer);
+    fn alloc(&mut self, to: Option<Rank>) -> Option<Buffer> {
+        if self.fills_far || to.is_some_and(|to| self.goes_far(to)) {
+            return self.far.alloc(to).map(far_buffer);
         }
         self.waiting.retry(&mut self.near);
         // Those that wait were transmitted before.
-        if self.waiting.is_empty() { self.near.alloc() } else { None }
-    }
-
-    /// A frame of the link that the packet goes over, from which it leaves without a copy.
-    #[inline]
-    fn alloc_to(&mut self, to: Rank) -> Option<Buffer> {
-        match self.routes.get(to.index()) {
-            Some(None) => self.far.alloc().map(far_buffer),
-            _ => self.alloc(),
-        }
-    }
-
-    fn payload_to(&self, to: Rank) -> usize {
-        match self.routes.get(to.index()) {
-            Some(None) => self.far.capabilities().max_payload,
-            _ => self.capabilities.max_payload,
-        }
+        if self.waiting.is_empty() { self.near.alloc(None) } else { None }
     }
 
     #[inline]
@@ -368,82 +366,12 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         }
     }
 
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
-        match Side::of(buffer) {
-            Side::Near(buffer) => self.near.lend(buffer, head, lent),
-            Side::Far(buffer) => self.far.lend(buffer, head, lent),
-        }
-    }
-
-    fn has_lent(&self, lent: Lent) -> bool {
-        self.near.has_lent(lent) || self.far.has_lent(lent)
-    }
-
-    fn take_back(&mut self, lent: Lent) {
-        self.near.take_back(lent);
-        self.far.take_back(lent);
-    }
-
-    fn post(&mut self, from: Rank, posted: Posted) -> bool {
-        self.goes_far(from) && self.far.post(from, posted)
-    }
-
-    fn sends_zero_copy(&self, to: Rank) -> bool {
-        self.goes_far(to) && self.far.sends_zero_copy(to)
-    }
-
-    fn post_zero_copy(&mut self, from: Rank, posted: Posted) -> bool {
-        self.goes_far(from) && self.far.post_zero_copy(from, posted)
-    }
-
-    fn send_zero_copy(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
-        self.goes_far(to) && self.far.send_zero_copy(to, head, lent)
-    }
-
-    fn carries(&self) -> bool {
-        self.far.carries()
-    }
-
-    fn posted(&self, from: Rank, head: &PostedHead) -> usize {
-        self.far.posted(from, head)
-    }
-
-    fn unpost(&mut self, from: Rank, head: &PostedHead) -> usize {
-        self.far.unpost(from, head)
-    }
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.record(|| What::Sent(PacketEvent::new(to, header, head_of(self, header, payload))));
         match self.routes[to.index()] {
             Some(number) => self.transmit_near(number, header, payload),
             None => self.transmit_far(to, header, payload),
-        }
-    }
-
-    #[inline]
-    fn takes_short(&self, to: Rank) -> bool {
-        self.routes.get(to.index()).is_some_and(Option::is_some)
-    }
-
-    #[inline]
-    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
-        let Some(number) = self.routes[to.index()] else {
-            unreachable!("only where short packets are taken")
-        };
-        self.record(|| {
-            let mut room = [0; size_of::<ShortWords>()];
-            bytes.gather(&mut room[..bytes.size()]);
-            let head = std::array::from_fn(|byte| room[byte]);
-            What::Sent(PacketEvent::new(to, header, head))
-        });
-        self.waiting.retry(&mut self.near);
-        if self.waiting.is_empty() {
-            self.near.transmit_short(number, header, bytes);
-        } else {
-            let mut gathered = vec![0; usize::from(header.size)];
-            bytes.gather(&mut gathered);
-            self.waiting.push_bytes(number, header, &gathered);
         }
     }
 
@@ -466,25 +394,8 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         Ok(received)
     }
 
-    #[inline]
-    fn has_unflushed(&self) -> bool {
-        !self.waiting.is_empty() || self.far.has_unflushed()
-    }
-
-    #[inline]
-    fn has_buffered(&self) -> bool {
-        self.far.has_buffered()
-    }
-
     fn has_arrivals(&mut self) -> bool {
         self.near.has_arrivals() || self.far.has_arrivals()
-    }
-
-    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
-        match Side::of(buffer) {
-            Side::Near(buffer) => self.near.detach(buffer, size),
-            Side::Far(buffer) => far_buffer(self.far.detach(buffer, size)),
-        }
     }
 
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
@@ -503,28 +414,6 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
                 self.far.free(buffer);
             }
         }
-    }
-
-    fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
-        let (near, routes) = (self.near.shared_memory()?, self.routes.clone());
-        Some(Arc::new(Routed { near, routes }))
-    }
-
-    fn notice(&self) -> Option<Arc<dyn Notice>> {
-        self.near.notice()
-    }
-
-    fn gauge(&self) -> Option<Arc<dyn Gauge>> {
-        self.near.gauge()
-    }
-
-    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
-        self.recorder.clone()
-    }
-
-    fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {
-        let (near, routes) = (self.near.cross_memory()?, self.routes.clone());
-        Some(Arc::new(Routed { near, routes }))
     }
 
     fn bells(&self) -> Arc<dyn Bells> {
@@ -553,11 +442,40 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         self.near.disarm(waiter);
     }
 
-    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
-        Some(self.bridge.ring_upcall_within(after))
+    fn services(&self) -> Services {
+        let near = self.near.services();
+        let routes = || self.routes.clone();
+        Services {
+            // Ranks of other hosts have none of them.
+            words: None,
+            shared_memory: near
+                .shared_memory
+                .map(|near| Arc::new(Routed { near, routes: routes() }) as _),
+            cross_memory: near
+                .cross_memory
+                .map(|near| Arc::new(Routed { near, routes: routes() }) as _),
+            recorder: self.recorder.clone(),
+            ..near
+        }
     }
 
-    fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
-        self.far.tend(now)
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        Some(self)
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        Some(self)
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        Some(self)
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        Some(self)
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        Some(self)
     }
 }

@@ -67,6 +67,19 @@ impl Turns {
         self.near_only != 0
     }
 
+    /// True if the near link has its turn, whatever the far one has at hand, and a look at that is
+    /// not due yet.
+    #[inline]
+    pub fn are_near(&self) -> bool {
+        self.near > 0 && self.due <= 0 && self.run < RUN && self.looks + 1 < LOOKS
+    }
+
+    /// Counts a look at the near link while [it has its turn](Self::are_near).
+    #[inline]
+    pub fn looked_near(&mut self) {
+        self.looks += 1;
+    }
+
     /// Counts a packet of the near link.
     #[inline]
     pub fn took_near(&mut self) {

@@ -28,6 +28,7 @@
 //! | `cross_memory`, `process` | copies by the kernel out of other ranks' processes (`unsafe`) |
 //! | `rings` | rings to a rank, at which any thread may glance |
 //! | `control`, `doorbell`, `futex` | rings to be polled, and sleepers to be woken |
+//! | `words` | fetch-and-add variables and arenas |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `status` | what a rank waits for, which the launcher reads |
 //! | `gauge` | counts of a rank, which the launcher asks for |
@@ -76,6 +77,8 @@ mod status;
 mod supervisor;
 #[cfg(not(loom))]
 mod trace;
+#[cfg(not(loom))]
+mod words;
 
 #[cfg(not(loom))]
 pub use cross_memory::cross_memory_restriction;

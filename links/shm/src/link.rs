@@ -12,20 +12,20 @@ use crate::rings::Rings;
 use crate::segment::{Segment, Settings};
 use crate::status::StatusPage;
 use crate::trace::TraceRing;
+use crate::words::Words;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::gauge::Gauge;
-use weft_link::memory::{CrossMemory, SharedMemory};
-use weft_link::status::Notice;
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
 use weft_link::sync::Scope;
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, Part, Payload, Plain, Received,
-    ReceivedPlain, SharedWords,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, NoNetwork, Part, Paths, Payload,
+    Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets,
 };
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag, compact};
@@ -110,21 +110,24 @@ enum BufferKind {
 impl BufferKind {
     #[inline]
     fn buffer(self) -> Buffer {
-        Buffer(match self {
-            BufferKind::Own(frame) => u64::from(frame),
-            BufferKind::Inbox(index) => 1 << 62 | u64::from(index),
-            BufferKind::Large(index) => 3 << 62 | u64::from(index),
-            BufferKind::Peer(owner, frame) => 2 << 62 | u64::from(owner.0) << 32 | u64::from(frame),
-        })
+        match self {
+            BufferKind::Own(frame) => Buffer::new(0, frame.into()),
+            BufferKind::Inbox(index) => Buffer::new(1, index.into()),
+            BufferKind::Peer(owner, frame) => {
+                Buffer::new(2, u64::from(owner.0) << 32 | u64::from(frame))
+            }
+            BufferKind::Large(index) => Buffer::new(3, index.into()),
+        }
     }
 
     #[inline]
     fn of(buffer: Buffer) -> Self {
-        match buffer.0 >> 62 {
-            0 => BufferKind::Own(buffer.0 as u32),
-            1 => BufferKind::Inbox(buffer.0 as u32),
-            3 => BufferKind::Large(buffer.0 as u32),
-            _ => BufferKind::Peer(Rank((buffer.0 >> 32) as u16), buffer.0 as u32),
+        let number = buffer.number();
+        match buffer.kind() {
+            0 => BufferKind::Own(number as u32),
+            1 => BufferKind::Inbox(number as u32),
+            3 => BufferKind::Large(number as u32),
+            _ => BufferKind::Peer(Rank((number >> 32) as u16), number as u32),
         }
     }
 }
@@ -285,15 +288,67 @@ impl Shm {
     }
 }
 
-impl Link for Shm {
-    const SHORT: bool = true;
+/// Short packets, which are in their slots.
+#[derive(Clone, Copy, Debug)]
+pub struct InSlots(());
 
-    type Clock = SystemClock;
+impl ShortPackets<Shm> for InSlots {
     type Glance = Rings;
 
-    fn glance(&self) -> Arc<Rings> {
-        Arc::clone(&self.rings)
+    fn glance(link: &Shm) -> Arc<Rings> {
+        Arc::clone(&link.rings)
     }
+
+    #[inline(always)]
+    fn are_taken_by(self, _: &Shm, _: Rank) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn transmit(self, link: &mut Shm, to: Rank, header: &Header, bytes: &impl Gather) {
+        let peer = &mut link.peers[to.index()];
+        peer.outgoing.push_gathered(header, payload_kind::INLINE, bytes);
+        peer.doorbell.press();
+    }
+
+    #[inline(always)]
+    fn peek(self, link: &Shm) -> Option<Plain> {
+        link.peek_short_from(link.listener.likely()?)
+    }
+
+    #[inline(always)]
+    fn take(self, link: &mut Shm, short: &Plain) {
+        link.listener.spend_turn();
+        link.rings.of(short.source.index()).advance();
+    }
+
+    #[inline]
+    fn receive(self, link: &mut Shm) -> ReceivedPlain {
+        let Some(peer) = link.listener.next() else { return ReceivedPlain::Nothing };
+        match link.peek_short_from(peer) {
+            Some(plain) => {
+                link.rings.of(peer).advance();
+                ReceivedPlain::Short(plain)
+            }
+            None => link.receive_framed(Rank(peer as u16)),
+        }
+    }
+
+    fn store(self, link: &mut Shm, short: &Plain) -> Buffer {
+        let slot = link.rings.of(short.source.index()).latest();
+        BufferKind::Inbox(link.inbox.insert(slot.payload())).buffer()
+    }
+}
+
+impl Link for Shm {
+    type Clock = SystemClock;
+    type Short = InSlots;
+    type Network = NoNetwork;
+    type Ni = NoNi;
+
+    const SHORT: Option<InSlots> = Some(InSlots(()));
+    const NETWORK: Option<NoNetwork> = None;
+    const NI: Option<NoNi> = None;
 
     #[inline]
     fn clock(&self) -> SystemClock {
@@ -306,7 +361,7 @@ impl Link for Shm {
     }
 
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
         let frame = self.pool.alloc()?;
         // Its reader may have had the first line last: it comes while this frame is filled.
         if let Some(next) = self.pool.next() {
@@ -325,15 +380,6 @@ impl Link for Shm {
         }
     }
 
-    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
-        let BufferKind::Own(frame) = BufferKind::of(buffer) else { return };
-        if usize::from(size) > INLINE_BYTES {
-            for &reader in readers.iter().filter(|&&reader| reader != self.own) {
-                self.pool.add_reader(frame, reader);
-            }
-        }
-    }
-
     #[inline]
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         match payload {
@@ -349,11 +395,7 @@ impl Link for Shm {
     }
 
     #[inline(always)]
-    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
-        let peer = &mut self.peers[to.index()];
-        peer.outgoing.push_gathered(header, payload_kind::INLINE, bytes);
-        peer.doorbell.press();
-    }
+    fn flush(&mut self) {}
 
     #[inline]
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
@@ -362,45 +404,9 @@ impl Link for Shm {
         self.accept(Rank(peer as u16), head).map(Some)
     }
 
-    #[inline(always)]
-    fn peek_short(&self) -> Option<Plain> {
-        self.peek_short_from(self.listener.likely()?)
-    }
-
-    #[inline(always)]
-    fn take_short(&mut self, short: &Plain) {
-        self.listener.spend_turn();
-        self.rings.of(short.source.index()).advance();
-    }
-
-    #[inline]
-    fn receive_plain(&mut self) -> ReceivedPlain {
-        let Some(peer) = self.listener.next() else { return ReceivedPlain::Nothing };
-        match self.peek_short_from(peer) {
-            Some(plain) => {
-                self.rings.of(peer).advance();
-                ReceivedPlain::Short(plain)
-            }
-            None => self.receive_framed(Rank(peer as u16)),
-        }
-    }
-
-    fn store_short(&mut self, short: &Plain) -> Buffer {
-        let slot = self.rings.of(short.source.index()).latest();
-        BufferKind::Inbox(self.inbox.insert(slot.payload())).buffer()
-    }
-
     #[inline]
     fn has_arrivals(&mut self) -> bool {
         self.listener.has_any()
-    }
-
-    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
-        let BufferKind::Peer(owner, frame) = BufferKind::of(buffer) else { return buffer };
-        let mut copy = vec![0; usize::from(size)].into_boxed_slice();
-        self.peers[owner.index()].frames.copy_out(frame, &mut copy);
-        self.free(buffer);
-        BufferKind::Large(self.inbox.insert_large(copy)).buffer()
     }
 
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
@@ -451,36 +457,56 @@ impl Link for Shm {
         self.listener.disarm(waiter);
     }
 
-    fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
-        Some(Arc::new(ExportedMemory { own: self.own }))
+    fn services(&self) -> Services {
+        let own = &self.segments[self.own.index()];
+        Services {
+            words: Some(Arc::new(Words::new(&self.segments, self.own))),
+            shared_memory: Some(Arc::new(ExportedMemory { own: self.own })),
+            cross_memory: Some(Arc::clone(&self.processes) as _),
+            notice: Some(Arc::clone(&self.status) as _),
+            gauge: Some(Arc::new(own.gauge())),
+            recorder: self.trace.clone().map(|trace| trace as Arc<dyn Recorder>),
+            ..Services::default()
+        }
     }
 
-    fn notice(&self) -> Option<Arc<dyn Notice>> {
-        Some(Arc::clone(&self.status) as Arc<dyn Notice>)
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        Some(self)
     }
 
-    fn gauge(&self) -> Option<Arc<dyn Gauge>> {
-        Some(Arc::new(self.segments[self.own.index()].gauge()))
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        None
     }
 
-    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
-        self.trace.clone().map(|trace| trace as Arc<dyn Recorder>)
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
     }
 
-    fn cross_memory(&self) -> Option<Arc<dyn CrossMemory>> {
-        Some(Arc::clone(&self.processes) as Arc<dyn CrossMemory>)
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
     }
 
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        Some(Arc::new(Words {
-            words: self.segments.iter().map(Segment::words).collect(),
-            arenas: self.segments.iter().map(Segment::arena).collect(),
-            doorbells: self
-                .segments
-                .iter()
-                .map(|s| Doorbell::new(&s.control(), self.own))
-                .collect(),
-        }))
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        None
+    }
+}
+
+impl SharedFrames for Shm {
+    fn share(&mut self, buffer: Buffer, size: u16, readers: &[Rank]) {
+        let BufferKind::Own(frame) = BufferKind::of(buffer) else { return };
+        if usize::from(size) > INLINE_BYTES {
+            for &reader in readers.iter().filter(|&&reader| reader != self.own) {
+                self.pool.add_reader(frame, reader);
+            }
+        }
+    }
+
+    fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {
+        let BufferKind::Peer(owner, frame) = BufferKind::of(buffer) else { return buffer };
+        let mut copy = vec![0; usize::from(size)].into_boxed_slice();
+        self.peers[owner.index()].frames.copy_out(frame, &mut copy);
+        self.free(buffer);
+        BufferKind::Large(self.inbox.insert_large(copy)).buffer()
     }
 }
 
@@ -497,7 +523,7 @@ impl Part for Shm {
             self.free(copy);
             return true;
         }
-        self.transmit_short(to, header, &[bytes]);
+        InSlots(()).transmit(self, to, header, &[bytes]);
         true
     }
 
@@ -506,43 +532,5 @@ impl Part for Shm {
         let frame = if bytes.len() > INLINE_BYTES { self.pool.alloc() } else { None }?;
         self.frames.copy_in(frame, bytes);
         Some(BufferKind::Own(frame).buffer())
-    }
-}
-
-/// Fetch-and-add words and shared arenas of all ranks.
-struct Words {
-    words: Vec<View<AtomicU64>>,
-    arenas: Vec<View<AtomicU64>>,
-    doorbells: Vec<Doorbell>,
-}
-
-impl Words {
-    #[inline]
-    fn word(&self, home: Rank, index: u16) -> &AtomicU64 {
-        // A view ends with its rank's last word.
-        &self.words[home.index()][8 * usize::from(index)]
-    }
-}
-
-impl SharedWords for Words {
-    #[inline]
-    fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64 {
-        self.word(home, index).fetch_add(amount, Ordering::SeqCst)
-    }
-
-    #[inline]
-    fn load(&self, home: Rank, index: u16) -> u64 {
-        self.word(home, index).load(Ordering::Acquire)
-    }
-
-    #[inline]
-    fn arena(&self, home: Rank) -> &[AtomicU64] {
-        &self.arenas[home.index()]
-    }
-
-    fn wake_sleepers(&self) {
-        for doorbell in &self.doorbells {
-            doorbell.wake_host();
-        }
     }
 }

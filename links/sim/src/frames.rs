@@ -126,7 +126,7 @@ impl Slots {
             }
         };
         self.slots[index as usize] = slot;
-        Buffer(u64::from(index))
+        Buffer::new(0, index.into())
     }
 
     /// Number of frames in `owner`.
@@ -135,16 +135,16 @@ impl Slots {
     }
 
     pub fn remove(&mut self, buffer: Buffer) -> (Bytes, Owner) {
-        let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::take);
+        let slot = self.slots.get_mut(buffer.number() as usize).and_then(Option::take);
         let Slot { bytes, owner, .. } = slot.unwrap_or_else(|| panic!("{buffer:?} freed twice"));
         self.counts[owner as usize] -= 1;
-        self.free.push(buffer.0 as u32);
+        self.free.push(buffer.number() as u32);
         (bytes, owner)
     }
 
     /// The host takes a packet out of its receive buffer.
     pub fn keep(&mut self, buffer: Buffer) {
-        let slot = self.slots.get_mut(buffer.0 as usize).and_then(Option::as_mut);
+        let slot = self.slots.get_mut(buffer.number() as usize).and_then(Option::as_mut);
         if let Some(slot) = slot.filter(|slot| slot.owner == Owner::Host) {
             slot.owner = Owner::Kept;
             self.counts[Owner::Host as usize] -= 1;
@@ -175,7 +175,7 @@ impl Slots {
 
     /// The link works on a send buffer until `time`.
     pub fn occupy(&mut self, buffer: Buffer, time: u64) {
-        if let Some(Some(slot)) = self.slots.get_mut(buffer.0 as usize) {
+        if let Some(Some(slot)) = self.slots.get_mut(buffer.number() as usize) {
             slot.busy_until = slot.busy_until.max(time);
         }
     }
@@ -185,7 +185,7 @@ impl Slots {
     }
 
     fn slot(&self, buffer: Buffer) -> &Slot {
-        let slot = self.slots.get(buffer.0 as usize).and_then(Option::as_ref);
+        let slot = self.slots.get(buffer.number() as usize).and_then(Option::as_ref);
         slot.unwrap_or_else(|| panic!("{buffer:?} is used after it was freed"))
     }
 }

@@ -12,9 +12,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
-use weft_link::ni::{ControlProgram, NiEvent};
-use weft_link::threads::Threads;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::{ControlProgram, NiEvent, SeparateNi};
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
+    Services, SharedFrames,
+};
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag};
 
@@ -209,18 +212,14 @@ fn is_light(tag: Tag) -> bool {
 }
 
 impl Link for Sim {
-    const SEPARATE_NI: bool = true;
-
     type Clock = Processor;
-    type Glance = weft_link::NoGlance;
+    type Short = NoShort;
+    type Network = NoNetwork;
+    type Ni = Lanai;
 
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
-    }
-
-    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
-        self.recorder.clone()
-    }
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<NoNetwork> = None;
+    const NI: Option<Lanai> = Some(Lanai(()));
 
     fn clock(&self) -> Processor {
         self.host.clone()
@@ -230,7 +229,7 @@ impl Link for Sim {
         &self.capabilities
     }
 
-    fn alloc(&mut self) -> Option<Buffer> {
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
         let frames = self.capabilities.frames;
         self.pump(|state| state.rank(self.rank()).slots.count(Owner::Send) < frames);
         let mut state = self.state();
@@ -251,6 +250,8 @@ impl Link for Sim {
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.state().transmit(self.rank(), to, header, payload);
     }
+
+    fn flush(&mut self) {}
 
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
         let rank = self.rank();
@@ -283,11 +284,6 @@ impl Link for Sim {
         let rank = self.rank();
         self.pump(|state| !state.rank(rank).arrived.is_empty());
         !self.state().rank(rank).arrived.is_empty()
-    }
-
-    fn detach(&mut self, buffer: Buffer, _: u16) -> Buffer {
-        self.state().rank(self.rank()).slots.keep(buffer);
-        buffer
     }
 
     fn copy_out(&self, _: Buffer, _: &mut [u8]) {
@@ -331,34 +327,75 @@ impl Link for Sim {
         self.state().rank(self.rank()).armed = false;
     }
 
-    fn threads(&self) -> Arc<dyn Threads> {
-        Arc::new(self.host.clone())
-    }
-
-    fn control_program(&self) -> ControlProgram {
-        ControlProgram { loops_back: self.state().machine.ni.loops_back }
-    }
-
-    fn notify_ni(&mut self, work: Option<Work>) {
-        let mut state = self.state();
-        if let Some(work) = work {
-            let cost = self.host.cost(&state, work);
-            state.rank(self.rank()).local = state.time_of(self.rank()) + cost;
+    fn services(&self) -> Services {
+        Services {
+            threads: Arc::new(self.host.clone()),
+            recorder: self.recorder.clone(),
+            ..Services::default()
         }
-        let time = state.time_of(self.rank());
-        state.schedule(time, Event::Post(self.rank(), NiEvent::Request));
     }
 
-    fn copy_to_host(&mut self, payload: Payload, size: u16) -> Option<Payload> {
-        self.state().copy_to_host(self.rank(), payload, size)
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        Some(self)
     }
 
-    fn wake_at(&mut self, deadline: Option<Nanoseconds>) {
-        self.state().set_deadline(self.rank(), deadline);
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        None
     }
 
-    fn interrupt(&mut self) {
-        self.state().interrupt(self.rank());
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        None
+    }
+}
+
+impl SharedFrames for Sim {
+    /// NIs that forward copy.
+    fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
+
+    fn detach(&mut self, buffer: Buffer, _: u16) -> Buffer {
+        self.state().rank(self.rank()).slots.keep(buffer);
+        buffer
+    }
+}
+
+/// Simulated NI, after the processor of the thesis's.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanai(());
+
+impl SeparateNi<Sim> for Lanai {
+    fn control_program(self, link: &Sim) -> ControlProgram {
+        ControlProgram { loops_back: link.state().machine.ni.loops_back }
+    }
+
+    fn notify(self, link: &mut Sim, work: Option<Work>) {
+        let (host, rank) = (&link.host, link.rank());
+        let mut state = link.state();
+        if let Some(work) = work {
+            let cost = host.cost(&state, work);
+            state.rank(rank).local = state.time_of(rank) + cost;
+        }
+        let time = state.time_of(rank);
+        state.schedule(time, Event::Post(rank, NiEvent::Request));
+    }
+
+    fn copy_to_host(self, link: &mut Sim, payload: Payload, size: u16) -> Option<Payload> {
+        link.state().copy_to_host(link.rank(), payload, size)
+    }
+
+    fn wake_at(self, link: &mut Sim, deadline: Option<Nanoseconds>) {
+        link.state().set_deadline(link.rank(), deadline);
+    }
+
+    fn interrupt(self, link: &mut Sim) {
+        link.state().interrupt(link.rank());
     }
 }
 

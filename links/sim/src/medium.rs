@@ -17,7 +17,7 @@ pub(crate) struct Token {
     holder: u16,
     free_at: Nanoseconds,
     /// The multicast that it sent.
-    carried: Option<(u64, Nanoseconds)>,
+    carried: Option<(Buffer, Nanoseconds)>,
 }
 
 /// Transport of a frame over a medium.
@@ -46,7 +46,7 @@ impl Token {
         let (station, holder) = (u64::from(from.0), u64::from(self.holder));
         let way = hops(station, to.0.into()) * medium.station_ns;
         if let (Some(buffer), Some((carried, start))) = (multicast, self.carried)
-            && buffer.0 == carried
+            && buffer == carried
             && station == holder
             && ready < self.free_at
         {
@@ -60,7 +60,7 @@ impl Token {
         *self = Token {
             holder: from.0,
             free_at: start + length,
-            carried: multicast.map(|buffer| (buffer.0, start)),
+            carried: multicast.map(|buffer| (buffer, start)),
         };
         Carriage { start, end: start + length, way }
     }

@@ -12,10 +12,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Incoming, Sent, WayChange};
+use weft_datagram::{Arrived, DatagramBells, Incoming, OWN, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
+    Received, Services, SharedFrames,
+};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -222,15 +227,39 @@ fn forbid_fragments(socket: &UdpSocket) -> io::Result<()> {
     Ok(())
 }
 
-impl Link for Udp {
-    const LOSSY: bool = true;
+/// Datagrams wait for a flush, and come several at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches(());
 
-    type Clock = SystemClock;
-    type Glance = weft_link::NoGlance;
-
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
+impl Network<Udp> for Batches {
+    #[inline]
+    fn has_unflushed(self, link: &Udp) -> bool {
+        !link.outgoing.is_empty()
     }
+
+    #[inline]
+    fn has_buffered(self, link: &Udp) -> bool {
+        link.incoming.has_buffered()
+    }
+
+    fn ring_upcall_within(
+        self,
+        link: &mut Udp,
+        after: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        Some(link.bells.ring_upcall_within(after))
+    }
+}
+
+impl Link for Udp {
+    type Clock = SystemClock;
+    type Short = NoShort;
+    type Network = Batches;
+    type Ni = NoNi;
+
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -241,15 +270,15 @@ impl Link for Udp {
     }
 
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
-        self.free.pop().map(|frame| Buffer(u64::from(frame)))
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
+        self.free.pop().map(|frame| Buffer::new(OWN, frame.into()))
     }
 
     #[inline]
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         match self.incoming.bytes(buffer) {
             Some(bytes) => bytes,
-            None => NonNull::from(&self.frames[buffer.0 as usize][..]).cast(),
+            None => NonNull::from(&self.frames[buffer.number() as usize][..]).cast(),
         }
     }
 
@@ -268,7 +297,7 @@ impl Link for Udp {
                     return;
                 }
                 let bytes = &mut self.scratch[..size];
-                let cells = &self.frames[buffer.0 as usize][..size];
+                let cells = &self.frames[buffer.number() as usize][..size];
                 bytes.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
                 self.outgoing.put(to, header, bytes);
             }
@@ -295,16 +324,6 @@ impl Link for Udp {
         Ok(self.incoming.next(&mut self.landing, &mut self.seals))
     }
 
-    #[inline]
-    fn has_unflushed(&self) -> bool {
-        !self.outgoing.is_empty()
-    }
-
-    #[inline]
-    fn has_buffered(&self) -> bool {
-        self.incoming.has_buffered()
-    }
-
     fn has_arrivals(&mut self) -> bool {
         self.incoming.find(&mut self.landing, &mut self.seals)
     }
@@ -314,14 +333,14 @@ impl Link for Udp {
             into.copy_from_slice(bytes);
             return;
         }
-        let cells = &self.frames[buffer.0 as usize][..into.len()];
+        let cells = &self.frames[buffer.number() as usize][..into.len()];
         into.iter_mut().zip(cells).for_each(|(byte, cell)| *byte = cell.get());
     }
 
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
-            self.free.push(buffer.0 as u32);
+            self.free.push(buffer.number() as u32);
         }
     }
 
@@ -345,8 +364,34 @@ impl Link for Udp {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
-        Some(self.bells.ring_upcall_within(after))
+    fn services(&self) -> Services {
+        Services::default()
+    }
+
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        None
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        None
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        Some(self)
+    }
+}
+
+impl Paths for Udp {
+    fn payload_to(&self, _: Rank) -> Option<usize> {
+        None
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

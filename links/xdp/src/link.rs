@@ -14,10 +14,15 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, Outgoing, Sent, WayChange};
+use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Part, PathMtu, Payload, Received};
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
+    Received, Services, SharedFrames,
+};
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -270,15 +275,39 @@ impl Xdp {
     }
 }
 
-impl Link for Xdp {
-    const LOSSY: bool = true;
+/// Datagrams wait for a flush, and come several at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches(());
 
-    type Clock = SystemClock;
-    type Glance = weft_link::NoGlance;
-
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
+impl Network<Xdp> for Batches {
+    #[inline]
+    fn has_unflushed(self, link: &Xdp) -> bool {
+        !link.outgoing.is_empty()
     }
+
+    #[inline]
+    fn has_buffered(self, link: &Xdp) -> bool {
+        link.incoming.has_buffered()
+    }
+
+    fn ring_upcall_within(
+        self,
+        link: &mut Xdp,
+        after: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        Some(link.bells.ring_upcall_within(after))
+    }
+}
+
+impl Link for Xdp {
+    type Clock = SystemClock;
+    type Short = NoShort;
+    type Network = Batches;
+    type Ni = NoNi;
+
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -289,21 +318,21 @@ impl Link for Xdp {
     }
 
     #[inline]
-    fn alloc(&mut self) -> Option<Buffer> {
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
         let mut frame = self.frames.alloc();
         if frame.is_none() {
             self.send_waiting();
             frame = self.frames.alloc();
         }
         self.starved = frame.is_none();
-        frame.map(|frame| Buffer(u64::from(frame)))
+        frame.map(|frame| Buffer::new(OWN, frame.into()))
     }
 
     #[inline]
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         match self.incoming.bytes(buffer) {
             Some(bytes) => bytes,
-            None => self.frames.body(buffer.0 as u32).0,
+            None => self.frames.body(buffer.number() as u32).0,
         }
     }
 
@@ -315,7 +344,7 @@ impl Link for Xdp {
         match payload {
             Payload::Buffer(buffer) => match self.incoming.read(buffer, usize::from(header.size)) {
                 Some(bytes) => self.outgoing.put(to, header, bytes, || self.places.pop()),
-                None => self.transmit_frame(to, header, buffer.0 as u32),
+                None => self.transmit_frame(to, header, buffer.number() as u32),
             },
             Payload::Words([first, second]) => {
                 let mut bytes = [0; envelope::WORDS_BYTES];
@@ -340,16 +369,6 @@ impl Link for Xdp {
         Ok(self.incoming.next(&mut self.rings, &mut self.seals))
     }
 
-    #[inline]
-    fn has_unflushed(&self) -> bool {
-        !self.outgoing.is_empty()
-    }
-
-    #[inline]
-    fn has_buffered(&self) -> bool {
-        self.incoming.has_buffered()
-    }
-
     fn has_arrivals(&mut self) -> bool {
         self.incoming.find(&mut self.rings, &mut self.seals)
     }
@@ -357,7 +376,7 @@ impl Link for Xdp {
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
         let bytes = match self.incoming.read(buffer, into.len()) {
             Some(bytes) => bytes,
-            None => self.body(buffer.0 as u32, into.len()),
+            None => self.body(buffer.number() as u32, into.len()),
         };
         into.copy_from_slice(bytes);
     }
@@ -365,7 +384,7 @@ impl Link for Xdp {
     #[inline]
     fn free(&mut self, buffer: Buffer) {
         if !self.incoming.free(buffer) {
-            self.frames.free(buffer.0 as u32);
+            self.frames.free(buffer.number() as u32);
         }
     }
 
@@ -390,8 +409,34 @@ impl Link for Xdp {
         self.bells.arm(waiter, false);
     }
 
-    fn ring_upcall_within(&mut self, after: RangeInclusive<Duration>) -> Option<Duration> {
-        Some(self.bells.ring_upcall_within(after))
+    fn services(&self) -> Services {
+        Services::default()
+    }
+
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        None
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        None
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        Some(self)
+    }
+}
+
+impl Paths for Xdp {
+    fn payload_to(&self, _: Rank) -> Option<usize> {
+        None
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weft_link::{Buffer, Link, Payload};
+use weft_link::{Buffer, Link, Payload, SharedFrames};
 use weft_link_shm::memory::{Cursor, Mapping, View};
 use weft_link_shm::ring::{INLINE_BYTES, INLINE_WORDS, Producer};
 use weft_link_shm::{Settings, Shm, create_memory};

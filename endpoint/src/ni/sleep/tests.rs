@@ -10,8 +10,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, SystemClock};
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
 use weft_link::status::Awaited;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received};
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
+    Services, SharedFrames,
+};
 use weft_protocol::Settings;
 use weft_wire::{Header, Protocol, Rank};
 
@@ -78,11 +83,13 @@ struct Alone {
 
 impl Link for Alone {
     type Clock = SystemClock;
-    type Glance = weft_link::NoGlance;
+    type Short = NoShort;
+    type Network = NoNetwork;
+    type Ni = NoNi;
 
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
-    }
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<NoNetwork> = None;
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -92,8 +99,8 @@ impl Link for Alone {
         &self.capabilities
     }
 
-    fn alloc(&mut self) -> Option<Buffer> {
-        Some(Buffer(0))
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
+        Some(Buffer::new(0, 0))
     }
 
     fn bytes(&self, _: Buffer) -> NonNull<u8> {
@@ -125,6 +132,32 @@ impl Link for Alone {
     }
 
     fn disarm(&mut self, _: Waiter) {}
+
+    fn flush(&mut self) {}
+
+    fn services(&self) -> Services {
+        Services::default()
+    }
+
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        None
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        None
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        None
+    }
 }
 
 fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {

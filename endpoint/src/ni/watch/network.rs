@@ -186,7 +186,7 @@ impl<L: Link> Node<L> {
         limit: Duration,
         ticket: Ticket,
     ) -> Sleep {
-        let is_timed = inner.link.ring_upcall_within(limit..=limit).is_some();
+        let is_timed = inner.ring_upcall_within(limit..=limit).is_some();
         self.timer_fallback.has_timer.store(is_timed, Ordering::Relaxed);
         self.timer_fallback.rings_early.store(false, Ordering::Relaxed);
         self.announce_look(now + limit.as_nanos() as u64);

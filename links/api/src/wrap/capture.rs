@@ -1,6 +1,6 @@
 //! Wrapper that keeps the headers of the last frames, for a person to read.
 
-use super::delegate;
+use super::{delegate, wrapper};
 use crate::{Link, LinkViolation, Payload, Received};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,8 +43,10 @@ impl<L: Link> Capture<L> {
     }
 }
 
+wrapper!(Capture);
+
 impl<L: Link> Link for Capture<L> {
-    delegate!(surroundings, lossy, capabilities, words);
+    delegate!(no_short, network, host, capabilities, frames, services, no_memory);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.keep(Captured::Transmitted(to, *header));

@@ -1,6 +1,6 @@
 //! Wrapper that counts frames.
 
-use super::delegate;
+use super::{delegate, wrapper};
 use crate::{Link, LinkViolation, Payload, Received};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,8 +39,10 @@ impl<L: Link> Count<L> {
     }
 }
 
+wrapper!(Count);
+
 impl<L: Link> Link for Count<L> {
-    delegate!(surroundings, lossy, capabilities, words);
+    delegate!(no_short, network, host, capabilities, frames, services, no_memory);
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         self.counters.transmitted.fetch_add(1, Relaxed);

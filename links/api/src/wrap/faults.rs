@@ -1,7 +1,9 @@
 //! Wrapper that loses and duplicates outgoing frames, from one seed.
 
-use super::delegate;
-use crate::{Capabilities, Link, Payload};
+use super::{delegate, wrapper};
+use crate::{Capabilities, Link, Network, Payload};
+use std::ops::RangeInclusive;
+use std::time::Duration;
 use weft_wire::{Header, Rank};
 
 /// Probabilities of faults, and their seed.
@@ -41,10 +43,36 @@ impl<L: Link> Faults<L> {
     }
 }
 
-impl<L: Link> Link for Faults<L> {
-    delegate!(surroundings, receive, words);
+wrapper!(Faults);
 
-    const LOSSY: bool = true;
+/// Flushes and timers of a link that loses packets, whether the one inside has any or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Lossy<T>(Option<T>);
+
+impl<L: Link> Network<Faults<L>> for Lossy<L::Network> {
+    fn has_unflushed(self, link: &Faults<L>) -> bool {
+        self.0.is_some_and(|network| network.has_unflushed(&link.inner))
+    }
+
+    fn has_buffered(self, link: &Faults<L>) -> bool {
+        self.0.is_some_and(|network| network.has_buffered(&link.inner))
+    }
+
+    fn ring_upcall_within(
+        self,
+        link: &mut Faults<L>,
+        after: RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        self.0?.ring_upcall_within(&mut link.inner, after)
+    }
+}
+
+impl<L: Link> Link for Faults<L> {
+    delegate!(no_short, host, frames, receive, services, no_memory);
+
+    type Network = Lossy<L::Network>;
+
+    const NETWORK: Option<Lossy<L::Network>> = Some(Lossy(L::NETWORK));
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities

@@ -1,11 +1,10 @@
 //! Wrapper that hides all that a link can do beyond moving frames.
 
-use super::delegate;
-use crate::{Capabilities, Link, SharedWords};
-use std::sync::Arc;
+use super::{delegate, wrapper};
+use crate::{Capabilities, Link, Services};
 
-/// Inner link without its shared words and its one-write multicast, so that fetch-and-add and
-/// multicast run as the packet protocols that they are on a network.
+/// Inner link without its shared words, its memory and its one-write multicast, so that
+/// fetch-and-add and multicast run as the packet protocols that they are on a network.
 pub struct FramesOnly<L> {
     inner: L,
     capabilities: Capabilities,
@@ -19,14 +18,16 @@ impl<L: Link> FramesOnly<L> {
     }
 }
 
+wrapper!(FramesOnly);
+
 impl<L: Link> Link for FramesOnly<L> {
-    delegate!(surroundings, lossy, transmit, receive);
+    delegate!(no_short, network, host, frames, transmit, receive, no_memory);
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
-        None
+    fn services(&self) -> Services {
+        Services { words: None, shared_memory: None, cross_memory: None, ..self.inner.services() }
     }
 }

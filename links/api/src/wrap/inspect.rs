@@ -1,6 +1,6 @@
 //! Wrapper that has a link inspected when it is dropped.
 
-use super::delegate;
+use super::{Wrapper, delegate};
 use crate::Link;
 
 /// Inner link, which is handed to a function when it is dropped: for counters that are kept inside.
@@ -22,6 +22,20 @@ impl<L: Link, F: FnMut(&L) + Send + 'static> Drop for InspectOnDrop<L, F> {
     }
 }
 
+impl<L: Link, F: FnMut(&L) + Send + 'static> Wrapper for InspectOnDrop<L, F> {
+    type Inner = L;
+
+    #[inline(always)]
+    fn inner(&self) -> &L {
+        &self.inner
+    }
+
+    #[inline(always)]
+    fn inner_mut(&mut self) -> &mut L {
+        &mut self.inner
+    }
+}
+
 impl<L: Link, F: FnMut(&L) + Send + 'static> Link for InspectOnDrop<L, F> {
-    delegate!(surroundings, lossy, short, capabilities, transmit, receive, words);
+    delegate!(short, network, host, capabilities, frames, transmit, receive, services, memory);
 }

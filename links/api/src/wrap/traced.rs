@@ -1,9 +1,9 @@
 //! Wrapper that writes down every packet.
 
-use super::delegate;
+use super::{delegate, wrapper};
 use crate::{
-    Buffer, Gather, Link, LinkViolation, Payload, Plain, Received, ReceivedPlain, ShortWords,
-    memory,
+    Buffer, Gather, Link, LinkViolation, Payload, Plain, Received, ReceivedPlain, Services,
+    ShortPackets, ShortWords,
 };
 use std::sync::Arc;
 use weft_trace::{PacketEvent, Polls, Recorder, TEXT_BYTES, What};
@@ -28,13 +28,6 @@ impl<L: Link> Traced<L> {
         let head = head_of(&self.inner, &header, Payload::Buffer(bytes));
         self.recorder.record(&What::Received(PacketEvent::new(plain.source, &header, head)));
     }
-
-    /// A short packet, which was taken last, was received.
-    fn received_short(&mut self, short: &Plain) {
-        let copy = self.inner.store_short(short);
-        self.received_plain(short, copy);
-        self.inner.free(copy);
-    }
 }
 
 /// The first user bytes of a packet with this header and payload, which are the same at both ends.
@@ -55,67 +48,85 @@ pub fn head_of(link: &impl Link, header: &Header, payload: Payload) -> [u8; TEXT
     head
 }
 
+wrapper!(Traced);
+
+/// Short packets of a traced link.
+#[derive(Clone, Copy, Debug)]
+pub struct TracedShort<T>(T);
+
+impl<L: Link> ShortPackets<Traced<L>> for TracedShort<L::Short> {
+    type Glance = <L::Short as ShortPackets<L>>::Glance;
+
+    fn glance(link: &Traced<L>) -> Arc<Self::Glance> {
+        L::Short::glance(&link.inner)
+    }
+
+    fn are_taken_by(self, link: &Traced<L>, to: Rank) -> bool {
+        self.0.are_taken_by(&link.inner, to)
+    }
+
+    fn transmit(self, link: &mut Traced<L>, to: Rank, header: &Header, bytes: &impl Gather) {
+        link.recorder.record(&What::Sent(PacketEvent::new(to, header, gathered_head(bytes))));
+        self.0.transmit(&mut link.inner, to, header, bytes);
+    }
+
+    fn peek(self, link: &Traced<L>) -> Option<Plain> {
+        self.0.peek(&link.inner)
+    }
+
+    fn take(self, link: &mut Traced<L>, short: &Plain) {
+        self.0.take(&mut link.inner, short);
+        self.received(link, short);
+    }
+
+    fn receive(self, link: &mut Traced<L>) -> ReceivedPlain {
+        let received = self.0.receive(&mut link.inner);
+        match &received {
+            ReceivedPlain::Short(plain) => self.received(link, plain),
+            ReceivedPlain::Framed(plain, frame) => link.received_plain(plain, *frame),
+            ReceivedPlain::Nothing | ReceivedPlain::Other => {}
+        }
+        received
+    }
+
+    fn store(self, link: &mut Traced<L>, short: &Plain) -> Buffer {
+        self.0.store(&mut link.inner, short)
+    }
+}
+
+impl<T> TracedShort<T> {
+    /// Writes down a short packet, which was taken last.
+    fn received<L: Link<Short = T>>(self, link: &mut Traced<L>, short: &Plain)
+    where
+        T: ShortPackets<L>,
+    {
+        let copy = self.0.store(&mut link.inner, short);
+        link.received_plain(short, copy);
+        link.inner.free(copy);
+    }
+}
+
+/// The first user bytes of a short packet.
+pub fn gathered_head(bytes: &impl Gather) -> [u8; TEXT_BYTES] {
+    let mut room = [0; size_of::<ShortWords>()];
+    bytes.gather(&mut room[..bytes.size()]);
+    std::array::from_fn(|byte| room[byte])
+}
+
 impl<L: Link> Link for Traced<L> {
-    delegate!(surroundings, lossy, capabilities, words);
+    delegate!(network, host, capabilities, frames, memory);
 
-    const SHORT: bool = L::SHORT;
+    type Short = TracedShort<L::Short>;
 
-    fn takes_short(&self, to: Rank) -> bool {
-        self.inner.takes_short(to)
-    }
-
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: memory::Lent) -> bool {
-        self.inner.lend(buffer, head, lent)
-    }
-
-    fn has_lent(&self, lent: memory::Lent) -> bool {
-        self.inner.has_lent(lent)
-    }
-
-    fn take_back(&mut self, lent: memory::Lent) {
-        self.inner.take_back(lent);
-    }
-
-    fn post(&mut self, from: Rank, posted: memory::Posted) -> bool {
-        self.inner.post(from, posted)
-    }
-
-    fn sends_zero_copy(&self, to: Rank) -> bool {
-        self.inner.sends_zero_copy(to)
-    }
-
-    fn post_zero_copy(&mut self, from: Rank, posted: memory::Posted) -> bool {
-        self.inner.post_zero_copy(from, posted)
-    }
-
-    fn send_zero_copy(&mut self, to: Rank, head: &memory::PostedHead, lent: memory::Lent) -> bool {
-        self.inner.send_zero_copy(to, head, lent)
-    }
-
-    fn carries(&self) -> bool {
-        self.inner.carries()
-    }
-
-    fn posted(&self, from: Rank, head: &memory::PostedHead) -> usize {
-        self.inner.posted(from, head)
-    }
-
-    fn unpost(&mut self, from: Rank, head: &memory::PostedHead) -> usize {
-        self.inner.unpost(from, head)
-    }
+    const SHORT: Option<Self::Short> = match L::SHORT {
+        Some(short) => Some(TracedShort(short)),
+        None => None,
+    };
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         let head = head_of(&self.inner, header, payload);
         self.recorder.record(&What::Sent(PacketEvent::new(to, header, head)));
         self.inner.transmit(to, header, payload);
-    }
-
-    fn transmit_short(&mut self, to: Rank, header: &Header, bytes: &impl Gather) {
-        let mut room = [0; size_of::<ShortWords>()];
-        bytes.gather(&mut room[..bytes.size()]);
-        let head = std::array::from_fn(|byte| room[byte]);
-        self.recorder.record(&What::Sent(PacketEvent::new(to, header, head)));
-        self.inner.transmit_short(to, header, bytes);
     }
 
     fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
@@ -127,58 +138,7 @@ impl<L: Link> Link for Traced<L> {
         Ok(received)
     }
 
-    fn peek_short(&self) -> Option<Plain> {
-        self.inner.peek_short()
-    }
-
-    fn take_short(&mut self, short: &Plain) {
-        self.inner.take_short(short);
-        self.received_short(short);
-    }
-
-    fn receive_plain(&mut self) -> ReceivedPlain {
-        let received = self.inner.receive_plain();
-        match &received {
-            ReceivedPlain::Short(plain) => self.received_short(plain),
-            ReceivedPlain::Framed(plain, frame) => self.received_plain(plain, *frame),
-            ReceivedPlain::Nothing | ReceivedPlain::Other => {}
-        }
-        received
-    }
-
-    fn store_short(&mut self, short: &Plain) -> Buffer {
-        self.inner.store_short(short)
-    }
-
-    fn has_unflushed(&self) -> bool {
-        self.inner.has_unflushed()
-    }
-
-    fn has_buffered(&self) -> bool {
-        self.inner.has_buffered()
-    }
-
-    fn shared_memory(&self) -> Option<Arc<dyn memory::SharedMemory>> {
-        self.inner.shared_memory()
-    }
-
-    fn notice(&self) -> Option<Arc<dyn crate::status::Notice>> {
-        self.inner.notice()
-    }
-
-    fn gauge(&self) -> Option<Arc<dyn crate::gauge::Gauge>> {
-        self.inner.gauge()
-    }
-
-    fn cross_memory(&self) -> Option<Arc<dyn memory::CrossMemory>> {
-        self.inner.cross_memory()
-    }
-
-    fn threads(&self) -> Arc<dyn crate::threads::Threads> {
-        self.inner.threads()
-    }
-
-    fn recorder(&self) -> Option<Arc<dyn Recorder>> {
-        Some(Arc::clone(&self.recorder))
+    fn services(&self) -> Services {
+        Services { recorder: Some(Arc::clone(&self.recorder)), ..self.inner.services() }
     }
 }

@@ -259,7 +259,7 @@ impl<F: Part> Bulk<F> {
         let mut received = self.incoming.next(&mut self.arrivals, &mut self.seals)?;
         self.ways.came_by_record(&received.header);
         if let Payload::Buffer(buffer) = received.payload {
-            received.payload = Payload::Buffer(Buffer(buffer.0 | BULK));
+            received.payload = Payload::Buffer(buffer.marked(Layer::Bulk));
         }
         Some(received)
     }

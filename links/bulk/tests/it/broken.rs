@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
-use weft_link::{Link, Payload};
+use weft_link::{Link, Paths, Payload};
 use weft_seal::Protection;
 use weft_wire::{Header, Rank, Tag, TreeId};
 

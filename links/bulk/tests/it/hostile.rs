@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use weft_bulk::Bulk;
-use weft_link::Link;
+use weft_link::{Link, Paths};
 use weft_seal::{Kind, Protection, Seals};
 use weft_udp::Udp;
 use weft_wire::{Rank, envelope};

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
-use weft_link::memory::Lent;
-use weft_link::{Buffer, Link, Payload};
+use weft_link::memory::{Lending, Lent};
+use weft_link::{Buffer, Link, Paths, Payload};
 use weft_seal::Protection;
 use weft_udp::Udp;
 use weft_wire::{Header, Rank, Tag, TreeId};
@@ -26,7 +26,7 @@ fn header(number: u32, size: usize) -> Header {
 
 /// A frame of rank 0 with these bytes, which are lent to it.
 fn frame_of(link: &mut Bulk<Udp>, bytes: &[u8]) -> Option<Buffer> {
-    let frame = link.alloc()?;
+    let frame = link.alloc(None)?;
     assert!(link.lend(frame, 0, lent(bytes)));
     Some(frame)
 }
@@ -137,12 +137,12 @@ fn without_a_connection_it_goes_in_pieces() {
 fn frames_are_filled_where_records_are_encrypted_or_padded() {
     let bytes = pattern(0, SIZE);
     let [mut clear, _] = pair();
-    let frame = clear.alloc().unwrap();
+    let frame = clear.alloc(None).unwrap();
     assert!(!clear.lend(frame, 3, lent(&bytes)), "it ends with zeros");
     assert!(clear.lend(frame, 8, lent(&bytes)));
     let links = Ways::new(2).attach(Protection::Encrypted);
     let [mut hidden, _]: [_; 2] = links.try_into().ok().unwrap();
-    let frame = hidden.alloc().unwrap();
+    let frame = hidden.alloc(None).unwrap();
     assert!(!hidden.lend(frame, 0, lent(&bytes)));
     assert!(!hidden.has_lent(lent(&bytes)));
 }

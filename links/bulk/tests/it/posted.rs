@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
-use weft_link::memory::{POSTED_HEAD_BYTES, Posted, PostedHead};
+use weft_link::memory::{POSTED_HEAD_BYTES, Posted, PostedHead, Posting};
 use weft_link::{Link, Part, Payload};
 use weft_seal::{Protection, Refused};
 use weft_udp::Udp;

@@ -13,8 +13,8 @@ use weft_fabric::{
     meet,
 };
 use weft_link::bell::{Cause, Loss};
-use weft_link::memory::{Lent, Posted};
-use weft_link::{Link, Payload};
+use weft_link::memory::{Lending, Lent, Posted, Posting, ZeroCopy};
+use weft_link::{Link, Paths, Payload};
 use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -160,15 +160,15 @@ impl<T: Transport> Carrying<T> {
         let start = NonNull::from(&mut self.into[..]).cast();
         let posted = Posted { head: [head; 16], start, bytes: self.into.len(), there: 0 };
         let until = Instant::now() + LONGEST;
-        while !self.links[1].post_zero_copy(Rank(0), posted) {
+        while !ZeroCopy::post(&mut self.links[1], Rank(0), posted) {
             assert!(Instant::now() < until, "it is never posted");
         }
     }
 
     /// Has both work until `done` says so.
-    fn work_until(&mut self, done: impl Fn(&[Fabric<T>]) -> bool) {
+    fn work_until(&mut self, done: impl Fn(&mut [Fabric<T>]) -> bool) {
         let until = Instant::now() + LONGEST;
-        while !done(&self.links) {
+        while !done(&mut self.links) {
             assert!(Instant::now() < until, "it takes too long");
             for link in &mut self.links {
                 link.flush();
@@ -190,7 +190,7 @@ fn carries<T: Transport>(links: Vec<Fabric<T>>, lengths: &[usize]) {
         let bytes: Vec<u8> = (0..*length).map(|at| (at % 251) as u8).collect();
         carrying.into = vec![0; *length];
         carrying.post(head);
-        assert!(carrying.links[0].send_zero_copy(Rank(1), &[head; 16], lent(&bytes)));
+        assert!(ZeroCopy::send(&mut carrying.links[0], Rank(1), &[head; 16], lent(&bytes)));
         carrying.work_until(|links| {
             let there = links[1].posted(Rank(0), &[head; 16]);
             assert!(there == 0 || there == *length, "all is there, or nothing");
@@ -221,8 +221,8 @@ fn memory_travels_in_one_piece_over_a_provider_with_faults() {
 fn bytes_that_have_a_tag_of_their_own_go_by_packets() {
     for protection in [Protection::Tagged, Protection::Encrypted] {
         let mut links = fabric(2, "tcp;ofi_rxm", protection, |endpoint| endpoint);
-        assert!(!links[0].sends_zero_copy(Rank(1)));
-        assert!(!links[0].send_zero_copy(Rank(1), &[1; 16], lent(&[1; 8])));
+        assert!(!links[0].reaches(Rank(1)));
+        assert!(!ZeroCopy::send(&mut links[0], Rank(1), &[1; 16], lent(&[1; 8])));
     }
 }
 
@@ -234,7 +234,7 @@ fn memory_that_is_given_up_is_not_written_and_others_is() {
     assert_eq!(carrying.links[1].unpost(Rank(0), &[1; 16]), 0);
     carrying.post(2);
     let bytes = vec![7; 200_000];
-    assert!(carrying.links[0].send_zero_copy(Rank(1), &[2; 16], lent(&bytes)));
+    assert!(ZeroCopy::send(&mut carrying.links[0], Rank(1), &[2; 16], lent(&bytes)));
     carrying.work_until(|links| links[1].posted(Rank(0), &[2; 16]) > 0);
     assert!(carrying.into == bytes);
     assert_eq!(carrying.links[1].unpost(Rank(0), &[2; 16]), 200_000);

@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use weft_link::{Link, Payload};
+use weft_link_conformance::transmit_short;
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
 use weft_seal::{Keys, Protection, Secret};
@@ -91,11 +92,11 @@ fn all_on_one_host_by_network() {
 fn forwarded_packets_wait_for_frames() {
     // Rank 0 sends to 1, which forwards to 2, on its own host.
     let mut links = mixed(3, |rank| u16::from(rank > 0), true, 2);
-    let held: Vec<_> = (0..2).map(|_| links[1].alloc().unwrap()).collect();
+    let held: Vec<_> = (0..2).map(|_| links[1].alloc(None).unwrap()).collect();
     let tree = TreeId::unicast(Rank(0));
     for size in 200..210 {
         let header = Header::new(Tag::Ucast, Rank(0), tree, size);
-        let frame = links[0].alloc().unwrap();
+        let frame = links[0].alloc(None).unwrap();
         links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
         links[0].free(frame);
         links[0].flush();
@@ -111,7 +112,7 @@ fn forwarded_packets_wait_for_frames() {
     let last = Header::new(Tag::Credit, Rank(1), tree, 0);
     links[1].transmit(Rank(2), &last, Payload::Empty);
     let short = Header::new(Tag::Ucast, Rank(1), tree, 3);
-    links[1].transmit_short(Rank(2), &short, &[&b"byt"[..]]);
+    transmit_short(&mut links[1], Rank(2), &short, &[&b"byt"[..]]);
     assert_eq!(links[2].receive(), Ok(None), "there was no frame for it");
     held.into_iter().for_each(|frame| links[1].free(frame));
     for size in 200..210 {
@@ -134,10 +135,10 @@ fn forwarded_packets_wait_for_frames() {
 #[test]
 fn one_frame_is_enough_to_forward_to_many() {
     let mut links = mixed(5, |rank| u16::from(rank > 0), true, 2);
-    let _held = links[1].alloc().unwrap();
+    let _held = links[1].alloc(None).unwrap();
     for round in 0..20 {
         let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), 900 + round);
-        let frame = links[0].alloc().unwrap();
+        let frame = links[0].alloc(None).unwrap();
         links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
         links[0].free(frame);
         links[0].flush();
@@ -153,7 +154,7 @@ fn one_frame_is_enough_to_forward_to_many() {
             assert_eq!((received.header.source, received.header.size), (Rank(1), 900 + round));
             link.free(buffer);
         }
-        let frame = links[1].alloc();
+        let frame = links[1].alloc(None);
         assert!(frame.is_some(), "the frame came back in round {round}");
         frame.into_iter().for_each(|frame| links[1].free(frame));
     }

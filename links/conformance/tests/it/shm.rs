@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 use weft_link::wrap::{Capture, Captured, Count, FaultPlan, Faults, FramesOnly, Traced};
-use weft_link::{Link, Payload, ReceivedPlain};
+use weft_link::{Link, Payload, ReceivedPlain, ShortPackets};
+use weft_link_conformance::transmit_short;
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_trace::{PacketEvent, Recorder, What};
 use weft_wire::{Header, Protocol, Rank, Tag, TreeId};
@@ -55,11 +56,11 @@ fn packets_are_written_down_at_both_ends() {
     let tree = TreeId::unicast(Rank(0)).of(Protocol::MESSAGES);
     let header = Header::new(Tag::Ucast, Rank(0), tree, 20);
     let bytes: [u8; 20] = std::array::from_fn(|byte| byte as u8);
-    links[0].transmit_short(Rank(1), &header, &[&bytes[..]]);
-    let frame = links[0].alloc().unwrap();
+    transmit_short(&mut links[0], Rank(1), &header, &[&bytes[..]]);
+    let frame = links[0].alloc(None).unwrap();
     links[0].transmit(Rank(1), &header, Payload::Buffer(frame));
     links[0].free(frame);
-    assert!(matches!(links[1].receive_plain(), ReceivedPlain::Short(_)));
+    assert!(matches!(receive_plain(&mut links[1]), ReceivedPlain::Short(_)));
     let second = links[1].receive().unwrap().unwrap();
     let Payload::Buffer(buffer) = second.payload else { panic!("no bytes") };
     links[1].free(buffer);
@@ -157,7 +158,7 @@ fn packets_of_ranks_of_all_groups_arrive_once_and_in_order() {
             for sender in &senders {
                 let header = Header::new(Tag::Ucast, *sender, TreeId::unicast(*sender), 2);
                 let bytes = number.to_le_bytes();
-                links[sender.index()].transmit_short(receiver, &header, &[&bytes[..]]);
+                transmit_short(&mut links[sender.index()], receiver, &header, &[&bytes[..]]);
             }
         }
         let link = &mut links[receiver.index()];
@@ -189,24 +190,28 @@ fn a_frame_is_free_once_readers_of_all_groups_have_released_it() {
     for _ in 0..300 {
         let link = &mut links[sender.index()];
         let header = Header::new(Tag::Mcast, sender, TreeId::unicast(sender), SIZE);
-        let frame = link.alloc().unwrap();
-        link.share(frame, SIZE, &readers);
+        let frame = link.alloc(None).unwrap();
+        weft_link_conformance::share(link, frame, SIZE, &readers);
         for reader in &readers {
             link.transmit(*reader, &header, Payload::Buffer(frame));
         }
         link.free(frame);
         // All other frames are taken, and this one is not free.
-        let taken: Vec<_> = (1..frames).map(|_| link.alloc().unwrap()).collect();
-        assert_eq!(link.alloc(), None);
+        let taken: Vec<_> = (1..frames).map(|_| link.alloc(None).unwrap()).collect();
+        assert_eq!(link.alloc(None), None);
         for reader in readers.iter().rev() {
-            assert_eq!(links[sender.index()].alloc(), None, "{reader:?} has not read");
+            assert_eq!(links[sender.index()].alloc(None), None, "{reader:?} has not read");
             let link = &mut links[reader.index()];
             let received = link.receive().unwrap().unwrap();
             let Payload::Buffer(buffer) = received.payload else { panic!("no bytes") };
             link.free(buffer);
         }
         let link = &mut links[sender.index()];
-        let again = link.alloc().unwrap();
+        let again = link.alloc(None).unwrap();
         taken.into_iter().chain([again]).for_each(|frame| link.free(frame));
     }
+}
+
+fn receive_plain<L: Link>(link: &mut L) -> ReceivedPlain {
+    L::SHORT.expect("the link has short packets").receive(link)
 }

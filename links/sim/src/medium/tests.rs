@@ -25,7 +25,7 @@ fn a_station_waits_for_the_token() {
 fn a_multicast_is_carried_once() {
     let mut token = Token::default();
     let mut carry = |to, ready, buffer| {
-        let multicast = Some(Buffer(buffer));
+        let multicast = Some(Buffer::new(0, buffer));
         token.carry(RING, 4, (Rank(0), Rank(to)), (ready, 100), multicast)
     };
     assert_eq!(carry(1, 0, 7), Carriage { start: 0, end: 100, way: 10 });
@@ -40,7 +40,7 @@ fn a_segment_is_free_as_soon_as_the_last_frame_has_passed() {
     let mut carry = |from, ready, buffer| {
         let segment = Medium { station_ns: 0, multicast: false };
         let of = (Rank(from), Rank(3));
-        token.carry(segment, 4, of, (ready, 100), Some(Buffer(buffer)))
+        token.carry(segment, 4, of, (ready, 100), Some(Buffer::new(0, buffer)))
     };
     assert_eq!(carry(2, 25, 7), Carriage { start: 25, end: 125, way: 0 });
     assert_eq!(carry(1, 30, 8), Carriage { start: 125, end: 225, way: 0 });

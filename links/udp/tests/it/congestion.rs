@@ -30,7 +30,7 @@ fn attach(own: u16, socket: UdpSocket, peers: &[std::net::SocketAddr]) -> Udp {
 
 /// One packet as large as a datagram.
 fn send(link: &mut Udp, number: u16) {
-    let frame = link.alloc().unwrap();
+    let frame = link.alloc(None).unwrap();
     let size = link.capabilities().max_payload as u16;
     let mut header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size);
     header.credits = number;

@@ -40,7 +40,7 @@ fn control(number: u16) -> Header {
 }
 
 fn send_data(link: &mut Udp, number: u16, size: usize) {
-    let frame = link.alloc().unwrap();
+    let frame = link.alloc(None).unwrap();
     let mut header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
     header.credits = number;
     link.transmit(Rank(1), &header, Payload::Buffer(frame));

@@ -45,7 +45,7 @@ fn links(hosts: &[Host], address: fn(&Host) -> IpAddr, protection: Protection) -
 
 /// Rank 0 multicasts to these, with a number for each of them.
 fn multicast(link: &mut Udp, to: &[u16], number: u16, size: usize) {
-    let frame = link.alloc().unwrap();
+    let frame = link.alloc(None).unwrap();
     let tree = TreeId::multicast(GroupId::ALL, Rank(0));
     for &to in to {
         let mut header = Header::new(Tag::Mcast, Rank(0), tree, size as u16);

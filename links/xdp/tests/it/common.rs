@@ -93,7 +93,7 @@ pub fn send_control(links: &mut [Xdp], from: u16, to: u16, number: u16) {
 
 /// A packet of `size` bytes, whatever they are, without a flush.
 pub fn send_data(link: &mut Xdp, from: u16, to: u16, number: u16, size: usize) {
-    let frame = link.alloc().expect("a frame is free");
+    let frame = link.alloc(None).expect("a frame is free");
     let mut header = Header::new(Tag::Ucast, Rank(from), TreeId::unicast(Rank(from)), size as u16);
     header.credits = number;
     link.transmit(Rank(to), &header, Payload::Buffer(frame));

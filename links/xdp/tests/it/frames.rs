@@ -74,7 +74,7 @@ fn one_large_frame_reaches_a_receiver_twice() {
     }
     let Pair { mut links, cluster: _cluster, hosts: _hosts } = pair();
     let size = links[0].capabilities().max_payload;
-    let frame = links[0].alloc().unwrap();
+    let frame = links[0].alloc(None).unwrap();
     let mut header = control(0, 1);
     header.tag = weft_wire::Tag::Ucast;
     header.size = size as u16;
@@ -91,7 +91,7 @@ fn one_large_frame_reaches_a_receiver_twice() {
         links[1].free(buffer);
     }
     assert_eq!(links[0].counters().sent.datagrams, 3);
-    let all: Vec<_> = (0..SIZES.frames).map_while(|_| links[0].alloc()).collect();
+    let all: Vec<_> = (0..SIZES.frames).map_while(|_| links[0].alloc(None)).collect();
     assert_eq!(all.len(), SIZES.frames as usize, "all frames came back");
 }
 
@@ -117,7 +117,7 @@ fn bytes_cross_from_and_to_other_links() {
     };
     assert_eq!(read(&links[1], received), bytes);
     // Sent on from where it landed, which stays readable.
-    let own = links[1].alloc().unwrap();
+    let own = links[1].alloc(None).unwrap();
     let before = read(&links[1], own);
     header.source = Rank(1);
     links[1].transmit(Rank(0), &header, Payload::Buffer(own));

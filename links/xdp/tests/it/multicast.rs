@@ -47,7 +47,7 @@ impl Together {
     /// Does what `multicast` does, over another's link.
     fn multicast_over(&mut self, link: usize, to: &[u16], number: u16, size: usize) {
         let link = &mut self.links[link];
-        let frame = link.alloc().unwrap();
+        let frame = link.alloc(None).unwrap();
         let tree = TreeId::multicast(GroupId::ALL, Rank(0));
         for &to in to {
             let mut header = Header::new(Tag::Mcast, Rank(0), tree, size as u16);
@@ -109,7 +109,7 @@ fn one_frame_reaches_all() {
     let taken = |taken| Seen { taken, ..Seen::default() };
     assert_eq!(seen.collect::<Vec<_>>(), [taken(0), taken(20), taken(20), taken(20)]);
     assert_eq!(job.links[0].receive(), Ok(None), "who sends does not hear itself");
-    let all: Vec<_> = (0..SIZES.frames).map_while(|_| job.links[0].alloc()).collect();
+    let all: Vec<_> = (0..SIZES.frames).map_while(|_| job.links[0].alloc(None)).collect();
     assert_eq!(all.len(), SIZES.frames as usize, "all frames came back");
 }
 

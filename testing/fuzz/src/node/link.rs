@@ -6,7 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, SharedWords};
+use weft_link::memory::{Lending, Posting, ZeroCopy};
+use weft_link::ni::NoNi;
+use weft_link::{
+    Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
+    Services, SharedFrames,
+};
 use weft_wire::{Header, Rank};
 
 /// User bytes of a frame.
@@ -57,7 +62,7 @@ impl Wire {
     fn insert(&mut self, bytes: Box<[u8]>, received: bool) -> Buffer {
         self.next_frame += 1;
         self.frames.insert(self.next_frame, Frame { bytes, received });
-        Buffer(self.next_frame)
+        Buffer::new(0, self.next_frame)
     }
 }
 
@@ -101,11 +106,13 @@ pub fn lock(wire: &Mutex<Wire>) -> MutexGuard<'_, Wire> {
 
 impl Link for Scripted {
     type Clock = SystemClock;
-    type Glance = weft_link::NoGlance;
+    type Short = NoShort;
+    type Network = NoNetwork;
+    type Ni = NoNi;
 
-    fn glance(&self) -> std::sync::Arc<weft_link::NoGlance> {
-        std::sync::Arc::default()
-    }
+    const SHORT: Option<NoShort> = None;
+    const NETWORK: Option<NoNetwork> = None;
+    const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -115,7 +122,7 @@ impl Link for Scripted {
         &self.capabilities
     }
 
-    fn alloc(&mut self) -> Option<Buffer> {
+    fn alloc(&mut self, _: Option<Rank>) -> Option<Buffer> {
         let mut wire = lock(&self.wire);
         let own = wire.frames.values().filter(|frame| !frame.received).count();
         (own < FRAMES).then(|| wire.insert([0; FRAME_BYTES].into(), false))
@@ -123,18 +130,18 @@ impl Link for Scripted {
 
     fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
         let mut wire = lock(&self.wire);
-        let frame = wire.frames.get_mut(&buffer.0).expect("a frame was used after it was freed");
+        let frame =
+            wire.frames.get_mut(&buffer.number()).expect("a frame was used after it was freed");
         NonNull::from(&mut *frame.bytes).cast()
     }
 
-    fn share(&mut self, buffer: Buffer, _: u16, _: &[Rank]) {
-        assert!(lock(&self.wire).frames.contains_key(&buffer.0));
-    }
+    fn flush(&mut self) {}
 
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload) {
         let mut wire = lock(&self.wire);
         if let Payload::Buffer(buffer) = payload {
-            let frame = wire.frames.get(&buffer.0).expect("a frame was sent after it was freed");
+            let frame =
+                wire.frames.get(&buffer.number()).expect("a frame was sent after it was freed");
             assert!(usize::from(header.size) <= frame.bytes.len());
         }
         if header.tag.is_data() {
@@ -163,12 +170,12 @@ impl Link for Scripted {
 
     fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
         let wire = lock(&self.wire);
-        let frame = wire.frames.get(&buffer.0).expect("I4 one owner: it was freed before");
+        let frame = wire.frames.get(&buffer.number()).expect("I4 one owner: it was freed before");
         into.copy_from_slice(&frame.bytes[..into.len()]);
     }
 
     fn free(&mut self, buffer: Buffer) {
-        let freed = lock(&self.wire).frames.remove(&buffer.0);
+        let freed = lock(&self.wire).frames.remove(&buffer.number());
         assert!(freed.is_some(), "I4 one owner: a frame was freed twice");
     }
 
@@ -182,8 +189,38 @@ impl Link for Scripted {
 
     fn disarm(&mut self, _: Waiter) {}
 
-    fn words(&self) -> Option<Arc<dyn SharedWords>> {
+    fn services(&self) -> Services {
+        Services::default()
+    }
+
+    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
+        Some(self)
+    }
+
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
         None
+    }
+
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        None
+    }
+
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        None
+    }
+
+    fn paths(&mut self) -> Option<&mut dyn Paths> {
+        None
+    }
+}
+
+impl SharedFrames for Scripted {
+    fn share(&mut self, buffer: Buffer, _: u16, _: &[Rank]) {
+        assert!(lock(&self.wire).frames.contains_key(&buffer.number()));
+    }
+
+    fn detach(&mut self, buffer: Buffer, _: u16) -> Buffer {
+        buffer
     }
 }
 
