@@ -60,7 +60,7 @@ pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use interrupts::Interrupts;
 pub use network::network_settings;
-pub use node::{Node, USER_VARIABLES};
+pub use node::Node;
 pub use pause::Pauses;
 pub use place::Place;
 pub use wait::{Step, WaitPolicy};

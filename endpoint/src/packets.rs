@@ -10,6 +10,7 @@ use crate::copy::Choice;
 use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
+use crate::variable::Variable;
 use crate::{
     AnyNode, Arrival, Endpoint, Error, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
     Statistics, Step, Upcalls,
@@ -61,15 +62,6 @@ struct Takers {
 /// The function of a layer that takes its packets itself: takes those that have arrived, and says
 /// whether any had, or anything else came of it.
 pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
-
-/// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Variable {
-    /// Rank that keeps it.
-    pub home: Rank,
-    /// Index among that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
-    pub index: u16,
-}
 
 impl Packets {
     /// The packet interface of `node`, for [`Protocol::PACKETS`].

@@ -5,7 +5,7 @@
 
 use crate::packets::Packets;
 use crate::send::Steady;
-use crate::{Link, Rank};
+use crate::{Endpoint, Link, Rank};
 use std::ptr::NonNull;
 use weft_link::memory::{self, Lending, Posting, ZeroCopy};
 pub use weft_link::memory::{POSTED_HEAD_BYTES, PostedHead};
@@ -61,12 +61,14 @@ impl Packets {
     /// then nothing has happened. The link may stop at any time: a packet whose bytes end behind
     /// those that are [there](Self::posted) has all of them itself.
     pub fn post(&self, from: Rank, posted: Posted) -> bool {
-        self.has_rank(from) && self.in_posting(|posting| posting.post(from, posted.0))
+        self.node.attributes().has_rank(from)
+            && self.node.in_posting(|posting| posting.post(from, posted.0))
     }
 
     /// True if memory travels to rank `to` in one piece.
     pub fn sends_zero_copy(&self, to: Rank) -> bool {
-        self.has_rank(to) && self.in_zero_copy(|zero_copy| zero_copy.reaches(to))
+        self.node.attributes().has_rank(to)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.reaches(to))
     }
 
     /// Posts memory for all of its bytes at once, which rank `from`
@@ -74,7 +76,8 @@ impl Packets {
     /// was done. Until all of them are there, none [is](Self::posted). False if the link sends
     /// packets only, or can take no more of it now: then nothing has happened.
     pub fn post_zero_copy(&self, from: Rank, posted: Posted) -> bool {
-        self.has_rank(from) && self.in_zero_copy(|zero_copy| zero_copy.post(from, posted.0))
+        self.node.attributes().has_rank(from)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.post(from, posted.0))
     }
 
     /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
@@ -82,50 +85,50 @@ impl Packets {
     /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
     /// packets only: then nothing has happened.
     pub fn send_zero_copy(&self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
-        self.has_rank(to) && self.in_zero_copy(|zero_copy| zero_copy.send(to, head, bytes.memory()))
+        self.node.attributes().has_rank(to)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.send(to, head, bytes.memory()))
     }
 
     /// True if memory is on its way in one piece, here or from here, and should be there soon: who
     /// waits for that looks, which is what moves it.
     pub fn carries(&self) -> bool {
-        self.in_zero_copy(|zero_copy| zero_copy.is_under_way())
+        self.node.in_zero_copy(|zero_copy| zero_copy.is_under_way())
     }
 
     /// Number of bytes of the memory posted under `head` that are there: those of the packets that
     /// are for it, in order, from the first on. Of a packet all of whose bytes are there, those
     /// behind the first [`POSTED_HEAD_BYTES`] mean nothing.
     pub fn posted(&self, from: Rank, head: &PostedHead) -> usize {
-        self.in_posting(|posting| posting.posted(from, head))
+        self.node.in_posting(|posting| posting.posted(from, head))
     }
 
     /// Ends that: nobody writes there any more. Returns the number of bytes that are there, which
     /// holds for packets that are taken later, too.
     pub fn unpost(&self, from: Rank, head: &PostedHead) -> usize {
-        self.in_posting(|posting| posting.unpost(from, head))
+        self.node.in_posting(|posting| posting.unpost(from, head))
     }
+}
 
-    fn has_rank(&self, rank: Rank) -> bool {
-        rank.index() < self.node.attributes().ranks
-    }
-
+/// Uses of memory, by the link inside the lock.
+impl Endpoint {
     /// Uses memory that is lent to frames; nothing is on links that send from their frames only.
     pub(crate) fn in_lending<R: Default>(&self, uses: impl Fn(&mut dyn Lending) -> R) -> R {
         let mut result = R::default();
-        self.node.with_memory(&mut |link| result = link.lending().map(&uses).unwrap_or_default());
+        self.with_memory(&mut |link| result = link.lending().map(&uses).unwrap_or_default());
         result
     }
 
     /// Uses memory that is posted; nothing is there on links that read into places of their own.
     fn in_posting<R: Default>(&self, uses: impl Fn(&mut dyn Posting) -> R) -> R {
         let mut result = R::default();
-        self.node.with_memory(&mut |link| result = link.posting().map(&uses).unwrap_or_default());
+        self.with_memory(&mut |link| result = link.posting().map(&uses).unwrap_or_default());
         result
     }
 
     /// Uses memory that travels in one piece; none does on links that send packets only.
     fn in_zero_copy(&self, uses: impl Fn(&mut dyn ZeroCopy) -> bool) -> bool {
         let mut result = false;
-        self.node.with_memory(&mut |link| result = link.zero_copy().is_some_and(&uses));
+        self.with_memory(&mut |link| result = link.zero_copy().is_some_and(&uses));
         result
     }
 }

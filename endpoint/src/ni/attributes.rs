@@ -49,6 +49,11 @@ impl Attributes {
         }
     }
 
+    /// True if the job has this rank.
+    pub fn has_rank(&self, rank: Rank) -> bool {
+        rank.index() < self.ranks
+    }
+
     /// True if packets to `to` may be short.
     #[inline]
     pub fn takes_short(&self, to: Rank) -> bool {

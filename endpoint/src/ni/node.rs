@@ -23,11 +23,8 @@ use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
 use weft_link::status::Awaited;
 use weft_link::{Buffer, Capabilities, Link, ShortPackets};
-use weft_protocol::{Ni, Settings, VARIABLES};
+use weft_protocol::{Ni, Settings};
 use weft_wire::{GroupId, Protocol, Rank};
-
-/// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
-pub const USER_VARIABLES: u16 = VARIABLES / 2;
 
 /// A rank's network interface over a link of type `L`.
 pub struct Node<L: Link> {
@@ -229,7 +226,7 @@ impl<L: Link> AnyNode for Node<L> {
     }
 
     fn ask_with_next(&self, to: Rank) {
-        if to.index() < self.attributes.ranks {
+        if self.attributes.has_rank(to) {
             self.inner.enter().ni.ask_with_next(to);
         }
     }
@@ -242,7 +239,7 @@ impl<L: Link> AnyNode for Node<L> {
         let mut receiver = None;
         match to {
             _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
-            Destination::Unicast(rank) if rank.index() < self.attributes.ranks => {
+            Destination::Unicast(rank) if self.attributes.has_rank(rank) => {
                 inner.unicast(protocol, rank, frame, size);
                 receiver = Some(rank);
             }

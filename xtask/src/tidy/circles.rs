@@ -27,7 +27,7 @@ const CIRCLES: Ratchet = Ratchet {
         ("bindings/c", 10),
         ("bindings/libfabric", 30),
         ("cli", 12),
-        ("endpoint", 26),
+        ("endpoint", 23),
         ("launch", 51),
         ("messaging", 29),
         ("protocol", 17),
