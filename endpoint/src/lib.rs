@@ -59,6 +59,8 @@ mod receive;
 mod send;
 #[cfg(not(loom))]
 mod threads;
+#[cfg(not(loom))]
+mod variable;
 
 #[cfg(not(loom))]
 pub use copy::{copy_out, copy_out_to};
@@ -68,11 +70,11 @@ pub use error::{Error, Result};
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 #[cfg(not(loom))]
 pub use ni::{
-    Core, Inspect, Node, Pauses, Place, Statistics, Step, Taken, USER_VARIABLES, Upcalls,
-    WaitPolicy, WatchThread, default_interrupt_delay, network_settings, quota,
+    Core, Inspect, Node, Pauses, Place, Statistics, Step, Taken, Upcalls, WaitPolicy, WatchThread,
+    default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
-pub use packets::{InterruptsOff, Packets, Progress, Said, Span, Variable};
+pub use packets::{InterruptsOff, Packets, Progress, Said, Span};
 #[cfg(not(loom))]
 pub use posted::{POSTED_HEAD_BYTES, Posted, PostedHead};
 #[cfg(not(loom))]
@@ -89,6 +91,8 @@ pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
 pub use send::{Lent, SendPacket, Steady};
 #[cfg(not(loom))]
 pub use threads::{Thread, this_coroutine};
+#[cfg(not(loom))]
+pub use variable::{USER_VARIABLES, Variable};
 
 pub use group::Group;
 

@@ -7,6 +7,7 @@
 //!
 //! | module | contents | thesis |
 //! |---|---|---|
+//! | `attributes` | what is fixed when a node is made | |
 //! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
 //! | `frames` | frames for packets to send | 3.6 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
@@ -27,6 +28,7 @@
 
 mod any_node;
 mod arrival;
+mod attributes;
 mod backlog;
 mod coalescing;
 mod contention;
@@ -56,8 +58,9 @@ pub(crate) use coalescing::Hint;
 pub use contention::Core;
 pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
+pub(crate) use interrupts::Interrupts;
 pub use network::network_settings;
-pub use node::{Node, USER_VARIABLES};
+pub use node::Node;
 pub use pause::Pauses;
 pub use place::Place;
 pub use wait::{Step, WaitPolicy};

@@ -10,6 +10,7 @@ use crate::copy::Choice;
 use crate::puts::{OWED_BY_PUTS, PutTarget, Puts};
 use crate::receive::Packet;
 use crate::send::SendPacket;
+use crate::variable::Variable;
 use crate::{
     AnyNode, Arrival, Endpoint, Error, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
     Statistics, Step, Upcalls,
@@ -62,15 +63,6 @@ struct Takers {
 /// whether any had, or anything else came of it.
 pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 
-/// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Variable {
-    /// Rank that keeps it.
-    pub home: Rank,
-    /// Index among that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
-    pub index: u16,
-}
-
 impl Packets {
     /// The packet interface of `node`, for [`Protocol::PACKETS`].
     pub fn new<L: Link>(node: Arc<Node<L>>) -> Self {
@@ -81,11 +73,13 @@ impl Packets {
     }
 
     pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
-        let &Capabilities { max_payload, multicast_payload, .. } = node.capabilities();
-        let (short_payload, payloads) = (node.short_payload(), node.payloads());
-        let are_near = (0..node.ranks() as u16).map(|rank| node.takes_short(Rank(rank)));
+        let &Capabilities { max_payload, multicast_payload, .. } = &node.attributes().capabilities;
+        let (short_payload, payloads) =
+            (node.attributes().short_payload, node.attributes().payloads.clone());
+        let are_near = (0..node.attributes().ranks as u16).map(|rank| node.takes_short(Rank(rank)));
         let stores = are_near.map(|is_near| is_near.then(Choice::default)).collect();
-        let tracing = node.recorder().map(|recorder| Arc::new(Tracing::new(Arc::clone(recorder))));
+        let recorder = node.attributes().services.recorder.clone();
+        let tracing = recorder.map(|recorder| Arc::new(Tracing::new(recorder)));
         Packets {
             node,
             protocol: Protocol::PACKETS,
@@ -267,13 +261,13 @@ impl Packets {
     /// This rank.
     #[inline]
     pub fn rank(&self) -> Rank {
-        self.node.local()
+        self.node.attributes().local
     }
 
     /// Ranks in the job.
     #[inline]
     pub fn size(&self) -> usize {
-        self.node.ranks()
+        self.node.attributes().ranks
     }
 
     /// Largest payload of a packet to any rank, in bytes.
@@ -312,7 +306,7 @@ impl Packets {
     /// Packets that this rank can have in flight to one other rank: as many as it has credits, or
     /// frames to fill, whichever is less. Where windows follow demand there may be more.
     pub fn in_flight(&self) -> usize {
-        self.node.window_packets().min(self.node.capabilities().frames)
+        self.node.attributes().window_packets.min(self.node.attributes().capabilities.frames)
     }
 
     /// Sets the upcall, which is called once for each arriving packet, and replaces the one before.
@@ -446,12 +440,12 @@ impl Packets {
     /// True if the job checks its invariants after each operation
     /// ([`Settings::checks_all`](crate::Settings::checks_all)), and systems are to check theirs.
     pub fn checks_all(&self) -> bool {
-        self.node.checks_all()
+        self.node.attributes().checks_all
     }
 
     /// True if threads of a rank run at once, and do not take turns ([`Self::spawn`]).
     pub fn has_threads(&self) -> bool {
-        self.node.capabilities().threads
+        self.node.attributes().capabilities.threads
     }
 
     /// The ranks of a group, if this rank has created it.
@@ -478,14 +472,13 @@ impl Packets {
     /// upcall if an interrupt is making one: when this returns, none runs and none begins behind
     /// the caller's back. The caller must hold nothing that an upcall waits for.
     pub fn interrupts_off(&self) -> InterruptsOff<'_> {
-        self.node.interrupts_off();
-        InterruptsOff { node: &*self.node }
+        InterruptsOff::new(self.node.interrupts())
     }
 
     /// Body of an interrupt: calls `step`, which takes a packet, as long as it finds something and
     /// interrupts are on. So a thread that turns interrupts off waits for one step at most.
     pub fn interrupted(&self, mut step: impl FnMut() -> bool) {
-        while self.node.may_interrupt() && step() {}
+        while !self.node.interrupts().are_off() && !self.node.is_closed() && step() {}
     }
 
     /// Creates a multicast group. All ranks must create the same groups in the same order, each
@@ -544,14 +537,14 @@ impl Packets {
 
     /// The fetch-and-add variables as shared memory, if the link has them there.
     pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
-        self.node.words()
+        self.node.attributes().services.words.as_ref()
     }
 
     /// Copies bytes at `address` of the process of `rank` into `into`, without that rank taking
     /// part. False if this process may not, or nothing lies there: then `into` may have been
     /// written in part. With no bytes it says if this process may.
     pub fn fetch(&self, rank: Rank, address: u64, into: &mut [u8]) -> bool {
-        let memory = self.node.cross_memory();
+        let memory = self.node.attributes().services.cross_memory.as_ref();
         let is_fetched = memory.is_some_and(|memory| memory.fetch(rank, address, into));
         if is_fetched && !into.is_empty() {
             self.record_got(rank, into.len());
@@ -562,18 +555,28 @@ impl Packets {
     /// True if `by` has [fetched](Self::fetch) from this process.
     #[inline]
     pub fn is_reached(&self, by: Rank) -> bool {
-        self.node.cross_memory().is_some_and(|memory| memory.is_read_by(by))
+        self.node
+            .attributes()
+            .services
+            .cross_memory
+            .as_ref()
+            .is_some_and(|memory| memory.is_read_by(by))
     }
 
     /// True if the process of `rank` is of this host, and this one may [fetch](Self::fetch) from
     /// it as far as is known.
     pub fn is_near(&self, rank: Rank) -> bool {
-        self.node.cross_memory().is_some_and(|memory| memory.is_near(rank))
+        self.node
+            .attributes()
+            .services
+            .cross_memory
+            .as_ref()
+            .is_some_and(|memory| memory.is_near(rank))
     }
 
     /// The rank that the job has lost, if it has.
     pub fn loss(&self) -> Option<Loss> {
-        self.node.loss()
+        self.node.attributes().bells.loss()
     }
 
     /// True if a rank has left the job, and the network says farewell: what is sent there reaches

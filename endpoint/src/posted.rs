@@ -5,9 +5,9 @@
 
 use crate::packets::Packets;
 use crate::send::Steady;
-use crate::{Link, Rank};
+use crate::{Endpoint, Link, Rank};
 use std::ptr::NonNull;
-use weft_link::memory;
+use weft_link::memory::{self, Lending, Posting, ZeroCopy};
 pub use weft_link::memory::{POSTED_HEAD_BYTES, PostedHead};
 
 /// Memory for the packets of one rank that begin with its head, which no other memory posted for
@@ -35,51 +35,25 @@ impl Posted {
     }
 }
 
-/// Request to a link about memory that is posted for a rank, or sent to where that has posted some.
-pub(crate) enum Posting<'a> {
-    /// Post it; 1 if that was done.
-    Begin(memory::Posted),
-    /// Post it for all of its bytes at once; 1 if that was done.
-    BeginZeroCopy(memory::Posted),
-    /// Send this under that head at once; 1 if that was begun.
-    SendZeroCopy(&'a PostedHead, memory::Lent),
-    /// Say whether that can be done: 1 if so.
-    SendsZeroCopy,
-    /// Say whether some such is on its way: 1 if so.
-    Carries,
-    /// Say how many bytes are there.
-    Look(&'a PostedHead),
-    /// End that, and say how many are there.
-    End(&'a PostedHead),
+/// Uses of the program's memory that a link may have, for who does not know its type.
+pub(crate) trait LinkMemory {
+    fn lending(&mut self) -> Option<&mut dyn Lending>;
+    fn posting(&mut self) -> Option<&mut dyn Posting>;
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy>;
 }
 
-impl Posting<'_> {
-    pub fn to(self, link: &mut impl Link, peer: Rank) -> usize {
-        match self {
-            Posting::Begin(memory) => by_packets(link, |link| link.post(peer, memory).into()),
-            Posting::Look(head) => by_packets(link, |link| link.posted(peer, head)),
-            Posting::End(head) => by_packets(link, |link| link.unpost(peer, head)),
-            Posting::BeginZeroCopy(memory) => in_one_piece(link, |link| link.post(peer, memory)),
-            Posting::SendZeroCopy(head, lent) => {
-                in_one_piece(link, |link| link.send(peer, head, lent))
-            }
-            Posting::SendsZeroCopy => in_one_piece(link, |link| link.reaches(peer)),
-            Posting::Carries => in_one_piece(link, |link| link.is_under_way()),
-        }
+impl<L: Link> LinkMemory for L {
+    fn lending(&mut self) -> Option<&mut dyn Lending> {
+        Link::lending(self)
     }
-}
 
-/// Does something about memory posted for packets; 0 on links that have no such.
-fn by_packets(link: &mut impl Link, does: impl FnOnce(&mut dyn memory::Posting) -> usize) -> usize {
-    link.posting().map_or(0, does)
-}
+    fn posting(&mut self) -> Option<&mut dyn Posting> {
+        Link::posting(self)
+    }
 
-/// Does something about memory that travels in one piece; 0 on links that have no such.
-fn in_one_piece(
-    link: &mut impl Link,
-    does: impl FnOnce(&mut dyn memory::ZeroCopy) -> bool,
-) -> usize {
-    usize::from(link.zero_copy().is_some_and(does))
+    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
+        Link::zero_copy(self)
+    }
 }
 
 impl Packets {
@@ -87,12 +61,14 @@ impl Packets {
     /// then nothing has happened. The link may stop at any time: a packet whose bytes end behind
     /// those that are [there](Self::posted) has all of them itself.
     pub fn post(&self, from: Rank, posted: Posted) -> bool {
-        from.index() < self.node.ranks() && self.node.post(from, Posting::Begin(posted.0)) > 0
+        self.node.attributes().has_rank(from)
+            && self.node.in_posting(|posting| posting.post(from, posted.0))
     }
 
     /// True if memory travels to rank `to` in one piece.
     pub fn sends_zero_copy(&self, to: Rank) -> bool {
-        to.index() < self.node.ranks() && self.node.post(to, Posting::SendsZeroCopy) > 0
+        self.node.attributes().has_rank(to)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.reaches(to))
     }
 
     /// Posts memory for all of its bytes at once, which rank `from`
@@ -100,8 +76,8 @@ impl Packets {
     /// was done. Until all of them are there, none [is](Self::posted). False if the link sends
     /// packets only, or can take no more of it now: then nothing has happened.
     pub fn post_zero_copy(&self, from: Rank, posted: Posted) -> bool {
-        from.index() < self.node.ranks()
-            && self.node.post(from, Posting::BeginZeroCopy(posted.0)) > 0
+        self.node.attributes().has_rank(from)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.post(from, posted.0))
     }
 
     /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
@@ -109,26 +85,50 @@ impl Packets {
     /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
     /// packets only: then nothing has happened.
     pub fn send_zero_copy(&self, to: Rank, head: &PostedHead, bytes: Steady) -> bool {
-        to.index() < self.node.ranks()
-            && self.node.post(to, Posting::SendZeroCopy(head, bytes.memory())) > 0
+        self.node.attributes().has_rank(to)
+            && self.node.in_zero_copy(|zero_copy| zero_copy.send(to, head, bytes.memory()))
     }
 
     /// True if memory is on its way in one piece, here or from here, and should be there soon: who
     /// waits for that looks, which is what moves it.
     pub fn carries(&self) -> bool {
-        self.node.post(self.rank(), Posting::Carries) > 0
+        self.node.in_zero_copy(|zero_copy| zero_copy.is_under_way())
     }
 
     /// Number of bytes of the memory posted under `head` that are there: those of the packets that
     /// are for it, in order, from the first on. Of a packet all of whose bytes are there, those
     /// behind the first [`POSTED_HEAD_BYTES`] mean nothing.
     pub fn posted(&self, from: Rank, head: &PostedHead) -> usize {
-        self.node.post(from, Posting::Look(head))
+        self.node.in_posting(|posting| posting.posted(from, head))
     }
 
     /// Ends that: nobody writes there any more. Returns the number of bytes that are there, which
     /// holds for packets that are taken later, too.
     pub fn unpost(&self, from: Rank, head: &PostedHead) -> usize {
-        self.node.post(from, Posting::End(head))
+        self.node.in_posting(|posting| posting.unpost(from, head))
+    }
+}
+
+/// Uses of memory, by the link inside the lock.
+impl Endpoint {
+    /// Uses memory that is lent to frames; nothing is on links that send from their frames only.
+    pub(crate) fn in_lending<R: Default>(&self, uses: impl Fn(&mut dyn Lending) -> R) -> R {
+        let mut result = R::default();
+        self.with_memory(&mut |link| result = link.lending().map(&uses).unwrap_or_default());
+        result
+    }
+
+    /// Uses memory that is posted; nothing is there on links that read into places of their own.
+    fn in_posting<R: Default>(&self, uses: impl Fn(&mut dyn Posting) -> R) -> R {
+        let mut result = R::default();
+        self.with_memory(&mut |link| result = link.posting().map(&uses).unwrap_or_default());
+        result
+    }
+
+    /// Uses memory that travels in one piece; none does on links that send packets only.
+    fn in_zero_copy(&self, uses: impl Fn(&mut dyn ZeroCopy) -> bool) -> bool {
+        let mut result = false;
+        self.with_memory(&mut |link| result = link.zero_copy().is_some_and(&uses));
+        result
     }
 }

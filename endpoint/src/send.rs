@@ -97,12 +97,12 @@ impl Packets {
     /// True if no packet needs any of these bytes any more: all that left with them were
     /// acknowledged. It is asked with the lock held, so not too often.
     pub fn has_back(&self, bytes: Steady) -> bool {
-        !self.node.has_lent(bytes.0)
+        !self.node.in_lending(|lending| lending.has_lent(bytes.0))
     }
 
     /// Gives packets that still need some of these bytes a copy.
     pub fn take_back(&self, bytes: Steady) {
-        self.node.take_back(bytes.0);
+        self.node.in_lending(|lending| lending.take_back(bytes.0));
     }
 
     /// Sends a short packet of these bytes to rank `to`, if it may leave at once: there is a
@@ -199,7 +199,9 @@ impl<'a> SendPacket<'a> {
         let memory = bytes.0;
         // No bytes at all would take the place of some that the frame has.
         let fits = (1..=self.room()).contains(&memory.bytes);
-        if !fits || !self.packets.node.lend(self.frame, self.size, memory) {
+        let (frame, head) = (self.frame, self.size);
+        let lends = || self.packets.node.in_lending(|lending| lending.lend(frame, head, memory));
+        if !fits || !lends() {
             return self.put(bytes.bytes()).map(|_| false);
         }
         self.size += memory.bytes;

@@ -39,7 +39,7 @@ impl Packets {
             let _ending = ending;
             body();
         });
-        let handle = self.node.threads().spawn(name, body)?;
+        let handle = self.node.attributes().services.threads.spawn(name, body)?;
         Ok(Thread { packets: self.clone(), handle, has_ended })
     }
 }

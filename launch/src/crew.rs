@@ -14,7 +14,7 @@ use weft_link_shm::{Settings, Supervisor, create_memory};
 use weft_wire::Rank;
 
 use crate::channel::{self, ReceiveError};
-use crate::job::Event;
+use crate::event::Event;
 use crate::limits::killed_for_memory;
 use crate::messages::{Ethernet, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
 use crate::orphans::{KILL_LIMIT, Orphans};

@@ -14,12 +14,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use serde::{Deserialize, Serialize};
 use weft_wire::Rank;
 
-use crate::member::PEER_LOST;
-use crate::messages::parts::text;
-use crate::outcome::{Ending, Fault};
+use crate::event::Event;
+use crate::outcome::{Ending, Fault, PEER_LOST};
 
 /// Longest time that ranks have to end when they are asked to from outside.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -31,54 +29,6 @@ pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 /// A rank whose host is gone counts as killed: nobody can say what became of it.
 const LOST_WITH_HOST: Ending = Ending::Killed(Signal::KILL.as_raw());
-
-/// Event in a job. Of those that are skipped only the launcher itself learns: they never travel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Event {
-    /// A program asked for its place.
-    Asked(Rank),
-    /// A program takes part.
-    Joined(Rank),
-    /// A program ends cleanly.
-    Leaving(Rank),
-    /// A program's last words.
-    Report(Rank, #[serde(with = "text")] String),
-    /// A program sent what is no message.
-    BadMessage(Rank, #[serde(with = "text")] String),
-    /// A rank's program could not be executed.
-    CannotStart(Rank, i32),
-    /// These processes have ended, seen at the same time.
-    Ended(Vec<(Rank, Ending)>),
-    /// The host of these ranks is gone, and why.
-    #[serde(skip)]
-    HostLost(Vec<Rank>, String),
-    /// Somebody sent the launcher a signal.
-    #[serde(skip)]
-    Signal(Signal),
-    /// All ranks wait for one another, and the job is to end then.
-    #[serde(skip)]
-    Deadlock,
-    /// Nobody reads the job's output any more.
-    #[serde(skip)]
-    OutputClosed,
-}
-
-impl Event {
-    /// The ranks that this is about.
-    pub fn ranks(&self) -> Vec<Rank> {
-        match self {
-            Event::Asked(rank)
-            | Event::Joined(rank)
-            | Event::Leaving(rank)
-            | Event::Report(rank, _)
-            | Event::BadMessage(rank, _)
-            | Event::CannotStart(rank, _) => vec![*rank],
-            Event::Ended(endings) => endings.iter().map(|(rank, _)| *rank).collect(),
-            Event::HostLost(ranks, _) => ranks.clone(),
-            Event::Signal(_) | Event::Deadlock | Event::OutputClosed => Vec::new(),
-        }
-    }
-}
 
 /// Action to be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

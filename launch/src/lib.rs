@@ -26,6 +26,7 @@ mod channel;
 mod clock;
 mod crew;
 mod desk;
+mod event;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hosts;
@@ -64,10 +65,10 @@ pub use hosts::{
 pub use job_roll::JobRoll;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
-pub use member::{InheritError, JoinError, Membership, PEER_LOST};
+pub use member::{InheritError, JoinError, Membership};
 pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};
 pub use mtu::{Mtu, NoMtu};
-pub use outcome::{Ending, Failure, Fault, Outcome, Verdict};
+pub use outcome::{Ending, Failure, Fault, Outcome, PEER_LOST, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};

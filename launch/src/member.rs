@@ -25,9 +25,6 @@ mod inherited;
 pub use inherited::InheritError;
 pub(crate) use inherited::{JOB, mark_taken, parses_as_job_variable};
 
-/// The exit status of a rank that ends because another one was lost: a victim, never the cause.
-pub const PEER_LOST: u8 = 77;
-
 /// Reason why a rank could not join its job.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
@@ -270,7 +267,7 @@ impl Membership {
     }
 
     /// Tells the launcher that this rank gives up because it lost another one, in one line: its
-    /// last words. It exits with [`PEER_LOST`] after this.
+    /// last words. It exits with [`crate::PEER_LOST`] after this.
     ///
     /// # Errors
     /// [`JoinError::LauncherGone`] if there is nobody to tell.

@@ -15,6 +15,9 @@ use crate::spec::advice;
 use crate::words::signal_name;
 use weft_link::bell::Cause;
 
+/// Exit status of a rank that ends because another one was lost: a victim, never the cause.
+pub const PEER_LOST: u8 = 77;
+
 /// Exit status of a job that was ended because of a deadlock: the system's number for one.
 pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 

@@ -73,11 +73,8 @@ use weft_endpoint::{Awaited, Group, Rank, Variable};
 
 pub use member::OrderStatistics;
 pub use message::OrderedMessage;
-pub use sequence::Disorder;
+pub use sequence::{Disorder, ORDERS_PER_RANK};
 pub use window::OrderWindow;
-
-/// Fetch-and-add variables of each rank that count orders' messages.
-pub const ORDERS_PER_RANK: usize = 8;
 
 /// The first of them.
 const FIRST_VARIABLE: u16 = 32;

@@ -1,13 +1,19 @@
 //! The rules, and the tree that they are applied to.
 
 mod binaries;
+mod circles;
 mod comments;
 mod finding;
 mod layers;
 mod lexer;
 mod manifest;
+mod methods;
+mod modules;
 mod pages;
+mod product;
+mod ratchet;
 mod sizes;
+mod statics;
 mod tree;
 mod unsafety;
 mod words;
@@ -31,6 +37,9 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     comments::check(&tree, &mut findings);
     binaries::check(&tree, &mut findings);
     pages::check(&tree, &mut findings);
+    methods::check(&tree, &mut findings);
+    circles::check(&tree, &mut findings);
+    statics::check(&tree, &mut findings);
     findings.sort();
     Ok(findings)
 }

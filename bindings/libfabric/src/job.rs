@@ -1,12 +1,12 @@
 //! This process's place in its job. A process has one, so this is the one thing that is the
 //! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
+use crate::address::JobName;
 use crate::looks::Looks;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
 use crate::vain::Vain;
-use crate::vector::JobName;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -29,6 +29,7 @@
 #![deny(unsafe_code)]
 
 mod abi;
+mod address;
 mod collective;
 mod counter;
 mod descriptor;

@@ -1,17 +1,11 @@
-//! `struct fid_av`: address vectors. An address is which rank and which of its endpoints, in 16
-//! bytes.
+//! `struct fid_av`: address vectors.
 //!
-//! ```text
-//!  0      4         5          6      8       12
-//! ┌──────┬─────────┬──────────┬──────┬───────┬─────┐
-//! │ WEFT │ version │ endpoint │ rank │ ranks │ job │
-//! └──────┴─────────┴──────────┴──────┴───────┴─────┘
-//! ```
 //! They may be inserted in any order. Of a map, the handle is the address itself; of a table, the
 //! place in it. Those of another job reach nobody: MPI libraries insert such where processes meet
 //! that were not started together.
 
 use crate::abi::{ANYBODY, AV_TABLE, class};
+use crate::address::Bytes;
 use crate::domain::Domain;
 use crate::job::Job;
 use crate::object::{Class, Fid, FidOps, Given, give, ops};
@@ -22,11 +16,6 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Once};
 use weft_endpoint::Rank;
 use weft_tagged::Address;
-
-/// Bytes of an address.
-pub(crate) const ADDRESS_BYTES: usize = 16;
-const MAGIC: [u8; 4] = *b"WEFT";
-const VERSION: u8 = 2;
 
 /// The object.
 #[repr(C)]
@@ -48,8 +37,6 @@ pub(crate) struct VectorAttr {
     map_addr: *mut c_void,
     flags: u64,
 }
-
-type Bytes = [u8; ADDRESS_BYTES];
 
 #[repr(C)]
 struct VectorOps {
@@ -111,40 +98,6 @@ pub(crate) fn open(
     let id = domain.job().enter().open_vector(table)?;
     let (fid, job) = (Fid::of::<Vector>(context), Arc::clone(domain.job()));
     Ok(give(Vector { fid, ops: &OPS, job, id }))
-}
-
-/// The name of a job in addresses.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JobName {
-    /// Number of ranks.
-    pub ranks: usize,
-    /// Number that tells it from other jobs.
-    pub number: u32,
-}
-
-impl JobName {
-    /// An address as C has it.
-    pub fn emit(self, address: Address) -> Bytes {
-        let mut bytes = [0; ADDRESS_BYTES];
-        bytes[..4].copy_from_slice(&MAGIC);
-        bytes[4..6].copy_from_slice(&[VERSION, address.endpoint]);
-        bytes[6..8].copy_from_slice(&address.rank.0.to_le_bytes());
-        bytes[8..12].copy_from_slice(&(self.ranks as u32).to_le_bytes());
-        bytes[12..].copy_from_slice(&self.number.to_le_bytes());
-        bytes
-    }
-
-    /// The address that C gives, if it is one of this job.
-    fn parse(self, bytes: &Bytes) -> Option<Address> {
-        let rank = Rank(u16::from_le_bytes([bytes[6], bytes[7]]));
-        let address = Address { rank, endpoint: bytes[5] };
-        (*bytes == self.emit(address) && rank.index() < self.ranks).then_some(address)
-    }
-
-    /// True for what is an address, and of another job.
-    fn is_foreign(self, bytes: &Bytes) -> bool {
-        bytes[..4] == MAGIC && bytes[4] == VERSION && bytes[12..] != self.number.to_le_bytes()
-    }
 }
 
 /// Said once, because what follows from it is an error of the MPI library's that names no cause.
@@ -235,6 +188,3 @@ extern "C" fn straddr(
     length.set(text.len());
     room.start()
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,20 +2,19 @@
 
 use crate::ni::Hint;
 use crate::ni::arrival::Arrival;
+use crate::ni::attributes::Attributes;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::frames::Frame;
+use crate::ni::interrupts::Interrupts;
 use crate::ni::wait::{Deadline, Look, What};
-use crate::posted::Posting;
+use crate::posted::LinkMemory;
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
-use weft_link::bell::Loss;
-use weft_link::memory::{CrossMemory, Lent, SharedMemory};
+use weft_link::Buffer;
+use weft_link::clock::Work;
 use weft_link::status::Awaited;
-use weft_link::threads::Threads;
-use weft_link::{Buffer, Capabilities, SharedWords};
 use weft_protocol::Counters;
-use weft_trace::Recorder;
 use weft_wire::{GroupId, Protocol, Rank};
 
 /// The function of a system that is called for each of its packets, outside the lock and one at a
@@ -122,18 +121,10 @@ pub struct Statistics {
 
 /// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
 pub(crate) trait AnyNode: Send + Sync {
-    /// True if all invariants are checked after each packet.
-    fn checks_all(&self) -> bool;
+    /// Its attributes.
+    fn attributes(&self) -> &Attributes;
     /// A handle to this node that knows its link.
     fn endpoint(self: Arc<Self>) -> Endpoint;
-    /// This rank.
-    fn local(&self) -> Rank;
-    /// Ranks in the job.
-    fn ranks(&self) -> usize;
-    /// The link's properties.
-    fn capabilities(&self) -> &Capabilities;
-    /// Credits of each ordered pair: `W`.
-    fn window_packets(&self) -> usize;
     /// Installs the function of `protocol` for arriving packets.
     fn set_upcall(&self, protocol: Protocol, upcall: Upcall);
     /// Installs a system that looks at its packets where they are found: in whatever call takes
@@ -147,15 +138,6 @@ pub(crate) trait AnyNode: Send + Sync {
     fn alloc(&self, protocol: Protocol, to: Option<Rank>, upcalls: Upcalls) -> Result<Frame>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
-    /// Lends memory to a frame ([`weft_link::Link::lend`]); false if its bytes are to be put into
-    /// it instead.
-    fn lend(&self, frame: Buffer, head: usize, lent: Lent) -> bool;
-    /// True if a frame has bytes of this memory still.
-    fn has_lent(&self, lent: Lent) -> bool;
-    /// Has nobody read this memory any more: frames that have some of it get a copy.
-    fn take_back(&self, lent: Lent);
-    /// Has the link do something about posted memory; the result is the posting's.
-    fn post(&self, peer: Rank, posting: Posting<'_>) -> usize;
     /// Has the next packet to `to` ask for an acknowledgement.
     fn ask_with_next(&self, to: Rank);
     /// Sends the first `size` bytes of `frame`, which is the node's from here on, to the system
@@ -164,16 +146,11 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::NotAMember`], [`crate::Error::NoSuchRank`]; the frame is discarded.
     fn launch(&self, frame: Buffer, protocol: Protocol, to: Destination, size: u16) -> Result<()>;
-    /// Largest payload of [`Self::launch_short`], in bytes; 0 on links on which frames cost
-    /// nothing.
-    fn short_payload(&self) -> usize;
-    /// True if packets to `to` may be short. Never blocks, and enters nothing.
-    fn takes_short(&self, to: Rank) -> bool;
     /// Sends these bytes to `protocol` at `to`, with no frame, if they may leave at once. False if
     /// not: then nothing has happened, and a frame that is launched waits. Never blocks.
     ///
     /// # Panics
-    /// If there are more than [`Self::short_payload`].
+    /// If there are more than [`Attributes::short_payload`].
     fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool;
     /// True if short packets to `to` could leave at once but for a credit, which will come.
     fn awaits_credit(&self, to: Rank) -> bool;
@@ -208,8 +185,6 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::PoolExhausted`].
     fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>>;
-    /// By rank, user bytes of a packet to it alone, at most; `None` if they are as for any.
-    fn payloads(&self) -> Option<Arc<[u16]>>;
     /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again: another
     /// thread of this rank may have done what it waits for. Cheap while none sleeps.
     fn nudge(&self);
@@ -248,12 +223,6 @@ pub(crate) trait AnyNode: Send + Sync {
     fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool;
     /// The answer to [`Self::begin_fetch_and_add`], once. Does not poll.
     fn take_fetched(&self) -> Option<u64>;
-    /// Counters in shared memory, if the link has them.
-    fn words(&self) -> Option<&Arc<dyn SharedWords>>;
-    /// Memory that other ranks of the host can map, if the link has any.
-    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>>;
-    /// Access to the memory of other ranks' processes, if the link has it.
-    fn cross_memory(&self) -> Option<&Arc<dyn CrossMemory>>;
     /// Creates the next multicast group.
     ///
     /// # Errors
@@ -282,8 +251,6 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// The first error of `step`.
     fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
-    /// Writes down what happens at this rank, if the run is traced.
-    fn recorder(&self) -> Option<&Arc<dyn Recorder>>;
     /// Pause of a program that polls ([`crate::Packets::pause`]).
     ///
     /// # Errors
@@ -291,28 +258,21 @@ pub(crate) trait AnyNode: Send + Sync {
     fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32>;
     /// True if everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
-    /// Turns interrupts off until as many calls of [`Self::interrupts_on`]. Waits for an interrupt
-    /// that runs, unless it is called by it: afterwards none runs and none begins.
-    fn interrupts_off(&self);
-    /// Undoes one [`Self::interrupts_off`].
-    fn interrupts_on(&self);
-    /// True if an interrupt that runs may go on: interrupts are on, and the node is not closed.
-    fn may_interrupt(&self) -> bool;
-    /// The rank that the job has lost, if it has.
-    fn loss(&self) -> Option<Loss>;
     /// True if a rank has said farewell, where the network has such.
     fn is_gone(&self, rank: Rank) -> bool;
     /// Counters of what this node has done.
     fn statistics(&self) -> Statistics;
     /// The time by this rank's clock.
     fn now(&self) -> Duration;
-    /// Declares that the program has computed: nothing to a real machine, virtual time to a
-    /// simulated one, which may take an interrupt meanwhile.
-    fn work(&self, operations: u64);
-    /// Declares that `bytes` were moved in memory.
-    fn copied(&self, bytes: usize);
-    /// The threads of this rank.
-    fn threads(&self) -> &Arc<dyn Threads>;
     /// Ends the upcall thread's work for this node.
     fn close(&self);
+    /// Has `uses` use the program's memory by the link.
+    fn with_memory(&self, uses: &mut dyn FnMut(&mut dyn LinkMemory));
+    /// Interrupts on and off.
+    fn interrupts(&self) -> &Interrupts;
+    /// True once [`Self::close`] was called.
+    fn is_closed(&self) -> bool;
+    /// Charges work to the host's clock: nothing to a real machine, virtual time to a simulated
+    /// one, which may take an interrupt meanwhile.
+    fn charge(&self, work: Work);
 }

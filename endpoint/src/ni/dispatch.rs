@@ -314,7 +314,7 @@ impl<L: Link> Node<L> {
     fn announce_waiting(&self, inner: &Inner<L>) {
         self.publish_waiting(inner);
         if self.asleep.load(Ordering::Relaxed) > 0 && inner.systems.unserved() != 0 {
-            self.bells.ring(Waiter::Host);
+            self.attributes.bells.ring(Waiter::Host);
         }
     }
 

@@ -45,12 +45,12 @@ impl Endpoint {
         }
     }
 
-    /// See [`AnyNode::takes_short`].
+    /// True if packets to `to` may be short. Enters nothing.
     #[inline(always)]
     pub fn takes_short(&self, to: Rank) -> bool {
         match self {
             Endpoint::Shm(_) => true,
-            Endpoint::Other(node) => node.takes_short(to),
+            Endpoint::Other(node) => node.attributes().takes_short(to),
         }
     }
 

@@ -440,7 +440,7 @@ impl<L: Link> NiHalf for Node<L> {
         inner.set_timer();
         drop(inner);
         if host_should_look {
-            self.bells.ring(Waiter::Host);
+            self.attributes.bells.ring(Waiter::Host);
         }
     }
 }

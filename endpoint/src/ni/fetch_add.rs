@@ -83,7 +83,7 @@ impl<L: Link> Node<L> {
         if !inner.may_fetch() || inner.split_answer.is_some() {
             return false;
         }
-        if let Some(words) = &self.services.words {
+        if let Some(words) = &self.attributes.services.words {
             inner.split_answer = Some(words.fetch_add(home, variable, amount));
             return true;
         }

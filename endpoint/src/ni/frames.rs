@@ -5,7 +5,6 @@ use crate::ni::node::Node;
 use crate::ni::wait::Step;
 use crate::{Error, Result};
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Link};
@@ -13,16 +12,6 @@ use weft_wire::{Protocol, Rank};
 
 /// A frame to fill, and the address of its bytes.
 pub(crate) type Frame = (Buffer, NonNull<u8>);
-
-/// User bytes of a packet to each rank alone, at most; `None` where they are as for any rank.
-pub(super) fn payloads<L: Link>(link: &mut L, ranks: u16) -> Option<Arc<[u16]>> {
-    let usual = link.capabilities().max_payload;
-    let paths = link.paths()?;
-    let own = |rank| paths.payload_to(Rank(rank));
-    let any = (0..ranks).any(|rank| own(rank).is_some());
-    let most = |rank| u16::try_from(own(rank).unwrap_or(usual)).unwrap_or(u16::MAX);
-    any.then(|| (0..ranks).map(most).collect())
-}
 
 impl<L: Link> Node<L> {
     /// A frame, for a packet to this rank alone if it is given, and its bytes; `None` while there
@@ -39,8 +28,8 @@ impl<L: Link> Node<L> {
                 inner.held += 1;
                 Ok(Some((frame, inner.link.bytes(frame))))
             }
-            None if inner.held >= self.capabilities.frames => {
-                Err(Error::PoolExhausted { frames: self.capabilities.frames })
+            None if inner.held >= self.attributes.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: self.attributes.capabilities.frames })
             }
             None => Ok(None),
         }
@@ -70,12 +59,12 @@ impl<L: Link> Node<L> {
             self.detach_if_stuck();
             Ok(Step::of(progress))
         })?;
-        found.ok_or(Error::PoolExhausted { frames: self.capabilities.frames })
+        found.ok_or(Error::PoolExhausted { frames: self.attributes.capabilities.frames })
     }
 
     /// Frames of one system that may wait until their receivers take its packets again.
     fn most_held_back(&self) -> usize {
-        (self.capabilities.frames / 4).min(self.window_packets).max(1)
+        (self.attributes.capabilities.frames / 4).min(self.attributes.window_packets).max(1)
     }
 
     /// Takes pending packets out of their senders' memory if this is inside an upcall. Nothing is

@@ -450,7 +450,7 @@ impl<L: Link> Node<L> {
             }
             None => {
                 drop(inner);
-                self.bells.ring(Waiter::Upcall);
+                self.attributes.bells.ring(Waiter::Upcall);
             }
         }
     }
@@ -523,7 +523,7 @@ impl<L: Link> Node<L> {
             self.serve();
         }
         if self.try_has_arrivals().unwrap_or(false) {
-            self.bells.ring(Waiter::Upcall);
+            self.attributes.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -569,7 +569,7 @@ impl<L: Link> Node<L> {
     /// Sleeps until something arrives, a timer runs out, or `limit` has passed.
     fn doze(&self, limit: Duration) {
         let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else { return };
-        self.bells.wait(Waiter::Host, ticket, limit.min(self.until_timer()));
+        self.attributes.bells.wait(Waiter::Host, ticket, limit.min(self.until_timer()));
         self.inner.enter().link.disarm(Waiter::Host);
     }
 }

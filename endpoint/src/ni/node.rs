@@ -5,30 +5,26 @@ use crate::ni::any_node::{
     AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls,
 };
 use crate::ni::arrival::Arrival;
+use crate::ni::attributes::Attributes;
 use crate::ni::endpoint::Endpoint;
-use crate::ni::frames::{Frame, payloads};
+use crate::ni::frames::Frame;
 use crate::ni::inner::{Inner, Side};
 use crate::ni::interrupts::Interrupts;
 use crate::ni::lossy::TimerFallback;
 use crate::ni::sleep::nanoseconds_of;
 use crate::ni::wait::{Deadline, Look, Step, WaitPolicy, Waits, What};
-use crate::{Error, Result, ni::Hint, posted::Posting};
+use crate::posted::LinkMemory;
+use crate::{Error, Result, ni::Hint};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use weft_link::bell::{Bells, Loss, Waiter};
+use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
-use weft_link::memory::{CrossMemory, Lent, SharedMemory};
 use weft_link::status::Awaited;
-use weft_link::threads::Threads;
-use weft_link::{Buffer, Capabilities, Link, Services, SharedWords, ShortPackets, ShortWords};
-use weft_protocol::{Ni, Settings, VARIABLES};
-use weft_trace::Recorder;
+use weft_link::{Buffer, Capabilities, Link, ShortPackets};
+use weft_protocol::{Ni, Settings};
 use weft_wire::{GroupId, Protocol, Rank};
-
-/// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
-pub const USER_VARIABLES: u16 = VARIABLES / 2;
 
 /// A rank's network interface over a link of type `L`.
 pub struct Node<L: Link> {
@@ -39,19 +35,10 @@ pub struct Node<L: Link> {
     drained: Arc<AtomicU64>,
     pub(crate) glance: Arc<<L::Short as ShortPackets<L>>::Glance>,
     pub(crate) clock: L::Clock,
-    pub(crate) bells: Arc<dyn Bells>,
-    pub(crate) services: Services,
+    pub(crate) attributes: Attributes,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
     pub(super) is_said: AtomicBool,
-    pub(super) capabilities: Capabilities,
-    /// By rank: packets there may be short.
-    short_to: Box<[bool]>,
-    payloads: Option<Arc<[u16]>>,
     pub(crate) waits: Waits,
-    local: Rank,
-    ranks: usize,
-    pub(super) window_packets: usize,
-    checks_all: bool,
     pub(crate) timer_fallback: TimerFallback,
     pub(crate) interrupts: Interrupts,
     /// True if a packet is in an upcall, or held by a system that sorts it: one. Set in the lock.
@@ -82,13 +69,8 @@ pub struct Node<L: Link> {
 impl<L: Link> Node<L> {
     /// A node for rank `local` over `link`. The calling thread is the one that enters for free.
     pub fn new(local: Rank, settings: Settings, mut link: L, policy: WaitPolicy) -> Self {
-        let (clock, bells, capabilities) = (link.clock(), link.bells(), *link.capabilities());
-        let services = link.services();
-        let payloads = payloads(&mut link, settings.ranks);
-        let glance = L::Short::glance(&link);
-        let takes_short =
-            |rank| L::SHORT.is_some_and(|short| short.are_taken_by(&link, Rank(rank)));
-        let short_to = (0..settings.ranks).map(takes_short).collect();
+        let (clock, glance) = (link.clock(), L::Short::glance(&link));
+        let attributes = Attributes::new(local, &settings, &mut link);
         let inner = Inner::new(link, Ni::new(local, settings));
         Node {
             is_busy: Arc::clone(&inner.is_busy),
@@ -96,17 +78,9 @@ impl<L: Link> Node<L> {
             inner: Biased::new(inner),
             glance,
             clock,
-            bells,
-            services,
-            short_to,
-            payloads,
+            attributes,
             is_said: AtomicBool::new(false),
-            capabilities,
             waits: Waits::new(policy, L::NETWORK.is_some()),
-            local,
-            ranks: usize::from(settings.ranks),
-            window_packets: usize::from(settings.first_credits()),
-            checks_all: settings.checks_all,
             timer_fallback: TimerFallback::new(&settings),
             interrupts: Interrupts::default(),
             in_upcall: AtomicBool::new(false),
@@ -127,12 +101,12 @@ impl<L: Link> Node<L> {
 
     /// This rank.
     pub fn local(&self) -> Rank {
-        self.local
+        self.attributes.local
     }
 
     /// The link's properties.
     pub fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
+        &self.attributes.capabilities
     }
 
     /// Counters of what this node has done.
@@ -148,7 +122,7 @@ impl<L: Link> Node<L> {
     }
 
     pub(crate) fn check_loss(&self) -> Result<()> {
-        match self.bells.loss() {
+        match self.attributes.bells.loss() {
             None => Ok(()),
             Some(loss) => {
                 self.tell_loss(loss);
@@ -220,29 +194,13 @@ impl<L: Link> Node<L> {
 }
 
 impl<L: Link> AnyNode for Node<L> {
+    #[inline]
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
     fn endpoint(self: Arc<Self>) -> Endpoint {
         let any: Arc<dyn Any + Send + Sync> = Arc::clone(&self) as Arc<_>;
         any.downcast().map_or_else(|_| Endpoint::Other(self), Endpoint::Shm)
-    }
-
-    fn local(&self) -> Rank {
-        self.local
-    }
-
-    fn ranks(&self) -> usize {
-        self.ranks
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    fn window_packets(&self) -> usize {
-        self.window_packets
-    }
-
-    fn checks_all(&self) -> bool {
-        self.checks_all
     }
 
     fn set_upcall(&self, protocol: Protocol, upcall: Upcall) {
@@ -267,28 +225,8 @@ impl<L: Link> AnyNode for Node<L> {
         inner.link.free(frame);
     }
 
-    fn lend(&self, frame: Buffer, head: usize, lent: Lent) -> bool {
-        let mut inner = self.inner.enter();
-        inner.link.lending().is_some_and(|lending| lending.lend(frame, head, lent))
-    }
-
-    fn has_lent(&self, lent: Lent) -> bool {
-        let mut inner = self.inner.enter();
-        inner.link.lending().is_some_and(|lending| lending.has_lent(lent))
-    }
-
-    fn take_back(&self, lent: Lent) {
-        if let Some(lending) = self.inner.enter().link.lending() {
-            lending.take_back(lent);
-        }
-    }
-
-    fn post(&self, peer: Rank, posting: Posting<'_>) -> usize {
-        posting.to(&mut self.inner.enter().link, peer)
-    }
-
     fn ask_with_next(&self, to: Rank) {
-        if to.index() < self.ranks {
+        if self.attributes.has_rank(to) {
             self.inner.enter().ni.ask_with_next(to);
         }
     }
@@ -301,14 +239,14 @@ impl<L: Link> AnyNode for Node<L> {
         let mut receiver = None;
         match to {
             _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
-            Destination::Unicast(rank) if rank.index() < self.ranks => {
+            Destination::Unicast(rank) if self.attributes.has_rank(rank) => {
                 inner.unicast(protocol, rank, frame, size);
                 receiver = Some(rank);
             }
             Destination::Unicast(rank) => {
                 drop(inner);
                 self.discard(frame);
-                return Err(Error::NoSuchRank { rank, ranks: self.ranks });
+                return Err(Error::NoSuchRank { rank, ranks: self.attributes.ranks });
             }
             Destination::Multicast(group) => {
                 if let Err(error) = inner.multicast(protocol, group, frame, size) {
@@ -320,14 +258,6 @@ impl<L: Link> AnyNode for Node<L> {
         }
         self.exit_after_launch(inner, receiver);
         Ok(())
-    }
-
-    fn short_payload(&self) -> usize {
-        if L::SHORT.is_some() { size_of::<ShortWords>() } else { 0 }
-    }
-
-    fn takes_short(&self, to: Rank) -> bool {
-        self.short_to.get(to.index()).is_some_and(|takes| *takes)
     }
 
     fn awaits_credit(&self, to: Rank) -> bool {
@@ -387,22 +317,18 @@ impl<L: Link> AnyNode for Node<L> {
         self.try_frame(protocol, to)
     }
 
-    fn payloads(&self) -> Option<Arc<[u16]>> {
-        self.payloads.clone()
-    }
-
     #[inline]
     fn nudge(&self) {
         // A thread that is about to sleep pays for both, in `sleep`.
         self.inner.light_fence();
         if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.bells.ring(Waiter::Host);
+            self.attributes.bells.ring(Waiter::Host);
         }
     }
 
     fn set_pending_work(&self, system: Protocol, there: bool) {
         if self.change_pending_work(system, there) && there {
-            self.bells.ring(Waiter::Upcall);
+            self.attributes.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -419,7 +345,7 @@ impl<L: Link> AnyNode for Node<L> {
         let before = self.alarm.swap(nanoseconds_of(time), Ordering::SeqCst);
         if nanoseconds_of(time) < before {
             self.nudge();
-            self.bells.ring(Waiter::Upcall);
+            self.attributes.bells.ring(Waiter::Upcall);
         }
     }
 
@@ -457,7 +383,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
-        match &self.services.words {
+        match &self.attributes.services.words {
             Some(words) => Ok(words.fetch_add(home, variable, amount)),
             None => self.fetch_and_add_by_packet(home, variable, amount),
         }
@@ -473,18 +399,6 @@ impl<L: Link> AnyNode for Node<L> {
         inner.split_answer.take()
     }
 
-    fn words(&self) -> Option<&Arc<dyn SharedWords>> {
-        self.services.words.as_ref()
-    }
-
-    fn shared_memory(&self) -> Option<&Arc<dyn SharedMemory>> {
-        self.services.shared_memory.as_ref()
-    }
-
-    fn cross_memory(&self) -> Option<&Arc<dyn CrossMemory>> {
-        self.services.cross_memory.as_ref()
-    }
-
     fn create_group(&self, members: &[Rank]) -> Result<GroupId> {
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
@@ -494,7 +408,7 @@ impl<L: Link> AnyNode for Node<L> {
             self.exit_and_flush(inner);
             // Nothing arrives that would wake the threads that wait for it.
             self.nudge();
-            self.bells.ring(Waiter::Upcall);
+            self.attributes.bells.ring(Waiter::Upcall);
         }
         Ok(group)
     }
@@ -523,12 +437,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.waits.wait(step, &mut |_| Ok(Step::Done))
     }
 
-    fn recorder(&self) -> Option<&Arc<dyn Recorder>> {
-        self.services.recorder.as_ref()
-    }
-
     fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32> {
-        if let Some(recorder) = &self.services.recorder {
+        if let Some(recorder) = &self.attributes.services.recorder {
             recorder.looked_in_vain();
         }
         self.waits.pause(begins, &mut |limit| self.sleep(step, limit))
@@ -543,22 +453,6 @@ impl<L: Link> AnyNode for Node<L> {
         flushed
     }
 
-    fn interrupts_off(&self) {
-        self.interrupts.off();
-    }
-
-    fn interrupts_on(&self) {
-        self.interrupts.on();
-    }
-
-    fn may_interrupt(&self) -> bool {
-        !self.interrupts.are_off() && !self.is_closed()
-    }
-
-    fn loss(&self) -> Option<Loss> {
-        self.bells.loss()
-    }
-
     fn is_gone(&self, rank: Rank) -> bool {
         self.inner.enter().ni.is_gone(rank)
     }
@@ -571,20 +465,24 @@ impl<L: Link> AnyNode for Node<L> {
         Duration::from_nanos(self.clock.now())
     }
 
-    fn work(&self, operations: u64) {
-        self.clock.charge(Work::Operations(operations));
-    }
-
-    fn copied(&self, bytes: usize) {
-        self.clock.charge(Work::Copy { bytes });
-    }
-
-    fn threads(&self) -> &Arc<dyn Threads> {
-        &self.services.threads
-    }
-
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.bells.ring(Waiter::Upcall);
+        self.attributes.bells.ring(Waiter::Upcall);
+    }
+
+    fn with_memory(&self, uses: &mut dyn FnMut(&mut dyn LinkMemory)) {
+        uses(&mut self.inner.enter().link);
+    }
+
+    fn interrupts(&self) -> &Interrupts {
+        &self.interrupts
+    }
+
+    fn is_closed(&self) -> bool {
+        Node::is_closed(self)
+    }
+
+    fn charge(&self, work: Work) {
+        self.clock.charge(work);
     }
 }

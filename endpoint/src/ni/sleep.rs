@@ -67,7 +67,7 @@ impl<L: Link> Node<L> {
         let others = self.asleep.fetch_sub(1, Ordering::SeqCst) - 1;
         if L::NI.is_none() && others > 0 {
             // The bell has woken one thread, which has disarmed it for all.
-            self.bells.ring(Waiter::Host);
+            self.attributes.bells.ring(Waiter::Host);
         }
         slept
     }
@@ -87,11 +87,11 @@ impl<L: Link> Node<L> {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
             let limit = limit.min(self.longest_sleep());
             self.sleepers.fetch_add(1, Ordering::SeqCst);
-            if let Some(notice) = &self.services.notice {
+            if let Some(notice) = &self.attributes.services.notice {
                 notice.sleeps();
             }
             self.record(What::SleepBegins);
-            self.bells.wait(Waiter::Host, ticket, limit);
+            self.attributes.bells.wait(Waiter::Host, ticket, limit);
             self.record(What::SleepEnds);
             self.sleepers.fetch_sub(1, Ordering::SeqCst);
         }
@@ -102,7 +102,7 @@ impl<L: Link> Node<L> {
 
     /// See [`AnyNode::wait`](crate::AnyNode::wait).
     pub(crate) fn wait_or_sleep(&self, step: &mut Look<'_>) -> Result<()> {
-        match &self.services.recorder {
+        match &self.attributes.services.recorder {
             None => self.wait_unseen(None, step),
             Some(recorder) => {
                 self.record_wait(&**recorder, None, step, &mut |step| self.wait_unseen(None, step))
@@ -126,7 +126,7 @@ impl<L: Link> Node<L> {
         deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
-        match &self.services.recorder {
+        match &self.attributes.services.recorder {
             None => self.wait_noticed(what, deadline, step),
             Some(recorder) => {
                 let wait = &mut |step: &mut Look<'_>| self.wait_noticed(what, deadline, step);
@@ -141,7 +141,9 @@ impl<L: Link> Node<L> {
         deadline: Deadline,
         step: &mut Look<'_>,
     ) -> Result<()> {
-        let Some(notice) = &self.services.notice else { return self.wait_unseen(deadline, step) };
+        let Some(notice) = &self.attributes.services.notice else {
+            return self.wait_unseen(deadline, step);
+        };
         let mut is_up = false;
         let waited = self.waits.wait(step, &mut |step| {
             if !is_up && !self.is_said.load(Ordering::Relaxed) {
@@ -186,7 +188,7 @@ impl<L: Link> Node<L> {
 
     /// Writes this down, if the run is traced.
     fn record(&self, what: What) {
-        if let Some(recorder) = &self.services.recorder {
+        if let Some(recorder) = &self.attributes.services.recorder {
             recorder.record(&what);
         }
     }
@@ -194,7 +196,7 @@ impl<L: Link> Node<L> {
     /// Has others know of a wait that consists of several, until [`Self::unsay`]. False, and
     /// nothing is done, if nobody can know, or another thread has said something.
     pub(crate) fn say(&self, awaited: &Awaited) -> bool {
-        let Some(notice) = &self.services.notice else { return false };
+        let Some(notice) = &self.attributes.services.notice else { return false };
         if self.is_said.swap(true, Ordering::Relaxed) {
             return false;
         }
@@ -204,14 +206,14 @@ impl<L: Link> Node<L> {
 
     /// Says of what [`Self::say`] has said that it is looked for again and again.
     pub(crate) fn looks(&self) {
-        if let Some(notice) = &self.services.notice {
+        if let Some(notice) = &self.attributes.services.notice {
             notice.looks();
         }
     }
 
     /// Ends what [`Self::say`] has said.
     pub(crate) fn unsay(&self) {
-        if let Some(notice) = &self.services.notice {
+        if let Some(notice) = &self.attributes.services.notice {
             self.is_said.store(false, Ordering::Relaxed);
             notice.goes_on();
         }
@@ -223,7 +225,7 @@ impl<L: Link> Node<L> {
         let has_processed = Cell::new(false);
         let wake_others = || {
             if has_processed.take() && self.sleepers.load(Ordering::SeqCst) > 0 {
-                self.bells.ring(Waiter::Host);
+                self.attributes.bells.ring(Waiter::Host);
             }
         };
         let mut look = || {
@@ -255,7 +257,7 @@ impl<L: Link> Node<L> {
     #[cold]
     pub(crate) fn wake_skipped(&self, inner: &Inner<L>) {
         if !inner.pending.is_empty() {
-            self.bells.ring(Waiter::Host);
+            self.attributes.bells.ring(Waiter::Host);
         }
     }
 

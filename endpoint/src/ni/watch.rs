@@ -108,7 +108,7 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let node = Arc::clone(node);
     let beat = move || {
         let slack = Slack::new();
-        while !node.is_closed() && node.bells.loss().is_none() {
+        while !node.is_closed() && node.attributes.bells.loss().is_none() {
             node.beat();
             slack.sleep(period, true, || std::thread::park_timeout(period));
         }
@@ -129,9 +129,9 @@ struct Watch<L: Link> {
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
-        let bells = Arc::clone(&node.bells);
+        let bells = Arc::clone(&node.attributes.bells);
         let watchdog = Watchdog::new(delay.as_nanos() as u64);
-        let gauge = node.services.gauge.clone();
+        let gauge = node.attributes.services.gauge.clone();
         Watch { node, bells, watchdog, delay, slack: Slack::new(), start: Instant::now(), gauge }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::Packets;
 use std::time::Duration;
+use weft_link::clock::Work;
 
 impl Packets {
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in
@@ -15,12 +16,12 @@ impl Packets {
     /// are taken meanwhile.
     #[inline]
     pub fn work(&self, operations: u64) {
-        self.node.work(operations);
+        self.node.charge(Work::Operations(operations));
     }
 
     /// Declares that `bytes` were copied between packets and the program's memory.
     #[inline]
     pub fn copied(&self, bytes: usize) {
-        self.node.copied(bytes);
+        self.node.charge(Work::Copy { bytes });
     }
 }

@@ -31,7 +31,15 @@ impl Packets {
     /// A heap of `bytes`; the system provides the pages that are used. `None` where no rank can map
     /// the memory of another.
     pub fn heap(&self, bytes: usize) -> Option<Arc<Heap>> {
-        let (memory, name) = self.node.shared_memory()?.create(None, bytes).ok().flatten()?;
+        let (memory, name) = self
+            .node
+            .attributes()
+            .services
+            .shared_memory
+            .as_ref()?
+            .create(None, bytes)
+            .ok()
+            .flatten()?;
         let (name, free) = (HeapName { bytes: bytes as u64, name }, Mutex::new(Free::new(bytes)));
         Some(Arc::new(Heap { memory, name, free }))
     }
@@ -39,7 +47,14 @@ impl Packets {
     /// The heap that `rank` has under `name`, if it is on this host.
     pub fn remote_heap(&self, rank: Rank, name: &HeapName) -> Option<RemoteHeap> {
         let bytes = usize::try_from(name.bytes).ok()?;
-        let memory = self.node.shared_memory()?.attach(rank, &name.name, bytes).ok()?;
+        let memory = self
+            .node
+            .attributes()
+            .services
+            .shared_memory
+            .as_ref()?
+            .attach(rank, &name.name, bytes)
+            .ok()?;
         let memory = RemoteMemory::new(memory, bytes);
         Some(RemoteHeap { packets: self.clone(), rank, memory })
     }

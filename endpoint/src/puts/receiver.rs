@@ -127,7 +127,13 @@ impl Packets {
         bytes: usize,
         rights: Rights,
     ) -> Option<(Memory, [u8; NAMED])> {
-        let shared = self.node.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
+        let shared = self
+            .node
+            .attributes()
+            .services
+            .shared_memory
+            .as_ref()
+            .filter(|_| rights.put && bytes >= SHARED_FROM)?;
         // Without shared memory there are packets: too many open files are no reason to give up.
         let (memory, named) = shared.create(Some(to), bytes).ok().flatten()?;
         Some((Memory::shared(memory, bytes), named))

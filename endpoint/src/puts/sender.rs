@@ -71,7 +71,9 @@ impl Packets {
         let bytes =
             usize::try_from(bytes).map_or(usize::MAX / 2, |bytes| bytes.min(usize::MAX / 2));
         // If the memory cannot be mapped, there are packets.
-        let attach = |named| self.node.shared_memory()?.attach(to, &named, bytes).ok();
+        let attach = |named| {
+            self.node.attributes().services.shared_memory.as_ref()?.attach(to, &named, bytes).ok()
+        };
         let remote = memory.and_then(attach).map(|memory| RemoteMemory::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
         self.puts.state.enter().sends.insert((to, connection), Arc::clone(&shared));

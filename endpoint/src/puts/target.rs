@@ -67,7 +67,7 @@ fn follow_up(
         FollowUp::Nothing => {}
         FollowUp::Wake => node.nudge(),
         FollowUp::Store(queue, notification) => {
-            let own = notification.from == node.local();
+            let own = notification.from == node.attributes().local;
             // A packet of the rank's own is not kept: waiting for its credit, the rank would wait
             // for itself.
             let held = if own { None } else { slot.take() };

@@ -1,6 +1,7 @@
 //! Multicasts that the network copies, under the protocols: what they cost, and that all arrives.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use weft_endpoint::{Packets, Rank};
 use weft_protocol::Preset;
 use weft_threads::{Between, FaultPlan, Gate, Job, Tap, Way};
@@ -86,36 +87,49 @@ fn costs_about_as_many_frames(way: Way) {
 fn a_broadcast_crosses_to_each_host_once() {
     const COUNT: u32 = 200;
     const EACH: u16 = 3;
+    // Packets at all ranks together that may wait while the next is sent: no host is without
+    // buffers, however late its ranks run.
+    const FEW: u64 = 64;
     for hosts in [2, 3] {
-        let tap = Tap::new();
+        let (tap, arrived) = (Tap::new(), std::sync::Arc::new(AtomicU64::new(0)));
         let Some(job) = Job::on_hosts(EACH * hosts, EACH, Preset::Pupa) else { return };
-        let forwards = Job { tap: Some(tap), ..job }.packets(|packets| {
+        let counters = Job { tap: Some(tap), ..job }.packets(|packets| {
             let got = std::sync::Arc::new(Mutex::new(Vec::new()));
             let seen = std::sync::Arc::clone(&got);
-            packets.on_packet(move |packet| seen.lock().unwrap().push(packet.to_vec()));
+            let counted = std::sync::Arc::clone(&arrived);
+            packets.on_packet(move |packet| {
+                seen.lock().unwrap().push(packet.to_vec());
+                counted.fetch_add(1, Ordering::Relaxed);
+            });
             let root = packets.rank() == Rank(1);
             for number in (0..COUNT).filter(|_| root) {
                 let mut packet = packets.packet().unwrap();
                 packet.put(&[number as u8; 900]).unwrap();
                 packet.broadcast().unwrap();
+                let sent = u64::from(number + 1) * u64::from(EACH * hosts - 1);
+                let few_wait = || arrived.load(Ordering::Relaxed) + FEW > sent;
+                packets.poll_until(few_wait).unwrap();
             }
             let expected = if root { 0 } else { COUNT as usize };
             packets.poll_until(|| got.lock().unwrap().len() == expected).unwrap();
             let right = |(number, packet): (u32, &Vec<u8>)| *packet == [number as u8; 900];
             assert!((0..).zip(got.lock().unwrap().iter()).all(right), "another packet, or order");
             packets.flush().unwrap();
-            packets.statistics().protocol.forwards
+            packets.statistics().protocol
         });
         let passes_on = |rank: u16| rank >= EACH && rank.is_multiple_of(EACH);
         let expected = |rank| if passes_on(rank) { COUNT * u32::from(EACH - 1) } else { 0 };
         let expected: Vec<u64> = (0..EACH * hosts).map(|rank| expected(rank).into()).collect();
+        let forwards: Vec<u64> = counters.iter().map(|counters| counters.forwards).collect();
         assert_eq!(forwards, expected, "the first of each other host forwards");
         let sent: Vec<_> = tap.counters().iter().map(|link| link.sent).collect();
-        let root = sent.iter().map(|sent| sent.datagrams).max().unwrap();
+        // What a host had no buffers for at the time it gets by itself.
+        let again = counters[1].retransmissions;
+        let root = sent.iter().map(|sent| sent.datagrams).max().unwrap().saturating_sub(again);
         let (count, several) =
             (u64::from(COUNT), sent.iter().map(|sent| sent.several).sum::<u64>());
-        // More only for what a host had no buffers for at the time, and gets by itself.
-        assert!((count..count * 3 / 2).contains(&root), "{root} frames for {COUNT} packets");
+        let frames = format!("{root} frames and {again} again for {COUNT} packets");
+        assert!(root + again >= count && root < count * 3 / 2, "{frames}");
         assert!(if hosts == 2 { several == 0 } else { several >= count * 3 / 4 }, "{several}");
     }
 }

@@ -26,7 +26,7 @@ use super::tcp::TcpProbe;
 use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::clock::Clock;
 use crate::crew::{Access, Bound, Crew, Part, Pipes};
-use crate::job::Event;
+use crate::event::Event;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, Subtree, ToAgent};
 use crate::messages::{BadMessage, Network};

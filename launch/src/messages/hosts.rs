@@ -11,7 +11,7 @@ use super::network::RANKS_MAX;
 use super::parts::{self, text};
 use super::reached::Reached;
 use super::{BadMessage, Message, TEXT_BYTES_MAX, at_most, ensure};
-use crate::job::Event;
+use crate::event::Event;
 use crate::mtu::Mtu;
 use crate::outcome::Ending;
 use crate::output::Kind;

@@ -14,6 +14,9 @@ pub(super) fn i11_early_bounded(held: u64, limit: u64) {
     assert!(held <= limit, "I11 early messages: {held} of one member, who may have {limit}");
 }
 
+/// Fetch-and-add variables of each rank that count orders' messages.
+pub const ORDERS_PER_RANK: usize = 8;
+
 /// The fault in the number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Disorder {

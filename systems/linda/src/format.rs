@@ -5,7 +5,7 @@
 //! Bytes come from other ranks: whatever they are, parsing ends with a value or with `None`.
 
 use crate::field::{Field, Kind, Pattern};
-use crate::shard::{Want, Wanted};
+use crate::want::{Want, Wanted};
 use crate::{Error, Result};
 
 /// Fields at most of a tuple, or parts of a template.

@@ -108,6 +108,7 @@ mod planted;
 mod shard;
 mod space;
 mod tuple;
+mod want;
 
 pub use active::Active;
 pub use error::{Error, Result};

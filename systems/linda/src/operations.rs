@@ -4,7 +4,8 @@
 
 use crate::field::{Field, Pattern};
 use crate::format::{Answer, Reader, emit_found, emit_template, emit_tuple, emit_want};
-use crate::shard::{Shard, Wanted};
+use crate::shard::Shard;
+use crate::want::Wanted;
 use weft_object::{Body, Object, Operation, Outcome};
 
 pub(crate) const OUT: u16 = 0;

@@ -3,6 +3,7 @@
 
 use crate::field::{Field, Kind, Pattern, matches};
 use crate::home::Key;
+use crate::want::{Want, Wanted};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
@@ -23,22 +24,6 @@ pub(crate) struct Class {
     pub tuples: BTreeMap<Key, VecDeque<Vec<Field>>>,
     /// Tuples that were ever put here.
     pub puts: u64,
-}
-
-/// Name of a want: the rank that waits, and its number there.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Want {
-    pub rank: u16,
-    pub number: u64,
-}
-
-/// State of a want at the shard of the rank that waits.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted {
-    /// Tuples that were put since, at any shard.
-    pub hints: u64,
-    /// Rank where the last of them was put.
-    pub home: u16,
 }
 
 impl Shard {

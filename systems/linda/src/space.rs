@@ -6,8 +6,9 @@ use crate::format::{Answer, check_fields, check_patterns, emit_template, emit_tu
 use crate::home::Key;
 use crate::operations::{AWAIT, COUNT, FORGET, HINT, INP, OUT, RD, RDP, TAKE, WANT};
 use crate::planted::{Bug, Planted};
-use crate::shard::{Shard, Want, Wanted};
+use crate::shard::Shard;
 use crate::tuple::{Template, Tuple};
+use crate::want::{Want, Wanted};
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -155,6 +155,21 @@ pub fn line_of(text: &str, offset: usize) -> usize {
     1 + text[..offset].matches('\n').count()
 }
 
+/// The name that `code` begins with, after blanks; empty if with something else.
+pub fn leading_name(code: &str) -> &str {
+    let code = code.trim_start();
+    &code[..code.find(|char| !is_word(char)).unwrap_or(code.len())]
+}
+
+/// Names of the modules that `code` says are in files of their own.
+pub fn declared_modules(code: &str) -> impl Iterator<Item = &str> {
+    words(code, "mod").filter_map(|at| {
+        let name = leading_name(&code[at + 3..]);
+        let after = code[at + 3..].trim_start().strip_prefix(name)?;
+        (!name.is_empty() && after.trim_start().starts_with(';')).then_some(name)
+    })
+}
+
 /// The byte after the item that starts at `from`: after its block, or after its semicolon. Code
 /// between brackets and parentheses does not end it.
 pub fn end_of_item(code: &str, from: usize) -> usize {

@@ -1,7 +1,7 @@
 //! Limits on the length of files and functions.
 
 use super::finding::Finding;
-use super::lexer::{end_of_item, is_word, line_of, words};
+use super::lexer::{end_of_item, leading_name, line_of, words};
 use super::tree::{Source, Tree};
 
 /// The most lines of a file that is not a test.
@@ -29,8 +29,7 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
 fn check_functions(source: &Source, findings: &mut Vec<Finding>) {
     let code = &source.split.code;
     for at in words(code, "fn") {
-        let name: String =
-            code[at + 2..].trim_start().chars().take_while(|&c| is_word(c)).collect();
+        let name = leading_name(&code[at + 2..]);
         let item = &code[at..end_of_item(code, at)];
         let lines = item.lines().count();
         // Without a name it is a type, such as `fn(u32)`.

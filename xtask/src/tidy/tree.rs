@@ -58,23 +58,43 @@ impl Tree {
             malformed: vec![],
         };
         tree.read_folder(root, "")?;
-        for file in &tree.files {
+        tree.read_code();
+        Ok(tree)
+    }
+
+    /// Looks at the files that Cargo reads.
+    fn read_code(&mut self) {
+        for file in &self.files {
             if file.path.ends_with(".rs") {
-                tree.sources.push(Source::new(file));
+                self.sources.push(Source::new(file));
             }
             if file.path == "Cargo.toml" || file.path.ends_with("/Cargo.toml") {
                 match Manifest::parse(file) {
-                    Ok(manifest) => tree.manifests.push(manifest),
-                    Err(finding) => tree.malformed.push(finding),
+                    Ok(manifest) => self.manifests.push(manifest),
+                    Err(finding) => self.malformed.push(finding),
                 }
             }
         }
-        Ok(tree)
+        let for_tests: Vec<String> = self.sources.iter().flat_map(modules_for_tests).collect();
+        for source in &mut self.sources {
+            if for_tests.iter().any(|module| is_inside(module, &source.path)) {
+                source.shipped.clear();
+            }
+        }
     }
 
     /// The file at `path`.
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// The manifest of the package that the file at `path` belongs to: the innermost.
+    pub fn owner(&self, path: &str) -> Option<&Manifest> {
+        let packages = self.manifests.iter().filter(|manifest| manifest.is_package());
+        let around = packages.filter(|manifest| {
+            path.strip_prefix(&*manifest.folder).is_some_and(|rest| rest.starts_with('/'))
+        });
+        around.max_by_key(|manifest| manifest.folder.len())
     }
 
     fn read_folder(&mut self, folder: &Path, path: &str) -> Result<()> {
@@ -121,6 +141,28 @@ impl Source {
 /// Tests are in `tests.rs` or below a folder `tests`.
 fn is_test(path: &str) -> bool {
     path.split('/').any(|part| part == "tests" || part == "tests.rs")
+}
+
+/// The modules that `source` declares for tests only, as paths without `.rs`.
+fn modules_for_tests(source: &Source) -> Vec<String> {
+    let shipped: Vec<&str> = lexer::declared_modules(&source.shipped).collect();
+    let all = lexer::declared_modules(&source.split.code);
+    let folder = folder_of_modules(&source.path);
+    all.filter(|name| !shipped.contains(name)).map(|name| format!("{folder}/{name}")).collect()
+}
+
+/// The folder of the modules that the file at `path` declares.
+fn folder_of_modules(path: &str) -> &str {
+    let is_root = |folder: &str| folder.is_empty() || folder.ends_with('/');
+    let root = ["lib.rs", "main.rs", "mod.rs"]
+        .iter()
+        .find_map(|name| path.strip_suffix(name).filter(|folder| is_root(folder)));
+    root.map_or(path.trim_end_matches(".rs"), |folder| folder.trim_end_matches('/'))
+}
+
+/// True if the file at `path` is `module`, a path without `.rs`, or one of the modules inside it.
+pub fn is_inside(module: &str, path: &str) -> bool {
+    path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
 /// `code` with the items under `#[cfg(test)]` and its like blanked.

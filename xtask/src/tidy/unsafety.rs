@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::lexer::{line_of, words};
 use super::manifest::Manifest;
-use super::tree::Tree;
+use super::tree::{Tree, is_inside};
 
 /// The page with the list, and the heading above it.
 const PAGE: &str = "ARCHITECTURE.md";
@@ -42,7 +42,7 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
         }));
     }
     for manifest in tree.manifests.iter().filter(|manifest| manifest.is_package()) {
-        if !listed.iter().any(|module| owner(tree, module) == Some(&manifest.folder)) {
+        if !listed.iter().any(|module| is_owner(tree, manifest, module)) {
             check_roots(tree, manifest, findings);
         }
     }
@@ -70,16 +70,12 @@ fn listed_modules(page: &str) -> Option<Vec<String>> {
 /// True if the file at `path` is `module` or one of the modules inside it.
 fn contains(module: &str, path: &str) -> bool {
     let folder = module.strip_suffix("/mod.rs").or(module.strip_suffix(".rs")).unwrap_or(module);
-    path == module || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    path == module || is_inside(folder, path)
 }
 
-/// The folder of the crate that the file at `path` belongs to: the innermost.
-fn owner<'a>(tree: &'a Tree, path: &str) -> Option<&'a String> {
-    let packages = tree.manifests.iter().filter(|manifest| manifest.is_package());
-    let around = packages.map(|manifest| &manifest.folder).filter(|folder| {
-        path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
-    });
-    around.max_by_key(|folder| folder.len())
+/// True if the file at `path` belongs to the crate of `manifest`.
+fn is_owner(tree: &Tree, manifest: &Manifest, path: &str) -> bool {
+    tree.owner(path).is_some_and(|owner| owner.folder == manifest.folder)
 }
 
 /// Every crate root, library and programs, forbids `unsafe`.

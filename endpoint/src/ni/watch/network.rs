@@ -167,7 +167,7 @@ impl<L: Link> Node<L> {
         let now = self.clock.now();
         // It looks when it wakes, which puts the look off.
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let ticket = self.bells.ticket(Waiter::Upcall);
+            let ticket = self.attributes.bells.ticket(Waiter::Upcall);
             return Look::Nothing(self.sleep_until(inner, now, BESIDE_SLEEPER, ticket));
         }
         let Some(ticket) = inner.link.arm(Waiter::Upcall) else { return Look::Waits };

@@ -8,9 +8,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use weft_wire::Rank;
 
 use crate::clock::Clock;
+use crate::event::Event;
 use crate::hosts::layout::RemoteShell;
 use crate::hosts::{HOST_SILENCE, HostsSpec};
-use crate::job::Event;
 use crate::messages::hosts::FromAgent;
 use crate::wait::wait_for;
 

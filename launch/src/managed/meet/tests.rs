@@ -24,19 +24,23 @@ fn memory() -> Option<OwnedFd> {
     Some(create_memory(&Settings::new(2)).unwrap())
 }
 
+/// Ranks know by whose process a connection is. Those here have one process, so that whoever comes
+/// first is taken for the first that is missing; and so rank 1 comes to rank 0 before rank 2 does.
 #[test]
 fn all_get_the_memory_of_the_first() {
     let (listeners, cards) = ranks(3);
     let first = memory();
     let wanted = inode(first.as_ref().unwrap());
     let met: Vec<_> = thread::scope(|scope| {
-        let ranks = (0..).map(Rank).zip(listeners.iter().zip([first, None, None]));
-        let meet = |(rank, (listener, memory))| {
-            let cards = &cards;
+        let meet = |rank: u16, memory| {
+            let (listener, cards) = (&listeners[usize::from(rank)], &cards);
             let here = [0, 1, 2].map(Rank);
-            scope.spawn(move || meet(rank, &here, listener, cards, memory).unwrap())
+            scope.spawn(move || meet(Rank(rank), &here, listener, cards, memory).unwrap())
         };
-        let threads: Vec<_> = ranks.map(meet).collect();
+        let second = meet(1, None);
+        assert!(wait(&listeners[0].socket, Instant::now() + LIMIT).is_ok());
+        let third = meet(2, None);
+        let threads = [meet(0, first), second, third];
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for (rank, (peers, memory)) in met.iter().enumerate() {

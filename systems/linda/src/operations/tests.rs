@@ -1,6 +1,6 @@
 use super::*;
 use crate::field::Kind;
-use crate::shard::Want;
+use crate::want::Want;
 use proptest::prelude::*;
 
 /// Answer of an operation; `None` if it waits, or its arguments are none.

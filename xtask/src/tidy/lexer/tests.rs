@@ -66,3 +66,16 @@ fn items_end_with_their_block_or_semicolon() {
     assert_eq!(item("fn f() -> [u8; 2];"), "fn f() -> [u8; 2];");
     assert_eq!(item("fn f() {"), "fn f() {");
 }
+
+#[test]
+fn names_lead() {
+    assert_eq!(leading_name(" \n a_1(b)"), "a_1");
+    assert_eq!(leading_name("(a)"), "");
+    assert_eq!(leading_name("a"), "a");
+}
+
+#[test]
+fn modules_in_files_of_their_own_are_declared_without_a_block() {
+    let code = "mod a;\npub(crate) mod b ;\nmod c { mod d; }\nmodel e; self.mod_f;";
+    assert_eq!(declared_modules(code).collect::<Vec<_>>(), ["a", "b", "d"]);
+}

@@ -37,3 +37,28 @@ fn items_for_tests_are_not_shipped() {
     let umlaut = "#[cfg(test)] fn f() { ä() } c";
     assert_eq!(without_tests(umlaut).find('c'), umlaut.rfind('c'), "offsets stay");
 }
+
+#[test]
+fn files_that_are_declared_for_tests_are_not_shipped() {
+    let repository = Repository::new(&[
+        ("a/src/lib.rs", "mod b;\n#[cfg(test)]\nmod c;\n"),
+        ("a/src/b.rs", "#[cfg(test)]\npub(crate) mod d;\n#[cfg(not(test))]\nmod e;\n"),
+        ("a/src/b/d.rs", "f"),
+        ("a/src/b/e.rs", "f"),
+        ("a/src/c/mod.rs", "f"),
+        ("a/src/cc.rs", "f"),
+    ]);
+    let tree = repository.tree();
+    let shipped = tree.sources.iter().filter(|source| source.shipped == "f");
+    let paths: Vec<&str> = shipped.map(|source| &*source.path).collect();
+    assert_eq!(paths, ["a/src/b/e.rs", "a/src/cc.rs"]);
+}
+
+#[test]
+fn modules_are_in_the_folder_of_their_file() {
+    for path in ["a/b.rs", "a/b/mod.rs", "a/b/lib.rs", "a/b/main.rs"] {
+        assert_eq!(folder_of_modules(path), "a/b", "{path}");
+    }
+    assert_eq!(folder_of_modules("a/blib.rs"), "a/blib");
+    assert_eq!(folder_of_modules("lib.rs"), "");
+}
