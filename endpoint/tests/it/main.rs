@@ -10,5 +10,6 @@ mod lent;
 mod lossy;
 mod multicast;
 mod packets;
+mod pipes;
 mod protocols;
 mod puts;

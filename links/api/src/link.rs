@@ -51,7 +51,8 @@ pub struct Capabilities {
 /// ([`SHORT`](Self::SHORT), [`NETWORK`](Self::NETWORK), [`NI`](Self::NI)): who has its value may
 /// use it, and links without have a type that has no value. All else is asked for
 /// ([`lending`](Self::lending) and the methods behind it). None of these has a default, so that a
-/// link made around another cannot forget one.
+/// link made around another cannot forget one; a link of frames alone says so
+/// ([`only_frames!`](crate::only_frames)).
 pub trait Link: Send + Sized + 'static {
     /// Clock of the host of this rank.
     type Clock: Clock;
@@ -145,4 +146,42 @@ pub trait Link: Send + Sized + 'static {
 
     /// Paths to other ranks; `None` where all are alike and none changes.
     fn paths(&mut self) -> Option<&mut dyn Paths>;
+}
+
+/// Writes what a [`Link`] says that has frames and nothing besides, in its `impl`.
+#[macro_export]
+macro_rules! only_frames {
+    () => {
+        type Short = $crate::NoShort;
+        type Network = $crate::NoNetwork;
+        type Ni = $crate::ni::NoNi;
+
+        const SHORT: Option<$crate::NoShort> = None;
+        const NETWORK: Option<$crate::NoNetwork> = None;
+        const NI: Option<$crate::ni::NoNi> = None;
+
+        fn services(&self) -> $crate::Services {
+            $crate::Services::default()
+        }
+
+        fn shared_frames(&mut self) -> Option<&mut dyn $crate::SharedFrames> {
+            None
+        }
+
+        fn lending(&mut self) -> Option<&mut dyn $crate::memory::Lending> {
+            None
+        }
+
+        fn posting(&mut self) -> Option<&mut dyn $crate::memory::Posting> {
+            None
+        }
+
+        fn zero_copy(&mut self) -> Option<&mut dyn $crate::memory::ZeroCopy> {
+            None
+        }
+
+        fn paths(&mut self) -> Option<&mut dyn $crate::Paths> {
+            None
+        }
+    };
 }

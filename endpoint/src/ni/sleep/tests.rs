@@ -10,13 +10,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 use weft_link::bell::{Bells, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, SystemClock};
-use weft_link::memory::{Lending, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
 use weft_link::status::Awaited;
-use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
-    Services, SharedFrames,
-};
+use weft_link::{Buffer, Capabilities, Link, LinkViolation, Payload, Received, only_frames};
 use weft_protocol::Settings;
 use weft_wire::{Header, Protocol, Rank};
 
@@ -82,14 +77,9 @@ struct Alone {
 }
 
 impl Link for Alone {
-    type Clock = SystemClock;
-    type Short = NoShort;
-    type Network = NoNetwork;
-    type Ni = NoNi;
+    only_frames!();
 
-    const SHORT: Option<NoShort> = None;
-    const NETWORK: Option<NoNetwork> = None;
-    const NI: Option<NoNi> = None;
+    type Clock = SystemClock;
 
     fn clock(&self) -> SystemClock {
         SystemClock
@@ -134,30 +124,6 @@ impl Link for Alone {
     fn disarm(&mut self, _: Waiter) {}
 
     fn flush(&mut self) {}
-
-    fn services(&self) -> Services {
-        Services::default()
-    }
-
-    fn shared_frames(&mut self) -> Option<&mut dyn SharedFrames> {
-        None
-    }
-
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
-
-    fn paths(&mut self) -> Option<&mut dyn Paths> {
-        None
-    }
 }
 
 fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {
