@@ -17,6 +17,8 @@
 //! May use the search, and nothing of Weft below it. Keeps: only `library` has `unsafe` code; bytes
 //! that a peer sent are a position only if the rules say so.
 
+#![deny(unsafe_code)]
+
 mod compile;
 mod diagnostics;
 mod emit;

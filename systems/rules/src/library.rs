@@ -2,6 +2,7 @@
 //!
 //! A library is code that somebody chose to run, as a program is: nothing here defends against one
 //! that breaks what the header says. What it is given is what the header promises, checked here.
+#![allow(unsafe_code)]
 
 use crate::error::Error;
 use crate::source::Digest;
