@@ -7,8 +7,14 @@ const FOLDERS: [&str; 7] =
     ["collective", "endpoint", "links/", "messaging", "protocol", "systems/", "wire"];
 /// Crates in them that no function of a rank comes from: tests, macros, the compiler, what loads
 /// the XDP program.
-const OTHERS: [&str; 5] =
-    ["weft-link-conformance", "weft-link-sim", "weft-net", "weft-object-macros", "weft-orca"];
+const OTHERS: [&str; 6] = [
+    "weft-link-conformance",
+    "weft-link-sim",
+    "weft-net",
+    "weft-object-macros",
+    "weft-orca",
+    "weft-pipe",
+];
 
 #[test]
 fn all_crates_of_a_rank_are_known() {
