@@ -283,6 +283,7 @@ fn messages_can_be_stored_dropped_and_half_read() {
 #[test]
 fn crossing_floods_do_not_deadlock() {
     for job in kinds_of_job(2) {
+        let copied_out = AtomicU64::new(0);
         run(job, |member| {
             let mailbox = member.mailbox("flood");
             let other = Rank(1 - member.rank().0);
@@ -295,8 +296,11 @@ fn crossing_floods_do_not_deadlock() {
                     pattern(number, 1000)
                 );
             }
-            assert!(member.engine.statistics().packets_copied_out > 0);
+            let own = member.engine.statistics().packets_copied_out;
+            copied_out.fetch_add(own, Ordering::Relaxed);
         });
+        // One rank may have begun when the other had sent all that it could.
+        assert!(copied_out.into_inner() > 0, "neither had to make room for the other");
     }
 }
 
