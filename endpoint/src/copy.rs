@@ -48,7 +48,7 @@ pub fn copy_out(into: &mut [u8], packet: &[u8]) {
 /// with the packet, what is there afterwards is anybody's guess, and nothing worse.
 ///
 /// # Safety
-/// As many bytes can be written at `to`, and nobody else uses them meanwhile.
+/// The memory at `to` has room for as many bytes, and nobody else uses it meanwhile.
 #[inline]
 pub unsafe fn copy_out_to(to: *mut u8, packet: &[u8]) {
     match packet.len() {
@@ -63,8 +63,8 @@ pub unsafe fn copy_out_to(to: *mut u8, packet: &[u8]) {
 /// it.
 ///
 /// # Safety
-/// As many bytes can be written at `to`, and nobody else reads or writes them meanwhile. Who is
-/// told of them afterwards may read them at once.
+/// The frame has room for as many bytes at `to`, and is nobody else's meanwhile. Who is told of
+/// them afterwards may read them at once.
 #[inline(never)]
 pub(crate) unsafe fn copy_in(choice: Option<&Choice>, to: NonNull<u8>, bytes: &[u8]) {
     let (stores, is_timed) = match choice {

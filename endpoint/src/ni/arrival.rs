@@ -38,7 +38,7 @@ impl Arrival {
             *slot = Some(Arrival::in_link(delivery, plain.bytes));
             return;
         }
-        let delivery = Delivery::accepted(NO_BUFFER, plain.size, tree);
+        let delivery = Delivery::accepted(Buffer::NONE, plain.size, tree);
         let arrival = slot.insert(Arrival { delivery, start: None, words: MaybeUninit::uninit() });
         let (from, to) = (plain.bytes.as_ptr(), arrival.words.as_mut_ptr().cast::<u8>());
         // SAFETY: `ShortWords` can be read there until the link is looked at again (`Plain`), and
@@ -95,6 +95,3 @@ pub(crate) fn look_at<R>(plain: &Plain, look: impl FnOnce(&[u8]) -> R) -> R {
     // again (`Plain`), which the caller does later; `look` cannot keep them.
     look(unsafe { std::slice::from_raw_parts(plain.bytes.as_ptr(), usize::from(plain.size)) })
 }
-
-/// The buffer of a packet that is in none.
-pub(crate) const NO_BUFFER: Buffer = Buffer::NONE;

@@ -1,6 +1,6 @@
 //! The inside of the lock: the NI, its link, and the packets between it and the host.
 
-use crate::ni::arrival::{Arrival, NO_BUFFER};
+use crate::ni::arrival::Arrival;
 use crate::ni::backlog::Gates;
 use crate::ni::coalescing::Coalescing;
 use crate::ni::copies::Copies;
@@ -280,7 +280,7 @@ impl<L: Link> Inner<L> {
 
     #[inline]
     pub fn release(&mut self, delivery: Delivery<Buffer>) {
-        if delivery.buffer == NO_BUFFER {
+        if delivery.buffer == Buffer::NONE {
             return self.release_plain(delivery.origin());
         }
         if Copies::has(delivery.buffer) {

@@ -14,12 +14,13 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | here | [`Link`] and its [`Capabilities`]; [`Buffer`]; packets; what a link may have besides: [`ShortPackets`], [`Network`], [`Paths`], [`SharedFrames`], [`Services`] |
+//! | here | [`Link`], its [`Capabilities`], [`Buffer`]; packets |
+//! | here | besides: [`ShortPackets`], [`Network`], [`Paths`], [`SharedFrames`], [`Services`] |
 //! | [`bell`] | bells, by which a thread sleeps until a frame arrives |
 //! | [`clock`] | time, and the cost of work |
 //! | [`Gather`] | gather lists: bytes in pieces, put together where a packet leaves from |
 //! | [`gauge`] | counts that others may see while a rank runs |
-//! | [`memory`] | memory beside frames: what peers access without a packet, what packets leave from and go to |
+//! | [`memory`] | memory beside frames: that of peers, and of the program |
 //! | [`ni`] | NI half of the protocols, where it runs apart from the host |
 //! | [`sync`] | atomics and fences of threads that share memory, which loom can check |
 //! | [`threads`] | threads of a rank, and words that each has to itself |

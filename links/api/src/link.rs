@@ -168,6 +168,18 @@ macro_rules! only_frames {
             None
         }
 
+        $crate::no_program_memory!();
+
+        fn paths(&mut self) -> Option<&mut dyn $crate::Paths> {
+            None
+        }
+    };
+}
+
+/// Writes what a [`Link`] says that uses no memory of the program's, in its `impl`.
+#[macro_export]
+macro_rules! no_program_memory {
+    () => {
         fn lending(&mut self) -> Option<&mut dyn $crate::memory::Lending> {
             None
         }
@@ -177,10 +189,6 @@ macro_rules! only_frames {
         }
 
         fn zero_copy(&mut self) -> Option<&mut dyn $crate::memory::ZeroCopy> {
-            None
-        }
-
-        fn paths(&mut self) -> Option<&mut dyn $crate::Paths> {
             None
         }
     };

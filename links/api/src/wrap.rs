@@ -89,9 +89,7 @@ macro_rules! delegate {
     };
     // Wrappers that look at each packet have all bytes in frames.
     (@ no_memory) => {
-        fn lending(&mut self) -> Option<&mut dyn crate::memory::Lending> { None }
-        fn posting(&mut self) -> Option<&mut dyn crate::memory::Posting> { None }
-        fn zero_copy(&mut self) -> Option<&mut dyn crate::memory::ZeroCopy> { None }
+        crate::no_program_memory!();
     };
 }
 pub(crate) use delegate;

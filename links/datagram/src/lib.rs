@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod batches;
 mod bells;
 mod frames;
 mod incoming;
@@ -27,6 +28,7 @@ mod outgoing;
 mod pieces;
 mod way;
 
+pub use batches::{Batches, Batching};
 pub use bells::DatagramBells;
 pub use frames::Frames;
 pub use incoming::{Arrived, Asking, Incoming, Landed, OWN, Source};

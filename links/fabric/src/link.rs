@@ -12,20 +12,21 @@ use crate::pieces::Pieces;
 use crate::transport::Transport;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use std::io;
-use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent};
+use weft_datagram::{
+    Arrived, Batches, Batching, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent,
+};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::timer::Timer;
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
-    Received, Services, SharedFrames,
+    Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
+    Services, SharedFrames,
 };
 use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
@@ -392,27 +393,19 @@ fn one_of(arrivals: Option<BorrowedFd<'_>>, timer: &Timer) -> io::Result<OwnedFd
     Ok(both)
 }
 
-/// Datagrams wait for a flush, and come several at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches(());
-
-impl<T: Transport> Network<Fabric<T>> for Batches {
+impl<T: Transport> Batching for Fabric<T> {
     #[inline]
-    fn has_unflushed(self, link: &Fabric<T>) -> bool {
-        !link.outgoing.is_empty()
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
     }
 
     #[inline]
-    fn has_buffered(self, link: &Fabric<T>) -> bool {
-        link.incoming.has_buffered()
+    fn has_buffered(&self) -> bool {
+        self.incoming.has_buffered()
     }
 
-    fn ring_upcall_within(
-        self,
-        link: &mut Fabric<T>,
-        after: RangeInclusive<Duration>,
-    ) -> Option<Duration> {
-        Some(link.bells.ring_upcall_within(after))
+    fn own_bells(&self) -> &DatagramBells {
+        &self.bells
     }
 }
 
@@ -423,7 +416,7 @@ impl<T: Transport> Link for Fabric<T> {
     type Ni = NoNi;
 
     const SHORT: Option<NoShort> = None;
-    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NETWORK: Option<Batches> = Some(Batches);
     const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {

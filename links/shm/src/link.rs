@@ -20,12 +20,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::sync::Scope;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, NoNetwork, Part, Paths, Payload,
-    Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets,
+    Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets, no_program_memory,
 };
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag, compact};
@@ -474,17 +473,7 @@ impl Link for Shm {
         Some(self)
     }
 
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
+    no_program_memory!();
 
     fn paths(&mut self) -> Option<&mut dyn Paths> {
         None

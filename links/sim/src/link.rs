@@ -12,11 +12,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, Work};
-use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::{ControlProgram, NiEvent, SeparateNi};
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
-    Services, SharedFrames,
+    Services, SharedFrames, no_program_memory,
 };
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag};
@@ -339,17 +338,7 @@ impl Link for Sim {
         Some(self)
     }
 
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
+    no_program_memory!();
 
     fn paths(&mut self) -> Option<&mut dyn Paths> {
         None

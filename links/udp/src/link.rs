@@ -7,19 +7,16 @@ use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use std::cell::Cell;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Incoming, OWN, Sent, WayChange};
+use weft_datagram::{Arrived, Batches, Batching, DatagramBells, Incoming, OWN, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
-use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
-    Received, Services, SharedFrames,
+    Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
+    Services, SharedFrames, no_program_memory,
 };
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
@@ -227,27 +224,19 @@ fn forbid_fragments(socket: &UdpSocket) -> io::Result<()> {
     Ok(())
 }
 
-/// Datagrams wait for a flush, and come several at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches(());
-
-impl Network<Udp> for Batches {
+impl Batching for Udp {
     #[inline]
-    fn has_unflushed(self, link: &Udp) -> bool {
-        !link.outgoing.is_empty()
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
     }
 
     #[inline]
-    fn has_buffered(self, link: &Udp) -> bool {
-        link.incoming.has_buffered()
+    fn has_buffered(&self) -> bool {
+        self.incoming.has_buffered()
     }
 
-    fn ring_upcall_within(
-        self,
-        link: &mut Udp,
-        after: RangeInclusive<Duration>,
-    ) -> Option<Duration> {
-        Some(link.bells.ring_upcall_within(after))
+    fn own_bells(&self) -> &DatagramBells {
+        &self.bells
     }
 }
 
@@ -258,7 +247,7 @@ impl Link for Udp {
     type Ni = NoNi;
 
     const SHORT: Option<NoShort> = None;
-    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NETWORK: Option<Batches> = Some(Batches);
     const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
@@ -372,17 +361,7 @@ impl Link for Udp {
         None
     }
 
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
+    no_program_memory!();
 
     fn paths(&mut self) -> Option<&mut dyn Paths> {
         Some(self)

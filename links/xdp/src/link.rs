@@ -9,19 +9,18 @@ use crate::port::{
 use crate::rings::Rings;
 use rustix::net::sockopt;
 use std::io;
-use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
-use weft_datagram::{Arrived, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent, WayChange};
+use weft_datagram::{
+    Arrived, Batches, Batching, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent, WayChange,
+};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
-use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
-    Received, Services, SharedFrames,
+    Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
+    Services, SharedFrames, no_program_memory,
 };
 use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
@@ -275,27 +274,19 @@ impl Xdp {
     }
 }
 
-/// Datagrams wait for a flush, and come several at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches(());
-
-impl Network<Xdp> for Batches {
+impl Batching for Xdp {
     #[inline]
-    fn has_unflushed(self, link: &Xdp) -> bool {
-        !link.outgoing.is_empty()
+    fn has_unflushed(&self) -> bool {
+        !self.outgoing.is_empty()
     }
 
     #[inline]
-    fn has_buffered(self, link: &Xdp) -> bool {
-        link.incoming.has_buffered()
+    fn has_buffered(&self) -> bool {
+        self.incoming.has_buffered()
     }
 
-    fn ring_upcall_within(
-        self,
-        link: &mut Xdp,
-        after: RangeInclusive<Duration>,
-    ) -> Option<Duration> {
-        Some(link.bells.ring_upcall_within(after))
+    fn own_bells(&self) -> &DatagramBells {
+        &self.bells
     }
 }
 
@@ -306,7 +297,7 @@ impl Link for Xdp {
     type Ni = NoNi;
 
     const SHORT: Option<NoShort> = None;
-    const NETWORK: Option<Batches> = Some(Batches(()));
+    const NETWORK: Option<Batches> = Some(Batches);
     const NI: Option<NoNi> = None;
 
     fn clock(&self) -> SystemClock {
@@ -417,17 +408,7 @@ impl Link for Xdp {
         None
     }
 
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
+    no_program_memory!();
 
     fn paths(&mut self) -> Option<&mut dyn Paths> {
         Some(self)

@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
-    Services, SharedFrames,
+    Services, SharedFrames, no_program_memory,
 };
 use weft_wire::{Header, Rank};
 
@@ -197,17 +196,7 @@ impl Link for Scripted {
         Some(self)
     }
 
-    fn lending(&mut self) -> Option<&mut dyn Lending> {
-        None
-    }
-
-    fn posting(&mut self) -> Option<&mut dyn Posting> {
-        None
-    }
-
-    fn zero_copy(&mut self) -> Option<&mut dyn ZeroCopy> {
-        None
-    }
+    no_program_memory!();
 
     fn paths(&mut self) -> Option<&mut dyn Paths> {
         None
