@@ -2,8 +2,8 @@
 //!
 //! One thread, the *owner*, enters and exits with plain loads and stores; any other thread pays for
 //! both, with a barrier that the kernel makes the owner's core pass (membarrier). It is Dekker's
-//! algorithm with the fence moved to the side that comes seldom, and what DESIGN 6 calls optimistic
-//! interrupt protection: masking the upcall thread is a flag in memory, not a call.
+//! algorithm with the fence moved to the side that comes seldom. Masking the upcall thread is a
+//! flag in memory, not a call (optimistic interrupt protection).
 //!
 //! ```text
 //!   owner                      other

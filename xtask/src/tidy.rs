@@ -12,6 +12,7 @@ mod modules;
 mod pages;
 mod product;
 mod ratchet;
+mod references;
 mod sizes;
 mod statics;
 mod tree;
@@ -37,6 +38,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     comments::check(&tree, &mut findings);
     binaries::check(&tree, &mut findings);
     pages::check(&tree, &mut findings);
+    references::check(&tree, &mut findings);
     methods::check(&tree, &mut findings);
     circles::check(&tree, &mut findings);
     statics::check(&tree, &mut findings);

@@ -122,7 +122,7 @@ pub trait Link: Send + Sized + 'static {
     /// frame, a frame that is released rings the bell of the host too. Check for one before
     /// sleeping.
     ///
-    /// The sleeper pays for the handshake here, so that senders do not have to (DESIGN 6).
+    /// The sleeper pays for the handshake here, so that senders do not have to.
     fn arm(&mut self, waiter: Waiter) -> Option<Ticket>;
 
     /// Disarms the bell of `waiter`, which is awake.

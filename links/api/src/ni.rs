@@ -1,7 +1,7 @@
-//! NI half of the protocols where it runs apart from the host (DESIGN 4 "Placement").
+//! NI half of the protocols where it runs apart from the host, on a processor of its own.
 //!
-//! Some links have a processor of their own. Whoever drives it (the simulator) is notified of the
-//! events of the thesis's NI control program (8.1.2) and has them processed one at a time.
+//! Whatever drives that processor (the simulator) is notified of the events of the thesis's NI
+//! control program (8.1.2) and has them processed one at a time.
 
 use crate::Payload;
 use crate::clock::{Nanoseconds, Work};

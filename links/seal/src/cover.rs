@@ -18,8 +18,8 @@
 //!   the frame, or of one long packet as its beginning.
 //! - *The digests of two contents collide* with a probability of 2^-128 for who does not know the
 //!   key, as far as AEGIS keeps what it promises as a MAC (draft-irtf-cfrg-aegis-aead, "AEGIS as a
-//!   MAC"). It covers the length too. It is the fastest there is for frames (`ethernet.md` has what
-//!   was measured): four states of eight AES blocks, side by side in wide registers.
+//!   MAC"). It covers the length too. It is the fastest there is for frames (measured in
+//!   `docs/internals/ethernet.md`): four states of eight AES blocks side by side in wide registers.
 //! - *Nobody outside sees a digest*, only what SipHash makes of it with a key of the pair, and no
 //!   head comes twice, because it has the frame's number. So a forgery is a guess: each attempt
 //!   succeeds with a probability of 2^-64, and every failed one is counted.

@@ -14,7 +14,7 @@
 //! announcement, or its bell. A receiver that changes this does so, then makes every core pass a
 //! barrier (membarrier), then polls the rings once more. That poll sees a slot that was written
 //! before the barrier, and a sender that writes after it sees the change. So senders need no
-//! barrier of their own (DESIGN 6: the sleeper pays).
+//! barrier of their own: the sleeper pays.
 
 use crate::control::{Control, GROUP, bit_of};
 use crate::futex;

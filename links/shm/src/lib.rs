@@ -1,7 +1,7 @@
 //! Link between ranks of one host: memory that all of them map.
 //!
 //! Every rank has one *segment* in it, and all segments are in one sealed memfd, which each rank
-//! receives over a socket (DESIGN 5). A segment:
+//! receives over a socket. A segment:
 //!
 //! ```text
 //! ┌──────────────── all ranks write ─────────────────┬────────── only the owner writes ─────────┐

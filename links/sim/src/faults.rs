@@ -167,7 +167,7 @@ impl Injected {
     }
 }
 
-/// Time until the survivors know that a rank is gone (DESIGN 8).
+/// Time until the survivors know that a rank is gone: what Weft promises on one host.
 const LOSS_KNOWN_AFTER: Nanoseconds = 100_000_000;
 
 /// Decides which faults happen.

@@ -1,4 +1,4 @@
-//! The simulated link: all ranks in one process, in virtual time (DESIGN 5).
+//! The simulated link: all ranks in one process, in virtual time.
 //!
 //! Every rank's program runs on a coroutine with a stack of its own, every NI as events; a
 //! [`Network`] runs all of them, each when its virtual time has come. What takes how long is said

@@ -30,7 +30,7 @@ use std::sync::{Arc, Weak};
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{Awaited, Packet, Packets, Progress, Protocol, Rank, Step, Whom};
 
-/// A node's part in the regions of a job, one for each job: it takes all packets of the rank.
+/// A node's part in the regions of a job, one for each job: it takes all of their packets.
 /// Clones are handles to the same one.
 #[derive(Clone)]
 pub struct Regions {

@@ -145,7 +145,7 @@ fn steps(page: &File) -> Vec<Step> {
 }
 
 /// The lines of a page that are in no fenced block, with their numbers.
-fn prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     (1..).zip(page.lines()).filter(move |(_, line)| {
         let is_fence = line.trim_start().starts_with("```");
@@ -155,12 +155,12 @@ fn prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The pieces of a line between backquotes.
-fn code_spans(line: &str) -> impl Iterator<Item = &str> {
+pub fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
 /// The names that `a/{b,c}.rs` stands for; any other text is one.
-fn alternatives(text: &str) -> Vec<String> {
+pub fn alternatives(text: &str) -> Vec<String> {
     let braces = text.split_once('{').and_then(|(before, rest)| {
         let (inner, after) = rest.split_once('}')?;
         Some(inner.split(',').map(|one| format!("{before}{one}{after}")).collect())
