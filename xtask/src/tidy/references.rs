@@ -5,14 +5,14 @@ use super::finding::Finding;
 use super::lexer::{is_word, line_of, words};
 use super::pages::{alternatives, code_spans, prose};
 use super::tree::{File, Source, Tree};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Documents that only those have who planned Weft. Spelled in halves, or this file would be the
 /// first finding.
 const PLANS: [&str; 2] = [concat!("DES", "IGN"), concat!("ANCH", "ORS")];
 
 /// Paths of all files and folders, from the root.
-type Paths<'a> = HashSet<&'a str>;
+type Paths<'a> = BTreeSet<&'a str>;
 
 /// Applies the rules to every file: links and names on pages, names in comments, and pages below
 /// `docs` wherever they are named.
