@@ -33,6 +33,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     layers::check(&tree, &mut findings);
     unsafety::check(&tree, &mut findings);
+    unsafety::check_list(&tree, &mut findings);
     sizes::check(&tree, &mut findings);
     words::check(&tree, &mut findings);
     comments::check(&tree, &mut findings);

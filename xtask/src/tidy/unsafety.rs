@@ -48,6 +48,24 @@ pub fn check(tree: &Tree, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Finds modules in the list that are gone, or are without unsafe code.
+pub fn check_list(tree: &Tree, findings: &mut Vec<Finding>) {
+    let Some(page) = tree.file(PAGE) else { return };
+    for module in listed_modules(&page.text).unwrap_or_default() {
+        let mut sources = tree.sources.iter().filter(|source| contains(&module, &source.path));
+        if !sources.any(|source| words(&source.split.code, "unsafe").next().is_some()) {
+            let at = page.text.find(&format!("\n{module}\n")).map_or(0, |before| before + 1);
+            findings.push(Finding {
+                path: PAGE.into(),
+                line: line_of(&page.text, at),
+                rule: "unsafe",
+                what: format!("there is no unsafe code in {module}"),
+                reason: "whoever reviews memory safety finds in the list what there is".into(),
+            });
+        }
+    }
+}
+
 /// True if this is the attribute of a function that C calls under a name of ours. Others could take
 /// the place of a function of somebody else's, `malloc` for one; ours are nobody else's.
 fn is_export(code: &str) -> bool {

@@ -97,3 +97,16 @@ fn a_crate_with_a_listed_module_cannot_forbid_it() {
     ];
     assert_eq!(found(&inner, check), ["shm/in/src/lib.rs:1: #![forbid(unsafe_code)] is missing"]);
 }
+
+#[test]
+fn a_listed_module_has_unsafe_code_in_it_or_inside_it() {
+    let expected = ["ARCHITECTURE.md:7: there is no unsafe code in shm/src/memory.rs"];
+    assert_eq!(found(&[LIST], check_list), expected);
+    for (path, source) in [("shm/src/memory.rs", "// unsafe\n"), ("shm/src/other.rs", "unsafe {}")]
+    {
+        assert_eq!(found(&[LIST, (path, source)], check_list), expected, "{path}");
+    }
+    for path in ["shm/src/memory.rs", "shm/src/memory/map.rs"] {
+        assert_eq!(found(&[LIST, (path, "unsafe {}")], check_list), [""; 0], "{path}");
+    }
+}
