@@ -226,7 +226,7 @@ soak:
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test it -- loss:: --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
-	$(CARGO) build --locked --release --package weft-net --package weft-water
+	$(CARGO) build --locked --release --package weft-net --bin weft-net --package weft-apps --bin water
 	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test it \
 	    -- across::ends:: --nocapture --test-threads 1
@@ -243,11 +243,10 @@ soak:
 	ORCA_CASES=20000 $(CARGO) test --locked --release --package weft-orca --test it robustness
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture
-	$(CARGO) build --locked --release --package weft-cli --package weft-awari
-	AWARI_STONES=13 AWARI_SLOW=10 $(CARGO) test --locked --release --package weft-awari --test it \
-	    -- processes:: values:: --nocapture
-	$(CARGO) build --locked --release --package weft-cli --package weft-puzzle
-	KORF_INSTANCES=10 $(CARGO) test --locked --release --package weft-puzzle --test it slow -- --nocapture
+	$(CARGO) build --locked --release --package weft-cli --package weft-apps
+	AWARI_STONES=13 AWARI_SLOW=10 $(CARGO) test --locked --release --package weft-apps --test it \
+	    -- awari::processes:: awari::values:: --nocapture
+	KORF_INSTANCES=10 $(CARGO) test --locked --release --package weft-apps --test it puzzle::slow -- --nocapture
 	@$(MAKE) --no-print-directory miri tsan
 	@for run in $$(seq $(SOAK_RUNS)); do \
 	    $(CARGO) test --locked --release --quiet --package weft-endpoint --package weft-messaging \

@@ -21,7 +21,7 @@ pub enum Error {
     Asp(#[from] weft_asp::Error),
     /// Awari failed.
     #[error(transparent)]
-    Awari(#[from] weft_awari::Error),
+    Awari(#[from] weft_apps::awari::Error),
     /// A value that bare threads have made of a position.
     #[error("the value of board {index} of {stones} stones is not the best of its moves")]
     Position {
@@ -32,25 +32,25 @@ pub enum Error {
     },
     /// Barnes-Hut failed.
     #[error(transparent)]
-    Barnes(#[from] weft_barnes::Error),
+    Barnes(#[from] weft_apps::barnes::Error),
     /// The transform failed.
     #[error(transparent)]
-    Fft(#[from] weft_fft::Error),
+    Fft(#[from] weft_apps::fft::Error),
     /// The linear equations failed.
     #[error(transparent)]
-    Leq(#[from] weft_leq::Error),
+    Leq(#[from] weft_apps::leq::Error),
     /// The puzzle failed.
     #[error(transparent)]
-    Puzzle(#[from] weft_puzzle::Error),
+    Puzzle(#[from] weft_apps::puzzle::Error),
     /// The factorization failed.
     #[error(transparent)]
-    Qr(#[from] weft_qr::Error),
+    Qr(#[from] weft_apps::qr::Error),
     /// The sort failed.
     #[error(transparent)]
-    Radix(#[from] weft_radix::Error),
+    Radix(#[from] weft_apps::radix::Error),
     /// Overrelaxation failed.
     #[error(transparent)]
-    Sor(#[from] weft_sor::Error),
+    Sor(#[from] weft_apps::sor::Error),
 }
 
 /// Result of what may fail so.

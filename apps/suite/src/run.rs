@@ -51,29 +51,29 @@ impl Application {
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
             Application::Qr => {
-                let solved = weft_qr::solve(weft, &parse(words)?)?;
+                let solved = weft_apps::qr::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
             Application::Sor => {
-                let solved = weft_sor::solve(weft, &parse(words)?)?;
+                let solved = weft_apps::sor::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
             Application::Leq => {
-                let solved = weft_leq::solve(weft, &parse(words)?)?;
+                let solved = weft_apps::leq::solve(weft, &parse(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }
             Application::Awari => awari(weft, words),
             Application::Puzzle4 | Application::Puzzle64 => puzzle(weft, &parse(words)?),
             Application::Barnes => on_regions(weft, |shared| {
-                let solved = weft_barnes::solve(shared, &checked(words)?)?;
+                let solved = weft_apps::barnes::solve(shared, &checked(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }),
             Application::Fft => on_regions(weft, |shared| {
-                let solved = weft_fft::solve(shared, &checked(words)?)?;
+                let solved = weft_apps::fft::solve(shared, &checked(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }),
             Application::Radix => on_regions(weft, |shared| {
-                let solved = weft_radix::solve(shared, &checked(words)?)?;
+                let solved = weft_apps::radix::solve(shared, &checked(words)?)?;
                 Ok(solved.map(|solved| Outcome::new(solved.began, solved.times, solved.traffic)))
             }),
         }
@@ -97,13 +97,13 @@ fn on_regions(
 }
 
 /// Solves a board, of which the length of the solution is known if it is a published one.
-fn puzzle(weft: &Weft, options: &weft_puzzle::Options) -> Result<Option<Outcome>> {
+fn puzzle(weft: &Weft, options: &weft_apps::puzzle::Options) -> Result<Option<Outcome>> {
     let before = Traffic::so_far(weft.packets());
     weft.barrier()?;
     let began = weft.now();
     let span = weft.span(MEASURED);
     let mut time = Duration::ZERO;
-    weft_puzzle::solve(weft, options, |_, solved| {
+    weft_apps::puzzle::solve(weft, options, |_, solved| {
         time += solved.time;
         Ok(())
     })?;
@@ -119,19 +119,21 @@ fn awari(weft: &Weft, words: &[&str]) -> Result<Option<Outcome>> {
     let folder = Folder::new(weft)?;
     let words = [words, &["--directory", &folder.name]].concat();
     let words = [&["make"], &words[..]].concat();
-    let weft_awari::Command::Make(options) = parse::<weft_awari::Options>(&words)?.command else {
+    let weft_apps::awari::Command::Make(options) =
+        parse::<weft_apps::awari::Options>(&words)?.command
+    else {
         unreachable!("'make' is the command that makes")
     };
     let began = weft.now();
     let span = weft.span(MEASURED);
-    let made = weft_awari::make(weft, &options)?;
+    let made = weft_apps::awari::make(weft, &options)?;
     drop(span);
-    let check = weft_awari::CheckOptions {
+    let check = weft_apps::awari::CheckOptions {
         directory: options.directory,
         stones: Some(options.stones),
         sample: Some(AWARI_SAMPLE),
     };
-    weft_awari::check(weft, &check)?;
+    weft_apps::awari::check(weft, &check)?;
     // Rank 0 removes what the others read.
     weft.barrier()?;
     Ok(made.map(|made| Outcome::new(began, made.times, made.traffic)))

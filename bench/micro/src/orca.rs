@@ -1,5 +1,5 @@
 //! Sequential loops that `orcac` compiled, beside the same in Rust: those of `apps/asp` and
-//! `apps/leq`, with the same numbers, whose results are compared.
+//! `apps/programs/src/leq`, with the same numbers, whose results are compared.
 //!
 //! A program of Orca's has no clock. So whole processes are timed, less one that does nothing, in
 //! turns with Rust.
@@ -112,7 +112,7 @@ fn equations() -> i64 {
     let right: Vec<f64> = (0..N).map(|i| (i % 10 + 1) as f64).collect();
     let (mut x, mut next, mut changes) = (vec![0.0; N], vec![0.0; N], 0.0);
     for _ in 0..STEPS {
-        changes += weft_leq::sweep(&rows, &right, 0, &x, &mut next);
+        changes += weft_apps::leq::sweep(&rows, &right, 0, &x, &mut next);
         x.copy_from_slice(&next);
     }
     (changes * 1e12_f64).round() as i64

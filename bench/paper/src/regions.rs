@@ -58,7 +58,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-fft-S64"),
         solve: |shared, words| {
-            Ok(weft_fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
+            Ok(weft_apps::fft::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -70,7 +70,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: Some("T8.6-radix-S64"),
         solve: |shared, words| {
-            Ok(weft_radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
+            Ok(weft_apps::radix::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
     Program {
@@ -122,7 +122,7 @@ pub const PROGRAMS: [Program; 7] = [
         compared: true,
         speedup: None,
         solve: |shared, words| {
-            Ok(weft_water::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
+            Ok(weft_apps::water::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
         },
     },
 ];
@@ -131,38 +131,39 @@ fn barnes(
     shared: &Shared,
     words: &[&str],
 ) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
+    Ok(weft_apps::barnes::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 fn lu(shared: &Shared, words: &[&str]) -> std::result::Result<Option<Duration>, Box<dyn Error>> {
-    Ok(weft_lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
+    Ok(weft_apps::lu::solve(shared, &parse(words)?)?.map(|solved| solved.times.parallel))
 }
 
 /// A block of P x P (thesis 8.5.5).
 fn fft_region(words: &[&str], ranks: u16) -> std::result::Result<String, clap::Error> {
-    let options: weft_fft::Options = parse(words)?;
+    let options: weft_apps::fft::Options = parse(words)?;
     let side = options.side() / usize::from(ranks);
-    Ok(thousands((side * side * size_of::<weft_fft::Complex>()) as u64))
+    Ok(thousands((side * side * size_of::<weft_apps::fft::Complex>()) as u64))
 }
 
 fn radix_region(words: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
-    let options: weft_radix::Options = parse(words)?;
+    let options: weft_apps::radix::Options = parse(words)?;
     Ok(thousands(options.region_bytes.into()))
 }
 
 fn lu_region(words: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
-    let options: weft_lu::Options = parse(words)?;
+    let options: weft_apps::lu::Options = parse(words)?;
     let side = options.block as usize;
     Ok(thousands((side * side * size_of::<f64>()) as u64))
 }
 
 fn barnes_region(_: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
-    let sizes = (size_of::<weft_barnes::CellWords>(), size_of::<weft_barnes::BodyWords>());
+    let sizes =
+        (size_of::<weft_apps::barnes::CellWords>(), size_of::<weft_apps::barnes::BodyWords>());
     Ok(format!("{} and {}", sizes.0, sizes.1))
 }
 
 fn water_region(_: &[&str], _: u16) -> std::result::Result<String, clap::Error> {
-    Ok(size_of::<weft_water::Words>().to_string())
+    Ok(size_of::<weft_apps::water::Words>().to_string())
 }
 
 fn parse<O: Parser>(words: &[&str]) -> std::result::Result<O, clap::Error> {

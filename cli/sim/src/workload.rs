@@ -17,18 +17,18 @@ use weft_simulator::Simulation;
 /// A program or a scenario, with its own arguments.
 pub enum Workload {
     Asp(weft_asp::Options),
-    Awari(weft_awari::Options),
-    Qr(weft_qr::Options),
-    Sor(weft_sor::Options),
-    Leq(weft_leq::Options),
-    Tsp(weft_tsp::Options),
-    Puzzle(weft_puzzle::Options),
+    Awari(weft_apps::awari::Options),
+    Qr(weft_apps::qr::Options),
+    Sor(weft_apps::sor::Options),
+    Leq(weft_apps::leq::Options),
+    Tsp(weft_apps::tsp::Options),
+    Puzzle(weft_apps::puzzle::Options),
     Game(weft_games::Options),
-    Fft(weft_fft::Options),
-    Radix(weft_radix::Options),
-    Lu(weft_lu::Options),
-    Barnes(weft_barnes::Options),
-    Water(weft_water::Options),
+    Fft(weft_apps::fft::Options),
+    Radix(weft_apps::radix::Options),
+    Lu(weft_apps::lu::Options),
+    Barnes(weft_apps::barnes::Options),
+    Water(weft_apps::water::Options),
     Application(weft_application::Options),
     Example(Example),
     Storm(StormArguments),
@@ -172,37 +172,37 @@ impl Workload {
             }
             Workload::Awari(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_awari::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::awari::run(&weft, &options)))
             }
             Workload::Qr(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_qr::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::qr::run(&weft, &options)))
             }
             Workload::Sor(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_sor::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::sor::run(&weft, &options)))
             }
             Workload::Leq(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_leq::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::leq::run(&weft, &options)))
             }
             Workload::Tsp(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_tsp::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::tsp::run(&weft, &options)))
             }
             Workload::Puzzle(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_puzzle::run(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_apps::puzzle::run(&weft, &options)))
             }
             Workload::Game(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_games::run(&weft, &options)))
             }
-            Workload::Fft(options) => on_regions(simulation, options, weft_fft::run),
-            Workload::Radix(options) => on_regions(simulation, options, weft_radix::run),
-            Workload::Lu(options) => on_regions(simulation, options, weft_lu::run),
-            Workload::Barnes(options) => on_regions(simulation, options, weft_barnes::run),
-            Workload::Water(options) => on_regions(simulation, options, weft_water::run),
+            Workload::Fft(options) => on_regions(simulation, options, weft_apps::fft::run),
+            Workload::Radix(options) => on_regions(simulation, options, weft_apps::radix::run),
+            Workload::Lu(options) => on_regions(simulation, options, weft_apps::lu::run),
+            Workload::Barnes(options) => on_regions(simulation, options, weft_apps::barnes::run),
+            Workload::Water(options) => on_regions(simulation, options, weft_apps::water::run),
             Workload::Application(options) => {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_application::rank(&weft, &options)))

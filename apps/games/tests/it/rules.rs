@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use weft_awari::Board as Awari;
+use weft_apps::awari::Board as Awari;
+use weft_apps::puzzle::{Board, KORF};
 use weft_games::{ConnectFour, Othello};
-use weft_puzzle::{Board, KORF};
 use weft_rules::{GameVisitor, Library, PuzzleVisitor, Source, Written};
 use weft_search::{Answer, Counted, Game, Puzzle, Search, Settings, Solved};
 use weft_simulator::{Options, Simulation};
@@ -123,7 +123,7 @@ impl GameVisitor for BesideAwari {
         for _ in 0..60 {
             let (mut text, mut board, mut stores) = (first, Awari::first(), [0, 0]);
             for _ in 0..120 {
-                let moves: Vec<(usize, weft_awari::Played)> = board.moves().collect();
+                let moves: Vec<(usize, weft_apps::awari::Played)> = board.moves().collect();
                 let pits: Vec<u8> = moves.iter().map(|(pit, _)| *pit as u8).collect();
                 assert_eq!(text.moves().collect::<Vec<_>>(), pits, "{board}");
                 let [own, other] = stores;

@@ -30,15 +30,19 @@ fn sor(ranks: u16, preset: Preset) {
     let mut options = options(ranks, preset);
     options.stack_bytes = 1 << 20;
     let arguments = ["sor", "--rows", "80", "--columns", "40", "--iterations", "5"];
-    let sor = weft_sor::Options::parse_from(arguments);
-    assert_success(&Simulation::new(options).unwrap().run(move |weft| weft_sor::run(&weft, &sor)));
+    let sor = weft_apps::sor::Options::parse_from(arguments);
+    assert_success(
+        &Simulation::new(options).unwrap().run(move |weft| weft_apps::sor::run(&weft, &sor)),
+    );
 }
 
 fn qr(ranks: u16, preset: Preset) {
     let mut options = options(ranks, preset);
     options.stack_bytes = 1 << 20;
-    let qr = weft_qr::Options::parse_from(["qr", "24", "--rows", "40"]);
-    assert_success(&Simulation::new(options).unwrap().run(move |weft| weft_qr::run(&weft, &qr)));
+    let qr = weft_apps::qr::Options::parse_from(["qr", "24", "--rows", "40"]);
+    assert_success(
+        &Simulation::new(options).unwrap().run(move |weft| weft_apps::qr::run(&weft, &qr)),
+    );
 }
 
 #[test]
@@ -85,9 +89,9 @@ fn on_regions<O: Parser + 'static, E>(
 #[test]
 fn programs_on_regions_compute_what_one_rank_does() {
     for job in [(16, Preset::NrxImc), (5, Preset::IrxHmc), (64, Preset::HrxImc)] {
-        on_regions(job, weft_fft::run, "fft --points 4096 --verify");
-        on_regions(job, weft_radix::run, "radix --keys 5000 --radix 32 --bits 15 --verify");
-        on_regions(job, weft_lu::run, "lu --order 96 --block 8 --verify --prefetch");
+        on_regions(job, weft_apps::fft::run, "fft --points 4096 --verify");
+        on_regions(job, weft_apps::radix::run, "radix --keys 5000 --radix 32 --bits 15 --verify");
+        on_regions(job, weft_apps::lu::run, "lu --order 96 --block 8 --verify --prefetch");
     }
 }
 

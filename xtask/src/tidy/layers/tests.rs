@@ -91,7 +91,7 @@ fn what_stands_beside_the_data_path() {
     assert_allowed("bindings/c", "bindings/rust");
     assert_allowed("apps/asp", "bindings/rust");
     assert_allowed("apps/asp", "apps/common");
-    assert_refused("apps/asp", "apps/sor");
+    assert_refused("apps/asp", "apps/programs");
     assert_allowed("apps/common", "bindings/rust");
     assert_refused("messaging", "bindings/rust");
     assert_refused("bindings/rust/macros", "wire");

@@ -1,0 +1,52 @@
+//! `tsp` on simulated ranks, few and many, on good networks and bad ones. Each run compares the
+//! length with that of dynamic programming.
+
+use clap::Parser;
+use std::time::Duration;
+use weft_apps::tsp::{Options, run};
+use weft_simulator::{Faults, Machine, Preset, Rank, Report, Simulation};
+
+fn simulate(ranks: u16, preset: Preset, faults: Faults, arguments: &str) -> Report<()> {
+    let words = ["tsp", "--verify"].into_iter().chain(arguments.split_whitespace());
+    let program = Options::try_parse_from(words).unwrap();
+    let machine = Machine::myrinet().unwrap();
+    let mut options = weft_simulator::Options::with_preset(machine, ranks, preset);
+    options.faults = faults;
+    Simulation::new(options).unwrap().run(move |weft| run(&weft, &program))
+}
+
+fn succeeds(ranks: u16, preset: Preset, faults: Faults, arguments: &str) {
+    let report = simulate(ranks, preset, faults, arguments);
+    assert!(report.is_success(), "{ranks} ranks, {preset}: {:?}", report.outcomes);
+}
+
+/// `--speedup` compares the tour with one rank's.
+#[test]
+fn any_number_of_ranks_finds_the_tour_of_one() {
+    for (ranks, arguments) in [
+        (1, "--random 8"),
+        (2, "--random 9 --seed 3 --depth 1 --speedup"),
+        (5, "--random 10 --depth 3 --speedup"),
+        (64, "--random 10 --depth 3"),
+    ] {
+        succeeds(ranks, Preset::NrxImc, Faults::default(), arguments);
+    }
+}
+
+#[test]
+fn under_every_preset_and_on_networks_that_lose_double_and_reorder() {
+    for preset in Preset::ALL {
+        succeeds(4, preset, Faults::default(), "--random 8 --depth 3");
+    }
+    for preset in Preset::RETRANSMITTING {
+        succeeds(5, preset, Faults::unreliable(), "--random 8 --depth 3");
+    }
+}
+
+#[test]
+fn a_rank_that_dies_stops_the_others_with_an_error() {
+    let crashes = vec![(Rank(1), Duration::from_micros(300))];
+    let faults = Faults { crashes, ..Faults::default() };
+    let report = simulate(4, Preset::NrxImc, faults, "--random 11");
+    assert_eq!(report.all_tell_of(Rank(1)), Ok(()));
+}

@@ -1,7 +1,0 @@
-//! `sor`: the command line of [`weft_sor`].
-
-#![forbid(unsafe_code)]
-
-fn main() -> std::process::ExitCode {
-    weft_sor::main()
-}
