@@ -1,4 +1,4 @@
-/* What `weft compare` runs under an MPI: the same three loops as bench/micro/src/pair, between two ranks.
+/* What `weft compare` runs under an MPI: the same three loops as bench/src/micro/pair, between two ranks.
  *
  *   pair ROUNDS          prints, from rank 0, a line for each figure:
  *   latency    nanoseconds one way of 8 bytes

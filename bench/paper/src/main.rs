@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
+use weft_bench::suite::Application;
 use weft_paper::applications::{self, Beyond, Extent, Study};
 use weft_paper::report::PageFile;
 use weft_paper::targets::Paper;
@@ -16,7 +17,6 @@ use weft_paper::{
     Experiment, Report, Targets, adaptive, experiments, objects, regions, rendezvous, sections,
     suite, zero_copy,
 };
-use weft_suite::Application;
 
 /// Measure the papers' tables and figures again
 #[derive(Parser)]

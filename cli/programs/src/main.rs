@@ -17,9 +17,9 @@ type Main = fn() -> ExitCode;
 const PROGRAMS: [(&str, Main); 20] = [
     ("weft-inspect", weft_inspect::main),
     ("weft-sim", weft_sim::main),
-    ("weft-bench", weft_bench::main),
-    ("weft-compare", weft_compare::main),
-    ("weft-application", weft_application::main),
+    ("weft-bench", weft_bench::micro::main),
+    ("weft-compare", weft_bench::compare::main),
+    ("weft-application", weft_bench::application::main),
     ("orcac", weft_orca::main),
     ("asp", weft_asp::main),
     ("awari", weft_apps::awari::main),

@@ -29,7 +29,7 @@ pub enum Workload {
     Lu(weft_apps::lu::Options),
     Barnes(weft_apps::barnes::Options),
     Water(weft_apps::water::Options),
-    Application(weft_application::Options),
+    Application(weft_bench::application::Options),
     Example(Example),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
@@ -205,7 +205,7 @@ impl Workload {
             Workload::Water(options) => on_regions(simulation, options, weft_apps::water::run),
             Workload::Application(options) => {
                 let options = options.clone();
-                Run::of(simulation.run(move |weft| weft_application::rank(&weft, &options)))
+                Run::of(simulation.run(move |weft| weft_bench::application::rank(&weft, &options)))
             }
             Workload::Example(example) => run_example(simulation, example.run),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
@@ -230,7 +230,7 @@ fn parse<P: Parser>(name: &str, arguments: &Arguments) -> Result<P> {
 }
 
 /// Options of applications whose ranks are simulated, which start none themselves.
-fn rank(options: weft_application::Options) -> Result<weft_application::Options> {
+fn rank(options: weft_bench::application::Options) -> Result<weft_bench::application::Options> {
     match options.is_rank() {
         true => Ok(options),
         false => bail!(

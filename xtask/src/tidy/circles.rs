@@ -20,9 +20,9 @@ const CIRCLES: Ratchet = Ratchet {
     list: "xtask/src/tidy/circles.rs",
     listed: &[
         ("apps/games", 6),
-        ("bench/compare", 13),
+        ("bench", 41),
+        ("bench, all circles", 54),
         ("bench/count", 5),
-        ("bench/micro", 41),
         ("bench/paper", 5),
         ("bindings/c", 10),
         ("bindings/libfabric", 17),

@@ -55,8 +55,6 @@ fn layer_of(folder: &str) -> Option<Layer> {
     let (top, rest) = folder.split_once('/').unwrap_or((folder, ""));
     Some(match (top, rest) {
         ("apps", "common") => AppCommon,
-        // What starts all applications in one way.
-        ("apps", "suite") => Bench,
         ("apps", _) => Apps,
         ("systems", "object/macros") => Macros,
         ("systems", _) => Systems,

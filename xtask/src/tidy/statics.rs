@@ -14,7 +14,7 @@ type Listed = (&'static str, &'static str, &'static str);
 
 /// Every static of the product, sorted.
 const LISTED: &[Listed] = &[
-    ("bench/micro/src/pages.rs", "SERVED", "for the handler of faults, which gets no argument"),
+    ("bench/src/micro/pages.rs", "SERVED", "for the handler of faults, which gets no argument"),
     ("bench/paper/src/experiments/events/flooding.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/jacobi.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/latency.rs", "CLAIMS", "claims of a paper, made once"),

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+use weft_bench::suite::Application;
 use weft_simulator::Preset;
-use weft_suite::Application;
 
 /// File that holds what was seen.
 const FILE: &str = "applications-beyond.csv";

@@ -8,8 +8,8 @@ use crate::Targets;
 use crate::results::percent;
 use anyhow::{Context, Result};
 use statements::statements;
+use weft_bench::suite::Application;
 use weft_simulator::Preset;
-use weft_suite::Application;
 
 /// A row of the thesis beside what was measured.
 #[derive(Clone, Debug)]

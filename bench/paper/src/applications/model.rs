@@ -3,8 +3,8 @@
 
 use crate::Targets;
 use anyhow::{Context, Result};
+use weft_bench::suite::{Application, Size, System};
 use weft_simulator::{Machine, Preset};
-use weft_suite::{Application, Size, System};
 
 /// Implementations: the five of the thesis, the default one first, and the one that it left out.
 pub const PRESETS: [Preset; 6] = [

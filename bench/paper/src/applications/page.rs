@@ -13,8 +13,8 @@ use crate::report::PageFile;
 use anyhow::Result;
 use comfy_table::Table;
 use weft_app_common::thousands;
+use weft_bench::suite::Application;
 use weft_simulator::Preset;
-use weft_suite::Application;
 
 /// The files that [`pages`] gives.
 pub const PAGES: [&str; 3] =

@@ -6,9 +6,9 @@ use crate::Targets;
 use anyhow::{Context, Result, anyhow};
 use std::time::Duration;
 use weft_app_common::Traffic;
+use weft_bench::suite::{Application, Outcome, System};
 use weft_protocol::Adaptive;
 use weft_simulator::{Options, Preset, Simulation};
-use weft_suite::{Application, Outcome, System};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
 const WINDOW_PACKETS: u16 = 8;

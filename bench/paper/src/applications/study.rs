@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use weft_bench::suite::Application;
 use weft_simulator::Preset;
-use weft_suite::Application;
 
 /// Extent of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,8 +7,8 @@ use super::page::of;
 use super::run::Cell;
 use super::study::{Extent, Study};
 use crate::Targets;
+use weft_bench::suite::Application;
 use weft_simulator::Preset;
-use weft_suite::Application;
 
 fn tiny(seed: u64, applications: &[Application]) -> Study {
     let extent = Extent { ranks: 4, problem: Problem::Small, seed };

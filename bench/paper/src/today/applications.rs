@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use weft_bench::suite::{Application, Size};
 use weft_netns::{Cluster, Options};
-use weft_suite::{Application, Size};
 
 /// Heading of the section.
 pub const HEADING: &str = "## On two and on four hosts, today";

@@ -100,7 +100,7 @@ fn what_stands_beside_the_data_path() {
     }
     assert_refused("launch", "endpoint");
     assert_refused("endpoint", "launch");
-    for from in ["cli", "bench/micro"] {
+    for from in ["cli", "bench"] {
         for to in ["messaging", "protocol", "links/shm", "launch", "bindings/rust", "wire"] {
             assert_allowed(from, to);
         }
@@ -109,8 +109,8 @@ fn what_stands_beside_the_data_path() {
     // `make paper` asks it which trees deadlock.
     assert_allowed("bench/paper", "testing/world");
     assert_refused("cli", "testing/world");
-    assert_allowed("cli", "bench/micro");
-    assert_refused("bench/micro", "cli");
+    assert_allowed("cli", "bench");
+    assert_refused("bench", "cli");
     assert_refused("xtask", "wire");
 }
 
@@ -168,7 +168,7 @@ fn every_refusal_has_a_reason() {
         "bindings/rust/macros",
         "bindings/c",
         "cli",
-        "bench/micro",
+        "bench",
         "testing/world",
         "testing/fuzz",
         "xtask",

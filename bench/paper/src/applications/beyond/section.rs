@@ -5,7 +5,7 @@ use crate::plot::{Plot, Scale};
 use crate::regions::table;
 use comfy_table::Table;
 use weft_app_common::thousands;
-use weft_suite::Application;
+use weft_bench::suite::Application;
 
 /// Heading of the section.
 pub const HEADING: &str = "## On 256 and 1,024 ranks";

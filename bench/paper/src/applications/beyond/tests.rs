@@ -1,5 +1,5 @@
 use super::{Beyond, Line, RANKS, WAYS, cells};
-use weft_suite::Application;
+use weft_bench::suite::Application;
 
 fn line(application: Application, ranks: u16, protocol: &str, seconds: f64) -> Line {
     Line {

@@ -6,8 +6,8 @@ use crate::applications::model::{PRESETS, Variation};
 use crate::applications::observe::Kind;
 use crate::applications::study::Study;
 use anyhow::Result;
+use weft_bench::suite::Application::{self, *};
 use weft_simulator::Preset::{self, HrxHmc, IrxHmc, IrxImc, NrxHmc, NrxImc};
-use weft_suite::Application::{self, *};
 
 /// Difference that is none, in percent.
 const NOTHING: f64 = 3.0;

@@ -1,0 +1,8 @@
+//! All in one binary, because linking many takes longer than running them.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
+
+mod application;
+mod congestion;
+mod hostile;
+mod suite;
