@@ -1,5 +1,5 @@
 //! The socket between launcher and rank, and between ranks that a process manager started: messages
-//! as datagrams ([`weft_channel`]).
+//! as datagrams ([`weft_datagram::channel`]).
 
 use std::os::fd::AsFd;
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use crate::messages::{BadMessage, MESSAGE_BYTES_MAX};
-pub(crate) use weft_channel::{Received, pair, peer, send};
+pub(crate) use weft_datagram::channel::{Received, pair, peer, send};
 
 /// Reason why nothing good was received.
 #[derive(Debug, thiserror::Error)]
@@ -25,10 +25,12 @@ pub enum ReceiveError {
 
 /// Receives one message; blocks unless `flags` say otherwise.
 pub(crate) fn receive(channel: impl AsFd, flags: RecvFlags) -> Result<Received, ReceiveError> {
-    use weft_channel::ReceiveError as Failed;
-    weft_channel::receive(channel, flags, MESSAGE_BYTES_MAX).map_err(|error| match error {
-        Failed::Closed => ReceiveError::Closed,
-        Failed::Long => BadMessage::Long.into(),
-        Failed::System(error) => error.into(),
-    })
+    use weft_datagram::channel::ReceiveError as Failed;
+    weft_datagram::channel::receive(channel, flags, MESSAGE_BYTES_MAX).map_err(
+        |error| match error {
+            Failed::Closed => ReceiveError::Closed,
+            Failed::Long => BadMessage::Long.into(),
+            Failed::System(error) => error.into(),
+        },
+    )
 }

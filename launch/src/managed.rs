@@ -27,10 +27,10 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::SendFlags;
+use weft_datagram::seal::{Protection, Secret};
 use weft_link::bell::Loss;
 use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
 use weft_pmi::Exchange;
-use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::XdpPort;
 

@@ -13,8 +13,8 @@ use crate::program::{FindError, own_directory};
 use crate::progress::OnDeadlock;
 use crate::roll::StacksOf;
 use rustix::io::Errno;
+use weft_datagram::seal::Protection;
 use weft_link_shm::{MAX_RANKS, Settings};
-use weft_seal::Protection;
 
 /// Binding of ranks to cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

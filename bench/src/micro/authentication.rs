@@ -9,10 +9,10 @@ use crate::micro::pair::{Line, Pattern, Shape, Unit, bind_thread_to_core, measur
 use crate::micro::report::{Limit, Row};
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_endpoint::Rank;
 use weft_link::Link;
 use weft_netns::{Cluster, INTERFACE, Options};
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Tag, TreeId, envelope};
 
 /// Limit on the round trip, as a ratio to one without tags.

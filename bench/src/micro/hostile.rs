@@ -19,9 +19,9 @@ use packet::{Check, Mark, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use weft_adversary::Attack;
+use weft_datagram::seal::{Keys, Protection, Refusals, Refused, Secret};
 use weft_link::wrap::InspectOnDrop;
 use weft_netns::{Cluster, Options};
-use weft_seal::{Keys, Protection, Refusals, Refused, Secret};
 
 /// Attacks that are tried.
 pub const ATTACKS: [Attack; 6] = [

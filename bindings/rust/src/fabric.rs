@@ -6,11 +6,11 @@ use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_datagram::seal::Keys;
 use weft_endpoint::Rank;
 use weft_fabric::{Card, Chosen, Fabric, FabricError, FabricSettings, Heartbeats, meet};
 use weft_launch::{Network, endpoint_name};
 use weft_link::bell::Bells;
-use weft_seal::Keys;
 
 /// Longest time in which all ranks say where on the fabric they are.
 const MEETING_LIMIT: Duration = Duration::from_secs(30);

@@ -6,13 +6,13 @@ use crate::{Error, Result};
 use std::io;
 use std::net::{TcpListener, UdpSocket};
 use weft_bulk::{Bulk, BulkSettings, RunSettings};
+use weft_datagram::seal::Keys;
 use weft_endpoint::{Preset, Settings, Shape, Silence, network_settings};
 use weft_fabric::{Fabric, Heartbeats};
 use weft_launch::{Membership, Network};
 use weft_link::{Capabilities, Link};
 use weft_link_shm::Shm;
 use weft_mixed::{Mixed, Near};
-use weft_seal::Keys;
 use weft_udp::{RECEIVERS_MAX, Udp, UdpSettings, group_of};
 use weft_xdp::{Xdp, XdpSettings};
 

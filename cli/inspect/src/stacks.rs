@@ -8,11 +8,10 @@ use weft_stack::{StackError, take};
 use weft_stack_names::{Frame, in_words, name};
 
 /// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
-const LIBRARY: [&str; 23] = [
+const LIBRARY: [&str; 21] = [
     "rustix::",
     "weft::",
     "weft_bulk::",
-    "weft_channel::",
     "weft_collective::",
     "weft_datagram::",
     "weft_endpoint::",
@@ -26,7 +25,6 @@ const LIBRARY: [&str; 23] = [
     "weft_protocol::",
     "weft_region::",
     "weft_rules::",
-    "weft_seal::",
     "weft_search::",
     "weft_tagged::",
     "weft_udp::",

@@ -3,9 +3,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use weft_datagram::seal::Refused;
 use weft_endpoint::{Packets, Rank};
 use weft_protocol::Preset;
-use weft_seal::Refused;
 use weft_threads::{Attack, Between, Job, Tap, Weather};
 
 const RANKS: u16 = 3;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::{Link, Payload, has_buffered};
-use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
 use weft_xdp::{
     Attached, Greeter, Interface, MacAddress, Mode, Request, Taken, Xdp, XdpError, XdpPort,

@@ -12,7 +12,7 @@ use super::list::HostWish;
 use super::tree::FAN_OUT;
 use crate::messages::hosts::{Candidate, FarLink};
 use crate::mtu::Mtu;
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 /// The hosts of a job, and how to get there.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use siphasher::sip::SipHasher24;
-use weft_seal::Secret;
+use weft_datagram::seal::Secret;
 use weft_udp::UdpSettings;
 
 use super::pace::{Probe, Progress, TAKEN_AT_ONCE, asked, greeters};

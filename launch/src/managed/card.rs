@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::{Deserialize, Serialize};
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 use crate::crew::{self, Bound};
 use crate::hosts::candidates;

@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
+use weft_datagram::seal::Protection;
 use weft_pmi::Exchange;
-use weft_seal::Protection;
 use weft_wire::Rank;
 
 use super::card::Card;

@@ -4,7 +4,7 @@
 //! Each rank's card has an X25519 public key (RFC 7748), made for this job and dropped with
 //! [`OwnKey`]. What rank 0's and another rank's keys agree on, hashed with the cards of both, is a
 //! secret of these two (BLAKE3's key derivation), under which the job's is encrypted as any frame
-//! between ranks ([`weft_seal`]).
+//! between ranks ([`weft_datagram::seal`]).
 //!
 //! So who reads the store, or what goes to and from it, does not learn the secret, then or later.
 //! Who *changes* cards on their way can take the place of any rank: for who its ranks are nobody
@@ -13,8 +13,8 @@
 use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_pmi::Exchange;
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, PortPlan};
 use zeroize::Zeroizing;

@@ -3,8 +3,8 @@
 use rustix::process::Signal;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use weft_datagram::seal::Secret;
 use weft_link::status::Awaited;
-use weft_seal::Secret;
 use weft_wire::Rank;
 
 use super::{Options, TEXT_BYTES_MAX, check_options, cut};

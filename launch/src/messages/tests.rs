@@ -5,7 +5,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::fmt::Debug;
 use std::net::SocketAddr;
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 
 /// Checks that a message is read as it was written, and neither less of it nor more.
 pub(crate) fn check_whole<M: Message + PartialEq + Debug>(message: &M) {

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use weft_datagram::seal::{Kind, Seals};
 use weft_datagram::{Landed, Source};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Posted, PostedHead};
-use weft_seal::{Kind, Seals};
 use weft_wire::Rank;
 
 /// Marks events of the listener, of connections from ranks, and of others.

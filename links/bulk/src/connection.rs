@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
-use weft_seal::{Kind, Sealer};
+use weft_datagram::seal::{Kind, Sealer};
 use weft_wire::{Header, envelope};
 
 /// Records in one system call at most.

@@ -37,7 +37,7 @@
 //! **Trust.** Records are sealed as datagrams are, under keys of their own. Nothing of a connection
 //! is believed before its hello is authentic; those without one are bounded in number and time.
 //!
-//! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: I5 and order as above;
+//! May use `links/api`, `links/datagram` and `wire`. Keeps: I5 and order as above;
 //! what waits for a connection is bounded by frames and by a count (I9); a buffer that waits is
 //! not given to others (I4).
 

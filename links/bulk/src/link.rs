@@ -16,6 +16,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_datagram::seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_datagram::{Incoming, OWN};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
@@ -26,7 +27,6 @@ use weft_link::{
     Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
-use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_wire::{Header, Rank, envelope, path};
 
 mod memory;

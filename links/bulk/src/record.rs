@@ -1,7 +1,7 @@
 //! Records: what travels on a connection, one after another. A record is a frame as a datagram has
 //! it (envelope, packets, trailer), only longer, and under keys of its own.
 
-use weft_seal::Kind;
+use weft_datagram::seal::Kind;
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{Rank, network};
 

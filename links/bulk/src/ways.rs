@@ -6,8 +6,8 @@ use crate::frames::Frames;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
+use weft_datagram::seal::Seals;
 use weft_link::clock::Nanoseconds;
-use weft_seal::Seals;
 use weft_wire::{Header, Rank};
 
 /// Marks events of these connections; the rank is in the lower half.

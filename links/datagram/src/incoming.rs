@@ -5,11 +5,11 @@
 //! always land.
 
 use crate::pieces::{Assembly, Run};
+use crate::seal::{EVERYBODY, Kind, Opened, Seals};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
-use weft_seal::{EVERYBODY, Kind, Opened, Seals};
 use weft_wire::path::{Answer, Probe};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 

@@ -9,11 +9,13 @@
 //! | `pieces` | packets that are longer than that |
 //! | `frames` | frames that a program fills, in places that leave and come back |
 //! | `bells` | sleeping in poll(2) |
+//! | [`seal`] | who wrote a frame: keys, tags, replays |
+//! | [`channel`] | datagrams with descriptors between processes of one host, which are handed sockets |
 //!
 //! A *place* is memory that holds one datagram, or several that arrived together: a box for UDP, a
 //! chunk of shared memory for AF_XDP. Links bring the places and the system calls.
 //!
-//! May use `links/api`, `links/seal` and `wire`. Keeps: nothing of a datagram is used before it was
+//! May use `links/api` and `wire`. Keeps: nothing of a datagram is used before it was
 //! opened; queues and places are bounded (I9); one place is never lent to readers, so that packets
 //! that need none always get through (I5); no message of the network's says how long frames may be,
 //! only sealed answers of peers do.
@@ -22,10 +24,12 @@
 
 mod batches;
 mod bells;
+pub mod channel;
 mod frames;
 mod incoming;
 mod outgoing;
 mod pieces;
+pub mod seal;
 mod way;
 
 pub use batches::{Batches, Batching};

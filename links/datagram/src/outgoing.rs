@@ -2,11 +2,11 @@
 
 use crate::incoming::Asking;
 use crate::pieces::piece_bytes;
+use crate::seal::{Kind, Seals};
 use crate::way::{Change, Way};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use weft_link::clock::Nanoseconds;
-use weft_seal::{Kind, Seals};
 use weft_wire::path::{self, Answer, Piece, Probe};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, envelope, network};

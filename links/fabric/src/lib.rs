@@ -16,7 +16,7 @@
 //! | `meeting` | telling all others the address of one's endpoint |
 //! | [`fuzzing`] | fuzz target for that |
 //!
-//! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: a place that the provider
+//! May use `links/api`, `links/datagram` and `wire`. Keeps: a place that the provider
 //! has is nobody else's until its completion (I4); frames arrive, and in order, or the job is told
 //! to which rank they did not; what waits is bounded by the protocol's credits (I9); nothing of a
 //! datagram is used before it was opened.

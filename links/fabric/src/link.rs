@@ -16,6 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
+use weft_datagram::seal::{Keys, Protection, Refusals, Seals};
 use weft_datagram::{
     Arrived, Batches, Batching, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent,
 };
@@ -28,7 +29,6 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
     Services, SharedFrames,
 };
-use weft_seal::{Keys, Protection, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Datagrams that are put together before they are handed to the provider.

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
-use weft_seal::{Keys, Kind, Seals};
+use weft_datagram::seal::{Keys, Kind, Seals};
 use weft_wire::{Rank, envelope};
 
 /// Time between two rounds of asking at first, and at last.

@@ -13,8 +13,8 @@ use crate::memory::Piece;
 use crate::transport::{PIECES, Transport, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
+use weft_datagram::seal::{Keys, Names};
 use weft_link::memory::{Lent, Posted, PostedHead};
-use weft_seal::{Keys, Names};
 use weft_wire::Rank;
 
 /// Time from a piece's beginning at one end until that at the other, and for what is behind it.

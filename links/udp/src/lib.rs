@@ -1,11 +1,11 @@
 //! Frames between hosts over UDP: portable, unprivileged, and promising nothing.
 //!
-//! A datagram is a sealed frame ([`weft_seal`]) with one or more packets. On the way out small
-//! packets to one peer share a datagram, and all datagrams since the last flush leave in one system
-//! call, runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT). On the
-//! way in one call brings several, those of one run in one piece again (UDP_GRO), into frames that
-//! their readers read in place; the first look after an empty one asks for one only, so that a lone
-//! packet costs one small call.
+//! A datagram is a sealed frame ([`weft_datagram::seal`]) with one or more packets. On the way out
+//! small packets to one peer share a datagram, and all datagrams since the last flush leave in one
+//! system call, runs of equal ones to one peer as one buffer that the kernel cuts up (UDP_SEGMENT).
+//! On the way in one call brings several, those of one run in one piece again (UDP_GRO), into
+//! frames that their readers read in place; the first look after an empty one asks for one only, so
+//! that a lone packet costs one small call.
 //!
 //! | module | what |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! change the bytes. The kernel copies them again; the first copy costs some ten nanoseconds of the
 //! microsecond that this takes.
 //!
-//! May use `links/api`, `links/datagram`, which packs and holds datagrams, `links/seal` and `wire`.
+//! May use `links/api`, `links/datagram`, which packs, seals and holds datagrams, and `wire`.
 
 #![deny(unsafe_code)]
 

@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use weft_datagram::seal::{Keys, Refusals, Seals};
 use weft_datagram::{Arrived, Batches, Batching, DatagramBells, Incoming, OWN, Sent, WayChange};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
@@ -18,7 +19,6 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
     Services, SharedFrames, no_program_memory,
 };
-use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Bytes that the kernel is asked to hold for us in each direction; it may give less.

@@ -5,9 +5,9 @@ use rustix::io::Errno;
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
+use weft_datagram::seal::Seals;
 use weft_datagram::{Asking, Datagram, Sent, WayChange};
 use weft_link::clock::Nanoseconds;
-use weft_seal::Seals;
 use weft_wire::{Header, Rank};
 
 /// Datagrams that wait at most.

@@ -22,7 +22,7 @@
 //! who hands each rank its [`XdpPort`]: nothing here needs a capability, or uses one. When nobody
 //! has any more what keeps the XDP program ([`Taken::program`]), the kernel takes it off.
 //!
-//! May use `links/api`, `links/datagram`, `links/seal` and `wire`. Keeps: nothing of a frame is
+//! May use `links/api`, `links/datagram` and `wire`. Keeps: nothing of a frame is
 //! used before it was opened; a chunk has one owner; no rank can use up what others receive with;
 //! nothing of it outlives the processes.
 

@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use weft_datagram::seal::{Keys, Refusals, Seals};
 use weft_datagram::{
     Arrived, Batches, Batching, DatagramBells, Frames, Incoming, OWN, Outgoing, Sent, WayChange,
 };
@@ -22,7 +23,6 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoShort, Part, PathMtu, Paths, Payload, Received,
     Services, SharedFrames, no_program_memory,
 };
-use weft_seal::{Keys, Refusals, Seals};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Settings with which a rank attaches.

@@ -11,7 +11,7 @@ use rustix::net::RecvFlags;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
-use weft_channel::Received;
+use weft_datagram::channel::Received;
 use weft_wire::Rank;
 
 /// First bytes of every datagram: of this release, so that others are told apart.
@@ -160,9 +160,9 @@ fn parse<T: for<'a> Deserialize<'a>>(datagram: &[u8]) -> Result<T, BadWords> {
 /// Receives one datagram. Blocks as long as the socket's time limit says.
 ///
 /// # Errors
-/// Those of [`weft_channel::receive`].
+/// Those of [`weft_datagram::channel::receive`].
 pub fn receive(socket: impl AsFd) -> io::Result<Received> {
-    Ok(weft_channel::receive(socket, RecvFlags::empty(), DATAGRAM_BYTES)?)
+    Ok(weft_datagram::channel::receive(socket, RecvFlags::empty(), DATAGRAM_BYTES)?)
 }
 
 impl From<BadWords> for XdpError {

@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use weft_channel::{Received, pair, send};
+use weft_datagram::channel::{Received, pair, send};
 
 /// Name of the program.
 const NAME: &str = "weft-net";

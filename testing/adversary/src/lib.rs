@@ -1,9 +1,9 @@
 //! Adversary on a network: frames of its own, made of frames that it saw pass.
 //!
 //! Tests and benchmarks send them, each over what it has; [`Middle`] is a whole man in the middle,
-//! who does what he likes with the frames between hosts. May use `links/seal` and `wire`, for the
-//! reason why each kind is refused and where its fields are. Keeps: a frame that [`Attack::make`]
-//! returns is one that no rank may take for its own.
+//! who does what he likes with the frames between hosts. May use `links/datagram` and `wire`, for
+//! the reason why each kind is refused and where its fields are. Keeps: a frame that
+//! [`Attack::make`] returns is one that no rank may take for its own.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ pub use act::Act;
 pub use middle::{Done, Middle, Plan, open};
 
 use fastrand::Rng;
-use weft_seal::Refused;
+use weft_datagram::seal::Refused;
 use weft_wire::envelope;
 
 /// A frame that passed.

@@ -1,7 +1,7 @@
 //! Frames on a network: sealed by a member of the job and then changed, or made up.
 
 use arbitrary::{Result, Unstructured};
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope};
 

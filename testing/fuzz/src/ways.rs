@@ -3,9 +3,9 @@
 
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_datagram::{Incoming, Landed, Outgoing, Source};
 use weft_link::{Payload, Received};
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::path::{Answer, Piece, Probe};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope, network};
 

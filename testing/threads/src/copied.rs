@@ -3,10 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_netns::{Cluster, Host, Options};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings, group_of, join};
 use weft_wire::Rank;
 

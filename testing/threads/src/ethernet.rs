@@ -1,11 +1,11 @@
 //! AF_XDP between threads.
 
 use std::sync::{Mutex, PoisonError};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::Counters;
 use weft_wire::Rank;
 use weft_xdp::{

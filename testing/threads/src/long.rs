@@ -4,9 +4,9 @@ use crate::lock;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Mutex;
 use weft_bulk::{Bulk, BulkSettings};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 

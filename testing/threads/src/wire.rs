@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use weft_adversary::{Attack, corrupt, source_of};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::wrap::InspectOnDrop;
 use weft_link_shm::Settings;
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 

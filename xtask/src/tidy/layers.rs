@@ -63,7 +63,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("endpoint", "") => Endpoint,
         ("protocol", "") => Protocol,
         // What links are made of.
-        ("links", "api" | "channel" | "datagram" | "fabric/abi" | "seal") => LinkApi,
+        ("links", "api" | "datagram" | "fabric/abi") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", "xdp/net") => Net,
         ("links", _) => Link,
@@ -160,7 +160,7 @@ fn reason(from: Layer, to: Layer, dev: bool) -> &'static str {
             "a link moves frames and knows no protocol; only endpoint joins them"
         }
         (from, to) if from.is_link() && to.is_link() => {
-            "a link knows links/api, links/seal and links/datagram, and no other link"
+            "a link knows links/api and links/datagram, and no other link"
         }
         (_, to) if to.is_testing() => {
             "what users run does not contain tests; make it a dev-dependency"

@@ -6,12 +6,12 @@ use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use weft_bulk::{Bulk, BulkSettings, keys};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_endpoint::{Node, Packets, Preset, Rank, Shape, WaitPolicy, network_settings};
 use weft_link::Link;
 use weft_link_shm::{Shm, create_memory};
 use weft_messaging::{Engine, Mailbox, Port};
 use weft_mixed::{Mixed, Near};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 
 /// Number of the job that the ranks are of.

@@ -15,8 +15,8 @@ use anyhow::{Context, Result};
 use std::hint::black_box;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::Instant;
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_endpoint::Rank;
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Tag, TreeId, envelope};
 
 /// Batches of steps.

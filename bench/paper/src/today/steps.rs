@@ -12,11 +12,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_endpoint::{Node, Packets, Rank, SendPacket, WaitPolicy, network_settings};
 use weft_link::Link;
 use weft_link_shm::{Shm, create_memory};
 use weft_protocol::{Preset, Settings};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 
 /// Packets in a batch: fewer than half a window, after which credits come back in packets of their

@@ -9,12 +9,12 @@ use anyhow::Result;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use weft_datagram::seal::Keys;
 use weft_endpoint::{
     Node, Packets, Preset, Rank, WaitPolicy, WatchThread, default_interrupt_delay, network_settings,
 };
 use weft_link::Link;
 use weft_netns::Cluster;
-use weft_seal::Keys;
 use weft_udp::{Udp, UdpSettings};
 use weft_xdp::{Xdp, XdpPort, XdpSettings, XdpSizes};
 

@@ -10,7 +10,7 @@ use crate::hosts::HostWish;
 use crate::hosts::layout::{
     Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, RemoteShell,
 };
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 /// A host with one rank whose agent is this script for the shell.
 fn members(agent: &str) -> Members {

@@ -4,7 +4,7 @@ use crate::managed::card::Card;
 use crate::messages::draw_job;
 use crate::messages::reached::{Reached, Unmet};
 use crate::mtu::Mtu;
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 /// Line about two hosts, of which the second has found this.
 fn said(of_second: Record) -> String {

@@ -17,7 +17,7 @@ fn job(hosts: &[(u16, &str)]) -> (Vec<Facts>, Network) {
     let network = Network {
         job,
         secret,
-        protection: weft_seal::Protection::Tagged,
+        protection: weft_datagram::seal::Protection::Tagged,
         mtu: Mtu::USUAL,
         addresses: vec!["10.0.0.1:1".parse().unwrap(); hosts.len()],
         hosts: hosts.iter().map(|(host, _)| *host).collect(),

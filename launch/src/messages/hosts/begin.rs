@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use weft_datagram::seal::{Protection, Secret};
 use weft_link_shm::Settings;
-use weft_seal::{Protection, Secret};
 
 use super::{FarLink, HOST_MESSAGE_BYTES_MAX, RANKS_MAX, check_host};
 use crate::messages::parts::{self, text};

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
+use weft_datagram::seal::{Protection, Secret};
 use weft_link::gauge::{self, Counts};
 use weft_link::status::{Awaited, Whom};
 use weft_link_shm::Settings;
-use weft_seal::{Protection, Secret};
 use weft_xdp::{Attached, Mode};
 
 fn any_begin() -> impl Strategy<Value = Begin> {

@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::Timespec;
 use std::net::TcpStream;
 use std::process::Command;
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 
 /// Set in the process of its own that the test needs, because limits are a process's.
 const ALONE: &str = "WEFT_TEST_ALONE";

@@ -5,8 +5,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::ptr::NonNull;
+use weft_datagram::seal::Kind;
 use weft_link::memory::{POSTED_HEAD_BYTES, Posted};
-use weft_seal::Kind;
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::{Header, Rank, Tag, TreeId, network};
 

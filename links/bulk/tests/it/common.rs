@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use weft_bulk::{Bulk, BulkSettings, RunSettings};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::{Link, Part, Payload};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 

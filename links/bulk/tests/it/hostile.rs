@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use weft_bulk::Bulk;
+use weft_datagram::seal::{Kind, Protection, Seals};
 use weft_link::{Link, Paths};
-use weft_seal::{Kind, Protection, Seals};
 use weft_udp::Udp;
 use weft_wire::{Rank, envelope};
 
@@ -43,7 +43,7 @@ fn is_closed(link: &mut Bulk<Udp>, stream: &mut TcpStream) {
 }
 
 /// A hello from `source` to `destination`, with keys of this secret.
-fn hello(secret: &weft_seal::Secret, source: u16, destination: u16) -> Vec<u8> {
+fn hello(secret: &weft_datagram::seal::Secret, source: u16, destination: u16) -> Vec<u8> {
     let keys = weft_bulk::keys(secret, JOB, Rank(source), Protection::Tagged);
     let mut bytes = vec![0; envelope::SIZE + 8];
     Seals::new(keys, 9).sealer(Rank(destination)).seal(Kind::HELLO, &mut bytes);
@@ -62,7 +62,7 @@ fn what_is_no_hello_of_a_member_closes_its_connection() {
         vec![0x5a; 100],
         changed,
         long,
-        hello(&weft_seal::Secret::new([1; 16]), 0, 1),
+        hello(&weft_datagram::seal::Secret::new([1; 16]), 0, 1),
         hello(&secret(), 0, 2),
         hello(&secret(), 7, 1),
     ];

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
+use weft_datagram::seal::Protection;
 use weft_link::memory::{Lending, Lent};
 use weft_link::{Buffer, Link, Paths, Payload};
-use weft_seal::Protection;
 use weft_udp::Udp;
 use weft_wire::{Header, Rank, Tag, TreeId};
 

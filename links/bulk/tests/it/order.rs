@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
 use weft_bulk::{Bulk, PAYLOAD_MAX};
+use weft_datagram::seal::Protection;
 use weft_link::{Link, Part, Payload};
-use weft_seal::Protection;
 use weft_udp::Udp;
 use weft_wire::{Header, Rank, Tag, TreeId};
 

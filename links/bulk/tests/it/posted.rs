@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::ptr::NonNull;
 use weft_bulk::Bulk;
+use weft_datagram::seal::{Protection, Refused};
 use weft_link::memory::{POSTED_HEAD_BYTES, Posted, PostedHead, Posting};
 use weft_link::{Link, Part, Payload};
-use weft_seal::{Protection, Refused};
 use weft_udp::Udp;
 use weft_wire::{Header, Rank, Tag, TreeId};
 

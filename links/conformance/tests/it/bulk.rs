@@ -2,9 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use weft_bulk::{Bulk, BulkSettings};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 

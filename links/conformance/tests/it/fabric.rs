@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_fabric::{
     Card, Chosen, Endpoint, Fabric, FabricSettings, Faulty, Meeting, Transport, TransportFaults,
     meet,
@@ -15,7 +16,6 @@ use weft_fabric::{
 use weft_link::bell::{Cause, Loss};
 use weft_link::memory::{Lending, Lent, Posted, Posting, ZeroCopy};
 use weft_link::{Link, Paths, Payload};
-use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Endpoints of all ranks over one provider, which know each other's addresses.

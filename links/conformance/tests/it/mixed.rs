@@ -2,11 +2,11 @@
 //! over hosts.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::{Link, Payload};
 use weft_link_conformance::transmit_short;
 use weft_link_shm::{Settings, Shm, create_memory};
 use weft_mixed::{Mixed, Near};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::wrap::{FaultPlan, Faults};
 use weft_netns::{Cluster, Options, available};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings, group_of, join};
 use weft_wire::Rank;
 

@@ -1,9 +1,9 @@
 //! The suite on AF_XDP, each link on a host of its own: two on one wire, more at a bridge.
 
 use std::cell::RefCell;
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, INTERFACE, Options, available};
-use weft_seal::{Keys, Protection, Secret};
 use weft_wire::Rank;
 use weft_xdp::{Interface, MacAddress, Xdp, XdpPort, XdpSettings, XdpSizes, group_of};
 

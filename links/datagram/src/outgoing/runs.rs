@@ -3,8 +3,8 @@
 
 use super::{Datagram, Outgoing};
 use crate::pieces::piece_bytes;
+use crate::seal::{Kind, Sealer};
 use std::ops::DerefMut;
-use weft_seal::{Kind, Sealer};
 use weft_wire::path::{self, Piece};
 use weft_wire::{Header, Rank, envelope, network};
 

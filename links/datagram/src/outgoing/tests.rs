@@ -1,7 +1,7 @@
 use super::*;
 use crate::Incoming;
+use crate::seal::{Keys, Protection, Secret};
 use weft_link::{Payload, Received};
-use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{GroupId, TreeId};
 
 const RANKS: u16 = 6;

@@ -2,7 +2,7 @@ use super::*;
 use crate::error::{FabricError, Refusal};
 use crate::memory::{Piece, Slab, split};
 use std::ops::Range;
-use weft_seal::{Keys, Protection, Secret};
+use weft_datagram::seal::{Keys, Protection, Secret};
 
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
 #[derive(Default)]

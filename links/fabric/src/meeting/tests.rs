@@ -4,7 +4,7 @@
 
 use super::*;
 use std::net::Ipv4Addr;
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 
 fn sockets(ranks: u16) -> (Vec<UdpSocket>, Vec<SocketAddr>) {
     let bind = |_| UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -5,7 +5,7 @@ use crate::transport::Event;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr::NonNull;
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 
 /// A transport that takes so many pieces, and notes which.
 #[derive(Default)]

@@ -4,10 +4,10 @@
 use rustix::net::sockopt;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::bell::Waiter;
 use weft_link::{Link, Payload};
 use weft_netns::{Cluster, INTERFACE, Options, available};
-use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 

@@ -1,8 +1,8 @@
 //! Coalescing of packets into datagrams and system calls, and the fate of datagrams from outsiders.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use weft_datagram::seal::{Keys, Protection, Refused, Secret};
 use weft_link::{Buffer, Link, Part, Payload, Received};
-use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 

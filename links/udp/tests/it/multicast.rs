@@ -1,9 +1,9 @@
 //! Multicasts that leave as one datagram and are copied by the bridge between hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use weft_datagram::seal::{Keys, Protection, Refused, Secret};
 use weft_link::{Link, Payload};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
-use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_udp::{Udp, UdpSettings, group_of, join};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, several};
 

@@ -16,7 +16,7 @@
 //! give the kernel memory and to map rings takes none. Sockets are bound here all the same: one
 //! that is not may be bound to any interface by whoever has it.
 //!
-//! May use `links/xdp`, `links/channel` and `wire`. Keeps: nothing is done for whoever is not the
+//! May use `links/xdp`, `links/datagram` and `wire`. Keeps: nothing is done for whoever is not the
 //! parent; nothing is handed over that opens more than one queue of one Ethernet interface; nothing
 //! of it outlives the processes that have it.
 

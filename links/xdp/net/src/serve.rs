@@ -11,7 +11,7 @@ use rustix::process::{getppid, getuid};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
-use weft_channel::{DESCRIPTORS_MAX, peer, send};
+use weft_datagram::channel::{DESCRIPTORS_MAX, peer, send};
 use weft_xdp::request::{FromNet, Request, ToNet, receive};
 use weft_xdp::{Bound, Interface, Layout, XdpError};
 

@@ -1,9 +1,9 @@
 //! Ranks on hosts that are network namespaces.
 
+use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::{Link, Payload, Received};
 use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
-use weft_seal::{Keys, Protection, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
 use weft_xdp::{Attached, Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes};
 

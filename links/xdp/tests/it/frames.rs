@@ -4,10 +4,10 @@
 use crate::common::*;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use weft_datagram::seal::Refused;
 use weft_link::{Link, Part, Payload};
 use weft_net::{Seen, XdpOptions};
 use weft_netns::{Host, INTERFACE, available};
-use weft_seal::Refused;
 use weft_wire::Rank;
 use weft_xdp::{Attached, Xdp, XdpPort};
 

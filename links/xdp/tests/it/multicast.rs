@@ -1,10 +1,10 @@
 //! Multicasts that leave as one frame and are copied by the bridge between hosts.
 
 use crate::common::*;
+use weft_datagram::seal::{Keys, Protection, Refused, Secret};
 use weft_link::{Link, Payload};
 use weft_net::{Seen, XdpHost};
 use weft_netns::{Cluster, Host, Options, available};
-use weft_seal::{Keys, Protection, Refused, Secret};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, several};
 use weft_xdp::{Xdp, group_of};
 

@@ -1,5 +1,5 @@
 use super::*;
-use weft_seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Two frames as they are on the wire, in one datagram to port 7.

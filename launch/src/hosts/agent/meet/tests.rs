@@ -2,7 +2,7 @@ use super::*;
 use std::net::{Ipv4Addr, UdpSocket};
 
 use rustix::pipe::pipe;
-use weft_seal::Secret;
+use weft_datagram::seal::Secret;
 
 use crate::hosts::stream::Stream;
 use crate::mtu::Mtu;

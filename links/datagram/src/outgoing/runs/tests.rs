@@ -1,9 +1,9 @@
 use super::*;
+use crate::seal::{Keys, Protection, Seals, Secret};
 use crate::{Incoming, Landed};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use weft_link::{Payload, Received};
-use weft_seal::{Keys, Protection, Seals, Secret};
 use weft_wire::{Tag, TreeId};
 
 const RANKS: u16 = 2;

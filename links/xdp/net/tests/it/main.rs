@@ -13,7 +13,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::SendFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use weft_channel::{Received, send};
+use weft_datagram::channel::{Received, send};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available};
 use weft_xdp::request::{FromNet, ToNet, receive};
 use weft_xdp::{Bound, Greeter, MOST_MTU, Request, XdpSizes};

@@ -5,8 +5,6 @@
 //! May use nothing of Weft. Keeps: descriptors that are received are close-on-exec, and none is
 //! lost with a datagram that is refused; a [peer](Peer) without a number here is no process.
 
-#![forbid(unsafe_code)]
-
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,7 +1,7 @@
 //! Sealing frames for one peer.
 
-use crate::cover::{Cover, lone_packet};
-use crate::keys::{Direction, Head, Keys};
+use crate::seal::cover::{Cover, lone_packet};
+use crate::seal::keys::{Direction, Head, Keys};
 use weft_wire::envelope::{self, Envelope, Kind};
 use weft_wire::{Header, Rank, several};
 
@@ -27,9 +27,9 @@ impl Sealer {
     }
 
     /// Writes the envelope of `frame` into its first [`envelope::SIZE`] bytes, and what the
-    /// protection needs into its last ([`crate::Protection::trailer_bytes`]). What is between them,
-    /// packets as [`envelope::put`] writes them or anything for other kinds, must be there already;
-    /// encryption changes it, so a frame is sealed once.
+    /// protection needs into its last ([`crate::seal::Protection::trailer_bytes`]). What is between
+    /// them, packets as [`envelope::put`] writes them or anything for other kinds, must be there
+    /// already; encryption changes it, so a frame is sealed once.
     ///
     /// # Panics
     /// If the frame is shorter than that; in debug builds also if it does not hold packets of this

@@ -1,6 +1,6 @@
 //! Keys: one for each direction between two ranks, all of one job's secret.
 
-use crate::cover::{Cover, Digest};
+use crate::seal::cover::{Cover, Digest};
 use aes_gcm::aead::AeadInOut;
 use aes_gcm::{Aes128Gcm, KeyInit};
 use siphasher::sip::SipHasher24;

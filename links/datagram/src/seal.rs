@@ -20,19 +20,17 @@
 //! May use `wire`. Keeps: nothing of a frame is used, and no state changes, before its tag is found
 //! right; no bytes whatever make it panic; sealing and opening do not allocate once a pair has met.
 
-#![forbid(unsafe_code)]
-
 mod cover;
 mod keys;
 mod open;
 mod refused;
-mod seal;
+mod sealer;
 mod seals;
 mod window;
 
 pub use keys::{Keys, Names, Protection, Secret};
 pub use open::{Opened, Opener, Packets};
 pub use refused::{Refusals, Refused};
-pub use seal::Sealer;
+pub use sealer::Sealer;
 pub use seals::Seals;
 pub use weft_wire::envelope::{EVERYBODY, Kind};

@@ -1,7 +1,7 @@
 //! Seals of one rank with all others.
 
-use crate::seal::{head_of, holds_packets, length_of};
-use crate::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
+use crate::seal::sealer::{head_of, holds_packets, length_of};
+use crate::seal::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
 use weft_wire::envelope::{self, Envelope, Foreign, Kind};
 use weft_wire::{Rank, several};
 

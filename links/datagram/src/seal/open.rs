@@ -1,10 +1,10 @@
 //! Opening frames of one peer.
 
-use crate::Refused;
-use crate::cover::lone_packet;
-use crate::keys::{Direction, Keys};
-use crate::seal::{head_of, holds_packets, length_of};
-use crate::window::Window;
+use crate::seal::Refused;
+use crate::seal::cover::lone_packet;
+use crate::seal::keys::{Direction, Keys};
+use crate::seal::sealer::{head_of, holds_packets, length_of};
+use crate::seal::window::Window;
 use std::ops::Range;
 use weft_wire::envelope::{self, EVERYBODY, Envelope, Kind};
 use weft_wire::{Header, Rank, network, several};
@@ -24,7 +24,7 @@ pub struct Opened {
     pub kind: Kind,
     /// Sender.
     pub source: Rank,
-    /// This rank, or [`crate::EVERYBODY`] if others got it too.
+    /// This rank, or [`crate::seal::EVERYBODY`] if others got it too.
     pub destination: Rank,
     /// Range of its contents in the frame.
     pub contents: Range<usize>,
@@ -113,8 +113,8 @@ impl Opener {
     }
 
     /// Checks a frame with this envelope that holds one packet, of whose body the bytes from
-    /// somewhere on are `tail`, elsewhere in memory ([`crate::Sealer::seal_parts`]). Its contents
-    /// are then those that are in the frame.
+    /// somewhere on are `tail`, elsewhere in memory ([`crate::seal::Sealer::seal_parts`]). Its
+    /// contents are then those that are in the frame.
     #[inline]
     pub(crate) fn open_parts(
         &mut self,

@@ -31,7 +31,7 @@
 //! hashed once by its sender. Members could derive each other's keys anyhow, as all have the job's
 //! secret: tags keep out who is no member.
 
-use crate::Protection;
+use crate::seal::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;
 use weft_wire::envelope::{self, Kind};
 use weft_wire::path::{self, Piece};

@@ -1,7 +1,7 @@
 //! One frame for several ranks: each finds what is its own, and nobody else's mistakes or lies
 //! concern it.
 
-use weft_seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_datagram::seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
 use weft_wire::several::{self, Entry};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, envelope};
 
