@@ -238,8 +238,8 @@ soak:
 	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it systems
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it objects
 	WEFT_OBJECT_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it linda
-	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-system-storm --test it \
-	    -- --test-threads 1
+	WEFT_SYSTEM_SEEDS=1000 $(CARGO) test --locked --release --package weft-soak --test it \
+	    -- links:: --test-threads 1
 	ORCA_CASES=20000 $(CARGO) test --locked --release --package weft-orca --test it robustness
 	WEFT_MESSAGES=10000000 $(CARGO) test --locked --release --package weft-messaging --test it \
 	    -- exactly_once::with_all_faults --nocapture

@@ -26,7 +26,8 @@ use std::time::Instant;
 
 /// Programs of which each module is a job, by the folder of their crate and their name: what one
 /// module wants of the machine is not what the others want, nor do they end at once.
-const SPLIT: [(&str, &str); 3] = [("bindings/c", "it"), ("cli", "it"), ("launch", "it")];
+const SPLIT: [(&str, &str); 4] =
+    [("bindings/c", "it"), ("cli", "it"), ("launch", "it"), ("testing/soak", "it")];
 
 /// Jobs that stand no neighbour, by the folder of their crate and the name of their module, or of
 /// their program if that is not split, and why.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::Duration;
 use weft_app_common::thousands;
 use weft_protocol::Adaptive;
-use weft_scenarios::Verdict;
-use weft_scenarios::patterns::Times;
+use weft_simulator::scenarios::Verdict;
+use weft_simulator::scenarios::patterns::Times;
 use weft_simulator::{Ended, Faults, Options, Outcome, Report, in_words};
 use weft_wire::Rank;
 

@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
 use weft_app_common::Shared;
 use weft_examples::{Example, Program};
-use weft_scenarios::patterns::{self, Times};
-use weft_scenarios::{Mix, Storm};
 use weft_simulator::Simulation;
+use weft_simulator::scenarios::patterns::{self, Times};
+use weft_simulator::scenarios::{Mix, Storm};
 
 /// A program or a scenario, with its own arguments.
 pub enum Workload {

@@ -1,7 +1,7 @@
 //! Invariants of all nodes together: one name, one function, one fact each (`ARCHITECTURE.md` lists
 //! them). Each panics with its name and the values that break it. That readers see the last write,
 //! R6, is judged from outside, by a memory that knows nothing of copies
-//! (`testing/model/src/memory.rs`).
+//! (`simulator/model/src/memory.rs`).
 
 use crate::coherence::table::{DirectoryState, ReplicaState};
 use crate::coherence::{Directory, Replica, Version};

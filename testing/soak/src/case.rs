@@ -1,6 +1,7 @@
 //! One case: everything about it follows from its number.
 
 use crate::frames::FrameJudge;
+use crate::systems::SystemStorm;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +9,10 @@ use weft_protocol::tree::Shape;
 use weft_protocol::{
     Adaptive, Congestion, Counters, Preset, Pupa, Recovery, SendBuffers, Settings,
 };
-use weft_scenarios::{Mix, Random, Storm, Verdict};
+use weft_simulator::scenarios::{Mix, Random, Storm, Verdict};
 use weft_simulator::{
     Ended, Faults, Injected, Options, OptionsError, Outcome, Partition, Report, Simulation,
 };
-use weft_system_storm::SystemStorm;
 use weft_wire::Rank;
 
 /// After everything that stops packets is over, one must reach some host at least this often: the

@@ -16,7 +16,7 @@
 //! its order. (Jobs in which some pairs lose packets are another matter: [`Mixed`].) [`Fault`]s
 //! break that, or the NIs, on purpose: they show that the judges judge.
 //!
-//! May use `protocol`, `wire` and `testing/model`. It panics, naming the invariant, where one is
+//! May use `protocol`, `wire` and `simulator/model`. It panics, naming the invariant, where one is
 //! broken.
 
 #![forbid(unsafe_code)]

@@ -14,12 +14,13 @@ type Listed = (&'static str, &'static str, &'static str);
 
 /// Every static of the product, sorted.
 const LISTED: &[Listed] = &[
-    ("bench/src/micro/pages.rs", "SERVED", "for the handler of faults, which gets no argument"),
+    ("bench/netns/src/lib.rs", "TRIED", "whether the machine permits namespaces, tried once"),
     ("bench/paper/src/experiments/events/flooding.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/jacobi.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/latency.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/throughput.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/paper/src/experiments/events/traffic.rs", "CLAIMS", "claims of a paper, made once"),
+    ("bench/src/micro/pages.rs", "SERVED", "for the handler of faults, which gets no argument"),
     ("bindings/c/src/aligned.rs", "NOTHING", "constant with an address"),
     ("bindings/c/src/process.rs", "PART", "part of the process in a job"),
     ("bindings/c/src/process.rs", "TOLD", "a call of pthread_atfork, once for the process"),

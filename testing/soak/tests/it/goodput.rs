@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 use weft_protocol::Preset;
-use weft_scenarios::patterns::{self, Times};
+use weft_simulator::scenarios::patterns::{self, Times};
 use weft_simulator::{Faults, Options, Simulation};
 
 const PACKETS: u64 = 8_000;

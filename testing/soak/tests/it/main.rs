@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
 
 mod goodput;
+mod links;
 mod planted;
 mod soak;

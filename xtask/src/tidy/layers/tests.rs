@@ -57,11 +57,11 @@ fn protocol_and_link_know_nothing_of_each_other() {
 
 #[test]
 fn programs_run_in_the_simulator_and_nothing_below_knows_it() {
-    for from in ["cli", "bench/paper", "testing/scenarios"] {
-        assert_allowed(from, "testing/simulator");
+    for from in ["cli", "bench/paper", "simulator/model"] {
+        assert_allowed(from, "simulator");
     }
     for from in ["apps/asp", "bindings/rust", "endpoint", "links/sim"] {
-        assert_refused(from, "testing/simulator");
+        assert_refused(from, "simulator");
     }
 }
 

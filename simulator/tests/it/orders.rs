@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft::Weft;
 use weft_protocol::Recovery;
-use weft_scenarios::{OrderJudge, OrderStorm, Random};
+use weft_simulator::scenarios::{OrderJudge, OrderStorm, Random};
 use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Rank, Report, Shape, Simulation};
 
 fn options(storm: &OrderStorm, preset: Preset, seed: u64) -> Options {

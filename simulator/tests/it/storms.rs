@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use weft_scenarios::{Mix, Storm, Verdict};
+use weft_simulator::scenarios::{Mix, Storm, Verdict};
 use weft_simulator::{Ended, Faults, Options, Partition, Preset, Rank, Report, Simulation};
 
 fn storm(ranks: u16, seed: u64) -> Storm {

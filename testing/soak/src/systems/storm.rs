@@ -1,7 +1,7 @@
 //! The program of a storm, step by step.
 
-use crate::Result;
-use crate::systems::{CALLS, Due, EVENTS, KINDS, ORDERED, Sums, Systems, TAGGED};
+use crate::systems::Result;
+use crate::systems::rank::{CALLS, Due, EVENTS, KINDS, ORDERED, Sums, Systems, TAGGED};
 use weft::{Rank, Weft};
 use weft_model::random::Random;
 

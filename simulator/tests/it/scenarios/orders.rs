@@ -6,7 +6,7 @@ use weft_endpoint::Rank;
 use weft_messaging::{Barrier, Engine, OrderStatistics, OrderWindow};
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_scenarios::{OrderJudge, OrderStorm};
+use weft_simulator::scenarios::{OrderJudge, OrderStorm};
 use weft_threads::{Between, Interrupt, Job, Weather};
 
 /// Runs `storm` on every rank of `job`, and returns what each rank's part in each order was.

@@ -4,7 +4,7 @@
 mod memory;
 mod received;
 
-use crate::Result;
+use crate::systems::Result;
 use memory::{Message, Numbers, Room};
 use received::Received;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,6 +1,6 @@
 //! Everything at once, from one seed.
 
-use crate::judge::Judge;
+use crate::scenarios::judge::Judge;
 use std::sync::{Arc, Mutex, PoisonError};
 use weft_endpoint::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
 use weft_model::packets::{Reference, Stream};

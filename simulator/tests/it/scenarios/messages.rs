@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use weft_messaging::{Barrier, Engine};
 use weft_protocol::Preset;
-use weft_scenarios::MessageStorm;
+use weft_simulator::scenarios::MessageStorm;
 use weft_threads::{Between, Interrupt, Job, Weather};
 
 /// Runs `storm` on every rank of `job`; says how many messages asked first.

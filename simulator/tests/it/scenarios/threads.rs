@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use weft_endpoint::Rank;
 use weft_link::wrap::FaultPlan;
 use weft_protocol::Preset;
-use weft_scenarios::{Mix, Storm, Verdict};
+use weft_simulator::scenarios::{Mix, Storm, Verdict};
 use weft_threads::{Between, Job, Weather};
 
 fn storm(ranks: u16, seed: u64) -> Storm {

@@ -6,7 +6,7 @@ use weft::{Backend, Guard, Packets, Weft};
 use weft_model::random::Random;
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
-use weft_system_storm::SystemStorm;
+use weft_soak::systems::SystemStorm;
 use weft_threads::{Between, FaultPlan, Interrupt, Job, Way, Weather};
 
 const RANKS: u16 = 4;

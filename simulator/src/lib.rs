@@ -15,6 +15,7 @@
 //! | `simulation` | ranks, nodes and programs on a network |
 //! | `report` | what came of it |
 //! | `tape` | a trace of it, for `weft report` |
+//! | [`scenarios`] | programs that do everything that packets and orders allow, and their judges |
 //!
 //! A rank's errors and panics are its outcome, never the simulator's. May use everything.
 
@@ -22,6 +23,7 @@
 
 mod options;
 mod report;
+pub mod scenarios;
 mod simulation;
 mod tape;
 

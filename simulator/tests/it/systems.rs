@@ -2,7 +2,7 @@
 //! ones.
 
 use weft_simulator::{Faults, Machine, Options, Preset, Simulation};
-use weft_system_storm::SystemStorm;
+use weft_soak::systems::SystemStorm;
 
 fn assert_right(ranks: u16, preset: Preset, faults: Faults, seed: u64) {
     let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);

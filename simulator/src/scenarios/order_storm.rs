@@ -1,7 +1,7 @@
 //! Several orders at once, from one seed: everybody broadcasts in all orders that it is a member
 //! of, and handlers broadcast too.
 
-use crate::order_judge::{Line, OrderFault, OrderJudge};
+use crate::scenarios::order_judge::{Line, OrderFault, OrderJudge};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use weft_endpoint::Rank;

@@ -1,7 +1,7 @@
 //! A rank's systems, all of them open at once, and the sums of what they have received.
 
-use crate::Result;
-use crate::tagged::Tagged;
+use crate::systems::Result;
+use crate::systems::tagged::Tagged;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft::collective::Sum;

@@ -10,6 +10,11 @@ mod packets;
 mod processes;
 mod programs;
 mod rendezvous;
+mod scenarios {
+    mod messages;
+    mod orders;
+    mod threads;
+}
 mod services;
 mod storms;
 mod systems;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 use weft_model::random::Random;
-use weft_scenarios::MessageStorm;
+use weft_simulator::scenarios::MessageStorm;
 use weft_simulator::{Faults, Options, Outcome, Preset, Rank, Report, Simulation};
 
 fn options(preset: Preset, seed: u64) -> Options {

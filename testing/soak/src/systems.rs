@@ -9,16 +9,14 @@
 //! | module | what |
 //! |---|---|
 //! | `storm` | what a rank does, step by step |
-//! | `systems` | a rank's systems, and the sums of what they have received |
+//! | `rank` | a rank's systems, and the sums of what they have received |
 //! | `tagged` | tagged messages and operations of all ranks, driven as a binding for MPI does it |
 //!
 //! May use everything that a program may. Keeps no invariant of its own; it is here to find those
 //! that are broken.
 
-#![forbid(unsafe_code)]
-
+mod rank;
 mod storm;
-mod systems;
 mod tagged;
 
 pub use storm::SystemStorm;

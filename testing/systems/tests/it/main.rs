@@ -1,5 +1,0 @@
-//! All in one binary, because linking many takes longer than running them.
-
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
-
-mod links;
