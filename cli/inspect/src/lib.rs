@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod jobs;
+mod names;
 mod report;
 mod stacks;
 mod top;

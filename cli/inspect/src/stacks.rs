@@ -1,11 +1,11 @@
 //! Stacks of ranks, in words.
 
+use crate::names::{Frame, in_words, name};
 use anyhow::{Context, Result};
 use std::io::{Read, Write, stdin, stdout};
 use std::process::ExitCode;
 use weft_launch::Naming;
 use weft_stack::{StackError, take};
-use weft_stack_names::{Frame, in_words, name};
 
 /// Beginnings of names of functions that are Weft's own or stand below it, not the program's.
 const LIBRARY: [&str; 21] = [

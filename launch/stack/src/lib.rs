@@ -10,7 +10,7 @@
 //! | `stopped` | the thread, stopped: its registers, its memory |
 //! | `files` | the files that are mapped to where it runs |
 //!
-//! Frames and names are found in a copy later, by `weft-stack-names`, which needs no thread any
+//! Frames and names are found in a copy later, by `weft-inspect`, which needs no thread any
 //! more and may be another process: so a launcher needs nothing of what reads debugging
 //! information.
 

@@ -82,4 +82,4 @@ pub use operation::{Body, Effect, Object, Operation, Outcome, Read, Write};
 pub use planted::Bug;
 pub use processes::{Process, ProcessError};
 pub use types::Types;
-pub use weft_object_macros::object;
+pub use weft_macros::object;

@@ -5,16 +5,10 @@ use super::*;
 /// Folders of crates of which a rank consists beside its program.
 const FOLDERS: [&str; 7] =
     ["collective", "endpoint", "links/", "messaging", "protocol", "systems/", "wire"];
-/// Crates in them that no function of a rank comes from: tests, macros, the compiler, what loads
+/// Crates in them that no function of a rank comes from: tests, the compiler, what loads
 /// the XDP program.
-const OTHERS: [&str; 6] = [
-    "weft-link-conformance",
-    "weft-link-sim",
-    "weft-net",
-    "weft-object-macros",
-    "weft-orca",
-    "weft-pipe",
-];
+const OTHERS: [&str; 5] =
+    ["weft-link-conformance", "weft-link-sim", "weft-net", "weft-orca", "weft-pipe"];
 
 #[test]
 fn all_crates_of_a_rank_are_known() {

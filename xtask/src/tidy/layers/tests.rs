@@ -82,7 +82,7 @@ fn only_endpoint_joins_protocol_and_link() {
 
 #[test]
 fn what_stands_beside_the_data_path() {
-    for to in ["messaging", "endpoint", "launch", "links/shm", "bindings/rust/macros"] {
+    for to in ["messaging", "endpoint", "launch", "links/shm", "macros"] {
         assert_allowed("bindings/rust", to);
         assert_allowed("bindings/c", to);
     }
@@ -94,7 +94,7 @@ fn what_stands_beside_the_data_path() {
     assert_refused("apps/asp", "apps/programs");
     assert_allowed("apps/common", "bindings/rust");
     assert_refused("messaging", "bindings/rust");
-    assert_refused("bindings/rust/macros", "wire");
+    assert_refused("macros", "wire");
     for to in ["wire", "links/api", "links/shm"] {
         assert_allowed("launch", to);
     }
@@ -165,7 +165,7 @@ fn every_refusal_has_a_reason() {
         "wire",
         "launch",
         "bindings/rust",
-        "bindings/rust/macros",
+        "macros",
         "bindings/c",
         "cli",
         "bench",

@@ -1,14 +1,12 @@
 //! Stacks of real processes.
 
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests, too.
-
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::{in_words, name};
 use tempfile::TempDir;
 use weft_stack::{StackError, Taken, take};
-use weft_stack_names::{in_words, name};
 
 /// Longest wait for a stack that has to come.
 const PATIENCE: Duration = Duration::from_secs(60);
