@@ -17,6 +17,7 @@ mod sizes;
 mod statics;
 mod tree;
 mod unsafety;
+mod untested;
 mod words;
 
 use anyhow::Result;
@@ -38,6 +39,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     words::check(&tree, &mut findings);
     comments::check(&tree, &mut findings);
     binaries::check(&tree, &mut findings);
+    untested::check(&tree, &mut findings);
     pages::check(&tree, &mut findings);
     references::check(&tree, &mut findings);
     methods::check(&tree, &mut findings);

@@ -21,6 +21,7 @@ pub struct Contents {
     package: Option<Package>,
     #[serde(default)]
     workspace: Workspace,
+    lib: Option<Library>,
     #[serde(flatten)]
     always: Tables,
     /// Dependencies on some platforms only.
@@ -30,6 +31,12 @@ pub struct Contents {
 
 #[derive(Deserialize)]
 struct Package {}
+
+/// Target of a library, as far as its manifest speaks of it.
+#[derive(Deserialize)]
+struct Library {
+    test: Option<bool>,
+}
 
 #[derive(Deserialize, Default)]
 struct Workspace {
@@ -88,6 +95,11 @@ impl Manifest {
     /// True if there is a package, and not only a workspace.
     pub fn is_package(&self) -> bool {
         self.contents.package.is_some()
+    }
+
+    /// True unless it says that the library has no tests of its own.
+    pub fn tests_its_library(&self) -> bool {
+        self.contents.lib.as_ref().and_then(|library| library.test).unwrap_or(true)
     }
 
     /// Path of the manifest.

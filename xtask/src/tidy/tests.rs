@@ -58,7 +58,8 @@ fn findings_are_sorted_and_give_place_rule_and_reason() {
         ("ARCHITECTURE.md", "## Modules that may use `unsafe`\n```\n```\n"),
         (
             "wire/Cargo.toml",
-            "[package]\nname = \"wire\"\n[dependencies]\nendpoint.path = \"../endpoint\"\n",
+            "[package]\nname = \"wire\"\n[dependencies]\nendpoint.path = \"../endpoint\"\n\
+             [lib]\ntest = false\n",
         ),
         ("wire/src/lib.rs", "//! Wire.\n#![forbid(unsafe_code)]\nfn f() { g().unwrap() }\n"),
         ("endpoint/Cargo.toml", "[package]\nname = \"endpoint\"\n"),
