@@ -2,37 +2,35 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{Pid, Signal};
-use weft_link_shm::{Settings, Supervisor, create_memory};
+use weft_link_shm::{Supervisor, create_memory};
 use weft_wire::Rank;
 
+use crate::access::Access;
 use crate::channel::{self, ReceiveError};
-use crate::event::Event;
+use crate::error::LaunchError;
 use crate::limits::killed_for_memory;
-use crate::messages::{Ethernet, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
+use crate::messages::{
+    CORES, Doing, Ending, Event, Message as _, Network, Options, RankNow, Standing, ToLauncher,
+    ToRank, Welcome,
+};
 use crate::orphans::{KILL_LIMIT, Orphans};
-use crate::outcome::Ending;
 use crate::recording::Source;
-use crate::roll::{Doing, Standing};
+use crate::roll::{rank_now, standing_of};
 use crate::shared_files::remove_files_of;
-use crate::snapshot::RankNow;
 use crate::spawn::{Process, Seat, Spawned, spawn};
-use crate::spec::{JobSpec, LaunchError};
+use crate::spec::JobSpec;
 
 /// Delay before a welcome is sent again that the system refused.
 const WELCOME_RETRY: Duration = Duration::from_millis(1);
 /// Messages taken in from one rank before the others have their turn.
 const MESSAGES_AT_ONCE: usize = 64;
-
-/// The option that tells ranks how many cores the ranks of a host share.
-pub(crate) const CORES: &str = "cores";
 
 /// Ranks of a job that are here: `spec.settings.ranks` of them, from `first` on.
 #[derive(Debug)]
@@ -45,71 +43,10 @@ pub(crate) struct Part {
     pub network: Option<(Network, Vec<Access>)>,
 }
 
-/// A rank's way to a network.
-#[derive(Debug)]
-pub(crate) enum Access {
-    /// Bound to its address; and what listens there, if there is that.
-    Udp(UdpSocket, Option<TcpListener>),
-    /// Of an interface that is ours; and what listens, if there is that.
-    Xdp(Ethernet, [OwnedFd; 2], Option<TcpListener>),
-}
-
-impl Access {
-    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        let (mut descriptors, listener): (Vec<_>, _) = match self {
-            Access::Udp(socket, listener) => (vec![socket.as_fd()], listener),
-            Access::Xdp(_, port, listener) => (port.iter().map(OwnedFd::as_fd).collect(), listener),
-        };
-        descriptors.extend(listener.iter().map(TcpListener::as_fd));
-        descriptors
-    }
-
-    fn ethernet(&self) -> Option<&Ethernet> {
-        match self {
-            Access::Udp(..) => None,
-            Access::Xdp(ethernet, ..) => Some(ethernet),
-        }
-    }
-}
-
 impl Part {
     /// A whole job on this host.
     pub fn whole(size: u16, network: Option<(Network, Vec<Access>)>) -> Self {
         Part { first: 0, size, network }
-    }
-}
-
-/// Ports that are tried for one that is free for both kinds of sockets.
-const PORTS_TRIED: usize = 32;
-
-/// Binds a socket for each of some ranks to an address of this host, and has something listen at
-/// the same, if that is wished for.
-pub(crate) fn bind_sockets(
-    address: IpAddr,
-    count: u16,
-    listens: bool,
-) -> io::Result<Vec<(Bound, SocketAddr)>> {
-    (0..count).map(|_| bind_socket(address, listens)).collect()
-}
-
-/// A socket, and what listens at its address.
-pub(crate) type Bound = (UdpSocket, Option<TcpListener>);
-
-/// Binds one.
-pub(crate) fn bind_socket(address: IpAddr, listens: bool) -> io::Result<(Bound, SocketAddr)> {
-    // Those that have been tried stay bound, so that another port is tried next.
-    let mut tried = Vec::new();
-    loop {
-        let socket = UdpSocket::bind((address, 0))?;
-        let bound = socket.local_addr()?;
-        if !listens {
-            return Ok(((socket, None), bound));
-        }
-        match TcpListener::bind(bound) {
-            Ok(listener) => return Ok(((socket, Some(listener)), bound)),
-            Err(_) if tried.len() < PORTS_TRIED => tried.push(socket),
-            Err(_) => return Ok(((socket, None), bound)),
-        }
     }
 }
 
@@ -281,7 +218,7 @@ impl<'a> Crew<'a> {
             }
             let joined = self.supervisor.process_of(number).map(u32::cast_signed);
             match joined.and_then(Pid::from_raw) {
-                Some(joined) => Standing::of(rank, joined, self.supervisor.status_of(number)),
+                Some(joined) => standing_of(rank, joined, self.supervisor.status_of(number)),
                 None => Some(Standing::outside(rank, Doing::HasNotJoined)),
             }
         };
@@ -294,7 +231,7 @@ impl<'a> Crew<'a> {
         let now = |(number, (rank, process)): (usize, (Rank, &Process))| {
             let joined = self.supervisor.process_of(number).filter(|_| process.is_running())?;
             let counts = self.supervisor.counts_of(number);
-            RankNow::of(rank, joined, self.supervisor.status_of(number), counts)
+            rank_now(rank, joined, self.supervisor.status_of(number), counts)
         };
         numbers.filter_map(now).collect()
     }
@@ -302,7 +239,8 @@ impl<'a> Crew<'a> {
     /// The memory of the ranks here, for whoever looks at them himself: a message with its sizes
     /// and the options, and its file.
     pub fn memory(&self) -> (Vec<u8>, &OwnedFd) {
-        (memory_message(self.spec.settings, self.options(), self.part.size), &self.memory)
+        let message = ToRank::memory(self.spec.settings, self.options(), self.part.size);
+        (message.emit(), &self.memory)
     }
 
     /// Traces of the ranks here, if the job is traced.
@@ -358,15 +296,6 @@ impl<'a> Crew<'a> {
     fn index(&self, rank: Rank) -> usize {
         rank.index().wrapping_sub(self.part.first.into())
     }
-}
-
-/// Option with the number of ranks of the job, of those who ask for memory.
-pub(crate) const RANKS: &str = "ranks";
-
-/// The message that memory comes with which somebody has asked for, of a job of so many ranks.
-pub(crate) fn memory_message(settings: Settings, mut options: Options, ranks: u16) -> Vec<u8> {
-    options.insert(RANKS.into(), ranks.to_string());
-    ToRank::Welcome(Welcome { rank: Rank(0), settings, options, network: None }).emit()
 }
 
 impl Drop for Crew<'_> {

@@ -9,8 +9,7 @@
 
 use crate::channel::{self, ReceiveError, Received};
 use crate::job_roll::JobRoll;
-use crate::messages::{BadMessage, Message as _, ToRank, Welcome};
-use crate::snapshot::Snapshot;
+use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message as _, Snapshot, ToRank, Welcome};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect,
@@ -32,8 +31,6 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Askers that are answered before the launcher sees to its ranks again.
 const AT_ONCE: usize = 16;
-/// Longest answer that is read, in bytes: a roll call has up to 400 for each rank, and few stacks.
-pub(crate) const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// Message that an answer comes with.
 const ANSWER: &[u8] = b"answer";
 

@@ -15,10 +15,8 @@ use crate::managed::facts::Facts;
 use crate::managed::record::Record;
 use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::messages::{Message, TEXT_BYTES_MAX, ToLauncher, ToRank};
+use crate::messages::{Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
-use crate::roll::STACKS;
-use crate::snapshot::Snapshot;
 use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
 
@@ -105,7 +103,7 @@ fn host_message(bytes: &[u8]) {
 pub fn job_roll(data: &[u8]) {
     read::<Snapshot>(data);
     let Some(roll) = read::<JobRoll>(data) else { return };
-    assert!(roll.standings.iter().filter(|it| it.stack.is_some()).count() <= STACKS);
+    assert!(roll.standings.iter().filter(|it| it.stack.is_some()).count() <= STACKS_MAX);
     assert!(roll.lines().len() <= 4 * roll.standings.len() + 4);
 }
 

@@ -29,8 +29,7 @@
 //! pass on events and carry out actions. A host is lost when its connection ends or has been silent
 //! for a second, and its ranks with it; an agent whose connection ends kills its ranks.
 
-use std::time::Duration;
-
+pub(crate) mod addresses;
 pub(crate) mod agent;
 mod branches;
 mod conduct;
@@ -38,6 +37,7 @@ pub(crate) mod ethernet;
 mod inquiry;
 mod layout;
 pub(crate) mod list;
+mod liveness;
 mod looks;
 mod members;
 pub(crate) mod pace;
@@ -50,23 +50,11 @@ mod start;
 pub(crate) mod stream;
 mod tcp;
 pub(crate) mod tree;
+mod window;
 
-pub use crate::messages::hosts::{Candidate, FarLink};
+pub use crate::messages::hosts::{Candidate, FarLink, RemoteShell};
+pub use addresses::candidates;
 pub use conduct::run_on_hosts;
-pub use layout::{
-    Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast, RemoteShell,
-};
+pub use layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast};
 pub use list::{HostWish, parse_hosts};
-pub use probe::candidates;
-
-/// Interval at which both sides say that they are there.
-const BEAT: Duration = Duration::from_millis(200);
-/// Interval at which the launcher looks for silent hosts.
-const LOOK: Duration = Duration::from_millis(50);
-/// The silence after which a host is lost, unless the job says something else.
-pub(crate) const HOST_SILENCE: Duration = Duration::from_millis(800);
-/// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by
-/// hand.
-const LAUNCHER_SILENCE: Duration = Duration::from_secs(60);
-/// Longest time for the last words to somebody who may not listen.
-const FLUSH_LIMIT: Duration = Duration::from_millis(500);
+pub(crate) use remote::HOST_AGENT;

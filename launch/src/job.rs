@@ -16,8 +16,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use weft_wire::Rank;
 
-use crate::event::Event;
-use crate::outcome::{Ending, Fault, PEER_LOST};
+use crate::messages::{Ending, Event};
+use crate::outcome::{Fault, PEER_LOST};
 
 /// Longest time that ranks have to end when they are asked to from outside.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(2);

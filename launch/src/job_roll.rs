@@ -1,10 +1,8 @@
 //! Roll call of a job as whoever asks for it gets it: what the job is, and what its ranks do.
 
-use crate::desk::ANSWER_BYTES_MAX;
-use crate::messages::hosts::check_roll;
 use crate::messages::parts::text;
-use crate::messages::{BadMessage, Message};
-use crate::roll::{self, StacksOf, Standing, lines};
+use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message, Standing, check_roll};
+use crate::roll::{self, StacksOf, lines};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

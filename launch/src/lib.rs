@@ -7,6 +7,23 @@
 //! packet sizes of `weft-wire`, the segments of the shared-memory link and the interfaces of that
 //! over AF_XDP, and nothing above.
 //!
+//! Layers: a module names those of its own line, and of lines above.
+//!
+//! | modules | what |
+//! |---|---|
+//! | `clock`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `wait`, `words` | means of the system, and what needs nothing else |
+//! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
+//! | `channel`, `output` | sockets to ranks, and what ranks write |
+//! | `roll`, `job_roll`, `desk` | what ranks do, in lines, and for whoever asks |
+//! | `spec`, `error`, `outcome`, `job` | a job: its description, its state, how it comes out |
+//! | `recording`, `sampling` | what ranks do, as a trace |
+//! | `access`, `spawn`, `crew` | the ranks of a host |
+//! | `supervise` | a job on one host |
+//! | `hosts` | a job on several hosts, and their agents |
+//! | `managed` | a job that a process manager started |
+//! | `member` | the rank's side |
+//! | `start` | what an executable of the launcher's becomes |
+//!
 //! What it keeps:
 //! - **Never silence.** The first rank that is lost is announced to the survivors at once and named
 //!   to the user with its last words; the survivors are gone within 100 ms.
@@ -22,11 +39,12 @@
 
 #![deny(unsafe_code)]
 
+mod access;
 mod channel;
 mod clock;
 mod crew;
 mod desk;
-mod event;
+mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hosts;
@@ -49,7 +67,6 @@ mod roll;
 mod sampling;
 mod shared_files;
 mod signals;
-mod snapshot;
 mod spawn;
 mod spec;
 mod start;
@@ -58,6 +75,7 @@ mod wait;
 mod words;
 
 pub use desk::{Answer, Question, ask, jobs};
+pub use error::{LaunchError, advice};
 pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
     Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
@@ -66,9 +84,9 @@ pub use job_roll::JobRoll;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership};
-pub use messages::{BadMessage, Ethernet, Network, Options, RANKS_MAX};
+pub use messages::{BadMessage, Ending, Ethernet, Network, Options, RANKS_MAX, RankNow, Snapshot};
 pub use mtu::{Mtu, NoMtu};
-pub use outcome::{Ending, Failure, Fault, Outcome, PEER_LOST, Verdict};
+pub use outcome::{Failure, Fault, Outcome, PEER_LOST, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
@@ -76,9 +94,8 @@ pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
 pub use roll::{Naming, StacksOf};
 pub use sampling::{Sampled, Sampling, SamplingError};
 pub use shared_files::endpoint_name;
-pub use snapshot::{RankNow, Snapshot};
 pub use spawn::fabric_environment;
-pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE, LaunchError, advice};
+pub use spec::{Binding, Bulk, JobSpec, LOSS_GRACE};
 pub use start::start_if_asked;
 pub use supervise::run;
 pub use weft_datagram::seal::Protection;

@@ -14,7 +14,6 @@
 //! need is gathered for them (`facts`). Rank 0's card names the job. The secret, which a job of
 //! several hosts has, rank 0 hands to the others over the store, sealed (`secret`).
 
-use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -22,10 +21,9 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::SendFlags;
 use weft_datagram::seal::{Protection, Secret};
 use weft_link::bell::Loss;
@@ -35,62 +33,41 @@ use weft_wire::Rank;
 use weft_xdp::XdpPort;
 
 use crate::channel;
-use crate::crew::memory_message;
-use crate::hosts::FarLink;
 use crate::limits::allow_peers;
-use crate::member::{JoinError, mark_taken};
-use crate::messages::{Message as _, Network, Options, RANKS_MAX, Welcome};
-
-use crate::mtu::Mtu;
-use crate::progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
+use crate::messages::hosts::FarLink;
+use crate::messages::{CORES, Message as _, Network, Options, RANKS_MAX, TRACE, ToRank, Welcome};
 use crate::recording::{self, OwnTrace};
-use crate::spec::TRACE;
 
 pub(crate) mod card;
+mod conclusions;
 mod cores;
 mod datagrams;
+mod environment;
+mod error;
 mod ethernet;
 pub(crate) mod facts;
+mod holders;
 mod meet;
 mod patience;
 pub(crate) mod record;
 mod secret;
+mod shared;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod status;
 mod watch;
 
-pub use card::is_wanted;
-use card::{Card, given};
+use card::Card;
+use conclusions::{network, refused, spans_hosts, wish};
+pub use environment::is_wanted;
+pub(crate) use error::ManagedError;
+use error::MeetError;
 use ethernet::{Agreed, Attempt, Way};
 use facts::Facts;
-pub use meet::MeetError;
+use meet::Listener;
 pub(crate) use meet::ToPeer;
-use meet::{Listener, Peer};
 use patience::Patience;
 use secret::OwnKey;
-
-/// Options that the environment may set, and their variables.
-const OPTIONS: [(&str, &str); 9] = [
-    ("check", "WEFT_CHECK"),
-    ("lossless", "WEFT_LOSSLESS"),
-    ("preset", "WEFT_PRESET"),
-    ("provider", "WEFT_PROVIDER"),
-    ("statistics", "WEFT_STATISTICS"),
-    (TRACE, "WEFT_TRACE"),
-    ("tree", "WEFT_TREE"),
-    ("interrupt-delay-us", "WEFT_INTERRUPT_DELAY_US"),
-    ("silence-ms", "WEFT_SILENCE_MS"),
-];
-
-/// Variable with the seconds after which ranks that wait for one another are in a deadlock.
-const LIMIT: &str = "WEFT_PROGRESS_LIMIT";
-/// Variable that says what is done about a deadlock.
-const ON_DEADLOCK: &str = "WEFT_ON_DEADLOCK";
-
-/// The silence in milliseconds after which a rank on another host is lost, unless the environment
-/// says something else. Of ranks that end the process manager hears at once; this is for hosts that
-/// are cut off, and not for those that stand still for a moment.
-const SILENCE_MS: u32 = 5000;
+use shared::Shared;
 
 /// Longest time for which a rank that ends because of a loss waits for the notice of it.
 const NOTICE_LIMIT: Duration = Duration::from_millis(40);
@@ -127,64 +104,24 @@ pub(crate) struct Managed {
     _keepers: Vec<OwnedFd>,
 }
 
-/// State shared with the thread that watches.
-#[derive(Debug)]
-struct Shared {
-    exchange: Mutex<Box<dyn Exchange>>,
-    peers: Vec<Peer>,
-    /// True if this rank says what only the network tells: one rank of each host does.
-    speaks: bool,
-    /// This rank.
-    own: Rank,
-    left: AtomicBool,
-    /// Becomes readable when this rank has left.
-    on_leave: OwnedFd,
-    /// True if a loss is known to the thread that watches, and said if it was for this rank to say.
-    noticed: Mutex<bool>,
-    on_notice: Condvar,
-    /// Trace that this rank writes, if that is wanted.
-    trace: Option<OwnTrace>,
+/// True if a process manager started this process.
+///
+/// # Errors
+/// The environment says so, and not how.
+pub(crate) fn is_started() -> Result<bool, ManagedError> {
+    Ok(weft_pmi::detect()?.is_some())
 }
 
-impl Shared {
-    /// Of a rank that has met its peers.
-    fn new(
-        exchange: Box<dyn Exchange>,
-        peers: Vec<Peer>,
-        speaks: bool,
-        own: Rank,
-        trace: Option<OwnTrace>,
-    ) -> io::Result<Self> {
-        let (left, noticed, on_notice) = Default::default();
-        let exchange = Mutex::new(exchange);
-        let on_leave = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Shared { exchange, peers, speaks, own, left, on_leave, noticed, on_notice, trace })
-    }
-
-    fn exchange(&self) -> MutexGuard<'_, Box<dyn Exchange>> {
-        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn notice(&self) {
-        *self.noticed.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.on_notice.notify_all();
-    }
-}
-
-/// Takes this process's place and meets the other ranks; `None` if no process manager started it.
+/// Takes this process's place and meets the other ranks; `None` if the process manager that started
+/// it has no place for it.
 ///
 /// Blocks until all ranks are here. The process manager ends ranks that wait for one that failed.
-pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
-    if weft_pmi::detect()?.is_none() {
-        return Ok(None);
-    }
-    // Before there are threads, which PMIx starts.
-    mark_taken()?;
+pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
     let Some(mut exchange) = weft_pmi::find()? else { return Ok(None) };
     HAS_LEFT.store(false, Ordering::SeqCst);
     let (own, ranks) = numbers(&*exchange)?;
     let listener = Listener::open()?;
-    let bound = card::bind_socket(card::wants_tcp()?);
+    let bound = card::bind_socket(environment::wants_tcp()?);
     let (socket, tcp) = bound.map_or((None, None), |(socket, tcp)| (Some(socket), tcp));
     let address = socket.as_ref().and_then(|socket| socket.local_addr().ok());
     let own_key = OwnKey::draw()?;
@@ -220,8 +157,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let (peers, memory) = meet::meet(own, &here, &listener, &cards, memory)?;
     let supervisor = Arc::new(Supervisor::attach(&settings, &memory)?);
     cores::warn(own, &facts);
-    let limit = given(LIMIT, progress_limit)?.unwrap_or(PROGRESS_LIMIT);
-    let on_deadlock: OnDeadlock = given(ON_DEADLOCK, str::parse)?.unwrap_or_default();
+    let (limit, on_deadlock) = environment::progress()?;
     let options = options(own, &facts, cores::own_cores(&facts, &here, &cards));
     let trace = record(&facts, &options, (own, own_number), &supervisor)?;
     let (mut port, mut keepers) = (None, Vec::new());
@@ -233,7 +169,7 @@ pub(crate) fn join() -> Result<Option<Joined>, JoinError> {
     let socket = socket.filter(|_| network.is_some() && port.is_none());
     let listener = tcp.filter(|_| network.as_ref().is_some_and(|network| network.bulk));
     let shared = Arc::new(Shared::new(exchange, peers, speaks, own, trace)?);
-    let message = || memory_message(settings, options.clone(), ranks.0);
+    let message = || ToRank::memory(settings, options.clone(), ranks.0).emit();
     // The file becomes the link's, which maps it and closes it.
     let shown = || memory.try_clone().map(|memory| (message(), memory));
     let shown = speaks.then(shown).transpose()?;
@@ -284,7 +220,7 @@ fn agree(
     facts: &[Facts],
     way: Option<(&Network, &UdpSocket)>,
     exchange: &mut dyn Exchange,
-) -> Result<Option<Agreed>, JoinError> {
+) -> Result<Option<Agreed>, ManagedError> {
     let possible = refused(facts).map_or(Ok(()), Err);
     let far = match possible.and_then(|()| wish(facts, way.is_some(), exchange.name())) {
         Ok(far) => far,
@@ -303,14 +239,14 @@ fn agree(
 
 impl Managed {
     /// Says to the other ranks and the process manager that this rank ends cleanly.
-    pub fn leave(&self) -> Result<(), JoinError> {
+    pub fn leave(&self) -> Result<(), ManagedError> {
         self.bid_farewell();
         Ok(self.shared.exchange().finalize()?)
     }
 
     /// Does what [`Self::leave`] does, if the program may say to the process manager itself that it
     /// ends.
-    pub fn leave_beside_others(&self) -> Result<(), JoinError> {
+    pub fn leave_beside_others(&self) -> Result<(), ManagedError> {
         self.bid_farewell();
         self.shared.exchange().finalize_beside_others()?;
         HAS_LEFT.store(true, Ordering::SeqCst);
@@ -351,20 +287,14 @@ impl Managed {
 
 /// Error of all ranks, which find the same in the same facts, and end, but not before rank 0 has
 /// said why, nor while the process manager still answers one of them.
-fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn Exchange) -> JoinError {
-    let error = JoinError::FoundByAll(error);
+fn found_by_all(error: MeetError, own: Rank, exchange: &mut dyn Exchange) -> ManagedError {
+    let error = ManagedError::FoundByAll(error);
     if own == Rank(0) {
         // Without a standard error there is nobody to tell.
         let _ = writeln!(io::stderr(), "weft: {error}");
     }
     let _ = exchange.fence();
     error
-}
-
-/// The first rank to which the system refuses what it needs.
-fn refused(all: &[Facts]) -> Option<MeetError> {
-    let (rank, facts) = (0..).zip(all).find(|(_, facts)| !facts.refused.is_empty())?;
-    Some(MeetError::Refused { rank, host: facts.node.clone(), why: facts.refused.clone() })
 }
 
 /// Number of ranks; another type than a rank's own number.
@@ -376,80 +306,6 @@ fn numbers(exchange: &dyn Exchange) -> Result<(Rank, Ranks), MeetError> {
     match (u16::try_from(exchange.rank()), fits) {
         (Ok(rank), Some(ranks)) if rank < ranks => Ok((Rank(rank), Ranks(ranks))),
         _ => Err(MeetError::Ranks { ranks, manager: exchange.name().into() }),
-    }
-}
-
-/// The hosts of the ranks, numbered as they first appear.
-fn hosts(facts: &[Facts]) -> Vec<u16> {
-    let mut known = BTreeMap::new();
-    let mut number_of = |facts: &Facts| {
-        let next = known.len() as u16;
-        *known.entry(facts.host).or_insert(next)
-    };
-    facts.iter().map(&mut number_of).collect()
-}
-
-/// True if the ranks are on several hosts.
-fn spans_hosts<H: PartialEq>(mut hosts: impl Iterator<Item = H>) -> bool {
-    let first = hosts.next();
-    hosts.any(|host| Some(host) != first)
-}
-
-/// Network between the ranks of several hosts.
-fn network(all: &[Facts], job: u32, secret: Secret) -> Result<Network, MeetError> {
-    let kind = all[0].address.map(|address| address.is_ipv6());
-    let address = |(rank, facts): (u16, &Facts)| {
-        let address = facts.address.filter(|address| Some(address.is_ipv6()) == kind);
-        address.ok_or_else(|| MeetError::Address { rank, host: facts.node.clone() })
-    };
-    let addresses = (0..).zip(all).map(address).collect::<Result<_, _>>()?;
-    let mtu = all.iter().map(|facts| facts.mtu).min().unwrap_or(Mtu::USUAL);
-    Ok(Network {
-        job,
-        secret,
-        protection: protection(all)?,
-        mtu,
-        addresses,
-        hosts: hosts(all),
-        ethernet: None,
-        copied: false,
-        bulk: all.iter().all(|facts| facts.listens),
-    })
-}
-
-/// Protection of packets between hosts: the most that any rank asks for, unless one asks for
-/// encryption and another for none.
-fn protection(all: &[Facts]) -> Result<Protection, MeetError> {
-    let of = |wanted| (0..).zip(all).find(|(_, facts)| facts.protection == Some(wanted));
-    if let (Some((encrypts, _)), Some((other, _))) =
-        (of(Protection::Encrypted), of(Protection::Headers))
-    {
-        return Err(MeetError::Protection { encrypts, other });
-    }
-    Ok(all.iter().filter_map(|facts| facts.protection).max().unwrap_or_default())
-}
-
-/// By which links the ranks are to reach those of other hosts: what `WEFT_LINK` says, for whichever
-/// ranks it does.
-fn wish(all: &[Facts], several: bool, manager: &str) -> Result<FarLink, MeetError> {
-    let mut asked = (0..).zip(all).filter(|(_, facts)| !facts.link.is_empty());
-    let Some((rank, first)) = asked.next() else { return Ok(FarLink::Auto) };
-    let one = first.link.clone();
-    if let Some((other_rank, other)) = asked.find(|(_, other)| other.link != one) {
-        return Err(MeetError::Links { rank, one, other_rank, other: other.link.clone() });
-    }
-    match (&*one, several) {
-        ("auto", _) | ("shm", false) => Ok(FarLink::Auto),
-        ("xdp", true) => Ok(FarLink::Xdp),
-        // Ranks tell one another over UDP where on the fabric they are.
-        ("udp" | "fabric", true) => Ok(FarLink::Udp),
-        _ => {
-            let have = match several {
-                false => "are on one host, and share memory (shm)",
-                true => "are on several hosts, and use xdp, udp or fabric between them",
-            };
-            Err(MeetError::Link { asked: one, manager: manager.into(), have })
-        }
     }
 }
 
@@ -472,8 +328,7 @@ fn settings(
             Settings { ranks: here, ..usual }.bounded_for(network.most_ranks_of_a_host())
         }
     };
-    let is_traced = env::var_os("WEFT_TRACE").is_some();
-    let settings = if is_traced { settings.traced() } else { settings };
+    let settings = if environment::is_traced() { settings.traced() } else { settings };
     Ok(if network.is_some() { settings.beside_network() } else { settings })
 }
 
@@ -481,14 +336,8 @@ fn settings(
 /// rank's number among those that may use the same ones.
 fn options(own: Rank, facts: &[Facts], cores: usize) -> Options {
     let (index, count) = cores::among_same_cores(own, facts);
-    let mut options = Options::new();
-    for (name, variable) in OPTIONS {
-        if let Ok(value) = env::var(variable) {
-            options.insert(name.into(), value);
-        }
-    }
-    options.entry("silence-ms".into()).or_insert_with(|| SILENCE_MS.to_string());
-    options.insert("cores".into(), cores.to_string());
+    let mut options = environment::options();
+    options.insert(CORES.into(), cores.to_string());
     options.insert("among-same-cores".into(), format!("{index}/{count}"));
     if facts.iter().any(|facts| facts.link == "fabric") {
         options.insert("link".into(), "fabric".into());

@@ -12,61 +12,20 @@ use rustix::process::{Signal, getpid, kill_process};
 use weft_link::bell::{Cause, Loss};
 use weft_wire::Rank;
 
-use crate::channel::{self, ReceiveError};
-use crate::managed::{self, Managed, MeetError};
+use crate::channel;
+use crate::managed::{self, Managed};
 use crate::messages::{BadMessage, Message as _, Network, Options, ToLauncher, ToRank, Welcome};
-use crate::spec::advice;
+use crate::roll::WATCHER;
 use weft_link_shm::Settings;
 use weft_xdp::XdpPort;
 
+mod error;
 #[allow(unsafe_code)] // Its opening paragraph says why.
 mod inherited;
 
+pub use error::JoinError;
 pub use inherited::InheritError;
-pub(crate) use inherited::{JOB, mark_taken, parses_as_job_variable};
-
-/// Reason why a rank could not join its job.
-#[derive(Debug, thiserror::Error)]
-pub enum JoinError {
-    /// The socket to the launcher could not be taken over.
-    #[error("cannot join the job: {0}")]
-    Inherit(#[from] InheritError),
-    /// The launcher ended before it answered.
-    #[error("cannot join the job: the launcher is gone")]
-    LauncherGone,
-    /// Bytes from the launcher that are not a message.
-    #[error("cannot join the job: the launcher's message is unusable: {0}")]
-    Bad(#[from] BadMessage),
-    /// The process manager that started this process gives it no place.
-    #[error("cannot join the job: {0}")]
-    Manager(#[from] weft_pmi::Error),
-    /// The ranks that a process manager started do not come together.
-    #[error("cannot join the job: {0}")]
-    Meet(#[from] MeetError),
-    /// All ranks find this in what they know of one another, and rank 0 has said it for all.
-    #[error("cannot join the job: {0}")]
-    FoundByAll(MeetError),
-    /// The system refused.
-    #[error("cannot join the job: {0}{advice}", advice = advice(.0))]
-    System(#[from] io::Error),
-}
-
-impl JoinError {
-    /// True if it was said on standard error, for all ranks.
-    pub fn is_said(&self) -> bool {
-        matches!(self, JoinError::FoundByAll(_))
-    }
-}
-
-impl From<ReceiveError> for JoinError {
-    fn from(error: ReceiveError) -> Self {
-        match error {
-            ReceiveError::Closed => JoinError::LauncherGone,
-            ReceiveError::Bad(bad) => bad.into(),
-            ReceiveError::System(error) => JoinError::System(error.into()),
-        }
-    }
-}
+pub(crate) use inherited::{JOB, parses_as_job_variable};
 
 /// A rank's place in its job.
 ///
@@ -117,6 +76,11 @@ impl Membership {
 
     /// Finds the place that a process manager gives.
     fn meet() -> Result<Option<Self>, JoinError> {
+        if !managed::is_started()? {
+            return Ok(None);
+        }
+        // Before there are threads, which PMIx starts.
+        inherited::mark_taken()?;
         let Some(joined) = managed::join()? else { return Ok(None) };
         let managed::Joined { place, welcome, memory, socket, port, listener } = joined;
         let (launcher, memory) = (Launcher::Manager(place), Some(memory));
@@ -238,7 +202,7 @@ impl Membership {
     pub fn leaving(&self) -> Result<(), JoinError> {
         match &self.launcher {
             Launcher::Weft(channel) => tell(channel, &ToLauncher::Leaving),
-            Launcher::Manager(place) => place.leave(),
+            Launcher::Manager(place) => Ok(place.leave()?),
         }
     }
 
@@ -250,7 +214,7 @@ impl Membership {
     pub fn leaving_beside_others(&self) -> Result<(), JoinError> {
         match &self.launcher {
             Launcher::Weft(_) => self.leaving(),
-            Launcher::Manager(place) => place.leave_beside_others(),
+            Launcher::Manager(place) => Ok(place.leave_beside_others()?),
         }
     }
 
@@ -293,16 +257,14 @@ fn tell(channel: &impl AsFd, message: &ToLauncher) -> Result<(), JoinError> {
 /// Starts the thread that ends this process when the launcher's end of the connection is closed.
 fn die_with(channel: Arc<OwnedFd>) -> io::Result<()> {
     const STACK_BYTES: usize = 128 * 1024;
-    thread::Builder::new().name("weft-launcher".into()).stack_size(STACK_BYTES).spawn(
-        move || {
-            // The launcher says nothing more to a rank that it has welcomed, so this is one long
-            // wait.
-            while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
-            // Not `exit`: a rank whose launcher is gone must not run on in some handler or
-            // destructor.
-            let _ = kill_process(getpid(), Signal::KILL);
-        },
-    )?;
+    thread::Builder::new().name(WATCHER.into()).stack_size(STACK_BYTES).spawn(move || {
+        // The launcher says nothing more to a rank that it has welcomed, so this is one long
+        // wait.
+        while channel::receive(&*channel, RecvFlags::empty()).is_ok() {}
+        // Not `exit`: a rank whose launcher is gone must not run on in some handler or
+        // destructor.
+        let _ = kill_process(getpid(), Signal::KILL);
+    })?;
     Ok(())
 }
 

@@ -7,40 +7,17 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::Signal;
-use serde::{Deserialize, Serialize};
 use weft_trace::Recorded;
 use weft_wire::Rank;
 
-use crate::spec::advice;
+use crate::error::advice;
 use crate::words::signal_name;
-use weft_link::bell::Cause;
 
 /// Exit status of a rank that ends because another one was lost: a victim, never the cause.
 pub const PEER_LOST: u8 = 77;
 
 /// Exit status of a job that was ended because of a deadlock: the system's number for one.
 pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
-
-/// Ending of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ending {
-    /// By itself, with this status.
-    Exited(i32),
-    /// By the signal of this number.
-    Killed(i32),
-    /// By SIGKILL, when the system killed processes because memory was full.
-    OutOfMemory,
-}
-
-impl From<Ending> for Cause {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Exited(status) => Cause::Exited(status as u8),
-            Ending::Killed(signal) => Cause::Killed(signal as u8),
-            Ending::OutOfMemory => Cause::Killed(Signal::KILL.as_raw() as u8),
-        }
-    }
-}
 
 /// Fault of a rank that ended the job.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use rustix::io::{Errno, read, retry_on_intr};
 use weft_wire::Rank;
 
-use crate::hosts::stream::make_nonblocking;
+use crate::messages::hosts::StandardStream;
+use crate::wait::make_nonblocking;
 use crate::words::LastWords;
 
 pub(crate) mod pieces;
@@ -30,16 +31,9 @@ pub struct OutputPlan {
 }
 
 /// Bytes read from a rank at once.
-const READ_BYTES: usize = 16 * 1024;
+pub(crate) const READ_BYTES: usize = 16 * 1024;
 /// Bytes read from a rank that has ended: more than a pipe holds unless somebody still writes.
-const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
-
-/// Standard stream that a rank writes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) enum Kind {
-    Out,
-    Err,
-}
+pub(crate) const LAST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 #[derive(Debug)]
 struct Stream {
@@ -112,7 +106,7 @@ impl Output {
     }
 
     /// Takes in what a rank on another host has written.
-    pub fn take_in(&mut self, rank: Rank, kind: Kind, bytes: &[u8]) {
+    pub fn take_in(&mut self, rank: Rank, kind: StandardStream, bytes: &[u8]) {
         self.take_in_of(2 * rank.index() + kind as usize, bytes);
     }
 
@@ -161,7 +155,7 @@ impl Output {
         let is_own = self.directory.is_none();
         match self.sinks[number].write_some() {
             Ok(()) => true,
-            Err(Errno::PIPE) if is_own => number != Kind::Out as usize,
+            Err(Errno::PIPE) if is_own => number != StandardStream::Out as usize,
             Err(error) => {
                 self.announce_loss(number, error);
                 true
@@ -183,15 +177,17 @@ impl Output {
         let line = format!("weft: cannot write to {name}: {error}; what ranks write there is lost");
         match self.directory {
             // Behind what ranks have written there.
-            None => {
-                self.sinks[Kind::Err as usize].push(LAUNCHER, "", format!("{line}\n").as_bytes())
-            }
+            None => self.sinks[StandardStream::Err as usize].push(
+                LAUNCHER,
+                "",
+                format!("{line}\n").as_bytes(),
+            ),
             Some(_) => eprintln!("{line}"),
         }
     }
 
     /// Reads all that a rank, which has ended, wrote to one of its streams.
-    pub fn read_rest(&mut self, rank: Rank, kind: Kind) {
+    pub fn read_rest(&mut self, rank: Rank, kind: StandardStream) {
         let number = 2 * rank.index() + kind as usize;
         for _ in 0..LAST_BYTES_MAX / READ_BYTES {
             let Some(pipe) = &self.streams[number].pipe else { return };
@@ -204,20 +200,20 @@ impl Output {
 
     /// Ends the streams of a rank: nobody writes to them any more.
     pub fn close_rank(&mut self, rank: Rank) {
-        for kind in [Kind::Out, Kind::Err] {
+        for kind in [StandardStream::Out, StandardStream::Err] {
             self.close(2 * rank.index() + kind as usize);
         }
     }
 
     /// The last line on a rank's standard error.
     pub fn last_words(&self, rank: Rank) -> Option<&str> {
-        self.streams[2 * rank.index() + Kind::Err as usize].words.get()
+        self.streams[2 * rank.index() + StandardStream::Err as usize].words.get()
     }
 
     /// Ends the last line on standard error, where the launcher is about to write its own.
     pub fn end_line(&mut self) {
         if self.directory.is_none() {
-            self.sinks[Kind::Err as usize].end_line();
+            self.sinks[StandardStream::Err as usize].end_line();
         }
     }
 

@@ -4,8 +4,7 @@ mod scheduling;
 
 pub(crate) use scheduling::Scheduling;
 
-use crate::crew::CORES;
-use crate::messages::Options;
+use crate::messages::{CORES, Options};
 use crate::spec::JobSpec;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -7,14 +7,11 @@
 
 mod diary;
 
-use crate::crew::RANKS;
 use crate::desk::ask_memory;
-use crate::messages::{Options, RANKS_MAX, Welcome};
+use crate::messages::{Options, RANKS, RANKS_MAX, Snapshot, TRACE, Welcome};
 use crate::recording::{Scheduling, own_host};
-use crate::roll::{AWAY, Meetings};
-use crate::snapshot::Snapshot;
-use crate::spec::TRACE;
-use diary::Diary;
+use crate::roll::Meetings;
+use diary::{Diary, Wait};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::BTreeMap;
@@ -26,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 use weft_link::clock::{Clock, SystemClock};
-use weft_link::status::{Awaited, Meeting, Status, Whom};
+use weft_link::status::{Meeting, Whom};
 use weft_link_shm::Supervisor;
 use weft_trace::{MOST_EVENTS, Run, Writer};
 use weft_wire::Rank;
@@ -285,24 +282,6 @@ impl Watched {
             self.diary.counts(now, counts);
         }
         self.diary.notes_looks(now);
-    }
-}
-
-/// Wait of a rank, as a look sees it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Wait {
-    /// Time at which it began, by which one is told from the next.
-    begun: u64,
-    polls: bool,
-    awaited: Awaited,
-}
-
-impl Wait {
-    /// The wait of a rank with this status, if it waits.
-    fn of(status: Status) -> Option<Self> {
-        let is_away = status.polls && status.looked >= AWAY;
-        let Status { begun, polls, awaited, .. } = status;
-        Some(Wait { begun, polls, awaited: awaited.filter(|_| !is_away)? })
     }
 }
 

@@ -13,12 +13,13 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use weft_wire::Rank;
 
 use crate::channel;
-use crate::messages::{Message as _, Start, ToRank};
+use crate::messages::{Ending, Message as _, Start, ToRank};
 use crate::orphans::{self, KILL_LIMIT};
-use crate::outcome::Ending;
 use crate::refused::pidfd_open;
 use crate::spec::{Binding, JobSpec};
-use crate::start::START_RANK;
+
+/// The first argument of an executable that is to become a rank's program.
+pub(crate) const START_RANK: &str = "start-rank";
 
 /// A rank's process, which is killed with its group when this is dropped before it has ended.
 #[derive(Debug)]

@@ -18,16 +18,12 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::channel::{self, ReceiveError};
+use crate::hosts::HOST_AGENT;
 use crate::member::JOB;
 use crate::messages::{Message as _, Start, ToLauncher, ToRank};
 use crate::privileges::forgo_capabilities;
 use crate::roll::StacksOf;
-
-/// The first argument of an executable that is to become a rank's program.
-pub(crate) const START_RANK: &str = "start-rank";
-
-/// The first argument of an executable that is to be the agent of its host.
-pub(crate) const HOST_AGENT: &str = "host-agent";
+use crate::spawn::START_RANK;
 
 /// The lowest number for the inherited socket: above those that shell scripts pick by hand.
 const SOCKET_NUMBER_MIN: i32 = 100;

@@ -9,25 +9,26 @@ use rustix::event::PollFlags;
 use rustix::process::{Signal, getpid, kill_process};
 use weft_wire::Rank;
 
+use crate::access::{Access, Bound, bind_sockets};
 use crate::clock::Clock;
-use crate::crew::{Access, Bound, Crew, Part, bind_sockets};
+use crate::crew::{Crew, Part};
 use crate::desk::{Desks, Question, hand_out, tell};
-use crate::event::Event;
+use crate::error::LaunchError;
 use crate::job::{Action, Job, Verdict as Judged};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
-use crate::messages::{Message as _, Network, draw_job};
+use crate::messages::hosts::StandardStream;
+use crate::messages::{Event, Message as _, Network, Snapshot, Standing, draw_job};
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
-use crate::output::{Kind, Output};
+use crate::output::Output;
 use crate::program::find_program;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording::{self, Recording, describe_job, own_host};
-use crate::roll::{Standing, TakenStacks, add_stacks, deadlocked_for, lines};
+use crate::roll::{TakenStacks, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
-use crate::snapshot::Snapshot;
 use crate::spawn::stdin_of_first;
-use crate::spec::{Bulk, JobSpec, LaunchError};
+use crate::spec::{Bulk, JobSpec};
 use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
@@ -289,8 +290,8 @@ impl<'a> Supervision<'a> {
         });
         let stuck = self.crew.clean_up();
         for rank in (0..self.spec.settings.ranks).map(Rank) {
-            self.output.read_rest(rank, Kind::Out);
-            self.output.read_rest(rank, Kind::Err);
+            self.output.read_rest(rank, StandardStream::Out);
+            self.output.read_rest(rank, StandardStream::Err);
             self.output.close_rank(rank);
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));

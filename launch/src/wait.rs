@@ -1,10 +1,11 @@
-//! Waiting for one of many descriptors.
+//! Waiting for one of many descriptors, and for no single one.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
 /// Something to wait for: what it is, and what it has to be ready for.
@@ -28,4 +29,10 @@ pub(crate) fn wait_for<S: Copy>(
     }
     let ready = sources.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
     Ok(ready.map(|((source, ..), _)| *source).collect())
+}
+
+/// Makes reading or writing return at once.
+pub(crate) fn make_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
+    let flags = fcntl_getfl(descriptor)?;
+    Ok(fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
 }

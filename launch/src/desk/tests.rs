@@ -1,9 +1,7 @@
 //! Jobs that are asked.
 
 use super::*;
-use crate::messages::RANKS_MAX;
-use crate::roll::{Doing, Standing};
-use crate::snapshot::RankNow;
+use crate::messages::{Doing, RANKS_MAX, RankNow, Standing};
 use rustix::net::{bind, listen};
 use weft_link::gauge::Counts;
 use weft_wire::Rank;

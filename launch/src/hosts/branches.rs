@@ -14,9 +14,9 @@ use rustix::event::PollFlags;
 use super::remote::{Means, Shell};
 use super::stream::Stream;
 use super::tree::{LAUNCHER, branches};
-use super::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE, LOOK};
-use crate::messages::hosts::{Below, FromAgent, HOST_MESSAGE_BYTES_MAX, Subtree, ToAgent};
-use crate::messages::{BadMessage, Message as _, open};
+use crate::hosts::liveness::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE, LOOK};
+use crate::messages::hosts::{Below, FromAgent, Subtree, ToAgent};
+use crate::messages::{BadMessage, HOST_MESSAGE_BYTES_MAX, Message as _, open};
 use crate::wait::Waited;
 
 /// Longest time that the remote shells of a launcher have to end once their agents have been let

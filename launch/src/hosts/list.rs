@@ -4,8 +4,8 @@ use std::net::Ipv6Addr;
 
 use weft_link_shm::MAX_RANKS;
 
-use crate::messages::RANKS_MAX;
-use crate::messages::hosts::HOSTS_MAX;
+use crate::messages::hosts::is_host_name;
+use crate::messages::{HOSTS_MAX, RANKS_MAX};
 
 /// A host that a job is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +52,6 @@ fn parse_host(word: &str) -> Result<HostWish, String> {
         return Err(format!("{word:?} is no host"));
     }
     Ok(HostWish { name: name.to_owned(), ranks })
-}
-
-/// True if this may be the name of a host: an argument of the remote shell, which must not take it
-/// for an option.
-pub(crate) fn is_host_name(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control)
 }
 
 /// The name of a host and its number of ranks. An IPv6 address has colons of its own, so that a

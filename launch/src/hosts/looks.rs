@@ -2,7 +2,7 @@
 //! look while it is fresh, so that hosts are asked once a second however many watch. Sans-IO.
 
 use super::inquiry::Inquiry;
-use crate::snapshot::RankNow;
+use crate::messages::RankNow;
 use std::time::Duration;
 
 /// Longest wait for agents to answer. Whoever asks waits for longer.

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use weft_wire::Rank;
 
-use super::agent::unacknowledged_bytes_max;
 use super::branches::{Branches, END_LIMIT, Heard, Limits, misunderstood};
 use super::layout::HostsSpec;
 use super::remote::{Means, is_here};
 use super::tree::{LAUNCHER, plan};
+use super::window::unacknowledged_bytes_max;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
 

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
+use crate::error::LaunchError;
 use crate::messages::hosts::Candidate;
 use crate::messages::reached::{Reached, Unmet};
 use crate::mtu::Mtu;
-use crate::spec::LaunchError;
 
 /// A host, and what it has found when it tried to reach all others.
 pub(crate) struct Findings<'a> {

@@ -12,14 +12,16 @@ use rustix::event::PollFlags;
 use rustix::io::{read, retry_on_intr};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::layout::{HostsSpec, RemoteShell};
-use super::stream::{Stream, make_nonblocking};
-use crate::messages::hosts::Subtree;
+use super::layout::HostsSpec;
+use super::stream::Stream;
+use crate::messages::hosts::{RemoteShell, Subtree};
 use crate::output::pieces::Pieces;
 use crate::refused::pidfd_open;
-use crate::start::HOST_AGENT;
-use crate::wait::wait_for;
+use crate::wait::{make_nonblocking, wait_for};
 use crate::words::LastWords;
+
+/// The first argument of an executable that is to be the agent of its host.
+pub(crate) const HOST_AGENT: &str = "host-agent";
 
 /// Longest time that killed remote shells have to disappear.
 const KILL_LIMIT: Duration = Duration::from_secs(1);

@@ -1,7 +1,8 @@
 //! Roll call of all hosts of a job, which their agents answer; stacks come later. Sans-IO.
 
 use super::inquiry::Inquiry;
-use crate::roll::{Standing, add_stacks};
+use crate::messages::Standing;
+use crate::roll::add_stacks;
 use std::time::Duration;
 use weft_wire::Rank;
 

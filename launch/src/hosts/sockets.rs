@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use nix::net::if_::if_nametoindex;
 use weft_udp::{group_of, join};
 
-use crate::crew::{Bound, bind_socket, bind_sockets};
+use crate::access::{Bound, bind_socket, bind_sockets};
 use crate::messages::hosts::Begin;
 
 /// Ports that the system gives to nobody by itself, for sockets that must have the same on every

@@ -6,12 +6,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::PollFlags;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, read, retry_on_intr, write};
 
-use crate::messages::BadMessage;
-use crate::messages::hosts::HOST_MESSAGE_BYTES_MAX;
-use crate::wait::wait_for;
+use crate::messages::{BadMessage, HOST_MESSAGE_BYTES_MAX};
+use crate::wait::{make_nonblocking, wait_for};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -166,12 +164,6 @@ impl Stream {
         self.from = None;
         self.queue.clear();
     }
-}
-
-/// Makes reading or writing return at once.
-pub(crate) fn make_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
-    let flags = fcntl_getfl(descriptor)?;
-    Ok(fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
 }
 
 #[cfg(test)]

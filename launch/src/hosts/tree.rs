@@ -55,7 +55,7 @@ pub(crate) fn branches(root: u16, hosts: &[Below]) -> Vec<Vec<Below>> {
     branches
 }
 
-const _: () = assert!(LAUNCHER as usize >= crate::messages::hosts::HOSTS_MAX);
+const _: () = assert!(LAUNCHER as usize >= crate::messages::HOSTS_MAX);
 const _: () = assert!(LAUNCHER.wrapping_add(1) == 0, "after the launcher comes host 0");
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Roll calls of jobs as bytes.
 
 use super::*;
+use crate::messages::Doing;
 use crate::messages::tests::{check_foreign, check_whole};
-use crate::roll::Doing;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use weft_link::status::Awaited;

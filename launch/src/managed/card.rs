@@ -1,38 +1,22 @@
 //! Card of a rank: what it tells others about itself. All others need the [facts](super::facts) on
 //! it.
 
-use std::env;
-use std::fmt::Display;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::{Deserialize, Serialize};
 use weft_datagram::seal::Protection;
 
-use crate::crew::{self, Bound};
+use super::environment;
+use crate::access::{self, Bound};
 use crate::hosts::candidates;
-use crate::messages::hosts::Candidate;
 use crate::messages::parts::text;
 use crate::messages::{BadMessage, Message, check_protection, draw_job, ensure};
 use crate::mtu::Mtu;
 use crate::refused::first_refused;
 
-/// The variable that says how long packets between hosts may be.
-const MTU: &str = "WEFT_MTU";
-/// The variable that says by which link ranks are to reach one another.
-const LINK: &str = "WEFT_LINK";
-/// Characters of what it says that are passed on: those of a link are three or four.
-const LINK_CHARS_MAX: usize = 16;
-/// The variable that says whether packets between hosts are encrypted.
-const ENCRYPT: &str = "WEFT_ENCRYPT";
-/// The variable that says whether all bytes of packets between hosts are authenticated.
-const AUTHENTICATE: &str = "WEFT_AUTHENTICATE";
-/// The variable that says by which way long packets go between hosts.
-const BULK: &str = "WEFT_BULK";
-/// The variable that says that the network loses nothing.
-const LOSSLESS: &str = "WEFT_LOSSLESS";
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
 
@@ -99,9 +83,9 @@ impl Card {
             socket: socket.to_owned(),
             cores: own_cores()?,
             address,
-            mtu: mtu(address)?,
-            link: env::var(LINK).unwrap_or_default().chars().take(LINK_CHARS_MAX).collect(),
-            protection: protection()?,
+            mtu: environment::mtu(address)?,
+            link: environment::link(),
+            protection: environment::protection()?,
             job,
             public_key,
             listens: false,
@@ -131,73 +115,6 @@ impl Message for Card {
         ensure(digits && self.cores.len() <= CORES_CHARS_MAX, "list of cores")?;
         self.protection.map_or(Ok(()), check_protection)
     }
-}
-
-/// True if this value of a variable such as `WEFT_ENCRYPT` asks for what it names.
-///
-/// # Errors
-/// Values that it may have instead.
-pub fn is_wanted(value: &str) -> Result<bool, String> {
-    match value {
-        "1" | "true" => Ok(true),
-        "0" | "false" | "" => Ok(false),
-        _ => Err(format!("{value:?} is neither 1, for yes, nor 0")),
-    }
-}
-
-/// True if the environment lets long packets go over TCP. Whoever counts on a network that loses
-/// nothing would not notice what a broken connection loses.
-///
-/// # Errors
-/// Values that the variable may have instead.
-pub(crate) fn wants_tcp() -> io::Result<bool> {
-    let lossless = env::var(LOSSLESS).is_ok_and(|value| is_wanted(&value).unwrap_or(true));
-    match env::var(BULK).as_deref() {
-        Ok("auto" | "tcp" | "") | Err(_) => Ok(!lossless),
-        Ok("datagrams") => Ok(false),
-        Ok(other) => {
-            let what = format!("{BULK}: {other:?} is neither auto nor tcp nor datagrams");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, what))
-        }
-    }
-}
-
-/// Value of a variable, if it is set.
-///
-/// # Errors
-/// The variable's name, and the fault of its value.
-pub(super) fn given<T, E: Display>(
-    variable: &str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> io::Result<Option<T>> {
-    let Ok(value) = env::var(variable) else { return Ok(None) };
-    let wrong = |what| io::Error::new(io::ErrorKind::InvalidInput, format!("{variable}: {what}"));
-    parse(&value).map(Some).map_err(wrong)
-}
-
-/// Protection that the environment asks for, if any; the least if it asks for no encryption.
-fn protection() -> io::Result<Option<Protection>> {
-    let authenticates = given(AUTHENTICATE, is_wanted)?.unwrap_or_default();
-    Ok(match given(ENCRYPT, is_wanted)? {
-        Some(true) => Some(Protection::Encrypted),
-        _ if authenticates => Some(Protection::Tagged),
-        Some(false) => Some(Protection::Headers),
-        None => None,
-    })
-}
-
-/// MTU that the environment gives, or else that of the interface with this address.
-fn mtu(address: Option<SocketAddr>) -> io::Result<Mtu> {
-    if let Some(given) = given(MTU, str::parse)? {
-        return Ok(given);
-    }
-    let Some(address) = address else { return Ok(Mtu::USUAL) };
-    Ok(interface_of(address.ip())?.map_or(Mtu::USUAL, |candidate| candidate.mtu))
-}
-
-/// The interface of this host that has an address.
-pub(super) fn interface_of(address: IpAddr) -> io::Result<Option<Candidate>> {
-    Ok(candidates()?.into_iter().find(|candidate| candidate.address == address))
 }
 
 /// Number of cores that all ranks together may use.
@@ -236,7 +153,7 @@ pub(crate) fn bind_socket(listens: bool) -> Option<Bound> {
     });
     let first = || Some(candidates().ok()?.first()?.address);
     let address = by_route.next().or_else(first)?;
-    crew::bind_socket(address, listens).ok().map(|(bound, _)| bound)
+    access::bind_socket(address, listens).ok().map(|(bound, _)| bound)
 }
 
 #[cfg(test)]

@@ -10,15 +10,14 @@ use std::net::UdpSocket;
 use weft_pmi::Exchange;
 use weft_wire::Rank;
 
-use super::ethernet::{Talk, by_environment, holders, round};
+use super::environment::by_environment;
+use super::error::{ManagedError, MeetError};
 use super::facts::Facts;
-use super::meet::MeetError;
+use super::holders::{Talk, holders, round};
 use super::record::Record;
 use crate::hosts::probe::UdpProbe;
 use crate::hosts::reached::{Findings, judge};
-use crate::member::JoinError;
-use crate::messages::hosts::HOSTS_MAX;
-use crate::messages::{BadMessage, Network};
+use crate::messages::{BadMessage, HOSTS_MAX, Network};
 
 /// Key of what hosts have found.
 const KEY: &str = "reached";
@@ -35,7 +34,7 @@ pub(super) fn check(
     network: &Network,
     socket: &UdpSocket,
     exchange: &mut dyn Exchange,
-) -> Result<(), JoinError> {
+) -> Result<(), ManagedError> {
     let holders = holders(&network.hosts);
     if holders.len() > HOSTS_MAX {
         return Ok(());
@@ -61,7 +60,7 @@ fn greet(
     probe: io::Result<UdpProbe>,
     exchange: &mut dyn Exchange,
     holders: &[Rank],
-) -> Result<Vec<Record>, JoinError> {
+) -> Result<Vec<Record>, ManagedError> {
     match probe.and_then(Talk::begin) {
         Ok(talk) => {
             let record = Record::Reached(talk.probe().reached());
@@ -76,7 +75,7 @@ fn conclude(
     network: &Network,
     holders: &[Rank],
     records: &[Record],
-) -> Result<(), JoinError> {
+) -> Result<(), ManagedError> {
     let mut all = Vec::new();
     for (holder, record) in holders.iter().zip(records) {
         let name = &*facts[holder.index()].node;

@@ -11,27 +11,24 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::thread;
 use std::time::Instant;
 
-use rustix::event::PollFlags;
-use rustix::pipe::{PipeFlags, pipe_with};
 use weft_pmi::Exchange;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 
-use super::card;
+use super::environment::by_environment;
+use super::error::{LIMIT, ManagedError, MeetError};
 use super::facts::Facts;
-use super::meet::{LIMIT, MeetError, Peer, ToPeer};
+use super::holders::{Talk, holders, round};
+use super::meet::{Peer, ToPeer};
 use super::record::Record;
-use crate::hosts::FarLink;
+use crate::error::LaunchError;
+use crate::hosts::addresses::interface_of;
 use crate::hosts::ethernet::{Attachment, Purpose};
-use crate::hosts::pace::{COPIED_FROM, MEETING_LIMIT, Pace, Probe};
-use crate::member::JoinError;
-use crate::messages::hosts::HOSTS_MAX;
-use crate::messages::{BadMessage, Ethernet, Message as _, Network};
-use crate::spec::LaunchError;
-use crate::wait::{Waited, wait_for};
+use crate::hosts::pace::COPIED_FROM;
+use crate::messages::hosts::FarLink;
+use crate::messages::{BadMessage, Ethernet, HOSTS_MAX, Message as _, Network};
 
 /// State of an attempt, which all ranks know.
 pub(super) struct Attempt<'a> {
@@ -71,7 +68,7 @@ pub(super) struct Way {
 pub(super) fn agree(
     attempt: &Attempt<'_>,
     exchange: &mut dyn Exchange,
-) -> Result<Option<Agreed>, JoinError> {
+) -> Result<Option<Agreed>, ManagedError> {
     let agreed = match attempt.run(exchange) {
         Ok(agreed) => Ok(agreed),
         Err(Obstacle::Known(why)) => Err(why),
@@ -98,10 +95,10 @@ enum Obstacle {
     /// All know it, and may go by UDP.
     Known(String),
     /// This rank cannot go on.
-    Failed(JoinError),
+    Failed(ManagedError),
 }
 
-impl<E: Into<JoinError>> From<E> for Obstacle {
+impl<E: Into<ManagedError>> From<E> for Obstacle {
     fn from(error: E) -> Self {
         Obstacle::Failed(error.into())
     }
@@ -176,7 +173,7 @@ impl Attempt<'_> {
     /// Takes the interface of this host.
     fn attach(&self) -> (Option<Attachment>, Record) {
         let address = self.network.addresses[self.own.index()].ip();
-        let interface = match card::interface_of(address) {
+        let interface = match interface_of(address) {
             Ok(Some(candidate)) => candidate.interface,
             Ok(None) => return (None, Record::Without(format!("no interface has {address}"))),
             Err(error) => return (None, Record::Without(error.to_string())),
@@ -273,46 +270,13 @@ impl Attempt<'_> {
     }
 }
 
-/// Errors name the options of `weft run`; here the environment says the same, or nothing does.
-pub(super) fn by_environment(advice: &str) -> String {
-    advice
-        .replace("--link ", "WEFT_LINK=")
-        .replace("--mtu", "WEFT_MTU")
-        .replace(", or name another network with --interface", "")
-}
-
-/// The first rank of each host, by host.
-pub(super) fn holders(hosts: &[u16]) -> Vec<Rank> {
-    let count = hosts.iter().max().map_or(0, |last| last + 1);
-    let first = |host| hosts.iter().position(|other| *other == host);
-    (0..count).filter_map(first).map(|rank| Rank(rank as u16)).collect()
-}
-
-/// Holders say something, and all ranks hear it, by host.
-pub(super) fn round(
-    exchange: &mut dyn Exchange,
-    key: &str,
-    own: Option<&Record>,
-    holders: &[Rank],
-) -> Result<Vec<Record>, JoinError> {
-    if let Some(record) = own {
-        exchange.put(key, &record.emit())?;
-    }
-    exchange.fence()?;
-    let record = |holder: &Rank| {
-        let bytes = exchange.get(holder.0.into(), key)?;
-        Ok(Record::parse(&bytes).map_err(MeetError::from)?)
-    };
-    holders.iter().map(record).collect()
-}
-
 /// Greets the other hosts, and says which it has met; answers them until all have said that.
 fn greet(
     attachment: &mut Attachment,
     interfaces: &[MacAddress],
     exchange: &mut dyn Exchange,
     holders: &[Rank],
-) -> Result<Vec<Record>, JoinError> {
+) -> Result<Vec<Record>, ManagedError> {
     const KEY: &str = "met";
     let met = attachment.greet(interfaces.to_vec()).and_then(Talk::begin);
     let talk = match met {
@@ -321,7 +285,7 @@ fn greet(
             return round(exchange, KEY, Some(&Record::Without(error.to_string())), holders);
         }
     };
-    let (missed, uncopied) = (talk.probe.missed(), talk.probe.uncopied());
+    let (missed, uncopied) = (talk.probe().missed(), talk.probe().uncopied());
     let record = Record::Met { missed: missed.collect(), uncopied: uncopied.collect() };
     talk.answer_during(|| round(exchange, KEY, Some(&record), holders))
 }
@@ -336,62 +300,6 @@ fn open(
     match attachment.keepers() {
         Ok(keepers) => (Some(Ports { of_ranks, keepers }), Record::Ready),
         Err(error) => (None, Record::Without(error.to_string())),
-    }
-}
-
-/// Greetings between this host and the others.
-pub(super) struct Talk<P> {
-    probe: P,
-    pace: Pace,
-}
-
-impl<P: Probe + Send> Talk<P> {
-    /// Asks the others until all have answered, or the time is over.
-    pub fn begin(probe: P) -> io::Result<Self> {
-        let mut talk = Talk { probe, pace: Pace::new(MEETING_LIMIT) };
-        while !talk.pace.is_over(talk.probe.progress()) {
-            talk.step(false, None)?;
-        }
-        Ok(talk)
-    }
-
-    /// The probe, and what it has found.
-    pub fn probe(&self) -> &P {
-        &self.probe
-    }
-
-    /// Answers the others while `body` runs, which may block.
-    pub fn answer_during<T>(
-        self,
-        body: impl FnOnce() -> Result<T, JoinError>,
-    ) -> Result<T, JoinError> {
-        let (until, done) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-        thread::scope(|scope| {
-            let answer = move || self.answer(&until);
-            thread::Builder::new().name("weft-greeting".into()).spawn_scoped(scope, answer)?;
-            let outcome = body();
-            drop(done);
-            outcome
-        })
-    }
-
-    /// Answers until the other end of `until` is closed.
-    fn answer(mut self, until: &OwnedFd) {
-        while let Ok(false) = self.step(true, Some(until)) {}
-    }
-
-    /// Waits for something to do, and does it. Says whether it is to end.
-    fn step(&mut self, told: bool, until: Option<&OwnedFd>) -> io::Result<bool> {
-        let progress = self.probe.progress();
-        if self.pace.asks_now(progress) {
-            self.probe.ask();
-        }
-        let mut sources: Vec<Waited<'_, bool>> =
-            vec![(false, self.probe.arrivals(), PollFlags::IN)];
-        sources.extend(until.map(|until| (true, until.as_fd(), PollFlags::IN)));
-        let ready = wait_for(&sources, self.pace.wait(progress, told))?;
-        self.probe.take_in();
-        Ok(ready.contains(&true))
     }
 }
 

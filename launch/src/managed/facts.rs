@@ -17,8 +17,7 @@ use weft_pmi::Exchange;
 use weft_wire::Rank;
 
 use super::card::Card;
-use super::meet::MeetError;
-use crate::member::JoinError;
+use super::error::{ManagedError, MeetError};
 use crate::messages::parts::text;
 use crate::messages::{BadMessage, Message, at_most, check_protection};
 use crate::mtu::Mtu;
@@ -112,7 +111,7 @@ pub(super) fn publish(
     (own, ranks): (Rank, u16),
     card: &Card,
     exchange: &mut dyn Exchange,
-) -> Result<Cards, JoinError> {
+) -> Result<Cards, ManagedError> {
     exchange.put(CARD, &card.emit())?;
     exchange.fence()?;
     let mut cards = Cards::from([(own, card.clone())]);
@@ -135,7 +134,7 @@ pub(super) fn gather(
     ranks: u16,
     cards: &mut Cards,
     exchange: &mut dyn Exchange,
-) -> Result<Vec<Facts>, JoinError> {
+) -> Result<Vec<Facts>, ManagedError> {
     let mut facts = Vec::new();
     for first in (0..ranks).step_by(GROUP.into()) {
         let group = exchange.get(first.into(), GROUP_FACTS)?;
@@ -159,7 +158,7 @@ fn fetch(
     cards: &mut Cards,
     ranks: impl IntoIterator<Item = Rank>,
     exchange: &mut dyn Exchange,
-) -> Result<(), JoinError> {
+) -> Result<(), ManagedError> {
     for rank in ranks {
         if let Entry::Vacant(unknown) = cards.entry(rank) {
             let bytes = exchange.get(rank.0.into(), CARD)?;

@@ -4,10 +4,9 @@
 use serde::{Deserialize, Serialize};
 use weft_xdp::MacAddress;
 
-use crate::messages::hosts::HOSTS_MAX;
 use crate::messages::parts::text;
 use crate::messages::reached::Reached;
-use crate::messages::{BadMessage, Message, at_most};
+use crate::messages::{BadMessage, HOSTS_MAX, Message, at_most};
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,9 +19,8 @@ use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
 
+use super::error::{ManagedError, MeetError};
 use super::facts::Cards;
-use super::meet::MeetError;
-use crate::member::JoinError;
 use crate::messages::{BadMessage, Message as _, draw_job};
 
 /// Purpose of the secret of rank 0 and another rank.
@@ -52,7 +51,7 @@ impl OwnKey {
         &self,
         cards: &Cards,
         exchange: &mut dyn Exchange,
-    ) -> Result<Secret, JoinError> {
+    ) -> Result<Secret, ManagedError> {
         let (_, secret) = draw_job()?;
         for to in (1..cards.len() as u16).map(Rank) {
             let mut frame = vec![0; envelope::SIZE + SECRET_BYTES];
@@ -70,7 +69,7 @@ impl OwnKey {
         own: Rank,
         cards: &Cards,
         exchange: &mut dyn Exchange,
-    ) -> Result<Secret, JoinError> {
+    ) -> Result<Secret, ManagedError> {
         let mut frame = Zeroizing::new(exchange.get(0, &key(own))?);
         let opened = self.seals(cards, own, Rank(0))?.open(&mut frame);
         let opened = opened.map_err(|_| MeetError::Secret { rank: own.0 })?;

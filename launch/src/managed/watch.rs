@@ -24,17 +24,18 @@ use weft_link_shm::Supervisor;
 use weft_wire::Rank;
 
 use super::meet::ToPeer;
-use super::{Shared, card::Card, status};
+use super::shared::Shared;
+use super::{card::Card, status};
 use crate::channel::{self, ReceiveError};
 use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job_roll::JobRoll;
 use crate::messages::Message as _;
+use crate::messages::{Doing, RankNow, Snapshot, Standing};
 use crate::outcome::DEADLOCKED;
 use crate::outcome::PEER_LOST;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::recording;
-use crate::roll::{Doing, Standing, WATCHER, deadlocked_for, lines};
-use crate::snapshot::{RankNow, Snapshot};
+use crate::roll::{WATCHER, deadlocked_for, lines, rank_now, standing_of};
 
 /// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
@@ -264,7 +265,7 @@ impl Watch {
         let standing = |(number, (rank, process)): (usize, (Rank, u32))| {
             let process = Pid::from_raw(process.cast_signed())?;
             let has_left = || Standing::outside(rank, Doing::HasLeft);
-            let standing = Standing::of(rank, process, self.supervisor.status_of(number));
+            let standing = standing_of(rank, process, self.supervisor.status_of(number));
             Some(standing.unwrap_or_else(has_left))
         };
         self.ranks_here().into_iter().enumerate().filter_map(standing).collect()
@@ -274,7 +275,7 @@ impl Watch {
     fn snapshot(&self) -> Vec<RankNow> {
         let now = |(number, (rank, process)): (usize, (Rank, u32))| {
             let counts = self.supervisor.counts_of(number);
-            RankNow::of(rank, process, self.supervisor.status_of(number), counts)
+            rank_now(rank, process, self.supervisor.status_of(number), counts)
         };
         self.ranks_here().into_iter().enumerate().filter_map(now).collect()
     }

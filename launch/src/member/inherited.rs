@@ -96,7 +96,7 @@ fn take_socket(number: RawFd, inode: u64) -> Result<OwnedFd, InheritError> {
 ///
 /// Left undone in a process that has several threads already: there the program that a rank starts
 /// finds the socket closed, and says so.
-pub(crate) fn mark_taken() -> io::Result<()> {
+pub(super) fn mark_taken() -> io::Result<()> {
     if !is_single_threaded()? {
         return Ok(());
     }

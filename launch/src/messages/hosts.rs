@@ -7,31 +7,35 @@ use serde::{Deserialize, Serialize};
 use weft_wire::Rank;
 use weft_xdp::MacAddress;
 
-use super::network::RANKS_MAX;
-use super::parts::{self, text};
+use super::bounds::{CANDIDATES_MAX, HOST_MESSAGE_BYTES_MAX, HOSTS_MAX, RANKS_MAX, STACKS_MAX};
+use super::checks::{at_most, check_host, check_rank, ensure};
+use super::ending::Ending;
+use super::event::Event;
+use super::format::{BadMessage, Message};
+use super::parts::{self, check_stack, text};
 use super::reached::Reached;
-use super::{BadMessage, Message, TEXT_BYTES_MAX, at_most, ensure};
-use crate::event::Event;
+use super::snapshot::{RankNow, check_ranks};
+use super::standing::{Standing, check_roll};
 use crate::mtu::Mtu;
-use crate::outcome::Ending;
-use crate::output::Kind;
-use crate::roll::{STACKS, Standing};
-use crate::snapshot::RankNow;
 
 mod begin;
 mod far;
+mod remote_shell;
 mod subtree;
 
 pub use begin::{Begin, command_fits};
 pub use far::{FarLink, InterfaceState};
-pub use subtree::{Below, Subtree};
+pub use remote_shell::RemoteShell;
+pub use subtree::{Below, Subtree, is_host_name};
 
-/// Bytes of the longest message, without its length: enough for what a command line can be.
-pub const HOST_MESSAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// The most hosts of a job.
-pub const HOSTS_MAX: usize = 256;
-/// The most addresses of a host that are looked at.
-pub const CANDIDATES_MAX: usize = 64;
+/// Standard stream that a rank writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StandardStream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
 
 /// An address of a host: by which interface, and how many of its bits are the network's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,7 +145,7 @@ pub enum FromAgent {
     /// Event of the ranks here.
     Event(Event),
     /// Output of a rank.
-    Output(Rank, Kind, #[serde(with = "parts::bytes")] Vec<u8>),
+    Output(Rank, StandardStream, #[serde(with = "parts::bytes")] Vec<u8>),
     /// Rank 0 has taken what it was given to read.
     InputTaken,
     /// Standing of the ranks here, with the number of the roll call.
@@ -173,7 +177,10 @@ impl Message for ToAgent {
                 at_most(interfaces, HOSTS_MAX)
             }
             ToAgent::Welcome(rank) | ToAgent::Signal(rank, _) => check_rank(*rank),
-            ToAgent::Loss(rank, ending) => check_ending(*rank, *ending),
+            ToAgent::Loss(rank, ending) => {
+                check_rank(*rank)?;
+                ending.check()
+            }
             ToAgent::Subtree(subtree) => subtree.check(),
             ToAgent::For(host, _) => check_host(*host),
             ToAgent::Go { .. } | ToAgent::Taken(_) | ToAgent::Input(_) => Ok(()),
@@ -204,19 +211,22 @@ impl Message for FromAgent {
             }
             FromAgent::Event(Event::Ended(endings)) => {
                 at_most(endings, RANKS_MAX.into())?;
-                endings.iter().try_for_each(|(rank, ending)| check_ending(*rank, *ending))
+                endings.iter().try_for_each(|(rank, ending)| {
+                    check_rank(*rank)?;
+                    ending.check()
+                })
             }
             FromAgent::Event(event) => event.ranks().into_iter().try_for_each(check_rank),
             FromAgent::Output(rank, ..) => check_rank(*rank),
             FromAgent::Roll(_, all) => check_roll(all),
             FromAgent::Stacks(_, stacks) => {
-                at_most(stacks, STACKS)?;
+                at_most(stacks, STACKS_MAX)?;
                 stacks.iter().try_for_each(|(rank, stack)| {
                     check_rank(*rank)?;
                     check_stack(stack)
                 })
             }
-            FromAgent::Seen(_, ranks) => check_look(ranks),
+            FromAgent::Seen(_, ranks) => check_ranks(ranks),
             FromAgent::From(host, _) => check_host(*host),
             FromAgent::Lost(hosts, _) => {
                 at_most(hosts, HOSTS_MAX)?;
@@ -232,53 +242,6 @@ impl Candidate {
         let most = if self.address.is_ipv4() { 32 } else { 128 };
         ensure(self.prefix_bits <= most, "prefix")
     }
-}
-
-fn check_host(host: u16) -> Result<(), BadMessage> {
-    ensure(usize::from(host) < HOSTS_MAX, "host")
-}
-
-fn check_rank(rank: Rank) -> Result<(), BadMessage> {
-    ensure(rank.0 < RANKS_MAX, "rank")
-}
-
-/// Checks that the system gives such an ending: a status or signal outside would end in another's
-/// number.
-fn check_ending(rank: Rank, ending: Ending) -> Result<(), BadMessage> {
-    check_rank(rank)?;
-    let is_given = match ending {
-        Ending::Exited(status) => (0..=255).contains(&status),
-        Ending::Killed(signal) => (1..=127).contains(&signal),
-        Ending::OutOfMemory => true,
-    };
-    ensure(is_given, "ending")
-}
-
-fn check_stack(stack: &str) -> Result<(), BadMessage> {
-    ensure(stack.len() <= TEXT_BYTES_MAX, "stack")
-}
-
-/// Checks the standings of ranks, of which a few have stacks.
-pub(crate) fn check_roll(all: &[Standing]) -> Result<(), BadMessage> {
-    at_most(all, RANKS_MAX.into())?;
-    all.iter().try_for_each(|standing| check_rank(standing.rank))?;
-    let stacks: Vec<_> = all.iter().filter_map(|standing| standing.stack.as_deref()).collect();
-    at_most(&stacks, STACKS)?;
-    stacks.into_iter().try_for_each(check_stack)
-}
-
-/// True if this is a number, and not negative.
-pub(crate) fn is_time(seconds: f64) -> bool {
-    seconds.is_finite() && seconds.is_sign_positive()
-}
-
-/// Checks ranks as they are now.
-pub(crate) fn check_look(ranks: &[RankNow]) -> Result<(), BadMessage> {
-    at_most(ranks, RANKS_MAX.into())?;
-    ranks.iter().try_for_each(|now| {
-        check_rank(Rank(now.rank))?;
-        ensure(now.since.is_none_or(is_time) && is_time(now.processor_seconds), "time")
-    })
 }
 
 #[cfg(test)]

@@ -10,13 +10,11 @@ use weft_wire::Rank;
 use weft_xdp::{MacAddress, PortPlan};
 use zeroize::Zeroizing;
 
-use super::hosts::HOSTS_MAX;
+use super::bounds::{HOSTS_MAX, RANKS_MAX};
+use super::checks::{at_most, check_protection, ensure};
+use super::format::BadMessage;
 use super::parts;
-use super::{BadMessage, at_most, ensure};
 use crate::mtu::Mtu;
-
-/// The most ranks of a job that spans hosts.
-pub const RANKS_MAX: u16 = 1024;
 
 /// The number and the secret of a new job, from the system's randomness.
 pub(crate) fn draw_job() -> io::Result<(u32, Secret)> {
@@ -69,11 +67,6 @@ impl Ethernet {
         at_most(&self.interfaces, HOSTS_MAX)?;
         ensure(self.port.is_sound(), "port")
     }
-}
-
-/// Checks that a job may have this protection: one is of a link's own datagrams only.
-pub(crate) fn check_protection(protection: Protection) -> Result<(), BadMessage> {
-    ensure(protection != Protection::Datagrams, "protection")
 }
 
 impl Network {

@@ -7,7 +7,10 @@ use weft_datagram::seal::Secret;
 use weft_link::status::Awaited;
 use weft_wire::Rank;
 
-use super::{Options, TEXT_BYTES_MAX, check_options, cut};
+use super::bounds::{TEXT_BYTES_MAX, cut};
+use super::checks::ensure;
+use super::format::BadMessage;
+use super::options::{Options, check_options};
 
 /// Texts: cut when they are written to what is taken when they are read.
 pub(crate) mod text {
@@ -107,4 +110,9 @@ pub(crate) fn cut_stacks<S: Serializer>(
     to: S,
 ) -> Result<S::Ok, S::Error> {
     to.collect_seq(stacks.iter().map(|(rank, stack)| (rank, cut(stack))))
+}
+
+/// Checks the length of a stack.
+pub(crate) fn check_stack(stack: &str) -> Result<(), BadMessage> {
+    ensure(stack.len() <= TEXT_BYTES_MAX, "stack")
 }

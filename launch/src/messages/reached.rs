@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::hosts::HOSTS_MAX;
-use super::{BadMessage, at_most};
+use super::bounds::HOSTS_MAX;
+use super::checks::at_most;
+use super::format::BadMessage;
 
 /// Findings of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 //! one of them is; a rank that anyone can end the wait of, if all others are. The largest set of
 //! ranks that is so by itself is a deadlock: each waits for something that only they could do.
 
-use super::{Doing, Standing};
+use crate::messages::{Doing, Standing};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_link::status::{Awaited, Meeting, Whom};
 use weft_wire::Rank;

@@ -3,12 +3,9 @@
 //! They are taken at once, while ranks are where they were, and get their names later, which may
 //! take long.
 
-use super::Standing;
+use crate::messages::{STACKS_MAX, Standing};
 use std::collections::BTreeSet;
 use weft_wire::Rank;
-
-/// Stacks that are taken at most: each takes some time.
-pub(crate) const STACKS: usize = 8;
 
 /// Function that takes the stacks of the threads of these numbers, which stop for a moment.
 pub type StacksOf = fn(&[u32]) -> Naming;
@@ -29,7 +26,7 @@ impl TakenStacks {
     pub fn of(all: &[Standing], stacks_of: StacksOf) -> Self {
         let known = all.iter().filter(|standing| standing.stack.is_some());
         let mut seen: BTreeSet<_> = known.map(|standing| &standing.doing).collect();
-        let room = STACKS.saturating_sub(seen.len());
+        let room = STACKS_MAX.saturating_sub(seen.len());
         let here = all.iter().filter_map(|standing| Some((standing, standing.thread?)));
         let first = here.filter(|(standing, _)| seen.insert(&standing.doing)).take(room);
         let (ranks, threads): (_, Vec<_>) =
@@ -51,7 +48,7 @@ pub(crate) fn add_stacks(all: &mut [Standing], stacks: Vec<(Rank, String)>) {
         let Some(at) = all.iter().position(|standing| standing.rank == rank) else { continue };
         let mut known = all.iter().filter(|standing| standing.stack.is_some());
         let is_known = known.any(|standing| standing.doing == all[at].doing);
-        let has_room = all.iter().filter(|standing| standing.stack.is_some()).count() < STACKS;
+        let has_room = all.iter().filter(|standing| standing.stack.is_some()).count() < STACKS_MAX;
         if has_room && !is_known {
             all[at].stack = Some(stack);
         }

@@ -1,7 +1,10 @@
 //! Lines of roll calls.
 
 use super::*;
-use weft_link::status::{Meeting, Whom};
+use crate::messages::{Doing, Standing};
+use std::time::Duration;
+use weft_link::status::{Awaited, Meeting, Whom};
+use weft_wire::Rank;
 
 /// A rank that has waited for so many tenths of a second, for this.
 pub(super) fn waits(rank: u16, what: &str, whom: Whom, tenths: u64) -> Standing {
@@ -37,61 +40,6 @@ fn each_group_has_a_line_and_the_fewest_come_first() {
     ];
     let said = lines(&all, 9);
     assert_eq!(said[said.len() - groups.len()..], groups);
-}
-
-#[test]
-fn a_program_may_have_any_name() {
-    assert_eq!(state_of("17 (a) S (b) R 1 17"), Some('R'));
-    assert_eq!(state_of("17 (a"), None);
-}
-
-#[test]
-fn a_process_that_is_not_there_does_nothing() {
-    let own = rustix::process::getpid();
-    assert_eq!(Standing::of(Rank(0), own, None).map(|standing| standing.since), Some(None));
-    let none = Pid::from_raw(i32::MAX).unwrap();
-    assert_eq!(Standing::of(Rank(0), none, None), None);
-}
-
-#[test]
-fn a_thread_that_sleeps_for_a_time_is_known() {
-    let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-    let process = Pid::from_child(&child);
-    let main = child.id();
-    let until = std::time::Instant::now() + Duration::from_secs(60);
-    let naps = || threads_of(process).is_some_and(|threads| threads.get(&main) == Some(&NAPS));
-    let seen = std::iter::repeat_with(naps).take_while(|_| std::time::Instant::now() < until);
-    let seen = seen.inspect(|_| std::thread::yield_now()).any(|naps| naps);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(seen);
-}
-
-#[test]
-fn who_looks_no_more_waits_no_more() {
-    let own = rustix::process::getpid();
-    let thread = rustix::thread::gettid().as_raw_pid().cast_unsigned();
-    let of = |polls, looked| {
-        let status = Status {
-            begun: 0,
-            since: Duration::from_secs(5),
-            thread,
-            looked: Duration::from_millis(looked),
-            polls,
-            awaited: Some(Awaited::of_unknown("a message")),
-        };
-        Standing::of(Rank(0), own, Some(status)).unwrap()
-    };
-    let waits = Doing::Waits(Awaited::of_unknown("a message"));
-    assert_eq!((of(false, 0).doing, of(true, 199).doing), (waits.clone(), waits.clone()));
-    let away = of(true, 200);
-    assert!(matches!(away.doing, Doing::Computes | Doing::Sleeps), "{away:?}");
-    assert_eq!(away.since, Some(AWAY));
-    // That it sleeps between two looks says nothing.
-    assert!(!of(true, 1).is_asleep);
-    // Who is woken waits still, but a handler keeps it.
-    let kept = of(false, 200);
-    assert_eq!((kept.doing, kept.is_busy), (waits, true));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Verdicts of a roll call, the most certain first: deadlocks, collectives that are called
 //! differently, and the ranks that keep others.
 
+use super::clauses::{groups, line, names};
 use super::graph::{Graph, Meetings, Ranks};
-use super::{Doing, Standing, groups, line, names};
+use crate::messages::{Doing, Standing};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use weft_link::status::Whom;

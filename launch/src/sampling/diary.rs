@@ -1,10 +1,29 @@
 //! Looks at one rank, as events of a trace. Sans-IO.
 
-use super::Wait;
+use crate::roll::AWAY;
 use weft_link::gauge::Counts;
+use weft_link::status::{Awaited, Status};
 use weft_trace::event::{COUNTERS, Words, text_parts};
 use weft_trace::{Event, Named, What};
 use weft_wire::Rank;
+
+/// Wait of a rank, as a look sees it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Wait {
+    /// Time at which it began, by which one is told from the next.
+    pub begun: u64,
+    pub polls: bool,
+    pub awaited: Awaited,
+}
+
+impl Wait {
+    /// The wait of a rank with this status, if it waits.
+    pub fn of(status: Status) -> Option<Self> {
+        let is_away = status.polls && status.looked >= AWAY;
+        let Status { begun, polls, awaited, .. } = status;
+        Some(Wait { begun, polls, awaited: awaited.filter(|_| !is_away)? })
+    }
+}
 
 /// Events of a rank that is looked at.
 #[derive(Debug, Default)]

@@ -176,6 +176,19 @@ impl Running {
         }
     }
 
+    /// Asserts that the job stops with all its ranks when it is told to, goes on after that, and
+    /// ends by a signal.
+    pub fn assert_goes_on_after_a_stop(mut self) {
+        self.signal(Signal::TSTP);
+        self.wait_until_stopped();
+        self.wait_until_ranks_stopped();
+        self.signal(Signal::CONT);
+        self.signal(Signal::TERM);
+        let (status, err) = self.wait();
+        assert_eq!(status, 128 + 15, "{err}");
+        self.assert_ranks_gone();
+    }
+
     /// Asserts that every rank that has named itself has ended already.
     pub fn assert_ranks_gone(&self) {
         assert!(self.ranks.iter().all(|(_, rank)| has_ended(rank, 0)));

@@ -176,14 +176,8 @@ fn a_wish_to_stop_reaches_every_host() {
 #[test]
 fn a_stopped_job_goes_on_when_it_is_told_to() {
     let Some(cluster) = cluster(2) else { return };
-    let mut job = Running::start_command(&mut launcher(&cluster, "--hosts a:1,b:1 spin"), 2);
-    job.signal(Signal::TSTP);
-    job.wait_until_stopped();
-    job.wait_until_ranks_stopped();
-    job.signal(Signal::CONT);
-    job.signal(Signal::TERM);
-    assert_eq!(job.wait().0, 128 + 15);
-    job.assert_ranks_gone();
+    let job = Running::start_command(&mut launcher(&cluster, "--hosts a:1,b:1 spin"), 2);
+    job.assert_goes_on_after_a_stop();
 }
 
 #[test]

@@ -39,14 +39,7 @@ fn other_signals_are_passed_on() {
 
 #[test]
 fn a_stopped_job_goes_on_when_it_is_told_to() {
-    let mut job = Running::start("-n 2 spin", 2);
-    job.signal(Signal::TSTP);
-    job.wait_until_stopped();
-    job.wait_until_ranks_stopped();
-    job.signal(Signal::CONT);
-    job.signal(Signal::TERM);
-    assert_eq!(job.wait().0, 128 + 15);
-    job.assert_ranks_gone();
+    Running::start("-n 2 spin", 2).assert_goes_on_after_a_stop();
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn start(cluster: &Cluster, words: &str) -> (Running, Agents, i32) {
 #[test]
 fn forty_hosts_and_nobody_has_more_than_four_connections() {
     let Some(cluster) = cluster(HOSTS) else { return };
-    let (mut job, agents, process) = start(&cluster, "spin");
+    let (job, agents, process) = start(&cluster, "spin");
     let direct = agents.below(process);
     assert_eq!(direct.len(), FAN_OUT);
     let mut depths = [0; 4];
@@ -62,14 +62,7 @@ fn forty_hosts_and_nobody_has_more_than_four_connections() {
         step = step.into_iter().flat_map(|agent| agents.below(agent)).collect();
     }
     assert_eq!(depths, [4, 12, 24, 0]);
-    job.signal(Signal::TSTP);
-    job.wait_until_stopped();
-    job.wait_until_ranks_stopped();
-    job.signal(Signal::CONT);
-    job.signal(Signal::TERM);
-    let (status, err) = job.wait();
-    assert_eq!(status, 128 + 15, "{err}");
-    job.assert_ranks_gone();
+    job.assert_goes_on_after_a_stop();
     agents.wait_until_gone();
     all_output_arrives_and_rank_0_reads(&cluster);
 }

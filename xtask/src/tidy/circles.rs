@@ -29,8 +29,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("bindings/libfabric, all circles", 30),
         ("cli", 12),
         ("endpoint", 23),
-        ("launch", 24),
-        ("launch, all circles", 45),
         ("messaging", 23),
         ("protocol", 17),
         ("systems/events", 4),

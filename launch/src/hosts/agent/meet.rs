@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::error::AgentError;
 use super::uplink::Uplink;
-use super::{AgentError, out_of_order};
 use crate::hosts::ethernet::EthernetProbe;
 use crate::hosts::pace::{Pace, Probe, Progress};
 use crate::hosts::probe::UdpProbe;
@@ -52,7 +52,7 @@ impl Meet {
                 Some(ToAgent::Go { over_ethernet, copied, bulk }) if told => {
                     return Ok(Agreed { over_ethernet, copied, bulk });
                 }
-                Some(_) => return Err(out_of_order()),
+                Some(_) => return Err(AgentError::out_of_order()),
             }
         }
     }

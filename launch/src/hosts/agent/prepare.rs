@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use weft_xdp::XdpError;
 
-use super::AgentError;
+use super::error::AgentError;
+use crate::error::{LaunchError, advice};
 use crate::hosts::ethernet::{Attachment, Purpose};
 use crate::hosts::sockets::Sockets;
 use crate::messages::hosts::{Begin, FarLink, InterfaceState};
 use crate::program::{find_program, own_directory};
-use crate::spec::{Binding, JobSpec, LaunchError, advice};
+use crate::spec::{Binding, JobSpec};
 
 /// State of a host before any rank is started.
 pub(super) struct Prepared {

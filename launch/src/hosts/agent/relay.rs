@@ -12,13 +12,13 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::AgentError;
+use super::error::AgentError;
 use super::uplink::Uplink;
 use crate::clock::Clock;
 use crate::hosts::branches::{Branches, Heard, Limits, Source as Below};
+use crate::hosts::liveness::{BEAT, LAUNCHER_SILENCE, LOOK};
 use crate::hosts::remote::Means;
 use crate::hosts::stream::Stream;
-use crate::hosts::{BEAT, LAUNCHER_SILENCE, LOOK};
 use crate::messages::hosts::{FromAgent, Subtree, ToAgent};
 use crate::wait::{Waited, wait_for};
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-use super::AgentError;
+use super::error::AgentError;
 use crate::clock::Clock;
-use crate::hosts::BEAT;
+use crate::hosts::liveness::BEAT;
 use crate::hosts::stream::Stream;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};

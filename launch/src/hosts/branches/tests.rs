@@ -8,10 +8,10 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use weft_wire::Rank;
 
 use crate::clock::Clock;
-use crate::event::Event;
-use crate::hosts::layout::RemoteShell;
-use crate::hosts::{HOST_SILENCE, HostsSpec};
-use crate::messages::hosts::FromAgent;
+use crate::hosts::HostsSpec;
+use crate::messages::Event;
+use crate::messages::hosts::{FromAgent, RemoteShell};
+use crate::spec::HOST_SILENCE;
 use crate::wait::wait_for;
 
 const LIMITS: Limits = Limits { silence: HOST_SILENCE, end: END_LIMIT };

@@ -7,10 +7,9 @@ use weft_link_shm::Settings;
 
 use crate::Mtu;
 use crate::hosts::HostWish;
-use crate::hosts::layout::{
-    Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, RemoteShell,
-};
-use weft_datagram::seal::Protection;
+use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets};
+use crate::messages::hosts::RemoteShell;
+use weft_seal::Protection;
 
 /// A host with one rank whose agent is this script for the shell.
 fn members(agent: &str) -> Members {
@@ -76,7 +75,11 @@ fn an_agent_that_sends_more_output_than_it_may_is_refused() {
     spec.output.directory = Some(directory.path().into());
     let mut conductor = Conductor::new(&spec, started()).unwrap();
     let mut send = || {
-        let piece = FromAgent::Output(Rank(0), crate::output::Kind::Out, vec![b'x'; 16 * 1024]);
+        let piece = FromAgent::Output(
+            Rank(0),
+            crate::messages::hosts::StandardStream::Out,
+            vec![b'x'; 16 * 1024],
+        );
         conductor.heard(0, piece)
     };
     let taken = (0..1000).map_while(|_| send().ok()).count();

@@ -1,7 +1,7 @@
 //! Stacks that come later than what ranks do.
 
 use super::*;
-use crate::roll::Doing;
+use crate::messages::Doing;
 
 const NOW: Duration = Duration::from_secs(5);
 

@@ -39,7 +39,7 @@ fn nobody_else_opens_it() {
     let (_, mut store) = handed_out(&keys, &cards);
     let refused = |key: &OwnKey, own, cards: &Cards, store: &mut Store| {
         let error = key.take(Rank(own), cards, store).unwrap_err();
-        let right = matches!(error, JoinError::Meet(MeetError::Secret { rank }) if rank == own);
+        let right = matches!(error, ManagedError::Meet(MeetError::Secret { rank }) if rank == own);
         assert!(right, "{error}");
     };
     refused(&keys[2], 1, &cards, &mut store);

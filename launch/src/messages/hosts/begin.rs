@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use weft_datagram::seal::{Protection, Secret};
 use weft_link_shm::Settings;
 
-use super::{FarLink, HOST_MESSAGE_BYTES_MAX, RANKS_MAX, check_host};
+use super::far::FarLink;
+use crate::messages::bounds::{HOST_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, RANKS_MAX};
+use crate::messages::checks::{at_most, check_host, check_protection, check_settings, ensure};
+use crate::messages::format::BadMessage;
+use crate::messages::options::{Options, check_options};
 use crate::messages::parts::{self, text};
-use crate::messages::{BadMessage, MESSAGE_BYTES_MAX, Options, at_most, check_options};
-use crate::messages::{check_protection, check_settings, ensure};
 use crate::mtu::Mtu;
 
 /// The most arguments of a program, as far as one message goes.

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HOSTS_MAX, check_host};
-use crate::hosts::RemoteShell;
-use crate::hosts::list::is_host_name;
+use super::remote_shell::RemoteShell;
+use crate::messages::bounds::HOSTS_MAX;
+use crate::messages::checks::{at_most, check_host, ensure};
+use crate::messages::format::BadMessage;
 use crate::messages::parts::text;
-use crate::messages::{BadMessage, at_most, ensure};
 
 /// The most words of a remote shell.
 const WORDS_MAX: usize = 256;
@@ -60,4 +60,10 @@ impl Subtree {
         }
         Ok(())
     }
+}
+
+/// True if this may be the name of a host: an argument of the remote shell, which must not take it
+/// for an option.
+pub fn is_host_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('-') && !name.chars().any(char::is_control)
 }

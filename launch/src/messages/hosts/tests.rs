@@ -1,9 +1,7 @@
 use super::*;
-use crate::hosts::RemoteShell;
-use crate::messages::Options;
 use crate::messages::reached::tests::any_reached;
 use crate::messages::tests::{check_foreign, check_whole};
-use crate::roll::Doing;
+use crate::messages::{Doing, Options, TEXT_BYTES_MAX};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::ffi::OsString;
@@ -192,7 +190,7 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         (".{0,9}", any::<IpAddr>(), 0..=32u8).prop_map(|(interface, address, prefix_bits)| {
             Candidate { interface, address, prefix_bits, mtu: Mtu::MOST }
         });
-    let kind = prop_oneof![Just(Kind::Out), Just(Kind::Err)];
+    let kind = prop_oneof![Just(StandardStream::Out), Just(StandardStream::Err)];
     prop_oneof![
         (any::<u16>(), ".{0,50}", vec(candidate, 0..5))
             .prop_map(|(cores, name, candidates)| FromAgent::Ready { cores, name, candidates }),
@@ -206,7 +204,7 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
             .prop_map(|(rank, kind, bytes)| FromAgent::Output(rank, kind, bytes)),
         (any::<u32>(), vec(any_standing(), 0..9))
             .prop_map(|(number, all)| FromAgent::Roll(number, all)),
-        (any::<u32>(), vec((any_rank(), ".{0,9}"), 0..=STACKS))
+        (any::<u32>(), vec((any_rank(), ".{0,9}"), 0..=STACKS_MAX))
             .prop_map(|(number, stacks)| FromAgent::Stacks(number, stacks)),
         Just(FromAgent::InputTaken),
         Just(FromAgent::Beat),
@@ -257,13 +255,13 @@ fn what_is_out_of_range_is_named() {
     let (cores, name, candidates) = (1, String::new(), vec![candidate([10, 0, 0, 1], 33)]);
     for (message, what) in [
         (FromAgent::Event(Event::Joined(beyond)), "rank"),
-        (FromAgent::Output(beyond, Kind::Out, vec![]), "rank"),
+        (FromAgent::Output(beyond, StandardStream::Out, vec![]), "rank"),
         (ended(beyond, Ending::Exited(0)), "rank"),
         (ended(Rank(0), Ending::Exited(256)), "ending"),
         (ended(Rank(0), Ending::Killed(0)), "ending"),
         (FromAgent::Seen(1, vec![now]), "time"),
-        (FromAgent::Roll(1, vec![standing; STACKS + 1]), "count"),
-        (FromAgent::Stacks(1, vec![(Rank(0), String::new()); STACKS + 1]), "count"),
+        (FromAgent::Roll(1, vec![standing; STACKS_MAX + 1]), "count"),
+        (FromAgent::Stacks(1, vec![(Rank(0), String::new()); STACKS_MAX + 1]), "count"),
         (FromAgent::Started(vec![1; usize::from(RANKS_MAX) + 1]), "count"),
         (FromAgent::From(HOSTS_MAX as u16, vec![]), "host"),
         (FromAgent::Lost(vec![HOSTS_MAX as u16], String::new()), "host"),

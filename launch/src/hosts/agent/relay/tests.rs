@@ -2,7 +2,7 @@ use super::*;
 
 use std::os::fd::OwnedFd;
 
-use crate::hosts::RemoteShell;
+use crate::messages::hosts::RemoteShell;
 use crate::messages::{BadMessage, Message as _};
 
 /// An agent with a host below it whose remote shell runs a script: its own connection, and the

@@ -5,8 +5,8 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use weft_wire::Rank;
 
-use crate::messages::parts::text;
-use crate::outcome::Ending;
+use super::ending::Ending;
+use super::parts::text;
 
 /// Event in a job. Of those that are skipped only the launcher itself learns: they never travel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

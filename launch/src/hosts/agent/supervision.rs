@@ -1,0 +1,357 @@
+//! Ranks of an agent: what they do, say and write goes to the launcher, and what that asks for is
+//! done to them.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::io::{Errno, read, retry_on_intr, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Signal;
+use weft_wire::Rank;
+
+use super::error::AgentError;
+use super::naming::Namings;
+use super::uplink::Uplink;
+use crate::clock::Clock;
+use crate::crew::{Crew, Part, Pipes};
+use crate::hosts::liveness::BEAT;
+use crate::hosts::window::Window;
+use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
+use crate::messages::{BadMessage, Event};
+use crate::output::{LAST_BYTES_MAX, READ_BYTES};
+use crate::recording::{self, Recording};
+use crate::roll::{StacksOf, TakenStacks};
+use crate::signals::Signals;
+use crate::spec::JobSpec;
+use crate::wait::{Waited, make_nonblocking, wait_for};
+
+/// Sources of events, to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Signals,
+    Launcher,
+    ToLauncher,
+    Naming(usize),
+    Channel(Rank),
+    Stream(usize),
+    Input,
+    Exit(Rank),
+}
+
+/// A rank's standard output or standard error.
+struct Pipe {
+    rank: Rank,
+    kind: StandardStream,
+    /// `None` once everybody has closed it.
+    from: Option<OwnedFd>,
+}
+
+/// Standard input of rank 0, if it is here.
+#[derive(Default)]
+struct Input {
+    /// `None` once nothing more comes, or nobody reads.
+    to: Option<OwnedFd>,
+    pending: Vec<u8>,
+}
+
+/// The ranks of an agent, which have been started.
+pub(super) struct Supervision<'a> {
+    uplink: &'a mut Uplink,
+    signals: Signals,
+    crew: Crew<'a>,
+    pipes: Vec<Pipe>,
+    input: Input,
+    window: Window,
+    clock: Clock,
+    beat_at: Duration,
+    finishing: bool,
+    stacks_of: Option<StacksOf>,
+    /// Stacks of ranks here that are to be sent.
+    namings: Namings,
+    /// Part of the job's trace, if that is wanted.
+    recording: Option<Recording>,
+}
+
+impl<'a> Supervision<'a> {
+    /// Starts the ranks.
+    pub fn start(
+        uplink: &'a mut Uplink,
+        signals: Signals,
+        spec: &'a JobSpec,
+        program: PathBuf,
+        part: Part,
+        recording: Option<Recording>,
+    ) -> Result<Self, AgentError> {
+        let first = part.first;
+        let hosts = part.network.as_ref().map_or(1, |(network, _)| network.host_count());
+        let (stdin, to) = match first {
+            0 => pipe_with(PipeFlags::CLOEXEC)
+                .map(|(from, to)| (from, Some(to)))
+                .map_err(io::Error::from)?,
+            _ => (File::open("/dev/null")?.into(), None),
+        };
+        to.as_ref().map(make_nonblocking).transpose()?;
+        let (crew, pipes) = Crew::start(spec, program, part, stdin)?;
+        let pipes = (first..).map(Rank).zip(pipes).flat_map(pipes_of).collect::<Vec<_>>();
+        for pipe in &pipes {
+            pipe.from.as_ref().map(make_nonblocking).transpose()?;
+        }
+        uplink.send(&FromAgent::Started(crew.process_ids().collect()));
+        Ok(Supervision {
+            uplink,
+            signals,
+            crew,
+            pipes,
+            input: Input { to, pending: Vec::new() },
+            window: Window::of_each(hosts),
+            clock: Clock::start(),
+            beat_at: Duration::ZERO,
+            finishing: false,
+            stacks_of: spec.stacks_of,
+            namings: Namings::default(),
+            recording,
+        })
+    }
+
+    /// Watches over the ranks, and does what the launcher asks for, until all is cleaned up.
+    pub fn run(mut self) -> Result<(), AgentError> {
+        let mut done = Ok(());
+        while !self.finishing && done.is_ok() {
+            done = self.step();
+        }
+        self.end_recording();
+        if done.is_err() {
+            // Nobody is left to ask for it: the ranks end, and what they have left behind.
+            self.crew.kill();
+            self.crew.clean_up();
+            return done;
+        }
+        self.finish()
+    }
+
+    /// Waits for something to happen, and passes it on.
+    fn step(&mut self) -> Result<(), AgentError> {
+        let until_beat = self.beat_at.saturating_sub(self.clock.now());
+        let record = self.recording.as_ref().map(|_| recording::EVERY);
+        let sooner = [self.crew.retry_after(), record].into_iter().flatten().min();
+        let timeout = sooner.map_or(until_beat, |sooner| sooner.min(until_beat));
+        let mut ended = Vec::new();
+        for source in wait_for(&self.sources()?, Some(timeout))? {
+            match source {
+                Source::Signals => self.take_signals()?,
+                Source::Launcher => self.uplink.stream.read_some()?,
+                Source::ToLauncher => self.uplink.stream.write_some(),
+                Source::Naming(number) => self.send_stacks(number),
+                Source::Channel(rank) => self.take_messages(rank),
+                Source::Stream(number) => drop(self.pass_on(number)),
+                Source::Input => self.feed(),
+                Source::Exit(rank) => {
+                    self.take_messages(rank);
+                    let ending = self.crew.collect(rank)?;
+                    ended.extend(ending.map(|ending| (rank, ending)));
+                }
+            }
+        }
+        if !ended.is_empty() {
+            self.tell(Event::Ended(ended));
+        }
+        while let Some(message) = self.uplink.take()? {
+            self.obey(message)?;
+        }
+        self.crew.reap();
+        if let Some(recording) = &mut self.recording {
+            recording.take(self.crew.traces(), false);
+        }
+        self.crew.welcome_again();
+        self.beat()
+    }
+
+    fn sources(&self) -> Result<Vec<Waited<'_, Source>>, AgentError> {
+        use PollFlags as For;
+        let from = self.uplink.stream.readable().ok_or(AgentError::Gone)?;
+        let mut all = vec![
+            (Source::Signals, self.signals.waits_for().as_fd(), For::IN),
+            (Source::Launcher, from.as_fd(), For::IN),
+        ];
+        let to = self.uplink.stream.writable().into_iter();
+        all.extend(to.map(|to| (Source::ToLauncher, to.as_fd(), For::OUT)));
+        let namings = self.namings.waits_for();
+        all.extend(namings.map(|(number, done)| (Source::Naming(number), done, For::IN)));
+        let channels = self.crew.channels();
+        all.extend(channels.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
+        if self.window.is_open() {
+            let open = self.pipes.iter().enumerate();
+            let open = open.filter_map(|(number, pipe)| Some((number, pipe.from.as_ref()?)));
+            all.extend(open.map(|(n, from)| (Source::Stream(n), from.as_fd(), For::IN)));
+        }
+        let input = self.input.to.iter().filter(|_| !self.input.pending.is_empty());
+        all.extend(input.map(|to| (Source::Input, to.as_fd(), For::OUT)));
+        let ends = self.crew.exits();
+        all.extend(ends.map(|(rank, exit)| (Source::Exit(rank), exit.as_fd(), For::IN)));
+        Ok(all)
+    }
+
+    /// Ends this host's part of the trace. Of one that is not whole only this host knows.
+    fn end_recording(&mut self) {
+        let Some(mut recording) = self.recording.take() else { return };
+        recording.take(self.crew.traces(), true);
+        recording.finish().complain();
+    }
+
+    /// Whoever ends the agent ends the host's part of the job.
+    fn take_signals(&mut self) -> Result<(), AgentError> {
+        for signal in self.signals.take() {
+            match signal {
+                Signal::TERM | Signal::INT | Signal::HUP | Signal::QUIT => {
+                    return Err(AgentError::Gone);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_messages(&mut self, rank: Rank) {
+        for event in self.crew.take_messages(rank) {
+            self.tell(event);
+        }
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.uplink.send(&FromAgent::Event(event));
+    }
+
+    /// Passes on what a rank has written. Returns whether there was something.
+    fn pass_on(&mut self, number: usize) -> bool {
+        let pipe = &mut self.pipes[number];
+        let Some(from) = &pipe.from else { return false };
+        let mut bytes = vec![0; READ_BYTES];
+        match retry_on_intr(|| read(from, &mut bytes)) {
+            Err(Errno::AGAIN) => false,
+            Ok(0) | Err(_) => {
+                pipe.from = None;
+                false
+            }
+            Ok(count) => {
+                bytes.truncate(count);
+                self.window.sent(count);
+                self.uplink.send(&FromAgent::Output(pipe.rank, pipe.kind, bytes));
+                true
+            }
+        }
+    }
+
+    fn obey(&mut self, order: ToAgent) -> Result<(), AgentError> {
+        match order {
+            ToAgent::Welcome(rank) => self.crew.welcome(self.own(rank)?),
+            ToAgent::Loss(lost, cause) => self.crew.announce_loss(lost, cause),
+            ToAgent::Signal(rank, signal) => self.crew.signal(self.own(rank)?, signal),
+            ToAgent::Taken(count) => self.window.acknowledged(count as usize),
+            ToAgent::Input(bytes) => {
+                if bytes.is_empty() {
+                    self.input.to = None;
+                } else {
+                    self.input.pending = bytes;
+                    self.feed();
+                }
+            }
+            ToAgent::RollCall { number, stacks } => self.answer(number, stacks),
+            ToAgent::Look(number) => {
+                self.uplink.send(&FromAgent::Seen(number, self.crew.snapshot()));
+            }
+            ToAgent::Finish => self.finishing = true,
+            ToAgent::Begin(_)
+            | ToAgent::Meet { .. }
+            | ToAgent::Go { .. }
+            | ToAgent::Beat
+            | ToAgent::Pause
+            | ToAgent::Subtree(_)
+            | ToAgent::For(..)
+            | ToAgent::ForAll(_) => return Err(AgentError::out_of_order()),
+        }
+        Ok(())
+    }
+
+    /// Says what the ranks here do. Stacks are taken before anything else is obeyed, such as a
+    /// signal for the ranks, and sent when they have names.
+    fn answer(&mut self, number: u32, stacks: bool) {
+        let standings = self.crew.roll_call();
+        self.uplink.send(&FromAgent::Roll(number, standings.clone()));
+        let Some(stacks_of) = self.stacks_of.filter(|_| stacks && self.namings.has_room()) else {
+            return self.uplink.send(&FromAgent::Stacks(number, Vec::new()));
+        };
+        if self.namings.begin(number, TakenStacks::of(&standings, stacks_of)).is_err() {
+            self.uplink.send(&FromAgent::Stacks(number, Vec::new()));
+        }
+    }
+
+    fn send_stacks(&mut self, naming: usize) {
+        let (number, stacks) = self.namings.take(naming);
+        self.uplink.send(&FromAgent::Stacks(number, stacks));
+    }
+
+    fn own(&self, rank: Rank) -> Result<Rank, AgentError> {
+        if self.crew.has(rank) { Ok(rank) } else { Err(BadMessage::Range("rank").into()) }
+    }
+
+    /// Gives rank 0 what it takes of what it is to read, and says so when it has taken everything.
+    fn feed(&mut self) {
+        let Input { to, pending } = &mut self.input;
+        let written = match &*to {
+            Some(to) => retry_on_intr(|| write(to, pending.as_slice())),
+            None => Ok(pending.len()),
+        };
+        match written {
+            Ok(count) => drop(pending.drain(..count)),
+            Err(Errno::AGAIN) => {}
+            Err(_) => {
+                *to = None;
+                pending.clear();
+            }
+        }
+        if pending.is_empty() {
+            self.uplink.send(&FromAgent::InputTaken);
+        }
+    }
+
+    /// Says that this agent is there, and gives up a launcher that has not said so for long.
+    fn beat(&mut self) -> Result<(), AgentError> {
+        let now = self.clock.now();
+        if now >= self.beat_at {
+            self.beat_at = now + BEAT;
+            if self.uplink.stream.is_flushed() {
+                self.uplink.send(&FromAgent::Beat);
+            }
+        }
+        self.uplink.check()
+    }
+
+    /// Cleans up, passes on what is left, and says that this is all.
+    fn finish(mut self) -> Result<(), AgentError> {
+        let stuck = self.crew.clean_up();
+        for (number, stacks) in self.namings.take_all() {
+            self.uplink.send(&FromAgent::Stacks(number, stacks));
+        }
+        for number in 0..self.pipes.len() {
+            for _ in 0..LAST_BYTES_MAX / READ_BYTES {
+                if !self.pass_on(number) {
+                    break;
+                }
+            }
+        }
+        self.uplink.send(&FromAgent::Finished(stuck));
+        self.uplink.flush()
+    }
+}
+
+fn pipes_of((rank, (out, err)): (Rank, Pipes)) -> [Pipe; 2] {
+    [(StandardStream::Out, out), (StandardStream::Err, err)].map(|(kind, from)| Pipe {
+        rank,
+        kind,
+        from: Some(from),
+    })
+}

@@ -1,0 +1,107 @@
+//! Messages between the launcher and a rank.
+
+use serde::{Deserialize, Serialize};
+use weft_link_shm::Settings;
+use weft_wire::Rank;
+
+use super::checks::{check_settings, ensure};
+use super::format::{BadMessage, Message};
+use super::network::Network;
+use super::options::{Options, RANKS, check_options};
+use super::parts::{options, text};
+
+/// Message of the launcher to a rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToRank {
+    /// To the process that is about to become the rank's program.
+    Start(Start),
+    /// To the program, once it has said hello.
+    Welcome(Welcome),
+}
+
+/// Facts that a process must know to become a rank's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// The launcher's process identifier.
+    pub launcher: u32,
+    /// The core to stay on; `None` for any.
+    pub core: Option<u16>,
+}
+
+/// Facts that a rank must know to join.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Rank of the reader.
+    pub rank: Rank,
+    /// The sizes of the memory that the ranks of this host share, and how many they are.
+    pub settings: Settings,
+    /// The job's options.
+    #[serde(with = "options")]
+    pub options: Options,
+    /// Network to ranks elsewhere; without one all ranks are here.
+    pub network: Option<Network>,
+}
+
+/// Message of a rank to the launcher.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToLauncher {
+    /// The program asks to join.
+    Hello,
+    /// The program has mapped the job's memory.
+    Joined,
+    /// The program ends cleanly; exiting with 0 is fine from here on.
+    Leaving,
+    /// Reason why the program gives up.
+    Report(#[serde(with = "text")] String),
+    /// The program could not be executed, for the reason of this `errno`.
+    CannotStart(i32),
+}
+
+impl Message for ToRank {
+    const KIND: u16 = 1;
+
+    fn check(&self) -> Result<(), BadMessage> {
+        match self {
+            ToRank::Start(_) => Ok(()),
+            ToRank::Welcome(welcome) => welcome.check(),
+        }
+    }
+}
+
+impl ToRank {
+    /// The message that comes with the memory of a job of so many ranks, for whoever asks for it.
+    pub fn memory(settings: Settings, mut options: Options, ranks: u16) -> Self {
+        options.insert(RANKS.into(), ranks.to_string());
+        ToRank::Welcome(Welcome { rank: Rank(0), settings, options, network: None })
+    }
+
+    /// Number of descriptors that belong to this message.
+    pub fn descriptors(&self) -> usize {
+        match self {
+            ToRank::Start(_) => 1,
+            ToRank::Welcome(welcome) => {
+                1 + welcome.network.as_ref().map_or(0, Network::descriptors)
+            }
+        }
+    }
+}
+
+impl Message for ToLauncher {
+    const KIND: u16 = 2;
+
+    fn check(&self) -> Result<(), BadMessage> {
+        Ok(())
+    }
+}
+
+impl Welcome {
+    fn check(&self) -> Result<(), BadMessage> {
+        let Welcome { rank, settings, options, network } = self;
+        check_settings(settings)?;
+        check_options(options)?;
+        let Some(network) = network else { return ensure(rank.0 < settings.ranks, "rank") };
+        network.check()?;
+        let here = network.ranks_beside(*rank).count();
+        ensure(here == usize::from(settings.ranks), "number of ranks here")
+    }
+}
