@@ -307,7 +307,7 @@ impl Drop for Crew<'_> {
 
 fn event_of(rank: Rank, bytes: &[u8]) -> Event {
     match ToLauncher::parse(bytes) {
-        Ok(ToLauncher::Hello) => Event::Asked(rank),
+        Ok(ToLauncher::Hello) => Event::Hello(rank),
         Ok(ToLauncher::Joined) => Event::Joined(rank),
         Ok(ToLauncher::Leaving) => Event::Leaving(rank),
         Ok(ToLauncher::Report(words)) => Event::Report(rank, words),

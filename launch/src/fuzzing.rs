@@ -9,6 +9,7 @@ use crate::hosts::list::{HostWish, distribute, parse_hosts};
 use crate::hosts::stream::Frames;
 use crate::hosts::tree::branches;
 use crate::job_roll::JobRoll;
+use crate::last_words::{LastWords, WORDS_CHARS_MAX};
 use crate::managed::ToPeer;
 use crate::managed::card::{Card, cores_of_all};
 use crate::managed::facts::Facts;
@@ -17,7 +18,6 @@ use crate::member::parses_as_job_variable;
 use crate::messages::hosts::{FromAgent, ToAgent};
 use crate::messages::{Message, STACKS_MAX, Snapshot, TEXT_BYTES_MAX, ToLauncher, ToRank};
 use crate::output::pieces::{PIECE_BYTES_MAX, Pieces};
-use crate::words::{LastWords, WORDS_CHARS_MAX};
 use weft_link_shm::MAX_RANKS;
 
 /// The message in these bytes, if there is one. Its encoding is another where numbers can be
@@ -146,7 +146,7 @@ pub fn last_words(data: &[u8]) {
     let (mut pieces, mut words, mut passed_on) = (Pieces::default(), LastWords::default(), vec![]);
     let mut pass_on = |piece: &[u8]| {
         assert!(piece.len() < PIECE_BYTES_MAX + output.len());
-        words.say(piece);
+        words.take_in(piece);
         passed_on.extend_from_slice(piece);
     };
     for arrived in output.chunks(usize::from(at_a_time).max(1)) {

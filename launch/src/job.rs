@@ -57,13 +57,13 @@ pub(crate) enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Started,
-    Asked,
+    Welcomed,
     Joined,
     Leaving,
 }
 
 #[derive(Debug)]
-struct Member {
+struct RankState {
     stage: Stage,
     ended: Option<Ending>,
     report: Option<String>,
@@ -79,7 +79,7 @@ enum Phase {
 /// The state of a job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    ranks: Vec<Member>,
+    ranks: Vec<RankState>,
     phase: Phase,
     join_limit: Option<Duration>,
     loss_grace: Duration,
@@ -93,7 +93,7 @@ impl Job {
     /// A job whose ranks have all been started, at time zero. They have `join_limit` to join, and
     /// survivors of a loss `loss_grace` to end by themselves.
     pub fn new(ranks: u16, join_limit: Option<Duration>, loss_grace: Duration) -> Self {
-        let start = |_| Member { stage: Stage::Started, ended: None, report: None };
+        let start = |_| RankState { stage: Stage::Started, ended: None, report: None };
         Job {
             ranks: (0..ranks).map(start).collect(),
             phase: Phase::Running,
@@ -109,7 +109,7 @@ impl Job {
     /// Takes in what happened.
     pub fn handle(&mut self, now: Duration, event: Event) {
         match event {
-            Event::Asked(rank) => self.asked(now, rank),
+            Event::Hello(rank) => self.welcome(now, rank),
             Event::Joined(rank) => self.reach(rank, Stage::Joined),
             Event::Leaving(rank) => self.reach(rank, Stage::Leaving),
             Event::Report(rank, words) => self.ranks[rank.index()].report = Some(words),
@@ -161,13 +161,13 @@ impl Job {
 
     /// True if there is nothing left to wait for.
     pub fn is_over(&self) -> bool {
-        self.given_up || self.ranks.iter().all(|member| member.ended.is_some())
+        self.given_up || self.ranks.iter().all(|state| state.ended.is_some())
     }
 
     /// Outcome of the job, once it is over.
     pub fn verdict(&self) -> Verdict {
         match &self.phase {
-            Phase::Running if self.ranks.iter().all(|member| member.stage == Stage::Started) => {
+            Phase::Running if self.ranks.iter().all(|state| state.stage == Stage::Started) => {
                 Verdict::NeverAsked
             }
             Phase::Running => Verdict::Completed,
@@ -194,19 +194,19 @@ impl Job {
     /// The ranks whose processes have not ended.
     pub fn running(&self) -> Vec<Rank> {
         let ranks = (0u16..).map(Rank).zip(&self.ranks);
-        ranks.filter(|(_, member)| member.ended.is_none()).map(|(rank, _)| rank).collect()
+        ranks.filter(|(_, state)| state.ended.is_none()).map(|(rank, _)| rank).collect()
     }
 
-    fn asked(&mut self, now: Duration, rank: Rank) {
+    fn welcome(&mut self, now: Duration, rank: Rank) {
         if self.ranks[rank.index()].stage != Stage::Started {
             let again = "a second process of this rank asked to join";
             return self.fail(now, rank, Fault::BadMessage(again.into()));
         }
-        self.reach(rank, Stage::Asked);
+        self.reach(rank, Stage::Welcomed);
         self.actions.push_back(Action::Welcome(rank));
         // A rank that ended well before it joined could still have been no Weft program at all.
-        let deserter = (0u16..).map(Rank).zip(&self.ranks).find(|(_, member)| {
-            member.stage == Stage::Started && member.ended == Some(Ending::Exited(0))
+        let deserter = (0u16..).map(Rank).zip(&self.ranks).find(|(_, state)| {
+            state.stage == Stage::Started && state.ended == Some(Ending::Exited(0))
         });
         if let Some((deserter, _)) = deserter {
             self.lose(now, deserter, Ending::Exited(0), Fault::NeverJoined);
@@ -214,13 +214,13 @@ impl Job {
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {
-        let member = &mut self.ranks[rank.index()];
-        member.stage = member.stage.max(stage);
+        let state = &mut self.ranks[rank.index()];
+        state.stage = state.stage.max(stage);
     }
 
     fn not_joined(&self) -> Option<Rank> {
         let mut ranks = (0u16..).map(Rank).zip(&self.ranks);
-        let late = ranks.find(|(_, member)| member.ended.is_none() && member.stage < Stage::Joined);
+        let late = ranks.find(|(_, state)| state.ended.is_none() && state.stage < Stage::Joined);
         late.map(|(rank, _)| rank)
     }
 
@@ -259,7 +259,7 @@ impl Job {
             (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
-                let alone = self.ranks.iter().all(|member| member.stage == Stage::Started);
+                let alone = self.ranks.iter().all(|state| state.stage == Stage::Started);
                 (!alone).then_some(Fault::NeverJoined)
             }
             (Ending::Exited(0), _) => Some(Fault::LeftEarly),
@@ -293,8 +293,8 @@ impl Job {
     }
 
     fn is_victim(&self, rank: Rank) -> bool {
-        let member = &self.ranks[rank.index()];
-        member.ended == Some(Ending::Exited(i32::from(PEER_LOST))) && member.report.is_some()
+        let state = &self.ranks[rank.index()];
+        state.ended == Some(Ending::Exited(i32::from(PEER_LOST))) && state.report.is_some()
     }
 
     /// The job cannot go on, though no rank has ended.

@@ -11,10 +11,10 @@
 //!
 //! | modules | what |
 //! |---|---|
-//! | `clock`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `wait`, `words` | means of the system, and what needs nothing else |
+//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `wait` | means of the system, and what needs nothing else |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `output` | sockets to ranks, and what ranks write |
-//! | `roll`, `job_roll`, `desk` | what ranks do, in lines, and for whoever asks |
+//! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |
 //! | `spec`, `error`, `outcome`, `job` | a job: its description, its state, how it comes out |
 //! | `recording`, `sampling` | what ranks do, as a trace |
 //! | `access`, `spawn`, `crew` | the ranks of a host |
@@ -43,13 +43,13 @@ mod access;
 mod channel;
 mod clock;
 mod crew;
-mod desk;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hosts;
 mod job;
 mod job_roll;
+mod last_words;
 mod limits;
 mod managed;
 mod member;
@@ -61,6 +61,7 @@ mod output;
 mod privileges;
 mod program;
 mod progress;
+mod queries;
 mod recording;
 mod refused;
 mod roll;
@@ -72,15 +73,14 @@ mod spec;
 mod start;
 mod supervise;
 mod wait;
-mod words;
 
-pub use desk::{Answer, Question, ask, jobs};
 pub use error::{LaunchError, advice};
 pub use hosts::{
     Between, Candidate, Copies, FarLink, HostLayout, HostWish, HostsSpec, Layout, LongPackets,
     Multicast, RemoteShell, candidates, parse_hosts, run_on_hosts,
 };
 pub use job_roll::JobRoll;
+pub use last_words::signal_name;
 pub use limits::ranks_within;
 pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership};
@@ -91,6 +91,7 @@ pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
 pub use program::{FindError, find_program, own_directory};
 pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
+pub use queries::{Answer, Question, ask, jobs};
 pub use roll::{Naming, StacksOf};
 pub use sampling::{Sampled, Sampling, SamplingError};
 pub use shared_files::endpoint_name;
@@ -103,4 +104,3 @@ pub use weft_link::bell::Cause;
 pub use weft_link::gauge::Counts;
 pub use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
 pub use weft_trace::Recorded;
-pub use words::signal_name;

@@ -11,7 +11,7 @@ use weft_trace::Recorded;
 use weft_wire::Rank;
 
 use crate::error::advice;
-use crate::words::signal_name;
+use crate::last_words::signal_name;
 
 /// Exit status of a rank that ends because another one was lost: a victim, never the cause.
 pub const PEER_LOST: u8 = 77;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use rustix::io::{Errno, read, retry_on_intr};
 use weft_wire::Rank;
 
+use crate::last_words::LastWords;
 use crate::messages::hosts::StandardStream;
 use crate::wait::make_nonblocking;
-use crate::words::LastWords;
 
 pub(crate) mod pieces;
 mod sink;
@@ -41,7 +41,7 @@ struct Stream {
     pieces: Pieces,
     label: String,
     sink: usize,
-    words: LastWords,
+    last_words: LastWords,
 }
 
 /// All streams, standard output before standard error for each rank, and all sinks.
@@ -100,7 +100,7 @@ impl Output {
                 pieces: Pieces::default(),
                 label: label.clone(),
                 sink,
-                words: LastWords::default(),
+                last_words: LastWords::default(),
             });
         }
     }
@@ -116,9 +116,9 @@ impl Output {
     }
 
     fn take_in_of(&mut self, number: usize, bytes: &[u8]) {
-        let Stream { pieces, label, sink, words, .. } = &mut self.streams[number];
+        let Stream { pieces, label, sink, last_words, .. } = &mut self.streams[number];
         pieces.take_in(bytes, |piece| {
-            words.say(piece);
+            last_words.take_in(piece);
             self.sinks[*sink].push(number, label, piece);
         });
     }
@@ -207,7 +207,7 @@ impl Output {
 
     /// The last line on a rank's standard error.
     pub fn last_words(&self, rank: Rank) -> Option<&str> {
-        self.streams[2 * rank.index() + StandardStream::Err as usize].words.get()
+        self.streams[2 * rank.index() + StandardStream::Err as usize].last_words.get()
     }
 
     /// Ends the last line on standard error, where the launcher is about to write its own.
@@ -218,10 +218,10 @@ impl Output {
     }
 
     fn close(&mut self, number: usize) {
-        let Stream { pipe, pieces, label, sink, words } = &mut self.streams[number];
+        let Stream { pipe, pieces, label, sink, last_words } = &mut self.streams[number];
         *pipe = None;
         pieces.finish(|piece| {
-            words.say(piece);
+            last_words.take_in(piece);
             self.sinks[*sink].push(number, label, piece);
         });
     }

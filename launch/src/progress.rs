@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Time for which all ranks wait for one another before that is a deadlock, unless it is set.
 pub const PROGRESS_LIMIT: Duration = Duration::from_secs(30);
 /// Looks in a limit, so that a deadlock is found soon after it.
-const LOOKS: u32 = 4;
+const CHECKS: u32 = 4;
 /// The longest limit, in seconds.
 const LONGEST: f64 = 3600.0;
 
@@ -57,42 +57,42 @@ pub fn progress_limit(text: &str) -> Result<Duration, String> {
 pub(crate) struct ProgressWatch {
     /// None if nobody is to watch.
     limit: Option<Duration>,
-    next_look: Duration,
+    next_check: Duration,
     /// Time of the first look since which each has found a deadlock.
     seen_since: Option<Duration>,
-    is_said: bool,
+    is_reported: bool,
 }
 
 impl ProgressWatch {
     /// A watch with this limit; none watches nothing.
     pub fn new(limit: Option<Duration>) -> Self {
         let limit = limit.filter(|limit| !limit.is_zero());
-        let next_look = limit.unwrap_or_default() / LOOKS;
-        ProgressWatch { limit, next_look, seen_since: None, is_said: false }
+        let next_check = limit.unwrap_or_default() / CHECKS;
+        ProgressWatch { limit, next_check, seen_since: None, is_reported: false }
     }
 
     /// Time of the next look.
-    pub fn next_look(&self) -> Option<Duration> {
-        self.limit.map(|_| self.next_look)
+    pub fn next_check(&self) -> Option<Duration> {
+        self.limit.map(|_| self.next_check)
     }
 
     /// True if it is time to look.
     pub fn is_due(&self, now: Duration) -> bool {
-        self.next_look().is_some_and(|at| at <= now)
+        self.next_check().is_some_and(|at| at <= now)
     }
 
     /// Takes in a look that has found the ranks to be in a deadlock for so long, or in none. True
     /// if that is over the limit, and was not at the look before. All looks of that time have to
     /// agree: a program that looks for something again and again, for which a thread of its own
     /// goes on, may be without one for a moment.
-    pub fn looked(&mut self, now: Duration, deadlocked_for: Option<Duration>) -> bool {
+    pub fn checked(&mut self, now: Duration, deadlocked_for: Option<Duration>) -> bool {
         let Some(limit) = self.limit else { return false };
-        let pause = limit / LOOKS;
-        self.next_look = now + pause;
+        let pause = limit / CHECKS;
+        self.next_check = now + pause;
         self.seen_since = deadlocked_for.map(|_| self.seen_since.unwrap_or(now));
         let was_seen = self.seen_since.is_some_and(|since| now - since >= limit - pause);
         let is_over = was_seen && deadlocked_for >= Some(limit);
-        let was_said = std::mem::replace(&mut self.is_said, is_over);
+        let was_said = std::mem::replace(&mut self.is_reported, is_over);
         is_over && !was_said
     }
 }

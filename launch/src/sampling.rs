@@ -7,8 +7,8 @@
 
 mod diary;
 
-use crate::desk::ask_memory;
 use crate::messages::{Options, RANKS, RANKS_MAX, Snapshot, TRACE, Welcome};
+use crate::queries::ask_memory;
 use crate::recording::{Scheduling, own_host};
 use crate::roll::Meetings;
 use diary::{Diary, Wait};

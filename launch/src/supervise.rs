@@ -12,7 +12,6 @@ use weft_wire::Rank;
 use crate::access::{Access, Bound, bind_sockets};
 use crate::clock::Clock;
 use crate::crew::{Crew, Part};
-use crate::desk::{Desks, Question, hand_out, tell};
 use crate::error::LaunchError;
 use crate::job::{Action, Job, Verdict as Judged};
 use crate::job_roll::JobRoll;
@@ -24,6 +23,7 @@ use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::Output;
 use crate::program::find_program;
 use crate::progress::{OnDeadlock, ProgressWatch};
+use crate::queries::{QuerySockets, Question, answer_all, share_memory};
 use crate::recording::{self, Recording, describe_job, own_host};
 use crate::roll::{TakenStacks, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
@@ -55,7 +55,7 @@ pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
-    Desk(Question),
+    Query(Question),
     Channel(Rank),
     Stream(usize),
     Sink(usize),
@@ -71,12 +71,12 @@ struct Supervision<'a> {
     output: Output,
     signals: Option<Signals>,
     /// Places where others ask how the job stands.
-    desks: Desks,
+    queries: QuerySockets,
     /// Trace of the ranks, if it is wanted.
     recording: Option<Recording>,
     progress: ProgressWatch,
-    /// Doings of the ranks when the job was to end, in lines.
-    said: Vec<String>,
+    /// Activities of the ranks when the job was to end, in lines.
+    roll_call_lines: Vec<String>,
 }
 
 impl<'a> Supervision<'a> {
@@ -95,7 +95,7 @@ impl<'a> Supervision<'a> {
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
-        let desks = Desks::open(spec.dedicated, &Question::ALL);
+        let queries = QuerySockets::open(spec.dedicated, &Question::ALL);
         let part = Part::whole(ranks, network(spec)?);
         let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
@@ -110,10 +110,10 @@ impl<'a> Supervision<'a> {
             crew,
             output,
             signals,
-            desks,
+            queries,
             recording,
             progress: ProgressWatch::new(spec.progress_limit),
-            said: Vec::new(),
+            roll_call_lines: Vec::new(),
         })
     }
 
@@ -123,7 +123,7 @@ impl<'a> Supervision<'a> {
         for source in self.wait()? {
             match source {
                 Source::Signals => self.take_signals(),
-                Source::Desk(question) => self.answer(question),
+                Source::Query(question) => self.answer(question),
                 Source::Channel(rank) => self.take_messages(rank),
                 Source::Stream(number) => self.output.read_some(number),
                 Source::Sink(number) => {
@@ -147,26 +147,26 @@ impl<'a> Supervision<'a> {
             recording.take(self.crew.traces(), false);
         }
         self.job.timeout(self.clock.now());
-        self.look_for_deadlock();
+        self.check_for_deadlock();
         self.act();
         Ok(())
     }
 
     /// Looks if the ranks wait for one another, if it is time to.
-    fn look_for_deadlock(&mut self) {
+    fn check_for_deadlock(&mut self) {
         let now = self.clock.now();
         if !self.progress.is_due(now) {
             return;
         }
         let ranks = self.spec.settings.ranks;
-        if !self.progress.looked(now, deadlocked_for(&self.crew.roll_call(), ranks)) {
+        if !self.progress.checked(now, deadlocked_for(&self.crew.roll_call(), ranks)) {
             return;
         }
-        let said = lines(&self.roll_call(), ranks);
+        let roll_call_lines = lines(&self.roll_call(), ranks);
         match self.spec.on_deadlock {
-            OnDeadlock::Report => said.iter().for_each(|line| eprintln!("weft: {line}")),
+            OnDeadlock::Report => roll_call_lines.iter().for_each(|line| eprintln!("weft: {line}")),
             OnDeadlock::End => {
-                self.said = said;
+                self.roll_call_lines = roll_call_lines;
                 self.handle(Event::Deadlock);
             }
         }
@@ -174,7 +174,7 @@ impl<'a> Supervision<'a> {
 
     fn wait(&self) -> Result<Vec<Source>, LaunchError> {
         let until = self.job.next_deadline().map(|at| at.saturating_sub(self.clock.now()));
-        let look = self.progress.next_look().map(|at| at.saturating_sub(self.clock.now()));
+        let look = self.progress.next_check().map(|at| at.saturating_sub(self.clock.now()));
         let record = self.recording.as_ref().map(|_| recording::EVERY);
         let all = [until, look, self.crew.retry_after(), record];
         let timeout = all.into_iter().flatten().min();
@@ -186,10 +186,10 @@ impl<'a> Supervision<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        let desks = self.desks.waits_for();
-        all.extend(desks.map(|(asked, desk)| (Source::Desk(asked), desk, For::IN)));
-        let said = self.crew.channels();
-        all.extend(said.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
+        let queries = self.queries.waits_for();
+        all.extend(queries.map(|(asked, socket)| (Source::Query(asked), socket, For::IN)));
+        let roll_call_lines = self.crew.channels();
+        all.extend(roll_call_lines.map(|(rank, fd)| (Source::Channel(rank), fd.as_fd(), For::IN)));
         let written = self.output.readable();
         all.extend(written.map(|(n, pipe)| (Source::Stream(n), pipe.as_fd(), For::IN)));
         let sinks = self.output.writable();
@@ -206,9 +206,9 @@ impl<'a> Supervision<'a> {
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
             if let Signal::INT | Signal::TERM | Signal::QUIT = signal
-                && self.said.is_empty()
+                && self.roll_call_lines.is_empty()
             {
-                self.said = lines(&self.roll_call(), self.spec.settings.ranks);
+                self.roll_call_lines = lines(&self.roll_call(), self.spec.settings.ranks);
             }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
@@ -228,8 +228,8 @@ impl<'a> Supervision<'a> {
 
     /// Answers those who ask how the job stands.
     fn answer(&self, question: Question) {
-        let askers = self.desks.askers(question);
-        if askers.is_empty() {
+        let clients = self.queries.clients(question);
+        if clients.is_empty() {
             // A stranger's knock costs the ranks nothing.
             return;
         }
@@ -238,10 +238,10 @@ impl<'a> Supervision<'a> {
             Question::Snapshot => self.snapshot().emit(),
             Question::Memory => {
                 let (message, memory) = self.crew.memory();
-                return hand_out(&askers, &message, memory);
+                return share_memory(&clients, &message, memory);
             }
         };
-        tell(askers, &bytes);
+        answer_all(clients, &bytes);
     }
 
     fn job_roll(&self) -> JobRoll {
@@ -296,7 +296,7 @@ impl<'a> Supervision<'a> {
         }
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
-        Ok(Outcome { roll_call: self.said, recorded, ..outcome })
+        Ok(Outcome { roll_call: self.roll_call_lines, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.

@@ -106,7 +106,7 @@ impl Connection {
             other => other?,
         };
         if let ToAgent::Subtree(subtree) = first {
-            self.be_between(&subtree)?;
+            self.take_place(&subtree)?;
             first = self.uplink.next()?;
         }
         let ToAgent::Begin(begin) = first else { return Err(AgentError::out_of_order()) };
@@ -115,7 +115,7 @@ impl Connection {
     }
 
     /// Takes this host's place among others.
-    fn be_between(&mut self, subtree: &Subtree) -> Result<(), AgentError> {
+    fn take_place(&mut self, subtree: &Subtree) -> Result<(), AgentError> {
         self.uplink.is_given_up_after(subtree.silence_above);
         self.behind = subtree.hosts.len();
         if !subtree.hosts.is_empty() {

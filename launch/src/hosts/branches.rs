@@ -1,8 +1,8 @@
 //! Connections to the agents that this process has started: those of the launcher, or of an agent
 //! with others below it. Each leads to one host and to all behind that.
 //!
-//! Nothing here blocks but the end: what is received is [heard](Heard) in the order in which it was
-//! said, what is sent waits for room, and a connection that ends or is silent is lost with all
+//! Nothing here blocks but the end: messages [arrive](Arrival) in the order in which they
+//! were sent, what is sent waits for room, and a connection that ends or is silent is lost with all
 //! hosts behind it that have not finished.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,7 +14,7 @@ use rustix::event::PollFlags;
 use super::remote::{Means, Shell};
 use super::stream::Stream;
 use super::tree::{LAUNCHER, branches};
-use crate::hosts::liveness::{BEAT, FLUSH_LIMIT, LAUNCHER_SILENCE, LOOK};
+use crate::hosts::liveness::{CHECK_INTERVAL, FLUSH_LIMIT, HEARTBEAT, LAUNCHER_SILENCE};
 use crate::messages::hosts::{Below, FromAgent, Subtree, ToAgent};
 use crate::messages::{BadMessage, HOST_MESSAGE_BYTES_MAX, Message as _, open};
 use crate::wait::Waited;
@@ -29,9 +29,9 @@ const WAITING_MAX: usize = 2;
 
 /// Message from below.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Arrival {
     /// Message of the agent of a host.
-    Said(u16, Vec<u8>),
+    Message(u16, Vec<u8>),
     /// These hosts are gone; why the first of them is, for a person.
     Lost(Vec<u16>, String),
 }
@@ -41,7 +41,7 @@ pub(crate) enum Heard {
 pub(crate) enum Source {
     From(usize),
     To(usize),
-    Complaints(usize),
+    Stderr(usize),
     Exit(usize),
 }
 
@@ -113,10 +113,10 @@ pub(crate) struct Branches {
     all: Vec<Branch>,
     /// Connection that leads to each host.
     branch_of: BTreeMap<u16, usize>,
-    heard: VecDeque<Heard>,
+    arrivals: VecDeque<Arrival>,
     limits: Limits,
     ticked_at: Duration,
-    beat_at: Duration,
+    heartbeat_at: Duration,
 }
 
 impl Branches {
@@ -126,10 +126,10 @@ impl Branches {
             root,
             all: Vec::new(),
             branch_of: BTreeMap::new(),
-            heard: VecDeque::new(),
+            arrivals: VecDeque::new(),
             limits,
             ticked_at: Duration::ZERO,
-            beat_at: Duration::ZERO,
+            heartbeat_at: Duration::ZERO,
         }
     }
 
@@ -147,7 +147,9 @@ impl Branches {
                         self.send(head.host, &ToAgent::Subtree(Box::new(subtree)));
                     }
                 }
-                Err(why) => self.heard.push_back(Heard::Lost(numbers, self.seen_from_here(why))),
+                Err(why) => {
+                    self.arrivals.push_back(Arrival::Lost(numbers, self.seen_from_here(why)))
+                }
             }
         }
     }
@@ -220,21 +222,21 @@ impl Branches {
         }
     }
 
-    /// Sources of events; `hears` says whether messages are taken in now.
-    pub fn sources(&self, hears: bool) -> impl Iterator<Item = Waited<'_, Source>> {
+    /// Sources of events; `receives` says whether messages are taken in now.
+    pub fn sources(&self, receives: bool) -> impl Iterator<Item = Waited<'_, Source>> {
         use PollFlags as For;
         let open = self.all.iter().enumerate().filter(|(_, branch)| !branch.is_gone);
         open.flat_map(move |(number, branch)| {
             let shell = branch.shell.as_ref();
-            let from = branch.stream.readable().filter(|_| hears);
+            let from = branch.stream.readable().filter(|_| receives);
             let to = branch.stream.writable();
-            let complaints = shell.and_then(Shell::complaints);
+            let stderr = shell.and_then(Shell::stderr);
             let exit = shell.filter(|_| branch.end_by.is_some()).map(Shell::exit);
             let waited = |source, fd, flags| Option::map(fd, |fd| (source, AsFd::as_fd(fd), flags));
             [
                 waited(Source::From(number), from, For::IN),
                 waited(Source::To(number), to, For::OUT),
-                waited(Source::Complaints(number), complaints, For::IN),
+                waited(Source::Stderr(number), stderr, For::IN),
                 waited(Source::Exit(number), exit, For::IN),
             ]
             .into_iter()
@@ -245,41 +247,41 @@ impl Branches {
     /// Attends to a source that is ready.
     pub fn attend(&mut self, source: Source, now: Duration) {
         match source {
-            Source::From(number) => self.hear(number, now),
+            Source::From(number) => self.receive(number, now),
             Source::To(number) => self.all[number].stream.write_some(),
-            Source::Complaints(number) => {
-                self.all[number].shell.iter_mut().for_each(Shell::hear_complaints);
+            Source::Stderr(number) => {
+                self.all[number].shell.iter_mut().for_each(Shell::read_stderr);
             }
             Source::Exit(number) => self.end(number),
         }
     }
 
     /// Takes in what has arrived at all connections.
-    pub fn hear_all(&mut self, now: Duration) {
-        (0..self.all.len()).for_each(|number| self.hear(number, now));
+    pub fn receive_all(&mut self, now: Duration) {
+        (0..self.all.len()).for_each(|number| self.receive(number, now));
     }
 
     /// The next message from below.
-    pub fn next_heard(&mut self) -> Option<Heard> {
-        self.heard.pop_front()
+    pub fn next_arrival(&mut self) -> Option<Arrival> {
+        self.arrivals.pop_front()
     }
 
-    /// True if nothing more will be heard.
+    /// True if nothing more will arrive.
     pub fn are_done(&self) -> bool {
-        self.heard.is_empty() && self.all.iter().all(|branch| branch.is_gone)
+        self.arrivals.is_empty() && self.all.iter().all(|branch| branch.is_gone)
     }
 
     /// From time to time: says that this process is there, and looks who has not said so for long;
-    /// `hears` says whether messages are taken in now. To be called every [`LOOK`] at least.
-    pub fn tick(&mut self, now: Duration, hears: bool) {
+    /// `receives` says whether messages are taken in now. To be called every [`CHECK_INTERVAL`] at least.
+    pub fn tick(&mut self, now: Duration, receives: bool) {
         let elapsed = now.saturating_sub(self.ticked_at);
-        if elapsed < LOOK {
+        if elapsed < CHECK_INTERVAL {
             return;
         }
         self.ticked_at = now;
-        let beats = now.saturating_sub(self.beat_at) >= BEAT;
+        let beats = now.saturating_sub(self.heartbeat_at) >= HEARTBEAT;
         if beats {
-            self.beat_at = now;
+            self.heartbeat_at = now;
         }
         for number in 0..self.all.len() {
             let branch = &mut self.all[number];
@@ -287,17 +289,17 @@ impl Branches {
                 branch.shell = None;
             }
             if beats && branch.is_open() && branch.stream.is_flushed() {
-                branch.stream.send(&ToAgent::Beat.emit());
+                branch.stream.send(&ToAgent::Heartbeat.emit());
             }
             if branch.end_by.is_some_and(|end_by| now >= end_by) && !branch.is_gone {
                 branch.shell.iter().for_each(Shell::kill);
                 self.end(number);
                 continue;
             }
-            if hears && branch.is_watched && branch.is_open() && !branch.open.is_empty() {
+            if receives && branch.is_watched && branch.is_open() && !branch.open.is_empty() {
                 // Unless this process itself was asleep: a machine that stood still must not take
                 // its peers for dead.
-                branch.silent += elapsed.min(BEAT);
+                branch.silent += elapsed.min(HEARTBEAT);
                 if branch.silent > self.limits.silence {
                     let seconds = self.limits.silence.as_secs_f64();
                     self.lose(number, format!("nothing has been heard of it for {seconds} s"));
@@ -312,11 +314,11 @@ impl Branches {
             Some(&number) if self.all[number].hosts.first() == Some(&host) => {
                 self.lose(number, why)
             }
-            _ => self.heard.push_back(Heard::Lost(vec![host], why)),
+            _ => self.arrivals.push_back(Arrival::Lost(vec![host], why)),
         }
     }
 
-    fn hear(&mut self, number: usize, now: Duration) {
+    fn receive(&mut self, number: usize, now: Duration) {
         let branch = &mut self.all[number];
         branch.silent = Duration::ZERO;
         let mut read = branch.stream.read_some();
@@ -326,7 +328,7 @@ impl Branches {
             read = self.sort(number, message, now);
         }
         if let Err(bad) = read {
-            let why = misunderstood(&bad, self.all[number].is_watched);
+            let why = unusable(&bad, self.all[number].is_watched);
             return self.lose(number, why);
         }
         let branch = &mut self.all[number];
@@ -351,7 +353,7 @@ impl Branches {
         let branch = &mut self.all[number];
         let is_behind = |host: &u16| branch.hosts[1..].contains(host);
         match FromAgent::parse(&bytes) {
-            Ok(FromAgent::Beat) => return Ok(()),
+            Ok(FromAgent::Heartbeat) => return Ok(()),
             Ok(FromAgent::From(host, _)) if !is_behind(&host) => {
                 return Err(BadMessage::Range("host"));
             }
@@ -359,14 +361,14 @@ impl Branches {
                 if is_last(FromAgent::parse(&message)) {
                     branch.open.remove(&host);
                 }
-                self.heard.push_back(Heard::Said(host, message));
+                self.arrivals.push_back(Arrival::Message(host, message));
             }
             Ok(FromAgent::Lost(hosts, why)) => {
                 if hosts.is_empty() || !hosts.iter().all(|host| branch.hosts.contains(host)) {
                     return Err(BadMessage::Range("host"));
                 }
                 branch.open.retain(|host| !hosts.contains(host));
-                self.heard.push_back(Heard::Lost(hosts, why));
+                self.arrivals.push_back(Arrival::Lost(hosts, why));
             }
             own => {
                 branch.is_watched |= matches!(own, Ok(FromAgent::Started(_)));
@@ -374,7 +376,7 @@ impl Branches {
                 if is_last(own) {
                     branch.open.remove(&head);
                 }
-                self.heard.push_back(Heard::Said(head, bytes));
+                self.arrivals.push_back(Arrival::Message(head, bytes));
             }
         }
         if self.all[number].open.is_empty() {
@@ -415,7 +417,7 @@ impl Branches {
             (true, count) => format!("{why} (and {} hosts behind it)", count - 1),
         };
         if !lost.is_empty() {
-            self.heard.push_back(Heard::Lost(lost, why));
+            self.arrivals.push_back(Arrival::Lost(lost, why));
         }
     }
 
@@ -448,7 +450,7 @@ impl Drop for Branches {
 
 /// Reason why a message is unusable, for a person. Before ranks are started it may not be an
 /// agent's at all.
-pub(crate) fn misunderstood(bad: &BadMessage, has_started: bool) -> String {
+pub(crate) fn unusable(bad: &BadMessage, has_started: bool) -> String {
     match bad {
         BadMessage::Mark | BadMessage::Long if !has_started => {
             "what comes from there is not from weft: does a start-up file of its shell write something? \

@@ -12,14 +12,13 @@ use weft_wire::Rank;
 
 use super::branches::Source as Below;
 use super::layout::{HostsSpec, Layout};
-use super::looks::Looks;
-use super::members::{Member, Members};
 use super::roll_call::RollCall;
+use super::roster::{Host, Roster};
+use super::snapshots::Snapshots;
 use super::start::{Started, Stop, start};
 use crate::clock::Clock;
-use crate::desk::{Asker, Desks, Question, tell};
 use crate::error::LaunchError;
-use crate::hosts::liveness::LOOK;
+use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::job::{Action, Job, KILL_LIMIT};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
@@ -29,6 +28,7 @@ use crate::messages::{Event, RankNow, Snapshot};
 use crate::outcome::{Outcome, Verdict};
 use crate::output::Output;
 use crate::progress::{OnDeadlock, ProgressWatch};
+use crate::queries::{Client, QuerySockets, Question, answer_all};
 use crate::roll::{deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::spec::JobSpec;
@@ -84,7 +84,7 @@ pub fn run_on_hosts(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Signals,
-    Desk(Question),
+    Query(Question),
     Below(Below),
     Sink(usize),
     Input,
@@ -96,7 +96,7 @@ enum Input {
     /// The next piece may be read.
     Open,
     /// Rank 0 has yet to take the last piece.
-    Under,
+    UnderWay,
     /// There is nothing more, or never was.
     Ended,
 }
@@ -105,16 +105,16 @@ struct Conductor<'a> {
     spec: &'a JobSpec,
     job: Job,
     clock: Clock,
-    members: Members,
+    roster: Roster,
     output: Output,
     signals: Option<Signals>,
     input: Input,
     /// Places where others ask how the job stands, and those that wait for an answer.
-    desks: Desks,
-    askers: Vec<Asker>,
+    queries: QuerySockets,
+    clients: Vec<Client>,
     /// Those that wait for a look at the ranks.
-    lookers: Vec<Asker>,
-    looks: Looks,
+    snapshot_clients: Vec<Client>,
+    snapshots: Snapshots,
     roll_call: RollCall,
     progress: ProgressWatch,
     /// True if the roll call under way is for those that ask, or for the watch.
@@ -122,12 +122,12 @@ struct Conductor<'a> {
     /// True if the watch has found a deadlock that is yet to be said, by the next roll call.
     is_deadlocked: bool,
     /// True if the last roll call is to be said at the end of the job.
-    says_roll_call: bool,
+    reports_roll_call: bool,
 }
 
 impl<'a> Conductor<'a> {
     fn new(spec: &'a JobSpec, started: Started) -> Result<Self, LaunchError> {
-        let Started { layout, members, signals } = started;
+        let Started { layout, roster, signals } = started;
         let ranks = layout.ranks();
         let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
@@ -136,27 +136,27 @@ impl<'a> Conductor<'a> {
             spec,
             job: Job::new(ranks, spec.join_limit, spec.loss_grace),
             clock: Clock::start(),
-            members,
+            roster,
             output,
             signals,
-            desks: Desks::open(spec.dedicated, &[Question::Why, Question::Snapshot]),
-            askers: Vec::new(),
-            lookers: Vec::new(),
-            looks: Looks::default(),
+            queries: QuerySockets::open(spec.dedicated, &[Question::Why, Question::Snapshot]),
+            clients: Vec::new(),
+            snapshot_clients: Vec::new(),
+            snapshots: Snapshots::default(),
             roll_call: RollCall::default(),
             progress: ProgressWatch::new(spec.progress_limit),
             is_answering: false,
             is_deadlocked: false,
-            says_roll_call: false,
+            reports_roll_call: false,
             input: if io::stdin().is_terminal() { Input::Ended } else { Input::Open },
         })
     }
 
     /// Takes in what agents said, and that they ended, when others were still listened to: nothing
-    /// more may come that would tell.
+    /// more may come that would answer_all.
     fn catch_up(&mut self) {
-        self.members.branches.hear_all(self.clock.now());
-        self.hear();
+        self.roster.branches.receive_all(self.clock.now());
+        self.receive();
         self.act();
     }
 
@@ -164,8 +164,8 @@ impl<'a> Conductor<'a> {
     fn step(&mut self) -> Result<(), LaunchError> {
         self.turn()?;
         self.job.timeout(self.clock.now());
-        self.see_to_roll_call();
-        self.see_to_looks();
+        self.advance_roll_call();
+        self.answer_snapshots();
         self.act();
         self.finish_hosts();
         Ok(())
@@ -173,19 +173,19 @@ impl<'a> Conductor<'a> {
 
     fn turn(&mut self) -> Result<(), LaunchError> {
         let until = self.job.next_deadline().map(|at| at.saturating_sub(self.clock.now()));
-        let timeout = until.map_or(LOOK, |until| until.min(LOOK));
+        let timeout = until.map_or(CHECK_INTERVAL, |until| until.min(CHECK_INTERVAL));
         for source in wait_for(&self.sources(), Some(timeout))? {
             match source {
                 Source::Signals => self.take_signals(),
-                Source::Desk(Question::Why) => {
-                    self.askers.extend(self.desks.askers(Question::Why));
+                Source::Query(Question::Why) => {
+                    self.clients.extend(self.queries.clients(Question::Why));
                 }
-                Source::Desk(Question::Snapshot) => {
-                    self.lookers.extend(self.desks.askers(Question::Snapshot));
+                Source::Query(Question::Snapshot) => {
+                    self.snapshot_clients.extend(self.queries.clients(Question::Snapshot));
                 }
                 // Of agents, each has the memory of its own ranks.
-                Source::Desk(Question::Memory) => {}
-                Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
+                Source::Query(Question::Memory) => {}
+                Source::Below(source) => self.roster.branches.attend(source, self.clock.now()),
                 Source::Sink(number) => {
                     if !self.output.write_some(number) {
                         self.handle(Event::OutputClosed);
@@ -194,9 +194,9 @@ impl<'a> Conductor<'a> {
                 Source::Input => self.read_input(),
             }
         }
-        self.hear();
+        self.receive();
         self.acknowledge_output();
-        self.members.branches.tick(self.clock.now(), true);
+        self.roster.branches.tick(self.clock.now(), true);
         Ok(())
     }
 
@@ -205,9 +205,9 @@ impl<'a> Conductor<'a> {
         let mut all = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), For::IN)));
-        let desks = self.desks.waits_for();
-        all.extend(desks.map(|(asked, desk)| (Source::Desk(asked), desk, For::IN)));
-        let below = self.members.branches.sources(true);
+        let queries = self.queries.waits_for();
+        all.extend(queries.map(|(asked, socket)| (Source::Query(asked), socket, For::IN)));
+        let below = self.roster.branches.sources(true);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         let sinks = self.output.writable();
         all.extend(sinks.map(|(n, sink)| (Source::Sink(n), sink.as_fd(), For::OUT)));
@@ -224,11 +224,11 @@ impl<'a> Conductor<'a> {
     fn take_signals(&mut self) {
         for signal in self.signals.as_mut().map(Signals::take).unwrap_or_default() {
             if let Signal::INT | Signal::TERM | Signal::QUIT = signal
-                && !self.says_roll_call
+                && !self.reports_roll_call
             {
                 // Agents answer before they pass on what ends the ranks.
                 self.call_roll(true);
-                self.says_roll_call = true;
+                self.reports_roll_call = true;
             }
             if signal != Signal::CHILD {
                 self.handle(Event::Signal(signal));
@@ -238,56 +238,56 @@ impl<'a> Conductor<'a> {
 
     /// Asks all hosts what their ranks do, and, for people, for the stacks of some.
     fn call_roll(&mut self, stacks: bool) {
-        let number = self.roll_call.begin(self.clock.now(), self.members.there(), stacks);
-        self.members.branches.send_all(&ToAgent::RollCall { number, stacks });
+        let number = self.roll_call.begin(self.clock.now(), self.roster.there(), stacks);
+        self.roster.branches.send_all(&ToAgent::RollCall { number, stacks });
     }
 
     /// Answers those that want a look at the ranks, once there is a fresh one.
-    fn see_to_looks(&mut self) {
+    fn answer_snapshots(&mut self) {
         let now = self.clock.now();
-        if !self.looks.end(now) || self.lookers.is_empty() {
+        if !self.snapshots.end(now) || self.snapshot_clients.is_empty() {
             return;
         }
-        let Some((at, ranks)) = self.looks.fresh(now) else {
-            let number = self.looks.begin(now, self.members.there());
-            return self.members.branches.send_all(&ToAgent::Look(number));
+        let Some((at, ranks)) = self.snapshots.fresh(now) else {
+            let number = self.snapshots.begin(now, self.roster.there());
+            return self.roster.branches.send_all(&ToAgent::Snapshot(number));
         };
         let on_host = |rank: &RankNow| {
-            let host = self.members.host_of(Rank(rank.rank));
-            let host = host.map(|host| self.members[usize::from(host)].name.clone());
+            let host = self.roster.host_of(Rank(rank.rank));
+            let host = host.map(|host| self.roster[usize::from(host)].name.clone());
             RankNow { host, ..rank.clone() }
         };
         let program = self.spec.program.to_string_lossy().into_owned();
         let ranks = ranks.iter().map(on_host).collect();
         let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.emit();
-        tell(std::mem::take(&mut self.lookers), &snapshot);
+        answer_all(std::mem::take(&mut self.snapshot_clients), &snapshot);
     }
 
     /// Begins a roll call if somebody wants one, and ends it when all have answered.
-    fn see_to_roll_call(&mut self) {
+    fn advance_roll_call(&mut self) {
         let now = self.clock.now();
         if self.roll_call.is_open(now) {
             return;
         }
         if self.is_answering {
             self.is_answering = false;
-            self.roll_was_called(now);
+            self.end_roll_call(now);
         }
-        let is_read = self.is_deadlocked || !self.askers.is_empty();
-        if !self.says_roll_call && (is_read || self.progress.is_due(now)) {
+        let is_read = self.is_deadlocked || !self.clients.is_empty();
+        if !self.reports_roll_call && (is_read || self.progress.is_due(now)) {
             self.is_answering = true;
             self.call_roll(is_read);
         }
     }
 
     /// All hosts have answered that will.
-    fn roll_was_called(&mut self, now: Duration) {
+    fn end_roll_call(&mut self, now: Duration) {
         let ranks = self.job.ranks();
         let program = self.spec.program.to_string_lossy().into_owned();
         let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
-        tell(std::mem::take(&mut self.askers), &roll.emit());
+        answer_all(std::mem::take(&mut self.clients), &roll.emit());
         let deadlocked_for = deadlocked_for(&roll.standings, ranks);
-        let is_found = self.progress.looked(now, deadlocked_for);
+        let is_found = self.progress.checked(now, deadlocked_for);
         // Once it is found the roll is called again, with stacks.
         let was_found = std::mem::replace(&mut self.is_deadlocked, is_found);
         if !was_found || deadlocked_for.is_none() {
@@ -296,37 +296,37 @@ impl<'a> Conductor<'a> {
         match self.spec.on_deadlock {
             OnDeadlock::Report => roll.lines().iter().for_each(|it| eprintln!("weft: {it}")),
             OnDeadlock::End => {
-                self.says_roll_call = true;
+                self.reports_roll_call = true;
                 self.handle(Event::Deadlock);
             }
         }
     }
 
     /// Takes in what agents have said, and who is gone.
-    fn hear(&mut self) {
-        self.members.sort();
-        for number in 0..self.members.len() {
-            while let Some(message) = self.members[number].said.pop_front() {
-                if let Err(wrong) = self.heard(number as u16, message) {
+    fn receive(&mut self) {
+        self.roster.take_arrivals();
+        for number in 0..self.roster.len() {
+            while let Some(message) = self.roster[number].messages.pop_front() {
+                if let Err(wrong) = self.take_message(number as u16, message) {
                     let why = format!("its agent's message is unusable: {wrong}");
-                    self.members.branches.refuse(number as u16, why);
+                    self.roster.branches.refuse(number as u16, why);
                 }
             }
         }
-        self.members.sort();
-        while let Some((hosts, why)) = self.members.lost.pop_front() {
+        self.roster.take_arrivals();
+        while let Some((hosts, why)) = self.roster.lost.pop_front() {
             self.lose(&hosts, why);
         }
     }
 
     /// Takes in one message of an agent, which may speak for its own ranks only.
-    fn heard(&mut self, number: u16, message: FromAgent) -> Result<(), String> {
-        let member = &mut self.members[usize::from(number)];
-        if member.is_lost {
+    fn take_message(&mut self, number: u16, message: FromAgent) -> Result<(), String> {
+        let host = &mut self.roster[usize::from(number)];
+        if host.is_lost {
             return Ok(());
         }
         let has = |rank: &Rank| {
-            if member.has(*rank) { Ok(()) } else { Err(format!("rank {rank} is not there")) }
+            if host.has(*rank) { Ok(()) } else { Err(format!("rank {rank} is not there")) }
         };
         match message {
             FromAgent::Event(event) => {
@@ -335,13 +335,13 @@ impl<'a> Conductor<'a> {
             }
             FromAgent::Output(rank, kind, bytes) => {
                 has(&rank)?;
-                member.owe(bytes.len())?;
+                host.owe(bytes.len())?;
                 self.output.take_in(rank, kind, &bytes);
             }
-            FromAgent::InputTaken if number == 0 && self.input == Input::Under => {
+            FromAgent::InputTaken if number == 0 && self.input == Input::UnderWay => {
                 self.input = Input::Open;
             }
-            FromAgent::InputTaken | FromAgent::Beat => {}
+            FromAgent::InputTaken | FromAgent::Heartbeat => {}
             FromAgent::Roll(number_of_call, mut standings) => {
                 standings.iter().try_for_each(|standing| has(&standing.rank))?;
                 // Its threads are not here, and stacks come by themselves.
@@ -354,11 +354,11 @@ impl<'a> Conductor<'a> {
                 stacks.iter().try_for_each(|(rank, _)| has(rank))?;
                 self.roll_call.stacks.heard(number, number_of_call, stacks);
             }
-            FromAgent::Seen(number_of_look, ranks) => {
+            FromAgent::Snapshot(number_of_snapshot, ranks) => {
                 ranks.iter().try_for_each(|rank| has(&Rank(rank.rank)))?;
-                self.looks.inquiry.heard(number, number_of_look, ranks);
+                self.snapshots.inquiry.heard(number, number_of_snapshot, ranks);
             }
-            FromAgent::Finished(stuck) => member.finished = Some(stuck),
+            FromAgent::Finished(stuck) => host.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),
             FromAgent::Ready { .. }
             | FromAgent::Bound(..)
@@ -373,12 +373,12 @@ impl<'a> Conductor<'a> {
     /// Hosts are gone, and their ranks with them.
     fn lose(&mut self, hosts: &[u16], why: String) {
         let mut ranks = Vec::new();
-        for host in hosts {
-            let member = &mut self.members[usize::from(*host)];
-            member.is_lost = true;
-            self.roll_call.lost(*host);
-            self.looks.inquiry.lost(*host);
-            ranks.extend(member.ranks());
+        for number in hosts {
+            let host = &mut self.roster[usize::from(*number)];
+            host.is_lost = true;
+            self.roll_call.lost(*number);
+            self.snapshots.inquiry.lost(*number);
+            ranks.extend(host.ranks());
         }
         self.handle(Event::HostLost(ranks, why));
     }
@@ -388,10 +388,10 @@ impl<'a> Conductor<'a> {
         if !self.output.has_room() {
             return;
         }
-        for number in 0..self.members.len() {
-            let owed = std::mem::take(&mut self.members[number].owed_bytes);
+        for number in 0..self.roster.len() {
+            let owed = std::mem::take(&mut self.roster[number].owed_bytes);
             if owed > 0 {
-                self.members.send(number as u16, &ToAgent::Taken(owed));
+                self.roster.send(number as u16, &ToAgent::Taken(owed));
             }
         }
     }
@@ -400,21 +400,21 @@ impl<'a> Conductor<'a> {
         let mut bytes = vec![0; INPUT_BYTES];
         let count = retry_on_intr(|| read(rustix::stdio::stdin(), &mut bytes)).unwrap_or(0);
         bytes.truncate(count);
-        self.input = if count == 0 { Input::Ended } else { Input::Under };
-        self.members.send(0, &ToAgent::Input(bytes));
+        self.input = if count == 0 { Input::Ended } else { Input::UnderWay };
+        self.roster.send(0, &ToAgent::Input(bytes));
     }
 
     fn act(&mut self) {
         while let Some(action) = self.job.next_action() {
             match action {
                 Action::Welcome(rank) => {
-                    self.members.send_to_rank(rank, &ToAgent::Welcome(rank));
+                    self.roster.send_to_rank(rank, &ToAgent::Welcome(rank));
                 }
                 Action::AnnounceLoss { lost, cause } => {
-                    self.members.branches.send_all(&ToAgent::Loss(lost, cause));
+                    self.roster.branches.send_all(&ToAgent::Loss(lost, cause));
                 }
                 Action::Signal(rank, signal) => {
-                    self.members.send_to_rank(rank, &ToAgent::Signal(rank, signal));
+                    self.roster.send_to_rank(rank, &ToAgent::Signal(rank, signal));
                 }
                 Action::StopSelf => self.stop(),
             }
@@ -423,11 +423,11 @@ impl<'a> Conductor<'a> {
 
     /// Has the agents clean up that a job which is ending needs no more: others may be stuck.
     fn finish_hosts(&mut self) {
-        for host in 0..self.members.len() {
-            let member = &self.members[host];
-            if !member.is_finishing && !member.is_lost && self.job.is_done_with(member.ranks()) {
-                self.members[host].is_finishing = true;
-                self.members.send(host as u16, &ToAgent::Finish);
+        for number in 0..self.roster.len() {
+            let host = &self.roster[number];
+            if !host.is_finishing && !host.is_lost && self.job.is_done_with(host.ranks()) {
+                self.roster[number].is_finishing = true;
+                self.roster.send(number as u16, &ToAgent::Finish);
             }
         }
     }
@@ -435,7 +435,7 @@ impl<'a> Conductor<'a> {
     /// Stops until somebody says to continue. Agents are told, so that they do not take it for the
     /// end.
     fn stop(&mut self) {
-        self.members.branches.send_and_flush(&ToAgent::Pause);
+        self.roster.branches.send_and_flush(&ToAgent::Pause);
         self.clock.pause(|| {
             // If it cannot be stopped it goes on, which is what it would do next.
             let _ = kill_process(getpid(), Signal::STOP);
@@ -446,32 +446,32 @@ impl<'a> Conductor<'a> {
     fn finish(mut self) -> Result<Outcome, LaunchError> {
         let limit = self.clock.now() + KILL_LIMIT + FINISH_LIMIT;
         // Those that have been told before do not listen any more.
-        self.members.branches.send_all(&ToAgent::Finish);
-        self.members.iter_mut().for_each(|member| member.is_finishing = true);
-        let working = |member: &Member| !member.is_lost && member.finished.is_none();
-        while self.members.iter().any(working) && self.clock.now() < limit {
+        self.roster.branches.send_all(&ToAgent::Finish);
+        self.roster.iter_mut().for_each(|host| host.is_finishing = true);
+        let working = |host: &Host| !host.is_lost && host.finished.is_none();
+        while self.roster.iter().any(working) && self.clock.now() < limit {
             self.turn()?;
         }
-        let finished = self.members.iter().filter_map(|member| member.finished.as_ref());
+        let finished = self.roster.iter().filter_map(|host| host.finished.as_ref());
         let stuck = finished.flatten().copied().collect();
         (0..self.job.ranks()).for_each(|rank| self.output.close_rank(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
-        let roll_call = match self.says_roll_call {
+        let roll_call = match self.reports_roll_call {
             true => lines(&self.roll_call.called(), self.job.ranks()),
             false => Vec::new(),
         };
-        let hosts = self.members.len() as u16;
+        let hosts = self.roster.len() as u16;
         let recorded = self.spec.trace().map(|file| Recorded::in_parts(file, hosts));
         Ok(Outcome { roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.
     fn place(&self, rank: Rank) -> (u32, String) {
-        let Some(host) = self.members.host_of(rank) else { return Default::default() };
-        let member = &self.members[usize::from(host)];
-        let index = rank.index() - usize::from(member.first);
-        (member.processes.get(index).copied().unwrap_or_default(), member.name.clone())
+        let Some(host) = self.roster.host_of(rank) else { return Default::default() };
+        let host = &self.roster[usize::from(host)];
+        let index = rank.index() - usize::from(host.first);
+        (host.processes.get(index).copied().unwrap_or_default(), host.name.clone())
     }
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 /// Interval at which both sides say that they are there.
-pub(super) const BEAT: Duration = Duration::from_millis(200);
+pub(super) const HEARTBEAT: Duration = Duration::from_millis(200);
 /// Interval at which the launcher looks for silent hosts.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// The silence after which an agent gives up its launcher. Long: somebody may have stopped it by
 /// hand.
 pub(super) const LAUNCHER_SILENCE: Duration = Duration::from_secs(60);

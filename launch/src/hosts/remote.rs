@@ -14,11 +14,11 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::layout::HostsSpec;
 use super::stream::Stream;
+use crate::last_words::LastWords;
 use crate::messages::hosts::{RemoteShell, Subtree};
 use crate::output::pieces::Pieces;
 use crate::refused::pidfd_open;
 use crate::wait::{make_nonblocking, wait_for};
-use crate::words::LastWords;
 
 /// The first argument of an executable that is to be the agent of its host.
 pub(crate) const HOST_AGENT: &str = "host-agent";
@@ -75,7 +75,7 @@ pub(crate) struct Shell {
     /// Readable once it has ended.
     exit: OwnedFd,
     /// Standard error of the shell and the agent; `None` once they have closed it.
-    complaints: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
     pieces: Pieces,
     words: LastWords,
     weft: OsString,
@@ -104,16 +104,16 @@ impl Shell {
         let failed = |error: io::Error| format!("cannot talk to the remote shell: {error}");
         let exit = pidfd_open(Pid::from_child(&child));
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(to), Some(from), Some(complaints)) = pipes else {
+        let (Some(to), Some(from), Some(stderr)) = pipes else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
         };
-        let complaints = OwnedFd::from(complaints);
-        make_nonblocking(&complaints).map_err(failed)?;
+        let stderr = OwnedFd::from(stderr);
+        make_nonblocking(&stderr).map_err(failed)?;
         let stream = Stream::new(from.into(), to.into()).map_err(failed)?;
         let shell = Shell {
             child,
             exit: exit.map_err(failed)?,
-            complaints: Some(complaints),
+            stderr: Some(stderr),
             pieces: Pieces::default(),
             words: LastWords::default(),
             weft: means.weft.clone(),
@@ -128,30 +128,30 @@ impl Shell {
     }
 
     /// Descriptor that is readable when the shell complains.
-    pub fn complaints(&self) -> Option<&OwnedFd> {
-        self.complaints.as_ref()
+    pub fn stderr(&self) -> Option<&OwnedFd> {
+        self.stderr.as_ref()
     }
 
     /// Reads what the shell complains of, and remembers the last line.
-    pub fn hear_complaints(&mut self) {
-        let Some(from) = &self.complaints else { return };
+    pub fn read_stderr(&mut self) {
+        let Some(from) = &self.stderr else { return };
         let mut bytes = [0; 4096];
         let words = &mut self.words;
         match retry_on_intr(|| read(from, &mut bytes)) {
             Err(rustix::io::Errno::AGAIN) => {}
             Ok(0) | Err(_) => {
-                self.pieces.finish(|line| words.say(line));
-                self.complaints = None;
+                self.pieces.finish(|line| words.take_in(line));
+                self.stderr = None;
             }
-            Ok(count) => self.pieces.take_in(&bytes[..count], |line| words.say(line)),
+            Ok(count) => self.pieces.take_in(&bytes[..count], |line| words.take_in(line)),
         }
     }
 
     /// Reason why its connection has ended, for a person; of one that still runs not much is known.
     pub fn explain(&mut self) -> String {
         let status = self.child.try_wait().ok().flatten();
-        while self.complaints.is_some() && self.has_complaints() {
-            self.hear_complaints();
+        while self.stderr.is_some() && self.has_stderr() {
+            self.read_stderr();
         }
         let said = self.words.get().map(|words| format!(": {words}")).unwrap_or_default();
         let weft = self.weft.to_string_lossy();
@@ -165,8 +165,8 @@ impl Shell {
         }
     }
 
-    fn has_complaints(&self) -> bool {
-        let from = self.complaints.iter().map(|from| ((), from.as_fd(), PollFlags::IN));
+    fn has_stderr(&self) -> bool {
+        let from = self.stderr.iter().map(|from| ((), from.as_fd(), PollFlags::IN));
         wait_for(&from.collect::<Vec<_>>(), Some(Duration::ZERO))
             .is_ok_and(|ready| !ready.is_empty())
     }

@@ -7,16 +7,16 @@ use std::time::Duration;
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use super::branches::{Source as Below, misunderstood};
+use super::branches::{Source as Below, unusable};
 use super::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets, Multicast};
 use super::list::distribute;
-use super::members::{Member, Members};
 use super::pace::{COPIED_FROM, MEETING_LIMIT};
 use super::reached::{Findings, judge};
+use super::roster::{Host, Roster};
 use crate::clock::Clock;
 use crate::error::LaunchError;
 use crate::hosts::addresses::choose;
-use crate::hosts::liveness::LOOK;
+use crate::hosts::liveness::CHECK_INTERVAL;
 use crate::messages::hosts::command_fits;
 use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
 use crate::messages::{BadMessage, draw_job};
@@ -46,7 +46,7 @@ type Unheard = Vec<Vec<u16>>;
 /// A job whose ranks have been started.
 pub(super) struct Started {
     pub layout: Layout,
-    pub members: Members,
+    pub roster: Roster,
     pub signals: Option<Signals>,
 }
 
@@ -96,13 +96,13 @@ pub(super) fn start(
     (layout.between, layout.copies) = (between, copies);
     announce(&layout);
     beginning.go(hosts.patience, &layout)?;
-    let Beginning { members, signals, .. } = beginning;
-    Ok(Started { layout, members, signals })
+    let Beginning { roster, signals, .. } = beginning;
+    Ok(Started { layout, roster, signals })
 }
 
 /// Agents that are on their way.
 struct Beginning {
-    members: Members,
+    roster: Roster,
     signals: Option<Signals>,
     clock: Clock,
 }
@@ -115,8 +115,8 @@ enum Source {
 
 impl Beginning {
     fn connect(spec: &JobSpec, hosts: &HostsSpec, signals: Option<Signals>) -> Result<Self, Stop> {
-        let members = Members::start(hosts, spec.silence)?;
-        Ok(Beginning { members, signals, clock: Clock::start() })
+        let roster = Roster::start(hosts, spec.silence)?;
+        Ok(Beginning { roster, signals, clock: Clock::start() })
     }
 
     /// Sends every agent what it needs to get ready.
@@ -132,8 +132,8 @@ impl Beginning {
         let most = layout.hosts.iter().map(|host| host.ranks).max().unwrap_or_default();
         let settings = spec.settings.bounded_for(most);
         for (number, host) in (0..).zip(&layout.hosts) {
-            let member = &mut self.members[usize::from(number)];
-            (member.first, member.count) = (host.first, host.ranks);
+            let known = &mut self.roster[usize::from(number)];
+            (known.first, known.count) = (host.first, host.ranks);
             let begin = Begin {
                 host: number,
                 first: host.first,
@@ -155,7 +155,7 @@ impl Beginning {
                 copied,
                 bulk: spec.bulk != Bulk::Datagrams && layout.hosts.len() > 1,
             };
-            self.members.send(number, &ToAgent::Begin(Box::new(begin)));
+            self.roster.send(number, &ToAgent::Begin(Box::new(begin)));
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Beginning {
         let (interfaces, between) = ethernet(layout, far, &states);
         let (limit_ms, addresses) = (MEETING_LIMIT.as_millis() as u32, hosts.clone());
         let message = ToAgent::Meet { limit_ms, hosts, ranks: layout.with_hosts(own), interfaces };
-        self.members.branches.send_all(&message);
+        self.roster.branches.send_all(&message);
         let missed = self.gather(patience + MEETING_LIMIT, |message| match message {
             FromAgent::Met { udp, ethernet, copied, copied_ethernet, tcp } => {
                 Some(((udp, ethernet), ((copied, copied_ethernet), tcp)))
@@ -218,13 +218,13 @@ impl Beginning {
             copied: layout.copies == Copies::Network,
             bulk: layout.bulk == LongPackets::Tcp,
         };
-        self.members.branches.send_all(&message);
+        self.roster.branches.send_all(&message);
         let started = self.gather(patience, |message| match message {
             FromAgent::Started(processes) => Some(processes),
             _ => None,
         })?;
-        for (member, processes) in self.members.iter_mut().zip(started) {
-            member.processes = processes;
+        for (host, processes) in self.roster.iter_mut().zip(started) {
+            host.processes = processes;
         }
         Ok(())
     }
@@ -237,12 +237,12 @@ impl Beginning {
         pick: impl Fn(FromAgent) -> Option<T>,
     ) -> Result<Vec<T>, Stop> {
         let deadline = self.clock.now() + patience;
-        let mut picked: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
+        let mut picked: Vec<Option<T>> = self.roster.iter().map(|_| None).collect();
         loop {
-            self.members.sort();
-            for (member, place) in self.members.iter_mut().zip(&mut picked) {
+            self.roster.take_arrivals();
+            for (host, place) in self.roster.iter_mut().zip(&mut picked) {
                 if place.is_none() {
-                    *place = answer(member, &pick)?;
+                    *place = answer(host, &pick)?;
                 }
             }
             self.check_lost(&picked)?;
@@ -252,20 +252,20 @@ impl Beginning {
             let left = deadline.saturating_sub(self.clock.now());
             if left.is_zero() {
                 let what = format!("it has not answered within {} s", patience.as_secs_f64());
-                return Err(LaunchError::host(&self.members[late].name, what).into());
+                return Err(LaunchError::host(&self.roster[late].name, what).into());
             }
-            self.wait(left.min(LOOK))?;
-            self.members.branches.tick(self.clock.now(), true);
+            self.wait(left.min(CHECK_INTERVAL))?;
+            self.roster.branches.tick(self.clock.now(), true);
         }
     }
 
     /// Checks that no host is gone that has yet to answer; others are left for later.
     fn check_lost<T>(&self, picked: &[Option<T>]) -> Result<(), LaunchError> {
         let is_waited_for = |host: &u16| picked[usize::from(*host)].is_none();
-        let mut lost = self.members.lost.iter();
+        let mut lost = self.roster.lost.iter();
         match lost.find(|(hosts, _)| hosts.iter().any(is_waited_for)) {
             Some((hosts, why)) => {
-                Err(LaunchError::host(&self.members[usize::from(hosts[0])].name, why))
+                Err(LaunchError::host(&self.roster[usize::from(hosts[0])].name, why))
             }
             None => Ok(()),
         }
@@ -283,7 +283,7 @@ impl Beginning {
                         return Err(Stop::Signal(signal));
                     }
                 }
-                Source::Below(source) => self.members.branches.attend(source, self.clock.now()),
+                Source::Below(source) => self.roster.branches.attend(source, self.clock.now()),
             }
         }
         Ok(())
@@ -293,7 +293,7 @@ impl Beginning {
         let mut all: Vec<Waited<'_, Source>> = Vec::new();
         let signals = self.signals.iter();
         all.extend(signals.map(|s| (Source::Signals, s.waits_for().as_fd(), PollFlags::IN)));
-        let below = self.members.branches.sources(true);
+        let below = self.roster.branches.sources(true);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         all
     }
@@ -389,14 +389,14 @@ fn missing<'a>(
 
 /// Answer that `pick` finds in the next message of an agent, if that was received.
 fn answer<T>(
-    member: &mut Member,
+    host: &mut Host,
     pick: impl Fn(FromAgent) -> Option<T>,
 ) -> Result<Option<T>, LaunchError> {
-    match member.said.pop_front() {
+    match host.messages.pop_front() {
         None => Ok(None),
-        Some(FromAgent::Refused(why)) => Err(LaunchError::host(&member.name, why)),
+        Some(FromAgent::Refused(why)) => Err(LaunchError::host(&host.name, why)),
         Some(message) => pick(message).map(Some).ok_or_else(|| {
-            LaunchError::host(&member.name, misunderstood(&BadMessage::Range("order"), false))
+            LaunchError::host(&host.name, unusable(&BadMessage::Range("order"), false))
         }),
     }
 }

@@ -10,7 +10,7 @@ const VICTIM: Ending = Ending::Exited(PEER_LOST as i32);
 fn joined(ranks: u16) -> Job {
     let mut job = Job::new(ranks, Some(Duration::from_secs(30)), LOSS_GRACE);
     for rank in (0..ranks).map(Rank) {
-        job.handle(NOW, Event::Asked(rank));
+        job.handle(NOW, Event::Hello(rank));
         job.handle(NOW, Event::Joined(rank));
         assert_eq!(job.next_action(), Some(Action::Welcome(rank)));
     }
@@ -145,10 +145,10 @@ fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
     let mut before = Job::new(2, None, LOSS_GRACE);
     end(&mut before, NOW, &[(1, CLEAN)]);
     assert_eq!(before.next_deadline(), None);
-    before.handle(NOW, Event::Asked(Rank(0)));
+    before.handle(NOW, Event::Hello(Rank(0)));
     assert_eq!(before.verdict(), failed);
     let mut after = Job::new(2, None, LOSS_GRACE);
-    after.handle(NOW, Event::Asked(Rank(0)));
+    after.handle(NOW, Event::Hello(Rank(0)));
     end(&mut after, NOW, &[(1, CLEAN)]);
     assert_eq!(after.verdict(), failed);
 }
@@ -157,7 +157,7 @@ fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
 fn a_rank_that_does_not_join_in_time_ends_the_job() {
     let limit = Duration::from_secs(5);
     let mut job = Job::new(2, Some(limit), LOSS_GRACE);
-    job.handle(NOW, Event::Asked(Rank(0)));
+    job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     assert_eq!(job.next_deadline(), Some(limit));
     job.timeout(limit);
@@ -171,9 +171,9 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 #[test]
 fn the_limit_for_joining_is_over_once_all_have_joined_or_ended() {
     let mut job = Job::new(2, Some(Duration::from_secs(5)), LOSS_GRACE);
-    job.handle(NOW, Event::Asked(Rank(0)));
+    job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
-    job.handle(NOW, Event::Asked(Rank(1)));
+    job.handle(NOW, Event::Hello(Rank(1)));
     assert!(job.next_deadline().is_some());
     job.handle(NOW, Event::Joined(Rank(1)));
     assert_eq!(job.next_deadline(), None);
@@ -182,7 +182,7 @@ fn the_limit_for_joining_is_over_once_all_have_joined_or_ended() {
 #[test]
 fn a_second_process_of_a_rank_cannot_join() {
     let mut job = joined(1);
-    job.handle(NOW, Event::Asked(Rank(0)));
+    job.handle(NOW, Event::Hello(Rank(0)));
     let fault = Fault::BadMessage("a second process of this rank asked to join".into());
     assert_eq!(job.verdict(), Verdict::Failed(Rank(0), fault));
     assert_eq!(actions(&mut job), signals(&[0], Signal::TERM));
@@ -251,7 +251,7 @@ mod any_order {
         let ending = prop_oneof![Just(CLEAN), Just(VICTIM), Just(KILLED), Just(Ending::Exited(3))];
         let signal = prop_oneof![Just(Signal::INT), Just(Signal::TERM), Just(Signal::HUP)];
         prop_oneof![
-            rank().prop_map(Event::Asked),
+            rank().prop_map(Event::Hello),
             rank().prop_map(Event::Joined),
             rank().prop_map(Event::Leaving),
             rank().prop_map(|rank| Event::Report(rank, "words".into())),

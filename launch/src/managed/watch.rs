@@ -27,13 +27,13 @@ use super::meet::ToPeer;
 use super::shared::Shared;
 use super::{card::Card, status};
 use crate::channel::{self, ReceiveError};
-use crate::desk::{Desks, Question, hand_out, tell};
 use crate::job_roll::JobRoll;
 use crate::messages::Message as _;
 use crate::messages::{Doing, RankNow, Snapshot, Standing};
 use crate::outcome::DEADLOCKED;
 use crate::outcome::PEER_LOST;
 use crate::progress::{OnDeadlock, ProgressWatch};
+use crate::queries::{QuerySockets, Question, answer_all, share_memory};
 use crate::recording;
 use crate::roll::{WATCHER, deadlocked_for, lines, rank_now, standing_of};
 
@@ -63,7 +63,7 @@ pub(super) fn start(
         None => (None, parent()),
     };
     let peers = vec![State::Here; shared.peers.len()];
-    let desks = Desks::open(shared.speaks, &Question::ALL);
+    let queries = QuerySockets::open(shared.speaks, &Question::ALL);
     let (since, loss) = (Instant::now(), None);
     // Of ranks on other hosts nobody here knows what they do.
     let sees_all = shared.speaks && shared.peers.len() + 1 == usize::from(ranks);
@@ -75,7 +75,7 @@ pub(super) fn start(
         memory,
         launcher,
         parent,
-        desks,
+        queries,
         since,
         progress,
         on_deadlock,
@@ -116,7 +116,7 @@ struct Watch {
     /// Becomes readable when the parent is gone, where the process manager has no connection.
     parent: Option<OwnedFd>,
     /// Places where others ask how the job stands, at one rank of each host.
-    desks: Desks,
+    queries: QuerySockets,
     /// Time at which the ranks had met.
     since: Instant,
     /// Watch over their progress, at one rank that sees all of the job.
@@ -133,7 +133,7 @@ enum Source {
     /// This rank has left.
     Own,
     Launcher,
-    Desk(Question),
+    Query(Question),
     Message(usize),
     Exit(usize),
 }
@@ -154,7 +154,7 @@ impl Watch {
                     Source::Own => {}
                     // Not `exit`: a rank whose launcher is gone must not run on in some destructor.
                     Source::Launcher => die(),
-                    Source::Desk(question) => self.answer(question),
+                    Source::Query(question) => self.answer(question),
                     Source::Message(peer) => self.take_message(peer),
                     Source::Exit(peer) => self.take_exit(peer),
                 }
@@ -162,7 +162,7 @@ impl Watch {
             if self.loss.is_some_and(|(_, since)| since.elapsed() >= GRACE) {
                 self.end();
             }
-            self.look_for_deadlock();
+            self.check_for_deadlock();
         }
     }
 
@@ -174,21 +174,21 @@ impl Watch {
         let launcher =
             self.launcher.iter().map(|it| (Source::Launcher, it.as_fd(), PollFlags::RDHUP));
         let parent = self.parent.iter().map(|exit| (Source::Launcher, exit.as_fd(), PollFlags::IN));
-        let desks = self.desks.waits_for();
-        let desks = desks.map(|(asked, desk)| (Source::Desk(asked), desk, PollFlags::IN));
+        let queries = self.queries.waits_for();
+        let queries = queries.map(|(asked, socket)| (Source::Query(asked), socket, PollFlags::IN));
         let messages = peers(|state| state == State::Here).map(|(index, (peer, _))| {
             (Source::Message(index), peer.channel.as_fd(), PollFlags::IN)
         });
         let exits = peers(|state| state != State::Ended)
             .map(|(index, (peer, _))| (Source::Exit(index), peer.exit.as_fd(), PollFlags::IN));
         let own = [(Source::Own, self.shared.on_leave.as_fd(), PollFlags::IN)];
-        let fixed = own.into_iter().chain(launcher).chain(parent).chain(desks);
+        let fixed = own.into_iter().chain(launcher).chain(parent).chain(queries);
         let all: Vec<_> = fixed.chain(messages).chain(exits).collect();
         let mut polled: Vec<_> =
             all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();
         let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
         let record = self.shared.trace.as_ref().map(|_| recording::EVERY);
-        let look = self.progress.next_look().map(|at| at.saturating_sub(self.since.elapsed()));
+        let look = self.progress.next_check().map(|at| at.saturating_sub(self.since.elapsed()));
         let limit = [limit, record, look].into_iter().flatten().min();
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         match poll(&mut polled, limit.as_ref()) {
@@ -206,8 +206,8 @@ impl Watch {
     /// Answers those who ask how the job stands, for the ranks of this host. Stacks are for them to
     /// take: this process may not stop its own threads, nor, perhaps, its peers'.
     fn answer(&self, question: Question) {
-        let askers = self.desks.askers(question);
-        if askers.is_empty() {
+        let clients = self.queries.clients(question);
+        if clients.is_empty() {
             return;
         }
         let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
@@ -223,29 +223,29 @@ impl Watch {
             }
             Question::Memory => {
                 if let Some((message, memory)) = &self.memory {
-                    hand_out(&askers, message, memory);
+                    share_memory(&clients, message, memory);
                 }
                 return;
             }
         };
-        tell(askers, &bytes);
+        answer_all(clients, &bytes);
     }
 
     /// Looks if the ranks wait for one another, if it is time to.
-    fn look_for_deadlock(&mut self) {
+    fn check_for_deadlock(&mut self) {
         let now = self.since.elapsed();
         if !self.progress.is_due(now) {
             return;
         }
         let all = self.roll_call();
-        if !self.progress.looked(now, deadlocked_for(&all, self.ranks)) {
+        if !self.progress.checked(now, deadlocked_for(&all, self.ranks)) {
             return;
         }
         let mut said = lines(&all, self.ranks);
         let ends = self.on_deadlock == OnDeadlock::End;
         said.extend(ends.then(|| format!("the job is ended: {DEADLOCK}")));
         let said: String = said.iter().map(|line| format!("weft: {line}\n")).collect();
-        // Without a standard error there is nobody to tell.
+        // Without a standard error there is nobody to answer_all.
         let _ = io::stderr().write_all(said.as_bytes());
         if ends {
             self.abort(DEADLOCKED, DEADLOCK);
@@ -318,7 +318,7 @@ impl Watch {
             return;
         }
         if self.supervisor.announce_loss(loss.rank, cause) {
-            // Without a standard error there is nobody to tell.
+            // Without a standard error there is nobody to answer_all.
             let _ = writeln!(io::stderr(), "weft: {}", words(&loss, Some(&peer.card), self.ranks));
         }
         self.shared.notice();

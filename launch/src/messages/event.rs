@@ -12,7 +12,7 @@ use super::parts::text;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Event {
     /// A program asked for its place.
-    Asked(Rank),
+    Hello(Rank),
     /// A program takes part.
     Joined(Rank),
     /// A program ends cleanly.
@@ -43,7 +43,7 @@ impl Event {
     /// The ranks that this is about.
     pub fn ranks(&self) -> Vec<Rank> {
         match self {
-            Event::Asked(rank)
+            Event::Hello(rank)
             | Event::Joined(rank)
             | Event::Leaving(rank)
             | Event::Report(rank, _)

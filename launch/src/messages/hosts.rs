@@ -94,11 +94,11 @@ pub enum ToAgent {
         stacks: bool,
     },
     /// Say how the ranks are now, with this number.
-    Look(u32),
+    Snapshot(u32),
     /// All ranks of the job have ended: clean up.
     Finish,
     /// The launcher is there.
-    Beat,
+    Heartbeat,
     /// The launcher is about to be stopped, and silent.
     Pause,
     /// Start the agents of these hosts; comes before anything else, if it comes.
@@ -153,9 +153,9 @@ pub enum FromAgent {
     /// Stacks of some ranks here at the roll call of this number, in words.
     Stacks(u32, #[serde(serialize_with = "parts::cut_stacks")] Vec<(Rank, String)>),
     /// The ranks here as they are now, with the number of the look. Their host is not said.
-    Seen(u32, Vec<RankNow>),
+    Snapshot(u32, Vec<RankNow>),
     /// The agent is there.
-    Beat,
+    Heartbeat,
     /// Everything is cleaned up, but for these processes.
     Finished(Vec<u32>),
     /// Message of the agent of a host below.
@@ -184,8 +184,8 @@ impl Message for ToAgent {
             ToAgent::Subtree(subtree) => subtree.check(),
             ToAgent::For(host, _) => check_host(*host),
             ToAgent::Go { .. } | ToAgent::Taken(_) | ToAgent::Input(_) => Ok(()),
-            ToAgent::RollCall { .. } | ToAgent::Look(_) | ToAgent::Finish => Ok(()),
-            ToAgent::Beat | ToAgent::Pause | ToAgent::ForAll(_) => Ok(()),
+            ToAgent::RollCall { .. } | ToAgent::Snapshot(_) | ToAgent::Finish => Ok(()),
+            ToAgent::Heartbeat | ToAgent::Pause | ToAgent::ForAll(_) => Ok(()),
         }
     }
 }
@@ -226,13 +226,13 @@ impl Message for FromAgent {
                     check_stack(stack)
                 })
             }
-            FromAgent::Seen(_, ranks) => check_ranks(ranks),
+            FromAgent::Snapshot(_, ranks) => check_ranks(ranks),
             FromAgent::From(host, _) => check_host(*host),
             FromAgent::Lost(hosts, _) => {
                 at_most(hosts, HOSTS_MAX)?;
                 hosts.iter().try_for_each(|host| check_host(*host))
             }
-            FromAgent::Refused(_) | FromAgent::InputTaken | FromAgent::Beat => Ok(()),
+            FromAgent::Refused(_) | FromAgent::InputTaken | FromAgent::Heartbeat => Ok(()),
         }
     }
 }

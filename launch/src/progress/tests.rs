@@ -12,27 +12,27 @@ fn seconds(count: u64) -> Duration {
 fn a_deadlock_is_said_once_when_it_is_older_than_the_limit() {
     let mut watch = ProgressWatch::new(Some(LIMIT));
     assert!(!watch.is_due(seconds(7)) && watch.is_due(seconds(8)));
-    assert!(!watch.looked(seconds(8), Some(seconds(4))));
-    assert_eq!(watch.next_look(), Some(seconds(8) + LIMIT / LOOKS));
-    assert!(!watch.looked(seconds(16), Some(seconds(12))));
-    assert!(!watch.looked(seconds(24), Some(seconds(20))));
-    assert!(watch.looked(seconds(40), Some(seconds(36))));
-    assert!(!watch.looked(seconds(48), Some(seconds(44))));
+    assert!(!watch.checked(seconds(8), Some(seconds(4))));
+    assert_eq!(watch.next_check(), Some(seconds(8) + LIMIT / CHECKS));
+    assert!(!watch.checked(seconds(16), Some(seconds(12))));
+    assert!(!watch.checked(seconds(24), Some(seconds(20))));
+    assert!(watch.checked(seconds(40), Some(seconds(36))));
+    assert!(!watch.checked(seconds(48), Some(seconds(44))));
     // It went on after all, and stands still again.
-    assert!(!watch.looked(seconds(60), None));
-    assert!(!watch.looked(seconds(68), Some(seconds(4))));
-    assert!(watch.looked(seconds(95), Some(seconds(31))));
+    assert!(!watch.checked(seconds(60), None));
+    assert!(!watch.checked(seconds(68), Some(seconds(4))));
+    assert!(watch.checked(seconds(95), Some(seconds(31))));
 }
 
 #[test]
 fn all_looks_of_that_time_have_to_agree() {
     let mut watch = ProgressWatch::new(Some(LIMIT));
     // A thread that may end the wait is there, but for a moment.
-    assert!(!watch.looked(seconds(40), None));
-    assert!(!watch.looked(seconds(48), Some(seconds(47))));
-    assert!(!watch.looked(seconds(56), None));
-    assert!(!watch.looked(seconds(64), Some(seconds(63))));
-    assert!(watch.looked(seconds(87), Some(seconds(86))));
+    assert!(!watch.checked(seconds(40), None));
+    assert!(!watch.checked(seconds(48), Some(seconds(47))));
+    assert!(!watch.checked(seconds(56), None));
+    assert!(!watch.checked(seconds(64), Some(seconds(63))));
+    assert!(watch.checked(seconds(87), Some(seconds(86))));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn limits_and_reactions_are_read_as_they_are_written() {
 fn nobody_watches_without_a_limit() {
     for none in [None, Some(Duration::ZERO)] {
         let mut watch = ProgressWatch::new(none);
-        assert_eq!((watch.next_look(), watch.is_due(seconds(99))), (None, false));
-        assert!(!watch.looked(seconds(99), Some(seconds(98))));
+        assert_eq!((watch.next_check(), watch.is_due(seconds(99))), (None, false));
+        assert!(!watch.checked(seconds(99), Some(seconds(98))));
     }
 }

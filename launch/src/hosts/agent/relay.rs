@@ -15,8 +15,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::error::AgentError;
 use super::uplink::Uplink;
 use crate::clock::Clock;
-use crate::hosts::branches::{Branches, Heard, Limits, Source as Below};
-use crate::hosts::liveness::{BEAT, LAUNCHER_SILENCE, LOOK};
+use crate::hosts::branches::{Arrival, Branches, Limits, Source as Below};
+use crate::hosts::liveness::{CHECK_INTERVAL, HEARTBEAT, LAUNCHER_SILENCE};
 use crate::hosts::remote::Means;
 use crate::hosts::stream::Stream;
 use crate::messages::hosts::{FromAgent, Subtree, ToAgent};
@@ -32,7 +32,7 @@ pub(super) struct Relay {
     host: u16,
     branches: Branches,
     clock: Clock,
-    beat_at: Duration,
+    heartbeat_at: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -57,9 +57,9 @@ impl Relay {
         branches.add_own(subtree.host, Stream::new(from_agent, to_agent)?);
         branches.start(&subtree.hosts, &Means::of_agent(subtree));
         let own = Uplink::new(Stream::new(from_above, to_above)?, LAUNCHER_SILENCE);
-        let (host, clock, beat_at) = (subtree.host, Clock::start(), Duration::ZERO);
+        let (host, clock, heartbeat_at) = (subtree.host, Clock::start(), Duration::ZERO);
         let uplink = std::mem::replace(uplink, own);
-        let relay = Relay { uplink, host, branches, clock, beat_at };
+        let relay = Relay { uplink, host, branches, clock, heartbeat_at };
         let thread = thread::Builder::new().name("weft-relay".into()).stack_size(STACK_BYTES);
         // How it ends is seen at both ends of its connections.
         thread.spawn(move || drop(relay.run()))
@@ -73,8 +73,8 @@ impl Relay {
     }
 
     fn step(&mut self) -> Result<(), AgentError> {
-        let hears = self.uplink.stream.queued_bytes() < WAITING_MAX;
-        let ready = wait_for(&self.sources(hears)?, Some(LOOK))?;
+        let receives = self.uplink.stream.queued_bytes() < WAITING_MAX;
+        let ready = wait_for(&self.sources(receives)?, Some(CHECK_INTERVAL))?;
         let now = self.clock.now();
         for source in ready {
             match source {
@@ -90,31 +90,33 @@ impl Relay {
                 order => self.branches.send(self.host, &order),
             }
         }
-        self.branches.tick(now, hears);
-        while let Some(heard) = self.branches.next_heard() {
-            match heard {
-                Heard::Said(host, message) if host == self.host => {
+        self.branches.tick(now, receives);
+        while let Some(arrival) = self.branches.next_arrival() {
+            match arrival {
+                Arrival::Message(host, message) if host == self.host => {
                     self.uplink.stream.send(&message);
                 }
-                Heard::Said(host, message) => self.uplink.send(&FromAgent::From(host, message)),
-                Heard::Lost(hosts, why) => self.uplink.send(&FromAgent::Lost(hosts, why)),
+                Arrival::Message(host, message) => {
+                    self.uplink.send(&FromAgent::From(host, message))
+                }
+                Arrival::Lost(hosts, why) => self.uplink.send(&FromAgent::Lost(hosts, why)),
             }
         }
-        if now >= self.beat_at {
-            self.beat_at = now + BEAT;
+        if now >= self.heartbeat_at {
+            self.heartbeat_at = now + HEARTBEAT;
             if self.uplink.stream.is_flushed() {
-                self.uplink.send(&FromAgent::Beat);
+                self.uplink.send(&FromAgent::Heartbeat);
             }
         }
         self.uplink.check()
     }
 
-    fn sources(&self, hears: bool) -> Result<Vec<Waited<'_, Source>>, AgentError> {
+    fn sources(&self, receives: bool) -> Result<Vec<Waited<'_, Source>>, AgentError> {
         let from = self.uplink.stream.readable().ok_or(AgentError::Gone)?;
         let mut all: Vec<Waited<'_, Source>> = vec![(Source::Above, from.as_fd(), PollFlags::IN)];
         let to = self.uplink.stream.writable().into_iter();
         all.extend(to.map(|to| (Source::ToAbove, to.as_fd(), PollFlags::OUT)));
-        let below = self.branches.sources(hears);
+        let below = self.branches.sources(receives);
         all.extend(below.map(|(source, fd, flags)| (Source::Below(source), fd, flags)));
         Ok(all)
     }

@@ -18,7 +18,7 @@ use super::naming::Namings;
 use super::uplink::Uplink;
 use crate::clock::Clock;
 use crate::crew::{Crew, Part, Pipes};
-use crate::hosts::liveness::BEAT;
+use crate::hosts::liveness::HEARTBEAT;
 use crate::hosts::window::Window;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
 use crate::messages::{BadMessage, Event};
@@ -67,7 +67,7 @@ pub(super) struct Supervision<'a> {
     input: Input,
     window: Window,
     clock: Clock,
-    beat_at: Duration,
+    heartbeat_at: Duration,
     finishing: bool,
     stacks_of: Option<StacksOf>,
     /// Stacks of ranks here that are to be sent.
@@ -109,7 +109,7 @@ impl<'a> Supervision<'a> {
             input: Input { to, pending: Vec::new() },
             window: Window::of_each(hosts),
             clock: Clock::start(),
-            beat_at: Duration::ZERO,
+            heartbeat_at: Duration::ZERO,
             finishing: false,
             stacks_of: spec.stacks_of,
             namings: Namings::default(),
@@ -135,7 +135,7 @@ impl<'a> Supervision<'a> {
 
     /// Waits for something to happen, and passes it on.
     fn step(&mut self) -> Result<(), AgentError> {
-        let until_beat = self.beat_at.saturating_sub(self.clock.now());
+        let until_beat = self.heartbeat_at.saturating_sub(self.clock.now());
         let record = self.recording.as_ref().map(|_| recording::EVERY);
         let sooner = [self.crew.retry_after(), record].into_iter().flatten().min();
         let timeout = sooner.map_or(until_beat, |sooner| sooner.min(until_beat));
@@ -160,7 +160,7 @@ impl<'a> Supervision<'a> {
             self.tell(Event::Ended(ended));
         }
         while let Some(message) = self.uplink.take()? {
-            self.obey(message)?;
+            self.carry_out(message)?;
         }
         self.crew.reap();
         if let Some(recording) = &mut self.recording {
@@ -245,7 +245,7 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    fn obey(&mut self, order: ToAgent) -> Result<(), AgentError> {
+    fn carry_out(&mut self, order: ToAgent) -> Result<(), AgentError> {
         match order {
             ToAgent::Welcome(rank) => self.crew.welcome(self.own(rank)?),
             ToAgent::Loss(lost, cause) => self.crew.announce_loss(lost, cause),
@@ -260,14 +260,14 @@ impl<'a> Supervision<'a> {
                 }
             }
             ToAgent::RollCall { number, stacks } => self.answer(number, stacks),
-            ToAgent::Look(number) => {
-                self.uplink.send(&FromAgent::Seen(number, self.crew.snapshot()));
+            ToAgent::Snapshot(number) => {
+                self.uplink.send(&FromAgent::Snapshot(number, self.crew.snapshot()));
             }
             ToAgent::Finish => self.finishing = true,
             ToAgent::Begin(_)
             | ToAgent::Meet { .. }
             | ToAgent::Go { .. }
-            | ToAgent::Beat
+            | ToAgent::Heartbeat
             | ToAgent::Pause
             | ToAgent::Subtree(_)
             | ToAgent::For(..)
@@ -321,10 +321,10 @@ impl<'a> Supervision<'a> {
     /// Says that this agent is there, and gives up a launcher that has not said so for long.
     fn beat(&mut self) -> Result<(), AgentError> {
         let now = self.clock.now();
-        if now >= self.beat_at {
-            self.beat_at = now + BEAT;
+        if now >= self.heartbeat_at {
+            self.heartbeat_at = now + HEARTBEAT;
             if self.uplink.stream.is_flushed() {
-                self.uplink.send(&FromAgent::Beat);
+                self.uplink.send(&FromAgent::Heartbeat);
             }
         }
         self.uplink.check()

@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 
 use super::error::AgentError;
 use crate::clock::Clock;
-use crate::hosts::liveness::BEAT;
+use crate::hosts::liveness::HEARTBEAT;
 use crate::hosts::stream::Stream;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
@@ -49,7 +49,7 @@ impl Uplink {
         while let Some(message) = self.stream.take() {
             self.heard_at = Some(self.clock.now());
             match ToAgent::parse(&message)? {
-                ToAgent::Beat => {}
+                ToAgent::Heartbeat => {}
                 ToAgent::Pause => self.heard_at = None,
                 message => return Ok(Some(message)),
             }
@@ -80,7 +80,7 @@ impl Uplink {
         let mut sources: Vec<Waited<'_, bool>> = vec![(true, from.as_fd(), PollFlags::IN)];
         sources.extend(self.stream.writable().map(|to| (false, to.as_fd(), PollFlags::OUT)));
         sources.extend(arrivals.iter().map(|arrivals| (false, *arrivals, PollFlags::IN)));
-        let ready = wait_for(&sources, timeout.into_iter().chain(left).chain([BEAT]).min())?;
+        let ready = wait_for(&sources, timeout.into_iter().chain(left).chain([HEARTBEAT]).min())?;
         if ready.contains(&true) {
             self.stream.read_some()?;
         }
@@ -88,7 +88,7 @@ impl Uplink {
         Ok(())
     }
 
-    /// Checks that the launcher is not to be given up. To be called every [`BEAT`] at least: what
+    /// Checks that the launcher is not to be given up. To be called every [`HEARTBEAT`] at least: what
     /// has arrived while this process did not run counts, and that time does not, as the launcher
     /// may have stood still with it.
     ///
@@ -96,7 +96,7 @@ impl Uplink {
     /// [`AgentError::Gone`] if it is.
     pub fn check(&mut self) -> Result<(), AgentError> {
         let now = self.clock.now();
-        let slept = now.saturating_sub(self.looked_at).saturating_sub(2 * BEAT);
+        let slept = now.saturating_sub(self.looked_at).saturating_sub(2 * HEARTBEAT);
         self.looked_at = now;
         self.heard_at = self.heard_at.map(|heard_at| (heard_at + slept).min(now));
         if self.time_left() != Some(Duration::ZERO) {

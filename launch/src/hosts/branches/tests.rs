@@ -41,13 +41,14 @@ fn is_ready(file: &OwnedFd, limit: Duration) -> bool {
 }
 
 /// Next message from below.
-fn hear(branches: &mut Branches) -> Heard {
+fn receive(branches: &mut Branches) -> Arrival {
     let clock = Clock::start();
     loop {
-        if let Some(heard) = branches.next_heard() {
-            return heard;
+        if let Some(arrivals) = branches.next_arrival() {
+            return arrivals;
         }
-        let ready = wait_for(&branches.sources(true).collect::<Vec<_>>(), Some(LOOK)).unwrap();
+        let ready =
+            wait_for(&branches.sources(true).collect::<Vec<_>>(), Some(CHECK_INTERVAL)).unwrap();
         ready.into_iter().for_each(|source| branches.attend(source, clock.now()));
         branches.tick(clock.now(), true);
     }
@@ -58,7 +59,7 @@ fn arrived(other_end: &mut Stream) -> Vec<ToAgent> {
     other_end.read_some().unwrap();
     let messages = std::iter::from_fn(|| other_end.take());
     let messages = messages.map(|message| ToAgent::parse(&message).unwrap());
-    messages.filter(|message| *message != ToAgent::Beat).collect()
+    messages.filter(|message| *message != ToAgent::Heartbeat).collect()
 }
 
 fn joined(rank: u16) -> Vec<u8> {
@@ -70,11 +71,11 @@ fn stuck_hosts_have_one_deadline() {
     let branches = shells(4, "cat >/dev/null; echo let go >&2; exec sleep 1000");
     let copy = |file: &OwnedFd| fcntl_dupfd_cloexec(file, 0).unwrap();
     let shells = || branches.all.iter().filter_map(|branch| branch.shell.as_ref());
-    let complaints: Vec<_> = shells().filter_map(Shell::complaints).map(copy).collect();
+    let stderr: Vec<_> = shells().filter_map(Shell::stderr).map(copy).collect();
     let exits: Vec<_> = shells().map(Shell::exit).map(copy).collect();
     std::thread::scope(|scope| {
         scope.spawn(|| drop(branches));
-        assert!(complaints.iter().all(|said| is_ready(said, Duration::from_secs(60))));
+        assert!(stderr.iter().all(|said| is_ready(said, Duration::from_secs(60))));
         assert!(!exits.iter().any(|exit| is_ready(exit, Duration::ZERO)), "not one by one");
     });
     assert!(exits.iter().all(|exit| is_ready(exit, Duration::ZERO)), "all are gone");
@@ -83,8 +84,8 @@ fn stuck_hosts_have_one_deadline() {
 #[test]
 fn a_host_whose_shell_stays_is_explained() {
     let mut branches = shells(1, "echo gone >&2; exec sleep 1000 >&-");
-    let lost = Heard::Lost(vec![0], "the connection to it has ended: gone".into());
-    assert_eq!(hear(&mut branches), lost);
+    let lost = Arrival::Lost(vec![0], "the connection to it has ended: gone".into());
+    assert_eq!(receive(&mut branches), lost);
     let exit = fcntl_dupfd_cloexec(branches.all[0].shell.as_ref().unwrap().exit(), 0).unwrap();
     assert!(is_ready(&exit, Duration::from_secs(60)), "it does not stay");
     assert!(branches.are_done());
@@ -93,8 +94,8 @@ fn a_host_whose_shell_stays_is_explained() {
 #[test]
 fn a_host_that_cannot_be_got_to_is_explained() {
     let mut branches = shells(1, "echo no route >&2; exit 255");
-    let lost = Heard::Lost(vec![0], "the remote shell cannot get there: no route".into());
-    assert_eq!(hear(&mut branches), lost);
+    let lost = Arrival::Lost(vec![0], "the remote shell cannot get there: no route".into());
+    assert_eq!(receive(&mut branches), lost);
 }
 
 #[test]
@@ -112,17 +113,17 @@ fn messages_reach_the_host_that_they_are_for() {
 
 #[test]
 fn hosts_speak_for_those_behind_them_and_nobody_else() {
-    for (message, heard) in [
-        (joined(7), Heard::Said(3, joined(7))),
-        (FromAgent::From(5, joined(7)).emit(), Heard::Said(5, joined(7))),
+    for (message, arrivals) in [
+        (joined(7), Arrival::Message(3, joined(7))),
+        (FromAgent::From(5, joined(7)).emit(), Arrival::Message(5, joined(7))),
         (
             FromAgent::Lost(vec![5], "it broke".into()).emit(),
-            Heard::Lost(vec![5], "it broke".into()),
+            Arrival::Lost(vec![5], "it broke".into()),
         ),
     ] {
         let (mut branches, mut other_end) = connection(LIMITS);
         other_end.send(&message);
-        assert_eq!(hear(&mut branches), heard);
+        assert_eq!(receive(&mut branches), arrivals);
     }
     for message in [
         FromAgent::From(3, joined(7)),
@@ -133,7 +134,7 @@ fn hosts_speak_for_those_behind_them_and_nobody_else() {
         let (mut branches, mut other_end) = connection(LIMITS);
         other_end.send(&message.emit());
         let why = "its agent's message is unusable: its host is out of range";
-        assert_eq!(hear(&mut branches), Heard::Lost(vec![3, 4, 5], why.into()), "{message:?}");
+        assert_eq!(receive(&mut branches), Arrival::Lost(vec![3, 4, 5], why.into()), "{message:?}");
         assert!(branches.are_done());
     }
 }
@@ -144,10 +145,10 @@ fn who_ends_takes_along_those_behind_it_that_have_not_finished() {
     other_end.send(&FromAgent::Started(vec![17]).emit());
     other_end.send(&FromAgent::From(4, FromAgent::Finished(vec![]).emit()).emit());
     other_end.close();
-    hear(&mut branches);
-    hear(&mut branches);
+    receive(&mut branches);
+    receive(&mut branches);
     let why = "its agent has ended (and one host behind it)";
-    assert_eq!(hear(&mut branches), Heard::Lost(vec![3, 5], why.into()));
+    assert_eq!(receive(&mut branches), Arrival::Lost(vec![3, 5], why.into()));
     assert!(branches.are_done());
 }
 
@@ -160,9 +161,9 @@ fn a_connection_whose_hosts_have_finished_ends_without_a_word() {
     other_end.send(&FromAgent::From(5, last.clone()).emit());
     other_end.close();
     for host in [3, 4, 5] {
-        assert_eq!(hear(&mut branches), Heard::Said(host, last.clone()));
+        assert_eq!(receive(&mut branches), Arrival::Message(host, last.clone()));
     }
-    branches.hear_all(Duration::ZERO);
+    branches.receive_all(Duration::ZERO);
     assert!(branches.are_done());
 }
 
@@ -170,24 +171,24 @@ fn a_connection_whose_hosts_have_finished_ends_without_a_word() {
 fn silence_counts_once_ranks_run() {
     let limits = Limits { silence: Duration::from_millis(120), ..LIMITS };
     let (mut branches, mut other_end) = connection(limits);
-    (1..100).for_each(|n| branches.tick(n * LOOK, true));
-    assert_eq!(branches.next_heard(), None, "it may take long until then");
+    (1..100).for_each(|n| branches.tick(n * CHECK_INTERVAL, true));
+    assert_eq!(branches.next_arrival(), None, "it may take long until then");
     other_end.send(&FromAgent::Started(vec![17]).emit());
-    hear(&mut branches);
-    let mut now = 100 * LOOK;
+    receive(&mut branches);
+    let mut now = 100 * CHECK_INTERVAL;
     branches.tick(now, true);
     for _ in 0..10 {
-        other_end.send(&FromAgent::Beat.emit());
-        branches.hear_all(now);
-        now += LOOK;
+        other_end.send(&FromAgent::Heartbeat.emit());
+        branches.receive_all(now);
+        now += CHECK_INTERVAL;
         branches.tick(now, true);
     }
-    (1..100).for_each(|n| branches.tick(now + n * LOOK, false));
-    assert_eq!(branches.next_heard(), None, "who is not listened to");
-    now += 100 * LOOK;
-    (1..=3).for_each(|n| branches.tick(now + n * LOOK, true));
+    (1..100).for_each(|n| branches.tick(now + n * CHECK_INTERVAL, false));
+    assert_eq!(branches.next_arrival(), None, "who is not listened to");
+    now += 100 * CHECK_INTERVAL;
+    (1..=3).for_each(|n| branches.tick(now + n * CHECK_INTERVAL, true));
     let why = "nothing has been heard of it for 0.12 s (and 2 hosts behind it)";
-    assert_eq!(branches.next_heard(), Some(Heard::Lost(vec![3, 4, 5], why.into())));
+    assert_eq!(branches.next_arrival(), Some(Arrival::Lost(vec![3, 4, 5], why.into())));
 }
 
 #[test]
@@ -196,11 +197,11 @@ fn who_takes_nothing_is_given_up_before_memory_is() {
     let input = ToAgent::Input(vec![0; HOST_MESSAGE_BYTES_MAX / 2]);
     let most = 2 * WAITING_MAX * 3;
     (0..most).for_each(|_| branches.send(4, &input));
-    let lost = branches.next_heard();
+    let lost = branches.next_arrival();
     assert!(lost.is_none(), "{most} such messages may wait, and a pipe takes some: {lost:?}");
     branches.send(4, &input);
     let why = "it does not take what it is sent".to_owned();
-    assert_eq!(branches.next_heard(), Some(Heard::Lost(vec![3, 4, 5], why)));
+    assert_eq!(branches.next_arrival(), Some(Arrival::Lost(vec![3, 4, 5], why)));
 }
 
 /// A pipe that what is started here does not inherit.

@@ -12,30 +12,30 @@ use crate::messages::hosts::RemoteShell;
 use weft_seal::Protection;
 
 /// A host with one rank whose agent is this script for the shell.
-fn members(agent: &str) -> Members {
+fn roster(agent: &str) -> Roster {
     let mut spec = HostsSpec::new(vec![HostWish { name: "elsewhere".into(), ranks: Some(1) }]);
     let arguments = ["-c", agent].map(OsString::from).to_vec();
     spec.remote_shell = RemoteShell { program: "sh".into(), arguments };
-    let mut members = Members::start(&spec, Duration::from_secs(60)).unwrap();
-    members[0].count = 1;
-    members
+    let mut roster = Roster::start(&spec, Duration::from_secs(60)).unwrap();
+    roster[0].count = 1;
+    roster
 }
 
 /// Takes in what has come, and sorts it.
-fn listen(members: &mut Members, clock: &Clock) {
-    let sources: Vec<_> = members.branches.sources(true).collect();
+fn listen(roster: &mut Roster, clock: &Clock) {
+    let sources: Vec<_> = roster.branches.sources(true).collect();
     for source in wait_for(&sources, None).unwrap() {
-        members.branches.attend(source, clock.now());
+        roster.branches.attend(source, clock.now());
     }
-    members.sort();
+    roster.take_arrivals();
 }
 
 /// A host with one rank whose agent ends at once, which the start of the job has read, and left.
 fn started() -> Started {
-    let mut members = members("exit 3");
+    let mut roster = roster("exit 3");
     let clock = Clock::start();
-    while members.lost.is_empty() {
-        listen(&mut members, &clock);
+    while roster.lost.is_empty() {
+        listen(&mut roster, &clock);
     }
     let host = HostLayout {
         name: "elsewhere".into(),
@@ -53,7 +53,7 @@ fn started() -> Started {
         mtu: Mtu::USUAL,
         protection: Protection::default(),
     };
-    Started { layout, members, signals: None }
+    Started { layout, roster, signals: None }
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
     let spec = JobSpec::new(settings, "program");
     let mut conductor = Conductor::new(&spec, started()).unwrap();
     conductor.catch_up();
-    assert!(conductor.members[0].is_lost);
+    assert!(conductor.roster[0].is_lost);
     assert!(conductor.job.is_over(), "all its ranks were there");
 }
 
@@ -80,7 +80,7 @@ fn an_agent_that_sends_more_output_than_it_may_is_refused() {
             crate::messages::hosts::StandardStream::Out,
             vec![b'x'; 16 * 1024],
         );
-        conductor.heard(0, piece)
+        conductor.take_message(0, piece)
     };
     let taken = (0..1000).map_while(|_| send().ok()).count();
     assert_eq!(taken, 18, "its window, and a piece of each stream");
@@ -95,12 +95,12 @@ fn an_agent_that_talks_on_while_others_are_listened_to_is_lost() {
     let message = FromAgent::InputTaken.emit();
     let framed = [&(message.len() as u32).to_le_bytes()[..], &message].concat();
     std::fs::write(&file, framed.repeat(4096)).unwrap();
-    let mut members = members(&format!("while cat {}; do :; done", file.display()));
+    let mut roster = roster(&format!("while cat {}; do :; done", file.display()));
     let clock = Clock::start();
-    while members.lost.is_empty() {
-        listen(&mut members, &clock);
-        assert!(members[0].said.len() * message.len() <= 8 * 1024 * 1024);
+    while roster.lost.is_empty() {
+        listen(&mut roster, &clock);
+        assert!(roster[0].messages.len() * message.len() <= 8 * 1024 * 1024);
     }
-    assert_eq!(members.lost[0].0, [0]);
-    assert!(members.lost[0].1.contains("more than there is room for"), "{:?}", members.lost);
+    assert_eq!(roster.lost[0].0, [0]);
+    assert!(roster.lost[0].1.contains("more than there is room for"), "{:?}", roster.lost);
 }

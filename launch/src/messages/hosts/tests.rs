@@ -156,9 +156,9 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
         any::<u32>().prop_map(ToAgent::Taken),
         vec(any::<u8>(), 0..99).prop_map(ToAgent::Input),
         any::<(u32, bool)>().prop_map(|(number, stacks)| ToAgent::RollCall { number, stacks }),
-        any::<u32>().prop_map(ToAgent::Look),
+        any::<u32>().prop_map(ToAgent::Snapshot),
         Just(ToAgent::Finish),
-        Just(ToAgent::Beat),
+        Just(ToAgent::Heartbeat),
         Just(ToAgent::Pause),
         any_subtree().prop_map(|subtree| ToAgent::Subtree(Box::new(subtree))),
         (any_host(), vec(any::<u8>(), 0..99)).prop_map(|(host, bytes)| ToAgent::For(host, bytes)),
@@ -168,7 +168,7 @@ fn any_to_agent() -> impl Strategy<Value = ToAgent> {
 
 fn any_event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        any_rank().prop_map(Event::Asked),
+        any_rank().prop_map(Event::Hello),
         any_rank().prop_map(Event::Joined),
         any_rank().prop_map(Event::Leaving),
         (any_rank(), ".{0,50}").prop_map(|(rank, words)| Event::Report(rank, words)),
@@ -207,9 +207,9 @@ fn any_from_agent() -> impl Strategy<Value = FromAgent> {
         (any::<u32>(), vec((any_rank(), ".{0,9}"), 0..=STACKS_MAX))
             .prop_map(|(number, stacks)| FromAgent::Stacks(number, stacks)),
         Just(FromAgent::InputTaken),
-        Just(FromAgent::Beat),
+        Just(FromAgent::Heartbeat),
         (any::<u32>(), vec(any_rank_now(), 0..9))
-            .prop_map(|(number, ranks)| FromAgent::Seen(number, ranks)),
+            .prop_map(|(number, ranks)| FromAgent::Snapshot(number, ranks)),
         vec(any::<u32>(), 0..9).prop_map(FromAgent::Finished),
         (any_host(), vec(any::<u8>(), 0..99))
             .prop_map(|(host, bytes)| FromAgent::From(host, bytes)),
@@ -259,7 +259,7 @@ fn what_is_out_of_range_is_named() {
         (ended(beyond, Ending::Exited(0)), "rank"),
         (ended(Rank(0), Ending::Exited(256)), "ending"),
         (ended(Rank(0), Ending::Killed(0)), "ending"),
-        (FromAgent::Seen(1, vec![now]), "time"),
+        (FromAgent::Snapshot(1, vec![now]), "time"),
         (FromAgent::Roll(1, vec![standing; STACKS_MAX + 1]), "count"),
         (FromAgent::Stacks(1, vec![(Rank(0), String::new()); STACKS_MAX + 1]), "count"),
         (FromAgent::Started(vec![1; usize::from(RANKS_MAX) + 1]), "count"),

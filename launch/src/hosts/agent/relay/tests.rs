@@ -32,7 +32,7 @@ fn agent(script: &str, silence_above: Duration) -> (Uplink, Stream, JoinHandle<(
 fn next(launcher: &mut Stream) -> Option<Result<FromAgent, BadMessage>> {
     loop {
         match launcher.take().map(|message| FromAgent::parse(&message)) {
-            Some(Ok(FromAgent::Beat)) => continue,
+            Some(Ok(FromAgent::Heartbeat)) => continue,
             Some(message) => return Some(message),
             None => {}
         }

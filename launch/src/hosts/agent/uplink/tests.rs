@@ -21,7 +21,7 @@ fn a_launcher_that_beats_is_waited_for() {
     let (mut uplink, mut launcher) = connection(LIMIT);
     // Three times as long as it might have been silent.
     while uplink.clock.now() < 3 * LIMIT {
-        launcher.send(&ToAgent::Beat.emit());
+        launcher.send(&ToAgent::Heartbeat.emit());
         uplink.wait(&[], None).unwrap();
         assert_eq!(uplink.take().unwrap(), None);
     }
@@ -32,7 +32,7 @@ fn a_launcher_that_beats_is_waited_for() {
 #[test]
 fn what_arrived_while_the_agent_did_not_run_counts() {
     let (mut uplink, mut launcher) = connection(LIMIT);
-    launcher.send(&ToAgent::Beat.emit());
+    launcher.send(&ToAgent::Heartbeat.emit());
     while uplink.time_left() != Some(Duration::ZERO) {
         std::hint::spin_loop();
     }
@@ -63,10 +63,10 @@ fn last_words_that_nobody_takes_are_given_up() {
 
 #[test]
 fn time_in_which_this_process_did_not_run_is_no_silence() {
-    let (mut uplink, _launcher) = connection(4 * BEAT);
-    uplink.clock = Clock::started_before(100 * BEAT);
+    let (mut uplink, _launcher) = connection(4 * HEARTBEAT);
+    uplink.clock = Clock::started_before(100 * HEARTBEAT);
     uplink.check().unwrap();
     let left = uplink.time_left().unwrap();
-    assert!(left > BEAT && left <= 2 * BEAT, "{left:?}");
+    assert!(left > HEARTBEAT && left <= 2 * HEARTBEAT, "{left:?}");
     assert!(matches!(uplink.next(), Err(AgentError::Gone)), "from then on it is");
 }

@@ -22,7 +22,7 @@ fn signals_have_the_names_of_this_machine() {
 fn last_of(lines: &[&str]) -> String {
     let mut words = LastWords::default();
     for line in lines {
-        words.say(line.as_bytes());
+        words.take_in(line.as_bytes());
     }
     words.get().unwrap_or_default().to_owned()
 }
@@ -40,7 +40,7 @@ fn the_last_line_that_says_something_is_kept() {
     assert_eq!(last_of(&["\u{1b}[31mred\r"]), "[31mred");
     assert_eq!(last_of(&["é".repeat(1000).as_str()]), "é".repeat(WORDS_CHARS_MAX));
     let mut words = LastWords::default();
-    words.say(b"bytes \xff");
+    words.take_in(b"bytes \xff");
     assert_eq!(words.get(), Some("bytes \u{fffd}"));
 }
 

@@ -1,4 +1,4 @@
-//! Names and last words.
+//! Last words of a process, and names of signals.
 
 pub use weft_link::bell::signal_name;
 
@@ -27,8 +27,8 @@ enum Panicking {
 }
 
 impl LastWords {
-    /// Takes the place of what was said before, unless `line` says nothing.
-    pub fn say(&mut self, line: &[u8]) {
+    /// Takes in a line, which is the last one now unless it is empty.
+    pub fn take_in(&mut self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
         let plain: String = text.chars().filter(|char| !char.is_control()).collect();
         let plain = plain.trim_end();
@@ -46,7 +46,7 @@ impl LastWords {
         self.words = Some(plain.trim_start().chars().take(WORDS_CHARS_MAX).collect());
     }
 
-    /// Last line that was said.
+    /// Last line worth repeating.
     pub fn get(&self) -> Option<&str> {
         self.words.as_deref()
     }

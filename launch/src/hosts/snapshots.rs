@@ -1,5 +1,5 @@
-//! Looks at all ranks of a job on several hosts, for those who watch it: whoever asks gets the last
-//! look while it is fresh, so that hosts are asked once a second however many watch. Sans-IO.
+//! Snapshots of a job on several hosts. A client gets the last one while that is fresh, so that
+//! agents are asked once a second however many clients there are. Sans-IO.
 
 use super::inquiry::Inquiry;
 use crate::messages::RankNow;
@@ -7,27 +7,27 @@ use std::time::Duration;
 
 /// Longest wait for agents to answer. Whoever asks waits for longer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time for which a look is fresh.
+/// Time for which a snapshot is fresh.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// The looks at a job.
+/// The snapshots of a job.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct Snapshots {
     pub inquiry: Inquiry<RankNow>,
-    /// True from the question on, until the look has ended.
+    /// True from the question on, until all have answered that will.
     is_under_way: bool,
-    /// Time of the last look, and the ranks, in their order.
+    /// Time of the last snapshot, and the ranks, in their order.
     last: Option<(Duration, Vec<RankNow>)>,
 }
 
-impl Looks {
-    /// Begins another one, at these hosts. Returns its number, for the agents.
+impl Snapshots {
+    /// Begins another one, of these hosts. Returns its number, for the agents.
     pub fn begin(&mut self, now: Duration, hosts: impl IntoIterator<Item = u16>) -> u32 {
         self.is_under_way = true;
         self.inquiry.begin(hosts, now + PATIENCE)
     }
 
-    /// Ends the look that is under way, if all have answered that will. True if none is under way.
+    /// Ends the snapshot that is under way, if all have answered that will. True if none is under way.
     pub fn end(&mut self, now: Duration) -> bool {
         if self.is_under_way && !self.inquiry.is_open(now) {
             self.is_under_way = false;
@@ -38,7 +38,7 @@ impl Looks {
         !self.is_under_way
     }
 
-    /// The last look, and its time, if it is fresh.
+    /// The last snapshot, and its time, if it is fresh.
     pub fn fresh(&self, now: Duration) -> Option<&(Duration, Vec<RankNow>)> {
         self.last.as_ref().filter(|(at, _)| now < *at + FRESH)
     }

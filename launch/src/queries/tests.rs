@@ -6,20 +6,20 @@ use rustix::net::{bind, listen};
 use weft_link::gauge::Counts;
 use weft_wire::Rank;
 
-/// The answer of this process's desk, which says these bytes.
-fn answer(desk: &Desk, question: Question, bytes: &[u8]) -> io::Result<Answer> {
-    let asker = std::thread::spawn(move || ask(std::process::id(), question));
-    while !asker.is_finished() {
-        tell(desk.askers(), bytes);
+/// The answer of this process's socket: these bytes.
+fn answer(socket: &QuerySocket, question: Question, bytes: &[u8]) -> io::Result<Answer> {
+    let client = std::thread::spawn(move || ask(std::process::id(), question));
+    while !client.is_finished() {
+        answer_all(socket.clients(), bytes);
         std::thread::yield_now();
     }
-    asker.join().unwrap()
+    client.join().unwrap()
 }
 
 #[test]
 fn who_asks_hears_how_a_job_stands() {
-    let (desk, looks) =
-        (Desk::open(Question::Why).unwrap(), Desk::open(Question::Snapshot).unwrap());
+    let (socket, snapshots) =
+        (QuerySocket::open(Question::Why).unwrap(), QuerySocket::open(Question::Snapshot).unwrap());
     let own = std::process::id();
     assert!(jobs().unwrap().contains(&own));
     let mut computing = Standing::outside(Rank(0), Doing::Computes);
@@ -30,16 +30,16 @@ fn who_asks_hears_how_a_job_stands() {
         time: Duration::from_secs(3),
         standings: vec![computing],
     };
-    let answered = answer(&desk, Question::Why, &roll.emit()).unwrap();
+    let answered = answer(&socket, Question::Why, &roll.emit()).unwrap();
     assert_eq!(answered.roll(), Ok(roll.clone()));
     // Of a container's answer numbers of threads mean nothing.
     let elsewhere = Answer { is_here: false, ..answered };
     assert_eq!(elsewhere.roll().unwrap().standings[0].thread, None);
     assert!(matches!(elsewhere.snapshot(), Err(BadMessage::Kind(_))));
     let long = long_snapshot();
-    let answered = answer(&looks, Question::Snapshot, &long.emit()).unwrap();
+    let answered = answer(&snapshots, Question::Snapshot, &long.emit()).unwrap();
     assert_eq!(answered.snapshot().unwrap(), long);
-    drop((desk, looks));
+    drop((socket, snapshots));
     assert!(!jobs().unwrap().contains(&own));
     let refused = ask(own, Question::Why).map(drop).map_err(|error| error.kind());
     assert_eq!(refused, Err(io::ErrorKind::ConnectionRefused));
@@ -78,8 +78,8 @@ fn a_socket_with_a_jobs_name_keeps_nobody_from_the_job() {
     connect(&waiting, &name).unwrap();
     let refused = ask(own, Question::Memory).map(drop).map_err(|error| error.kind());
     assert_eq!(refused, Err(io::ErrorKind::WouldBlock));
-    let desk = Desk::open(Question::Memory).unwrap();
-    assert_eq!(answer(&desk, Question::Memory, b"here").unwrap().bytes, b"here");
+    let socket = QuerySocket::open(Question::Memory).unwrap();
+    assert_eq!(answer(&socket, Question::Memory, b"here").unwrap().bytes, b"here");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use weft_wire::Rank;
 
-use super::branches::{Branches, END_LIMIT, Heard, Limits, misunderstood};
+use super::branches::{Arrival, Branches, END_LIMIT, Limits, unusable};
 use super::layout::HostsSpec;
 use super::remote::{Means, is_here};
 use super::tree::{LAUNCHER, plan};
@@ -21,7 +21,7 @@ const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// A host of the job.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct Host {
     /// Its name in the list of hosts.
     pub name: String,
     /// The first rank here, and how many there are.
@@ -30,8 +30,8 @@ pub(crate) struct Member {
     /// The processes of the ranks here, once they have been started.
     pub processes: Vec<u32>,
     /// Messages of its agent that have not been taken.
-    pub said: VecDeque<FromAgent>,
-    /// Bytes of what it has said since the last time that all was taken.
+    pub messages: VecDeque<FromAgent>,
+    /// Bytes of its messages since the last time that all was taken.
     waiting_bytes: usize,
     /// Bytes of output that have arrived and have not been acknowledged.
     pub owed_bytes: u32,
@@ -43,14 +43,14 @@ pub(crate) struct Member {
     pub is_lost: bool,
 }
 
-impl Member {
+impl Host {
     fn new(name: &str) -> Self {
-        Member {
+        Host {
             name: name.into(),
             first: 0,
             count: 0,
             processes: Vec::new(),
-            said: VecDeque::new(),
+            messages: VecDeque::new(),
             waiting_bytes: 0,
             owed_bytes: 0,
             is_finishing: false,
@@ -82,12 +82,12 @@ impl Member {
     /// # Errors
     /// Too many wait, for a person.
     fn keep(&mut self, message: FromAgent, bytes: usize) -> Result<(), String> {
-        let waiting = if self.said.is_empty() { 0 } else { self.waiting_bytes };
+        let waiting = if self.messages.is_empty() { 0 } else { self.waiting_bytes };
         self.waiting_bytes = waiting + bytes;
         if self.waiting_bytes > WAITING_BYTES_MAX {
             return Err("its agent sends more than there is room for".into());
         }
-        self.said.push_back(message);
+        self.messages.push_back(message);
         Ok(())
     }
 
@@ -99,28 +99,28 @@ impl Member {
 
 /// All hosts by their numbers, and the connections to their agents.
 #[derive(Debug)]
-pub(crate) struct Members {
-    all: Vec<Member>,
+pub(crate) struct Roster {
+    all: Vec<Host>,
     pub branches: Branches,
     /// Hosts that are gone and of which nobody was told yet, and why the first of each is.
     pub lost: VecDeque<(Vec<u16>, String)>,
 }
 
-impl Deref for Members {
-    type Target = Vec<Member>;
+impl Deref for Roster {
+    type Target = Vec<Host>;
 
-    fn deref(&self) -> &Vec<Member> {
+    fn deref(&self) -> &Vec<Host> {
         &self.all
     }
 }
 
-impl DerefMut for Members {
-    fn deref_mut(&mut self) -> &mut Vec<Member> {
+impl DerefMut for Roster {
+    fn deref_mut(&mut self) -> &mut Vec<Host> {
         &mut self.all
     }
 }
 
-impl Members {
+impl Roster {
     /// Starts the agents of all hosts, which are given up after this silence.
     ///
     /// # Errors
@@ -131,8 +131,8 @@ impl Members {
         let names: Vec<_> = names.iter().map(|(name, here)| (name.as_str(), *here)).collect();
         let mut branches = Branches::new(LAUNCHER, Limits { silence, end: END_LIMIT });
         branches.start(&plan(&names, spec.fan_out), &Means::of_launcher(spec)?);
-        let all = names.iter().map(|(name, _)| Member::new(name)).collect();
-        Ok(Members { all, branches, lost: VecDeque::new() })
+        let all = names.iter().map(|(name, _)| Host::new(name)).collect();
+        Ok(Roster { all, branches, lost: VecDeque::new() })
     }
 
     /// Sends the agent of a host a message.
@@ -155,22 +155,22 @@ impl Members {
 
     /// Number of a rank's host.
     pub fn host_of(&self, rank: Rank) -> Option<u16> {
-        self.all.iter().position(|member| member.has(rank)).map(|host| host as u16)
+        self.all.iter().position(|host| host.has(rank)).map(|host| host as u16)
     }
 
-    /// Sorts what was heard by hosts, and those that are gone.
-    pub fn sort(&mut self) {
-        while let Some(heard) = self.branches.next_heard() {
-            match heard {
-                Heard::Lost(hosts, why) => self.lost.push_back((hosts, why)),
-                Heard::Said(host, bytes) => {
-                    let member = &mut self.all[usize::from(host)];
+    /// Takes in what has arrived: messages by host, and hosts that are gone.
+    pub fn take_arrivals(&mut self) {
+        while let Some(arrival) = self.branches.next_arrival() {
+            match arrival {
+                Arrival::Lost(hosts, why) => self.lost.push_back((hosts, why)),
+                Arrival::Message(number, bytes) => {
+                    let host = &mut self.all[usize::from(number)];
                     let kept = match FromAgent::parse(&bytes) {
-                        Ok(message) => member.keep(message, bytes.len()),
-                        Err(bad) => Err(misunderstood(&bad, !member.processes.is_empty())),
+                        Ok(message) => host.keep(message, bytes.len()),
+                        Err(bad) => Err(unusable(&bad, !host.processes.is_empty())),
                     };
                     if let Err(why) = kept {
-                        self.branches.refuse(host, why);
+                        self.branches.refuse(number, why);
                     }
                 }
             }

@@ -1,11 +1,14 @@
-//! The place where a job answers whoever asks how it stands: a socket with an abstract name, which
-//! goes with the launcher, whatever ends that. The name has the user, the process and a number that
-//! was drawn: names of such sockets are anybody's, and nobody else can have taken this one before.
-//! Who asks is known by the credentials that the kernel gives, and gets an answer if it is the same
-//! user, or root. So is who answers: sockets of others that look like a job are passed over.
+//! Queries about a running job: sockets at which its launcher answers them, and clients that send
+//! them.
+//!
+//! A socket has an abstract name, which goes with the launcher, whatever ends that. The name has the
+//! user, the process and a random number: any process may take such a name, and none can have taken
+//! this one before. The kernel says which user a client is; the same user gets an answer, and root.
+//! Clients know launchers in the same way, and pass over sockets of other users that look like a
+//! job.
 //!
 //! An answer is a file in memory, whose descriptor one message takes along. So the launcher waits
-//! for nobody, however long the answer is and however slow its reader.
+//! for no client, however long the answer is and however slow its reader.
 
 use crate::channel::{self, ReceiveError, Received};
 use crate::job_roll::JobRoll;
@@ -29,12 +32,12 @@ use std::time::{Duration, Instant};
 
 /// Time that a launcher has to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Askers that are answered before the launcher sees to its ranks again.
+/// Clients that are answered before the launcher attends to its ranks again.
 const AT_ONCE: usize = 16;
 /// Message that an answer comes with.
 const ANSWER: &[u8] = b"answer";
 
-/// Question that is answered at a place.
+/// Question about a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
     /// A [`JobRoll`].
@@ -51,20 +54,20 @@ impl Question {
     pub(crate) const ALL: [Self; 3] = [Question::Why, Question::Snapshot, Question::Memory];
 }
 
-/// Time for which nobody is let in once no descriptor was left for that: who waits would wake the
-/// launcher again and again.
-const REST: Duration = Duration::from_millis(100);
+/// Time for which no client is accepted once no descriptor was left for one: clients that wait would
+/// wake the launcher again and again.
+const BACKOFF: Duration = Duration::from_millis(100);
 
-/// The place of one job, for one question.
+/// Socket of this process's job, for one question.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct QuerySocket {
     listener: UnixListener,
-    /// Time until which nobody is let in.
-    rests_until: Cell<Option<Instant>>,
+    /// Time until which no client is accepted.
+    closed_until: Cell<Option<Instant>>,
 }
 
-impl Desk {
-    /// Opens the place of this process's job.
+impl QuerySocket {
+    /// Opens it.
     pub fn open(question: Question) -> io::Result<Self> {
         let mut drawn = [0; 8];
         getrandom(&mut drawn, GetRandomFlags::empty())?;
@@ -72,85 +75,88 @@ impl Desk {
         let name = format!("{}{own}-{drawn:016x}", prefix(question));
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
         listener.set_nonblocking(true)?;
-        Ok(Desk { listener, rests_until: Cell::new(None) })
+        Ok(QuerySocket { listener, closed_until: Cell::new(None) })
     }
 
-    /// A descriptor that is readable when somebody asks; `None` while nobody is let in.
+    /// A descriptor that is readable when a client waits; `None` while none is accepted.
     pub fn waits_for(&self) -> Option<BorrowedFd<'_>> {
-        let rests = self.rests_until.get().is_some_and(|until| Instant::now() < until);
-        (!rests).then(|| self.listener.as_fd())
+        let is_closed = self.closed_until.get().is_some_and(|until| Instant::now() < until);
+        (!is_closed).then(|| self.listener.as_fd())
     }
 
-    /// Those that ask, and may.
-    pub fn askers(&self) -> Vec<Asker> {
+    /// Clients that wait, and may ask.
+    pub fn clients(&self) -> Vec<Client> {
         let own = getuid();
         let may = |uid: rustix::process::Uid| uid == own || uid.is_root();
         let asked = (0..AT_ONCE).map_while(|_| self.accept());
-        let is_one = |asker: &UnixStream| channel::peer(asker).is_ok_and(|it| may(it.user));
-        asked.filter(is_one).map(Asker).collect()
+        let is_one = |client: &UnixStream| channel::peer(client).is_ok_and(|it| may(it.user));
+        asked.filter(is_one).map(Client).collect()
     }
 
     fn accept(&self) -> Option<UnixStream> {
         match self.listener.accept() {
-            Ok((asker, _)) => Some(asker),
+            Ok((client, _)) => Some(client),
             Err(error) => {
                 let is_full = error.kind() != io::ErrorKind::WouldBlock;
-                self.rests_until.set(is_full.then(|| Instant::now() + REST));
+                self.closed_until.set(is_full.then(|| Instant::now() + BACKOFF));
                 None
             }
         }
     }
 }
 
-/// The places of one job, for all questions.
+/// Sockets of this process's job, for all questions.
 #[derive(Debug, Default)]
-pub(crate) struct Desks(Vec<(Question, Desk)>);
+pub(crate) struct QuerySockets(Vec<(Question, QuerySocket)>);
 
-impl Desks {
-    /// Opens the places of this process's job, for these questions, if it answers any. Without one
-    /// nobody can ask, and that is all.
+impl QuerySockets {
+    /// Opens those for these questions, if the job answers any. A question without a socket cannot be
+    /// asked; the job goes on.
     pub fn open(answers: bool, questions: &[Question]) -> Self {
         let all = questions.iter().copied().filter(|_| answers);
-        Desks(all.filter_map(|question| Some((question, Desk::open(question).ok()?))).collect())
+        QuerySockets(
+            all.filter_map(|question| Some((question, QuerySocket::open(question).ok()?)))
+                .collect(),
+        )
     }
 
-    /// Descriptors that are readable when somebody asks, and the question.
+    /// Descriptors that are readable when a client waits, and the question.
     pub fn waits_for(&self) -> impl Iterator<Item = (Question, BorrowedFd<'_>)> {
-        self.0.iter().filter_map(|(question, desk)| Some((*question, desk.waits_for()?)))
+        self.0.iter().filter_map(|(question, socket)| Some((*question, socket.waits_for()?)))
     }
 
-    /// Those that ask this, and may.
-    pub fn askers(&self, question: Question) -> Vec<Asker> {
-        let desk = self.0.iter().find(|(answered, _)| *answered == question);
-        desk.map(|(_, desk)| desk.askers()).unwrap_or_default()
+    /// Clients that wait at the socket for this question, and may ask.
+    pub fn clients(&self, question: Question) -> Vec<Client> {
+        let socket = self.0.iter().find(|(answered, _)| *answered == question);
+        socket.map(|(_, socket)| socket.clients()).unwrap_or_default()
     }
 }
 
-/// Somebody who asks.
+/// A client, which has connected.
 #[derive(Debug)]
-pub(crate) struct Asker(UnixStream);
+pub(crate) struct Client(UnixStream);
 
-impl Asker {
-    /// Sends the only message that an asker gets, for which there is always room. Who cannot take
-    /// it is told nothing, and hears that from the system.
-    fn hand(&self, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
+impl Client {
+    /// Sends the only message that a client gets, for which there is always room. A client that
+    /// cannot take it is told by the end of the connection.
+    fn send(&self, message: &[u8], descriptors: &[BorrowedFd<'_>]) {
         let _ = channel::send(&self.0, message, descriptors, SendFlags::DONTWAIT);
     }
 }
 
-/// Answers these with these bytes. If there is no memory for that they hear nothing.
-pub(crate) fn tell(askers: Vec<Asker>, bytes: &[u8]) {
-    if askers.is_empty() {
+/// Answers clients with these bytes. If there is no memory for a file, they get no answer.
+pub(crate) fn answer_all(clients: Vec<Client>, bytes: &[u8]) {
+    if clients.is_empty() {
         return;
     }
     if let Ok(file) = in_memory(bytes) {
-        askers.iter().for_each(|asker| asker.hand(ANSWER, &[file.as_fd()]));
+        clients.iter().for_each(|client| client.send(ANSWER, &[file.as_fd()]));
     }
 }
 
-/// Answers these, which ask for the memory, with this message and its file.
-pub(crate) fn hand_out(askers: &[Asker], message: &[u8], memory: &OwnedFd) {
-    askers.iter().for_each(|asker| asker.hand(message, &[memory.as_fd()]));
+/// Answers clients that ask for the memory, with this message and its file.
+pub(crate) fn share_memory(clients: &[Client], message: &[u8], memory: &OwnedFd) {
+    clients.iter().for_each(|client| client.send(message, &[memory.as_fd()]));
 }
 
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
@@ -163,8 +169,8 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 #[derive(Debug)]
 pub struct Answer {
     bytes: Vec<u8>,
-    /// True if numbers of threads in it are this process's, too: who has answered is in no
-    /// container of its own.
+    /// True if numbers of threads in it mean the same here: the launcher is in no container of its
+    /// own.
     is_here: bool,
 }
 
@@ -196,8 +202,8 @@ impl Answer {
 /// The system does not say which sockets there are.
 pub fn jobs() -> io::Result<Vec<u32>> {
     // Of all questions the one whose answer is the least work for the job.
-    let places = places(Question::Snapshot)?;
-    let own = places.into_iter().filter(|(_, name)| reach(name).is_ok());
+    let names = names(Question::Snapshot)?;
+    let own = names.into_iter().filter(|(_, name)| reach(name).is_ok());
     let mut jobs: Vec<_> = own.map(|(launcher, _)| launcher).collect();
     jobs.dedup();
     Ok(jobs)
@@ -208,8 +214,8 @@ pub fn jobs() -> io::Result<Vec<u32>> {
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer.
 pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
-    let (desk, process) = connect_to(launcher, question)?;
-    let mut descriptors = receive(&desk)?.descriptors.into_iter();
+    let (socket, process) = connect_to(launcher, question)?;
+    let mut descriptors = receive(&socket)?.descriptors.into_iter();
     let (Some(file), None) = (descriptors.next(), descriptors.next()) else {
         return Err(io::ErrorKind::InvalidData.into());
     };
@@ -221,8 +227,8 @@ pub fn ask(launcher: u32, question: Question) -> io::Result<Answer> {
 /// # Errors
 /// There is no such job, it is another user's, or its launcher does not answer, or has no memory.
 pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
-    let (desk, _) = connect_to(launcher, Question::Memory)?;
-    let received = receive(&desk)?;
+    let (socket, _) = connect_to(launcher, Question::Memory)?;
+    let received = receive(&socket)?;
     match ToRank::parse(&received.bytes).map_err(io::Error::other)? {
         ToRank::Welcome(welcome) => {
             let memory = received.descriptors.into_iter().next();
@@ -232,9 +238,9 @@ pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
     }
 }
 
-/// The only message of a desk.
-fn receive(desk: &UnixStream) -> io::Result<Received> {
-    channel::receive(desk, RecvFlags::empty()).map_err(|error| match error {
+/// The only message of a socket.
+fn receive(socket: &UnixStream) -> io::Result<Received> {
+    channel::receive(socket, RecvFlags::empty()).map_err(|error| match error {
         ReceiveError::Closed => io::ErrorKind::PermissionDenied.into(),
         ReceiveError::System(error) => error.into(),
         ReceiveError::Bad(bad) => io::Error::other(bad),
@@ -252,11 +258,11 @@ fn read_file(file: File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A connection to the place of a job of this user, and the process at its other end, if it is in
+/// A connection to the socket of a job of this user, and the process at its other end, if it is in
 /// sight. Of several sockets with such a name all but one are somebody else's.
 fn connect_to(launcher: u32, question: Question) -> io::Result<(UnixStream, Option<u32>)> {
     let mut failed = io::Error::from(io::ErrorKind::ConnectionRefused);
-    for (_, name) in places(question)?.into_iter().filter(|(process, _)| *process == launcher) {
+    for (_, name) in names(question)?.into_iter().filter(|(process, _)| *process == launcher) {
         match reach(&name) {
             Ok(reached) => return Ok(reached),
             Err(error) => failed = error,
@@ -269,30 +275,30 @@ fn connect_to(launcher: u32, question: Question) -> io::Result<(UnixStream, Opti
 /// too many wait for a connection the error is `WouldBlock`.
 fn reach(name: &str) -> io::Result<(UnixStream, Option<u32>)> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let desk = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    connect(&desk, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
-    let peer = channel::peer(&desk)?;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
+    let peer = channel::peer(&socket)?;
     if peer.user != getuid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let desk = UnixStream::from(desk);
-    desk.set_nonblocking(false)?;
-    desk.set_read_timeout(Some(PATIENCE))?;
-    Ok((desk, peer.process.map(|process| process.as_raw_pid().cast_unsigned())))
+    let socket = UnixStream::from(socket);
+    socket.set_nonblocking(false)?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    Ok((socket, peer.process.map(|process| process.as_raw_pid().cast_unsigned())))
 }
 
 /// The sockets on this host whose names are those of this user's jobs, for a question: the process
 /// in the name, and the name. They may be anybody's.
-fn places(question: Question) -> io::Result<BTreeSet<(u32, String)>> {
+fn names(question: Question) -> io::Result<BTreeSet<(u32, String)>> {
     let prefix = prefix(question);
-    let place = |line: &str| {
+    let named = |line: &str| {
         let name = line.split_whitespace().nth(7)?.strip_prefix('@')?;
         let (launcher, _) = name.strip_prefix(&prefix)?.split_once('-')?;
         Some((launcher.parse().ok()?, name.to_owned()))
     };
     // Names of others need not be text.
     let sockets = fs::read("/proc/net/unix")?;
-    Ok(String::from_utf8_lossy(&sockets).lines().filter_map(place).collect())
+    Ok(String::from_utf8_lossy(&sockets).lines().filter_map(named).collect())
 }
 
 fn prefix(question: Question) -> String {
