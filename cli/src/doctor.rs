@@ -1,14 +1,13 @@
 //! `weft doctor`: which links work on this machine and why not, what they need, what they cost; and
 //! whether MPI programs would run on Weft.
 
-use std::borrow::Cow;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
 
 mod costs;
+mod finding;
 mod hosts;
 mod links;
 mod managers;
@@ -18,7 +17,9 @@ mod report;
 mod slow;
 mod trial;
 
+use finding::Status;
 pub use mpi::{Candidate, FABRIC, look_into};
+use report::Report;
 pub use trial::{TRIAL, trial_rank};
 
 /// Say what works on this machine, and what it costs
@@ -41,89 +42,6 @@ Examples:
 
 The exit status is not 0 if the default link cannot work here; with --mpi, if MPI programs would not run on
 Weft.";
-
-/// One thing that was looked at.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Finding {
-    /// Subject of the check.
-    name: &'static str,
-    status: Status,
-    /// Result of the check.
-    detail: String,
-    /// Remedy for a problem.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<Cow<'static, str>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Status {
-    Ok,
-    Problem,
-    /// It works, and costs performance.
-    Costs,
-    /// Not there, and not needed on one host.
-    Absent,
-}
-
-impl Finding {
-    fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Finding { name, status: Status::Ok, detail: detail.into(), advice: None }
-    }
-
-    fn absent(
-        name: &'static str,
-        detail: impl Into<String>,
-        advice: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        let advice = Some(advice.into());
-        Finding { name, status: Status::Absent, detail: detail.into(), advice }
-    }
-
-    fn problem(
-        name: &'static str,
-        detail: impl Into<String>,
-        advice: impl Into<Cow<'static, str>>,
-    ) -> Self {
-        let advice = Some(advice.into());
-        Finding { name, status: Status::Problem, detail: detail.into(), advice }
-    }
-}
-
-/// Memory of a job of some ranks.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Memory {
-    ranks: u16,
-    /// Credits of a pair.
-    window_packets: u16,
-    /// Rings of a rank to all others, a part of what follows.
-    rings_bytes: u64,
-    bytes_per_rank: u64,
-    bytes: u64,
-}
-
-/// A cost that was measured here.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-struct Cost {
-    name: &'static str,
-    unit: &'static str,
-    p50: u64,
-    rounds: usize,
-}
-
-/// All that was found.
-#[derive(Debug)]
-struct Report {
-    host: String,
-    system: String,
-    links: Vec<Finding>,
-    needs: Vec<Finding>,
-    managers: Vec<Finding>,
-    hosts: Vec<Finding>,
-    memory: Vec<Memory>,
-    costs: Vec<Cost>,
-    slow: Vec<Finding>,
-}
 
 /// Looks at everything and prints it. The exit code says whether the default link works, or MPI
 /// programs would run on Weft.

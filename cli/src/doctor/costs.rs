@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{MembarrierCommand, futex, membarrier, sched_yield};
 
-use super::Cost;
+use super::finding::Cost;
 use weft_endpoint::machine::{self, stay_on};
 
 /// Each measurement ends after as many rounds, or after this time.

@@ -6,7 +6,7 @@ use std::fs;
 use rustix::thread::{CapabilitySet, capabilities};
 use weft_launch::find_program;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// The remote shell that is used unless another is named.
 const SHELL: &str = "ssh";

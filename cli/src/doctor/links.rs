@@ -8,7 +8,7 @@ use weft_launch::{Candidate, candidates};
 use weft_link_shm::{MAX_RANKS, Settings};
 use weft_xdp::{Interface, is_pair, permitted, runs_programs};
 
-use super::{Finding, Memory, Status};
+use super::finding::{Finding, Memory, Status};
 
 /// Advice where no other host can reach this one.
 const BRING_UP: &str = "bring an interface up: ip link set NAME up";

@@ -2,7 +2,7 @@
 
 use weft_pmi::{Manager, detect, library_version};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Finds the process managers.
 pub(super) fn all() -> Vec<Finding> {

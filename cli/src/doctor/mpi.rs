@@ -10,20 +10,17 @@ use std::path::PathBuf;
 
 use weft_app_common::edit_distance;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::mpi::{
     FILE, Launcher, NAME, PROVIDER, PROVIDER_PATH, Provider, Stack, has_provider, libraries_of,
     listed_folders,
 };
 use crate::mpirun::{PARAMETERS, VARIABLES, find_provider};
 pub use fabric::{Candidate, FABRIC, look_into};
+use fabric::{OLDEST, is_too_old};
 
 /// Name by which the loader finds libfabric if nothing says where it is.
 const LIBRARY: &str = "libfabric.so.1";
-
-/// The oldest libfabric: from this version on `fi_info` has the fields of its attributes that the
-/// provider reads (fabric(7), ABI 1.3).
-const OLDEST: (u32, u32) = (1, 9);
 
 /// Names of libfabric's own providers, to find out what was meant by a misspelt one.
 #[rustfmt::skip]
@@ -100,10 +97,6 @@ fn of_library(library: &std::path::Path, seen: &Result<fabric::Seen, String>) ->
             Finding::ok(NAME, format!("{shown}: version {major}.{minor}"))
         }
     }
-}
-
-fn is_too_old(version: (u32, u32)) -> bool {
-    version < OLDEST
 }
 
 /// Checks that libfabric would find the provider, by the folders that `FI_PROVIDER_PATH` lists.

@@ -17,7 +17,7 @@ use rustix::process::{PidfdFlags, Resource, getpid, getrlimit, pidfd_open};
 use rustix::thread::{MembarrierCommand, membarrier, membarrier_query};
 use weft_launch::{MAX_RANKS, ranks_within};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::cores::{Cores, wanting};
 
 /// Everything that can be looked at by itself.

@@ -4,7 +4,21 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::{Cost, Finding, Memory, Report, Status};
+use super::finding::{Cost, Finding, Memory, Status};
+
+/// All that was found.
+#[derive(Debug)]
+pub struct Report {
+    pub host: String,
+    pub system: String,
+    pub links: Vec<Finding>,
+    pub needs: Vec<Finding>,
+    pub managers: Vec<Finding>,
+    pub hosts: Vec<Finding>,
+    pub memory: Vec<Memory>,
+    pub costs: Vec<Cost>,
+    pub slow: Vec<Finding>,
+}
 
 /// A line of JSON: what kind of row it is, and its fields.
 #[derive(Serialize)]

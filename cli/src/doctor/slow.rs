@@ -5,7 +5,7 @@ use std::fs;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";

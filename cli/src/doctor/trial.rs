@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use weft_launch::{JobSpec, Settings, Verdict};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// The hidden subcommand that the ranks of the trial run.
 pub const TRIAL: &str = "doctor-rank";

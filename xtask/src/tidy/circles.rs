@@ -27,7 +27,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("bindings/c", 10),
         ("bindings/libfabric", 17),
         ("bindings/libfabric, all circles", 30),
-        ("cli", 12),
         ("endpoint", 23),
         ("messaging", 23),
         ("protocol", 17),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::doctor::Status;
+use crate::doctor::finding::Status;
 
 #[test]
 fn namespaces_need_two_capabilities() {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::doctor::Finding;
+use crate::doctor::finding::Finding;
 use crate::mpi::{COLLECTIVES, Launcher, Linked, Preloaded, PreloadedError, Stack, libraries_of};
 use crate::mpirun::PRELOAD;
 

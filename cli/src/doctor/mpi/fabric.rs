@@ -17,11 +17,19 @@ use clap::Args;
 use libloading::Library;
 use serde::{Deserialize, Serialize};
 
-use super::is_too_old;
 use crate::mpi::{FILE, NAME, PROVIDER, PROVIDER_PATH, Provider};
 
 /// The hidden subcommand that loads a libfabric.
 pub const FABRIC: &str = "doctor-fabric";
+
+/// The oldest libfabric: from this version on `fi_info` has the fields of its attributes that the
+/// provider reads (fabric(7), ABI 1.3).
+pub(super) const OLDEST: (u32, u32) = (1, 9);
+
+/// True if a libfabric of this version is too old for the provider.
+pub(super) fn is_too_old(version: (u32, u32)) -> bool {
+    version < OLDEST
+}
 
 /// The libraries that are to be loaded.
 #[derive(Args)]
@@ -117,7 +125,7 @@ fn see(Candidate { library, provider }: &Candidate) -> Result<Seen, libloading::
 
 /// True if a client that asks for nothing in particular is offered this provider.
 fn offers_weft(fabric: &Library) -> Result<bool, libloading::Error> {
-    let ((major, minor), mut first) = (super::OLDEST, ptr::null());
+    let ((major, minor), mut first) = (OLDEST, ptr::null());
     // SAFETY: that is how libfabric has declared it since its first version, so far as it is
     // declared here.
     let get_info = unsafe { fabric.get::<GetInfo>(b"fi_getinfo\0") }?;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::doctor::Status;
+use crate::doctor::finding::Status;
 use std::path::Path;
 
 fn advice(finding: &Finding) -> &str {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::doctor::Status;
+use crate::doctor::finding::Status;
 
 fn linked(stack: Option<Stack>, abi: bool) -> Option<Linked> {
     Some(Linked { stack, abi, ..Linked::default() })
