@@ -10,11 +10,11 @@ mod careful;
 mod pupa;
 mod sender;
 pub mod steps;
+mod table;
 mod thesis;
 pub mod zero_copy;
 
 use crate::targets::Paper;
-use comfy_table::{Table, presets};
 
 /// Heading behind which all is measured here and now.
 pub const HEADING: &str = "\n## Today, on the machine that measured\n";
@@ -35,11 +35,4 @@ pub fn sections(papers: &[Paper]) -> Vec<(Paper, String)> {
         sections.push((paper, format!("{HEADING}\n{}", section())));
     }
     sections
-}
-
-/// A table for a page.
-fn markdown(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_header(header.iter().copied());
-    table
 }

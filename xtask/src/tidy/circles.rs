@@ -20,10 +20,8 @@ const CIRCLES: Ratchet = Ratchet {
     list: "xtask/src/tidy/circles.rs",
     listed: &[
         ("apps/games", 6),
-        ("bench", 41),
-        ("bench, all circles", 54),
-        ("bench/count", 5),
-        ("bench/paper", 5),
+        ("bench/compare", 13),
+        ("bench/micro", 41),
         ("bindings/c", 10),
         ("bindings/libfabric", 17),
         ("bindings/libfabric, all circles", 30),

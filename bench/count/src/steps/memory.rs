@@ -1,6 +1,6 @@
 //! Puts, and shared regions.
 
-use super::{alone, credits_are_due, pair};
+use super::ranks::{alone, credits_are_due, pair};
 use crate::collect::Counter;
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;

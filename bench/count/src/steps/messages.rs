@@ -1,6 +1,6 @@
 //! Messages of 8 bytes to both kinds of ports, and calls.
 
-use super::{credits_are_due, pair};
+use super::ranks::{credits_are_due, pair};
 use crate::collect::{Counter, Other};
 use anyhow::{Context, Result, ensure};
 use std::hint::black_box;

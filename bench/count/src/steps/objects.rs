@@ -1,6 +1,6 @@
 //! Shared objects.
 
-use super::{alone, pair};
+use super::ranks::{alone, pair};
 use crate::collect::Counter;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};

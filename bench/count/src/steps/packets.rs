@@ -1,6 +1,6 @@
 //! Packets of 8 bytes, looks in vain, and a fetch-and-add.
 
-use super::{alone, credits_are_due, pair};
+use super::ranks::{alone, credits_are_due, pair};
 use crate::collect::{Counter, Other};
 use anyhow::{Result, ensure};
 use std::hint::black_box;

@@ -3,7 +3,7 @@
 //!
 //! A file beside the page keeps what was seen, so that some can be measured again.
 
-use super::markdown;
+use super::table::markdown;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

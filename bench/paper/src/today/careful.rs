@@ -1,7 +1,7 @@
 //! Careful-protocols' tables 1 and 4 today: events under both protocols, in memory and on Ethernet.
 
 use super::bench::{bench, find, is_more, verdict};
-use super::markdown;
+use super::table::markdown;
 use crate::results::{listed, short};
 use crate::targets::Targets;
 use anyhow::Result;

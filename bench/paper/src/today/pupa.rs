@@ -1,7 +1,7 @@
 //! Pupa's first question today: a message on Ethernet beside TCP.
 
 use super::bench::first;
-use super::markdown;
+use super::table::markdown;
 use crate::results::short;
 use anyhow::Result;
 use std::fmt::Write;

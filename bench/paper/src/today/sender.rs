@@ -1,8 +1,8 @@
 //! Sender-based-protocols' figures 2 and 3 beside Weft's own path.
 
 use super::bench::verdict;
-use super::markdown;
 use super::steps::{Between, STEPS, repeated, run};
+use super::table::markdown;
 use crate::results::{listed, short};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;

@@ -3,7 +3,7 @@
 mod trees;
 
 use super::bench::{bench, find, first, rises, verdict};
-use super::markdown;
+use super::table::markdown;
 use crate::results::{listed, short};
 use anyhow::{Context, Result};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Data by message and by put on this machine's links: the five applications, as their users run
 //! them.
 
-use super::markdown;
+use super::table::markdown;
 use crate::results::{percent, short};
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
