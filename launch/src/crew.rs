@@ -26,6 +26,7 @@ use crate::roll::{rank_now, standing_of};
 use crate::shared_files::remove_files_of;
 use crate::spawn::{Process, Seat, Spawned, spawn};
 use crate::spec::JobSpec;
+use crate::this_host;
 
 /// Delay before a welcome is sent again that the system refused.
 const WELCOME_RETRY: Duration = Duration::from_millis(1);
@@ -193,8 +194,7 @@ impl<'a> Crew<'a> {
     fn options(&self) -> Options {
         let mut options = self.spec.options.clone();
         // A rank that is bound to a core sees one; how long it may spin follows from all of them.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
+        options.entry(CORES.into()).or_insert_with(|| this_host::cores().to_string());
         options
     }
 

@@ -11,7 +11,7 @@
 //!
 //! | modules | what |
 //! |---|---|
-//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `wait` | means of the system, and what needs nothing else |
+//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | means of the system, and what needs nothing else |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `output` | sockets to ranks, and what ranks write |
 //! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |
@@ -72,6 +72,7 @@ mod spawn;
 mod spec;
 mod start;
 mod supervise;
+mod this_host;
 mod wait;
 
 pub use error::{LaunchError, advice};

@@ -47,8 +47,8 @@ mod error;
 mod ethernet;
 pub(crate) mod facts;
 mod holders;
+mod late_notice;
 mod meet;
-mod patience;
 pub(crate) mod record;
 mod secret;
 mod shared;
@@ -63,9 +63,9 @@ pub(crate) use error::ManagedError;
 use error::MeetError;
 use ethernet::{Agreed, Attempt, Way};
 use facts::Facts;
+use late_notice::LateNotice;
 use meet::Listener;
 pub(crate) use meet::ToPeer;
-use patience::Patience;
 use secret::OwnKey;
 use shared::Shared;
 
@@ -127,7 +127,7 @@ pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
     let own_key = OwnKey::draw()?;
     let card = Card::of_this_process(listener.name(), address, own_key.public())?;
     let card = Card { listens: tcp.is_some(), ..card };
-    let patience = Patience::begin(own, ranks.0);
+    let notice = LateNotice::begin(own, ranks.0);
     let mut cards = facts::publish((own, ranks.0), &card, &mut *exchange)?;
     // Rank 0 knows all cards by now.
     let drawn = match own == Rank(0) && spans_hosts(cards.values().map(|card| &card.host)) {
@@ -138,7 +138,7 @@ pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
     // others. One that is about to answer a rank just ended (hydra) takes fright, and says that
     // instead of why.
     exchange.fence()?;
-    drop(patience);
+    drop(notice);
     let facts = facts::gather(own, ranks.0, &mut cards, &mut *exchange)?;
     let job = cards[&Rank(0)].job;
     let mut network = match (spans_hosts(facts.iter().map(|facts| facts.host)), drawn) {

@@ -10,12 +10,14 @@ use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::event::PollFlags;
+use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, kill_process, pidfd_open,
     set_child_subreaper, waitid,
 };
+
+use crate::wait::is_ready;
 
 /// Longest time that killed processes have to disappear, all of a generation together.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(1);
@@ -82,10 +84,8 @@ pub(crate) fn end(child: Pid, by: Instant) -> bool {
     kill(child);
     if let Ok(exit) = pidfd_open(child, PidfdFlags::empty()) {
         let left = by.saturating_duration_since(Instant::now());
-        let limit = Timespec::try_from(left).ok();
-        let mut waited_for = [PollFd::new(&exit, PollFlags::IN)];
         // An error leaves it to the look below whether the process has ended.
-        let _ = retry_on_intr(|| poll(&mut waited_for, limit.as_ref()));
+        let _ = is_ready(&exit, PollFlags::IN, left);
     }
     let reaped = waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
     !matches!(reaped, Ok(None))

@@ -1,11 +1,11 @@
 //! Queries about a running job: sockets at which its launcher answers them, and clients that send
 //! them.
 //!
-//! A socket has an abstract name, which goes with the launcher, whatever ends that. The name has the
-//! user, the process and a random number: any process may take such a name, and none can have taken
-//! this one before. The kernel says which user a client is; the same user gets an answer, and root.
-//! Clients know launchers in the same way, and pass over sockets of other users that look like a
-//! job.
+//! A socket has an abstract name, which goes with the launcher, whatever ends that. The name has
+//! the user, the process and a random number: any process may take such a name, and none can have
+//! taken this one before. The kernel says which user a client is; the same user gets an answer, and
+//! root. Clients know launchers in the same way, and pass over sockets of other users that look
+//! like a job.
 //!
 //! An answer is a file in memory, whose descriptor one message takes along. So the launcher waits
 //! for no client, however long the answer is and however slow its reader.
@@ -54,8 +54,8 @@ impl Question {
     pub(crate) const ALL: [Self; 3] = [Question::Why, Question::Snapshot, Question::Memory];
 }
 
-/// Time for which no client is accepted once no descriptor was left for one: clients that wait would
-/// wake the launcher again and again.
+/// Time for which no client is accepted once no descriptor was left for one: clients that wait
+/// would wake the launcher again and again.
 const BACKOFF: Duration = Duration::from_millis(100);
 
 /// Socket of this process's job, for one question.
@@ -110,8 +110,8 @@ impl QuerySocket {
 pub(crate) struct QuerySockets(Vec<(Question, QuerySocket)>);
 
 impl QuerySockets {
-    /// Opens those for these questions, if the job answers any. A question without a socket cannot be
-    /// asked; the job goes on.
+    /// Opens those for these questions, if the job answers any. A question without a socket cannot
+    /// be asked; the job goes on.
     pub fn open(answers: bool, questions: &[Question]) -> Self {
         let all = questions.iter().copied().filter(|_| answers);
         QuerySockets(

@@ -6,6 +6,7 @@ pub(crate) use scheduling::Scheduling;
 
 use crate::messages::{CORES, Options};
 use crate::spec::JobSpec;
+use crate::this_host;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,7 +14,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::available_parallelism;
 use std::time::Duration;
 use weft_link_shm::{Supervisor, TraceRing};
 use weft_trace::event::Words;
@@ -173,9 +173,7 @@ pub(crate) fn describe<'a>(
 ) -> Run {
     let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
     let mut options = BTreeMap::clone(options);
-    if let Ok(cores) = available_parallelism() {
-        options.entry(CORES.into()).or_insert_with(|| cores.to_string());
-    }
+    options.entry(CORES.into()).or_insert_with(|| this_host::cores().to_string());
     Run { program: words.join(" "), hosts, parts, options, ..Run::default() }
 }
 
@@ -183,9 +181,4 @@ pub(crate) fn describe<'a>(
 pub(crate) fn describe_job(spec: &JobSpec, hosts: Vec<String>, parts: u16) -> Run {
     let words = std::iter::once(&spec.program).chain(&spec.arguments);
     describe(words.map(OsString::as_os_str), hosts, parts, &spec.options)
-}
-
-/// Name of this host.
-pub(crate) fn own_host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -1,18 +1,20 @@
-//! Recordings by samples: somebody looks at the ranks of a job again and again, in the memory that
-//! they share, and writes down what each does. The job does nothing for it but show its counts now
-//! and then, as it does for everybody who looks.
+//! Recordings by samples: a process of the user looks at the ranks of a job again and again, in the
+//! memory that they share, and writes down what each does. The job does nothing for it but show its
+//! counts now and then.
 //!
-//! A state lasts from the look that saw it to the next one: so the share of each state is right on
-//! the whole, however short it is, as long as the ranks do not keep time with the looks.
+//! A state lasts from the sample that saw it to the next one: so the share of each state is right
+//! on the whole, however short it is, as long as the ranks do not keep time with the samples.
 
-mod diary;
+mod rank_trace;
 
 use crate::messages::{Options, RANKS, RANKS_MAX, Snapshot, TRACE, Welcome};
 use crate::queries::ask_memory;
-use crate::recording::{Scheduling, own_host};
+use crate::recording::Scheduling;
 use crate::roll::Meetings;
-use diary::{Diary, Wait};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::this_host;
+use crate::wait::is_ready;
+use rank_trace::{RankTrace, Wait};
+use rustix::event::PollFlags;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,10 +30,10 @@ use weft_link_shm::Supervisor;
 use weft_trace::{MOST_EVENTS, Run, Writer};
 use weft_wire::Rank;
 
-/// Looks a second, as they are meant to be.
-const LOOKS_PER_SECOND: u32 = 1000;
-/// Time between two looks, in nanoseconds.
-const LOOK_NS: u64 = 1_000_000_000 / LOOKS_PER_SECOND as u64;
+/// Samples a second, as they are meant to be.
+const SAMPLES_PER_SECOND: u32 = 1000;
+/// Time between two samples, in nanoseconds.
+const SAMPLE_NS: u64 = 1_000_000_000 / SAMPLES_PER_SECOND as u64;
 /// Time between two readings of counters, in nanoseconds: for each of them a thread of the rank
 /// wakes.
 const COUNT_NS: u64 = 50_000_000;
@@ -93,7 +95,7 @@ struct Watched {
     number: usize,
     /// Readable once it has ended.
     exit: Option<OwnedFd>,
-    diary: Diary,
+    trace: RankTrace,
     scheduling: Scheduling,
     /// Number of the counts that it had shown before it was asked.
     stale: Option<u64>,
@@ -146,7 +148,7 @@ impl Sampling {
         let (mut now, mut due, mut looks, mut written) = (begun, begun, 0, 0);
         let mut counted = begun;
         loop {
-            self.look(now);
+            self.sample(now);
             looks += 1;
             let is_over = now >= end || self.has_ended() || written >= MOST_EVENTS;
             if is_over || now >= counted + COUNT_NS {
@@ -158,8 +160,8 @@ impl Sampling {
             if is_over {
                 break;
             }
-            // Looks that are missed are not made up for.
-            due += LOOK_NS * (1 + (now - due) / LOOK_NS);
+            // Samples that are missed are not made up for.
+            due += SAMPLE_NS * (1 + (now - due) / SAMPLE_NS);
             thread::sleep(Duration::from_nanos(due.saturating_sub(SystemClock.now())));
             now = SystemClock.now().max(now);
         }
@@ -176,14 +178,14 @@ impl Sampling {
         self.await_counts();
         let now = SystemClock.now();
         for of in &mut self.ranks {
-            of.diary.begins(now);
+            of.trace.begin(now);
             of.count(now, &self.memory);
         }
         now
     }
 
-    /// Looks at all ranks.
-    fn look(&mut self, now: u64) {
+    /// Samples all ranks.
+    fn sample(&mut self, now: u64) {
         let waits: Vec<_> = self
             .ranks
             .iter()
@@ -211,8 +213,8 @@ impl Sampling {
                 Whom::Unknown => None,
             });
             match is_over(of.exit.as_ref()) {
-                true => of.diary.ends(now),
-                false => of.diary.sees(now, wait.as_ref(), whom),
+                true => of.trace.end(now),
+                false => of.trace.sample(now, wait.as_ref(), whom),
             }
         }
     }
@@ -231,7 +233,7 @@ impl Sampling {
             }
             of.count(now, &self.memory);
             if is_over {
-                of.diary.closes(now);
+                of.trace.close(now);
             }
         }
     }
@@ -250,7 +252,7 @@ impl Sampling {
     fn write(&mut self, to: &mut Writer<File>) -> io::Result<u64> {
         let mut written = 0;
         for of in &mut self.ranks {
-            let mut events = of.diary.take();
+            let mut events = of.trace.take();
             of.scheduling.add_to(&mut events);
             to.append(of.rank, 0, &events)?;
             written += events.len() as u64;
@@ -268,7 +270,7 @@ impl Sampling {
 impl Watched {
     fn new(rank: Rank, number: usize, process: u32) -> Self {
         let (exit, scheduling) = (exit_of(process), Scheduling::of(process));
-        Watched { rank, number, exit, diary: Diary::default(), scheduling, stale: None }
+        Watched { rank, number, exit, trace: RankTrace::default(), scheduling, stale: None }
     }
 
     /// Counts that were shown since it was asked for some.
@@ -279,9 +281,9 @@ impl Watched {
 
     fn count(&mut self, now: u64, memory: &Supervisor) {
         if let Some(counts) = self.fresh(memory) {
-            self.diary.counts(now, counts);
+            self.trace.counts(now, counts);
         }
-        self.diary.notes_looks(now);
+        self.trace.note_samples(now);
     }
 }
 
@@ -302,8 +304,8 @@ impl fmt::Display for Sampled {
 fn describe(program: &str, size: u16, options: Options) -> Run {
     Run {
         program: program.into(),
-        hosts: vec![own_host(); size.into()],
-        looks_per_second: Some(LOOKS_PER_SECOND),
+        hosts: vec![this_host::name(); size.into()],
+        looks_per_second: Some(SAMPLES_PER_SECOND),
         options,
         ..Run::default()
     }
@@ -320,8 +322,6 @@ fn exit_of(process: u32) -> Option<OwnedFd> {
 }
 
 fn is_over(exit: Option<&OwnedFd>) -> bool {
-    exit.is_some_and(|exit| {
-        let mut polled = [PollFd::new(exit, PollFlags::IN)];
-        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
-    })
+    let has_ended = |exit| is_ready(exit, PollFlags::IN, Duration::ZERO).unwrap_or(false);
+    exit.is_some_and(has_ended)
 }

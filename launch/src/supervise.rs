@@ -24,11 +24,12 @@ use crate::output::Output;
 use crate::program::find_program;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::queries::{QuerySockets, Question, answer_all, share_memory};
-use crate::recording::{self, Recording, describe_job, own_host};
+use crate::recording::{self, Recording, describe_job};
 use crate::roll::{TakenStacks, add_stacks, deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::spawn::stdin_of_first;
 use crate::spec::{Bulk, JobSpec};
+use crate::this_host;
 use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
@@ -88,7 +89,7 @@ impl<'a> Supervision<'a> {
         let mut output = Output::open(&spec.output, ranks)
             .map_err(|(path, error)| LaunchError::Output { path, error })?;
         let create = |path: &Path| {
-            let run = describe_job(spec, vec![own_host(); ranks.into()], 0);
+            let run = describe_job(spec, vec![this_host::name(); ranks.into()], 0);
             let failed = |error| LaunchError::Trace { path: path.to_owned(), error };
             let spared = Recording::check_spared(&program, path);
             spared.and_then(|()| Recording::create(path, &run)).map_err(failed)
@@ -302,8 +303,7 @@ impl<'a> Supervision<'a> {
     /// The process of a rank, and its host.
     fn place(&self, rank: Rank) -> (u32, String) {
         let process = self.crew.process_ids().nth(rank.index()).unwrap_or_default();
-        let uname = rustix::system::uname();
-        (process, uname.nodename().to_string_lossy().into_owned())
+        (process, this_host::name())
     }
 }
 

@@ -1,12 +1,12 @@
 //! Waiting for one of many descriptors, and for no single one.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// Something to wait for: what it is, and what it has to be ready for.
 pub(crate) type Waited<'a, S> = (S, BorrowedFd<'a>, PollFlags);
@@ -29,6 +29,17 @@ pub(crate) fn wait_for<S: Copy>(
     }
     let ready = sources.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
     Ok(ready.map(|((source, ..), _)| *source).collect())
+}
+
+/// True if a descriptor is ready, or gets so before the time is over, whatever signals arrive.
+pub(crate) fn is_ready(
+    descriptor: impl AsFd,
+    flags: PollFlags,
+    timeout: Duration,
+) -> io::Result<bool> {
+    let timeout = Timespec::try_from(timeout).ok();
+    let mut polled = [PollFd::new(&descriptor, flags)];
+    Ok(retry_on_intr(|| poll(&mut polled, timeout.as_ref()))? > 0)
 }
 
 /// Makes reading or writing return at once.

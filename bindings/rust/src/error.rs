@@ -51,7 +51,7 @@ pub enum Error {
 impl Error {
     /// Says on standard error why this process could not join, unless one rank has said it for all.
     pub fn say(&self) {
-        if !matches!(self, Error::Join(error) if error.is_said()) {
+        if !matches!(self, Error::Join(error) if error.is_reported()) {
             eprintln!("weft: {self}");
         }
     }

@@ -4,7 +4,6 @@
 //! ranks.
 
 use std::io::{self, IsTerminal};
-use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,6 +29,7 @@ use crate::recording::{Recording, describe_job};
 use crate::roll::StacksOf;
 use crate::signals::Signals;
 use crate::spec::JobSpec;
+use crate::this_host;
 
 mod error;
 mod meet;
@@ -213,10 +213,9 @@ fn record(
 }
 
 fn ready() -> io::Result<FromAgent> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     Ok(FromAgent::Ready {
-        cores: u16::try_from(cores).unwrap_or(u16::MAX),
-        name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        cores: u16::try_from(this_host::cores()).unwrap_or(u16::MAX),
+        name: this_host::name(),
         candidates: candidates()?,
     })
 }

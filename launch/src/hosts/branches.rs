@@ -17,6 +17,7 @@ use super::tree::{LAUNCHER, branches};
 use crate::hosts::liveness::{CHECK_INTERVAL, FLUSH_LIMIT, HEARTBEAT, LAUNCHER_SILENCE};
 use crate::messages::hosts::{Below, FromAgent, Subtree, ToAgent};
 use crate::messages::{BadMessage, HOST_MESSAGE_BYTES_MAX, Message as _, open};
+use crate::this_host;
 use crate::wait::Waited;
 
 /// Longest time that the remote shells of a launcher have to end once their agents have been let
@@ -271,8 +272,9 @@ impl Branches {
         self.arrivals.is_empty() && self.all.iter().all(|branch| branch.is_gone)
     }
 
-    /// From time to time: says that this process is there, and looks who has not said so for long;
-    /// `receives` says whether messages are taken in now. To be called every [`CHECK_INTERVAL`] at least.
+    /// From time to time: sends heartbeats, and gives up connections that have been silent for
+    /// long; `receives` says whether messages are taken in now. To be called every
+    /// [`CHECK_INTERVAL`] at least.
     pub fn tick(&mut self, now: Duration, receives: bool) {
         let elapsed = now.saturating_sub(self.ticked_at);
         if elapsed < CHECK_INTERVAL {
@@ -427,8 +429,7 @@ impl Branches {
         if self.root == LAUNCHER {
             return why;
         }
-        let uname = rustix::system::uname();
-        let here = uname.nodename().to_string_lossy();
+        let here = this_host::name();
         format!(
             "{why} (seen from {here}, which was to start it; --fan-out 256 has all started from where you are)"
         )

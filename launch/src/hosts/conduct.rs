@@ -348,15 +348,15 @@ impl<'a> Conductor<'a> {
                 for standing in &mut standings {
                     (standing.thread, standing.stack) = (None, None);
                 }
-                self.roll_call.standings.heard(number, number_of_call, standings);
+                self.roll_call.standings.answered(number, number_of_call, standings);
             }
             FromAgent::Stacks(number_of_call, stacks) => {
                 stacks.iter().try_for_each(|(rank, _)| has(rank))?;
-                self.roll_call.stacks.heard(number, number_of_call, stacks);
+                self.roll_call.stacks.answered(number, number_of_call, stacks);
             }
             FromAgent::Snapshot(number_of_snapshot, ranks) => {
                 ranks.iter().try_for_each(|rank| has(&Rank(rank.rank)))?;
-                self.snapshots.inquiry.heard(number, number_of_snapshot, ranks);
+                self.snapshots.inquiry.answered(number, number_of_snapshot, ranks);
             }
             FromAgent::Finished(stuck) => host.finished = Some(stuck),
             FromAgent::Refused(why) => return Err(why),

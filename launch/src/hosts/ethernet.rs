@@ -13,7 +13,7 @@ use weft_xdp::{
     XdpSettings, XdpSizes, group_of, is_pair, runs_programs, take,
 };
 
-use super::pace::{Probe, Progress, TAKEN_AT_ONCE, asked, greeters};
+use super::pace::{Probe, Progress, TAKEN_AT_ONCE, greeters, probed};
 use crate::messages::Ethernet;
 use crate::messages::hosts::{Begin, FarLink};
 use crate::mtu::Mtu;
@@ -148,7 +148,7 @@ impl Attachment {
         let group = self.taken.groups.as_ref().map(|_| group_of(job));
         let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
         let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
-        let missed: BTreeSet<Rank> = asked(own.0, hosts).into_iter().map(Rank).collect();
+        let missed: BTreeSet<Rank> = probed(own.0, hosts).into_iter().map(Rank).collect();
         let mut uncopied: BTreeSet<Rank> = greeters(hosts).into_iter().map(Rank).collect();
         let greets = uncopied.remove(&own);
         let copies = group.is_some();

@@ -32,8 +32,8 @@ impl<T> Inquiry<T> {
         self.number
     }
 
-    /// A host has answered. What it says to a question before this is late.
-    pub fn heard(&mut self, host: u16, number: u32, answer: Vec<T>) {
+    /// A host has answered. An answer to an earlier question is late.
+    pub fn answered(&mut self, host: u16, number: u32, answer: Vec<T>) {
         if number == self.number && self.missing.remove(&host) {
             self.answers.extend(answer);
         }

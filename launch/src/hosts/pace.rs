@@ -18,7 +18,7 @@ const FEW: u16 = 16;
 /// The other hosts that a host asks whether they hear it, and hears in turn: all of few. Of many
 /// those whose numbers are 1, 2, 4, ... higher: what is wrong with a host shows, and questions are
 /// not as many as pairs.
-pub(crate) fn asked(own: u16, hosts: u16) -> BTreeSet<u16> {
+pub(crate) fn probed(own: u16, hosts: u16) -> BTreeSet<u16> {
     let higher = |step: u32| ((u32::from(own) + step) % u32::from(hosts)) as u16;
     match hosts {
         0..=FEW => (0..hosts).filter(|host| *host != own).collect(),

@@ -11,7 +11,7 @@ use siphasher::sip::SipHasher24;
 use weft_datagram::seal::Secret;
 use weft_udp::UdpSettings;
 
-use super::pace::{Probe, Progress, TAKEN_AT_ONCE, asked, greeters};
+use super::pace::{Probe, Progress, TAKEN_AT_ONCE, greeters, probed};
 use crate::messages::reached::{Reached, Unmet};
 use crate::mtu::Mtu;
 
@@ -76,7 +76,7 @@ impl UdpProbe {
             false => sockopt::set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?,
         }
         let wide_bytes = UdpSettings::datagram_bytes(mtu.bytes().into(), &address);
-        let missed = asked(own, hosts.len() as u16);
+        let missed = probed(own, hosts.len() as u16);
         let (unheard, mut uncopied) = (missed.clone(), greeters(hosts.len() as u16));
         let greets = uncopied.remove(&own);
         let (job, secret) = of;
@@ -116,7 +116,7 @@ impl UdpProbe {
 
     fn send(&self, kind: u8, to: u16) {
         let bytes = self.hello(kind, self.own, to);
-        // What is lost is asked again; what cannot be sent is what this is to find out.
+        // A question that is lost is sent again; one that cannot be sent is a finding.
         let _ = self.socket.send_to(&bytes, self.hosts[usize::from(to)]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -18,7 +18,8 @@ use crate::last_words::LastWords;
 use crate::messages::hosts::{RemoteShell, Subtree};
 use crate::output::pieces::Pieces;
 use crate::refused::pidfd_open;
-use crate::wait::{make_nonblocking, wait_for};
+use crate::this_host;
+use crate::wait::{is_ready, make_nonblocking};
 
 /// The first argument of an executable that is to be the agent of its host.
 pub(crate) const HOST_AGENT: &str = "host-agent";
@@ -153,22 +154,21 @@ impl Shell {
         while self.stderr.is_some() && self.has_stderr() {
             self.read_stderr();
         }
-        let said = self.words.get().map(|words| format!(": {words}")).unwrap_or_default();
+        let reported = self.words.get().map(|words| format!(": {words}")).unwrap_or_default();
         let weft = self.weft.to_string_lossy();
         match status.and_then(|status| status.code()) {
             Some(126 | 127) => format!(
-                "weft cannot be run there as {weft}{said} (install it there, or say where it is with --remote-weft)"
+                "weft cannot be run there as {weft}{reported} (install it there, or say where it is with --remote-weft)"
             ),
-            Some(255) => format!("the remote shell cannot get there{said}"),
-            Some(0) | None => format!("the connection to it has ended{said}"),
-            Some(status) => format!("its agent ended with status {status}{said}"),
+            Some(255) => format!("the remote shell cannot get there{reported}"),
+            Some(0) | None => format!("the connection to it has ended{reported}"),
+            Some(status) => format!("its agent ended with status {status}{reported}"),
         }
     }
 
     fn has_stderr(&self) -> bool {
-        let from = self.stderr.iter().map(|from| ((), from.as_fd(), PollFlags::IN));
-        wait_for(&from.collect::<Vec<_>>(), Some(Duration::ZERO))
-            .is_ok_and(|ready| !ready.is_empty())
+        let ready = |from| is_ready(from, PollFlags::IN, Duration::ZERO).unwrap_or(false);
+        self.stderr.as_ref().is_some_and(ready)
     }
 
     /// Says until when it may run, once its connection was closed.
@@ -202,8 +202,7 @@ impl Shell {
     /// True if it has ended, or does so before that time.
     fn ends_by(&self, by: Instant) -> bool {
         let left = by.saturating_duration_since(Instant::now());
-        let ended = wait_for(&[((), self.exit.as_fd(), PollFlags::IN)], Some(left));
-        ended.is_ok_and(|ready| !ready.is_empty())
+        is_ready(&self.exit, PollFlags::IN, left).unwrap_or(false)
     }
 }
 
@@ -215,7 +214,7 @@ impl Drop for Shell {
 
 /// True if a name means this host, which needs no remote shell.
 pub(crate) fn is_here(name: &str) -> bool {
-    name == "localhost" || rustix::system::uname().nodename().to_string_lossy() == name
+    name == "localhost" || this_host::name() == name
 }
 
 /// The agent's command. Remote shells give it to a shell there, as `ssh` does, or start it as it

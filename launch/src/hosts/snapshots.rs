@@ -27,7 +27,8 @@ impl Snapshots {
         self.inquiry.begin(hosts, now + PATIENCE)
     }
 
-    /// Ends the snapshot that is under way, if all have answered that will. True if none is under way.
+    /// Ends the snapshot that is under way, if all have answered that will. True if none is under
+    /// way.
     pub fn end(&mut self, now: Duration) -> bool {
         if self.is_under_way && !self.inquiry.is_open(now) {
             self.is_under_way = false;

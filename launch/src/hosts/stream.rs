@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
 use rustix::io::{Errno, read, retry_on_intr, write};
 
 use crate::messages::{BadMessage, HOST_MESSAGE_BYTES_MAX};
-use crate::wait::{make_nonblocking, wait_for};
+use crate::wait::{is_ready, make_nonblocking};
 
 /// Bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -150,7 +150,7 @@ impl Stream {
     /// Writes all that is queued, or as much as there is time for.
     pub fn flush(&mut self, limit: Duration) -> io::Result<()> {
         while let Some(to) = self.writable() {
-            if wait_for(&[((), to.as_fd(), PollFlags::OUT)], Some(limit))?.is_empty() {
+            if !is_ready(to, PollFlags::OUT, limit)? {
                 break;
             }
             self.write_some();

@@ -1,13 +1,15 @@
 //! Finding out whether hosts reach one another by TCP: each connects to where every other listens
-//! for that. What is asked is whether the network lets connections through; who is at the other end
+//! for that. The question is whether the network lets connections through; who is at the other end
 //! is shown by the first record of each connection that ranks make.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
-use super::pace::asked;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use super::pace::probed;
+use crate::wait::is_ready;
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
 
@@ -32,7 +34,7 @@ impl TcpProbe {
     /// The part of host `own` of `hosts`, which listens. It connects to those that it asks over UDP
     /// as well.
     pub fn new(own: u16, hosts: &[SocketAddr], listener: Option<TcpListener>) -> Self {
-        let others = asked(own, hosts.len() as u16).into_iter();
+        let others = probed(own, hosts.len() as u16).into_iter();
         let missed = others.map(|host| (host, Attempt::To(hosts[usize::from(host)]))).collect();
         TcpProbe { listener, missed }
     }
@@ -88,10 +90,8 @@ fn begin(address: SocketAddr) -> rustix::io::Result<OwnedFd> {
 
 /// True if the connection has come about, false if it never will; `None` if that is open.
 fn outcome(socket: &OwnedFd) -> Option<bool> {
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut looks = [PollFd::new(socket, PollFlags::OUT)];
-    let found = poll(&mut looks, Some(&at_once)).ok()?;
-    (found > 0).then(|| matches!(sockopt::socket_error(socket), Ok(Ok(()))))
+    let is_decided = is_ready(socket, PollFlags::OUT, Duration::ZERO).ok()?;
+    is_decided.then(|| matches!(sockopt::socket_error(socket), Ok(Ok(()))))
 }
 
 #[cfg(test)]

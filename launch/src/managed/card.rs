@@ -16,6 +16,7 @@ use crate::messages::parts::text;
 use crate::messages::{BadMessage, Message, check_protection, draw_job, ensure};
 use crate::mtu::Mtu;
 use crate::refused::first_refused;
+use crate::this_host;
 
 /// Characters of the longest list of cores: a bit each.
 const CORES_CHARS_MAX: usize = CpuSet::MAX_CPU / 4;
@@ -67,8 +68,7 @@ impl Card {
         address: Option<SocketAddr>,
         public_key: [u8; 32],
     ) -> io::Result<Self> {
-        let uname = rustix::system::uname();
-        let node = uname.nodename().to_string_lossy().into_owned();
+        let node = this_host::name();
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
         let namespace = |name: &str| -> io::Result<String> {
             let link = std::fs::read_link(Path::new("/proc/self/ns").join(name))?;

@@ -13,7 +13,7 @@ use weft_wire::Rank;
 use super::environment::by_environment;
 use super::error::{ManagedError, MeetError};
 use super::facts::Facts;
-use super::holders::{Talk, holders, round};
+use super::holders::{Greetings, holders, round};
 use super::record::Record;
 use crate::hosts::probe::UdpProbe;
 use crate::hosts::reached::{Findings, judge};
@@ -61,10 +61,10 @@ fn greet(
     exchange: &mut dyn Exchange,
     holders: &[Rank],
 ) -> Result<Vec<Record>, ManagedError> {
-    match probe.and_then(Talk::begin) {
-        Ok(talk) => {
-            let record = Record::Reached(talk.probe().reached());
-            talk.answer_during(|| round(exchange, KEY, Some(&record), holders))
+    match probe.and_then(Greetings::begin) {
+        Ok(greetings) => {
+            let record = Record::Reached(greetings.probe().reached());
+            greetings.answer_during(|| round(exchange, KEY, Some(&record), holders))
         }
         Err(error) => round(exchange, KEY, Some(&Record::Without(error.to_string())), holders),
     }

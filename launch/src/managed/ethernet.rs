@@ -20,7 +20,7 @@ use weft_xdp::{MacAddress, XdpPort};
 use super::environment::by_environment;
 use super::error::{LIMIT, ManagedError, MeetError};
 use super::facts::Facts;
-use super::holders::{Talk, holders, round};
+use super::holders::{Greetings, holders, round};
 use super::meet::{Peer, ToPeer};
 use super::record::Record;
 use crate::error::LaunchError;
@@ -278,16 +278,16 @@ fn greet(
     holders: &[Rank],
 ) -> Result<Vec<Record>, ManagedError> {
     const KEY: &str = "met";
-    let met = attachment.greet(interfaces.to_vec()).and_then(Talk::begin);
-    let talk = match met {
-        Ok(talk) => talk,
+    let met = attachment.greet(interfaces.to_vec()).and_then(Greetings::begin);
+    let greetings = match met {
+        Ok(greetings) => greetings,
         Err(error) => {
             return round(exchange, KEY, Some(&Record::Without(error.to_string())), holders);
         }
     };
-    let (missed, uncopied) = (talk.probe().missed(), talk.probe().uncopied());
+    let (missed, uncopied) = (greetings.probe().missed(), greetings.probe().uncopied());
     let record = Record::Met { missed: missed.collect(), uncopied: uncopied.collect() };
-    talk.answer_during(|| round(exchange, KEY, Some(&record), holders))
+    greetings.answer_during(|| round(exchange, KEY, Some(&record), holders))
 }
 
 /// A port for each rank of this host.

@@ -42,19 +42,19 @@ pub(super) fn round(
 }
 
 /// Greetings between this host and the others.
-pub(super) struct Talk<P> {
+pub(super) struct Greetings<P> {
     probe: P,
     pace: Pace,
 }
 
-impl<P: Probe + Send> Talk<P> {
+impl<P: Probe + Send> Greetings<P> {
     /// Asks the others until all have answered, or the time is over.
     pub fn begin(probe: P) -> io::Result<Self> {
-        let mut talk = Talk { probe, pace: Pace::new(MEETING_LIMIT) };
-        while !talk.pace.is_over(talk.probe.progress()) {
-            talk.step(false, None)?;
+        let mut greetings = Greetings { probe, pace: Pace::new(MEETING_LIMIT) };
+        while !greetings.pace.is_over(greetings.probe.progress()) {
+            greetings.step(false, None)?;
         }
-        Ok(talk)
+        Ok(greetings)
     }
 
     /// The probe, and what it has found.

@@ -1,5 +1,5 @@
-//! Word about ranks that do not come: process managers wait for them as long as it takes, and a
-//! rank that ends before it joins is no failure to them.
+//! Notice of ranks that are late: process managers wait for them as long as it takes, and a rank
+//! that ends before it joins is no failure to them.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -13,20 +13,21 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Ranks that say it: one of them has most likely come.
 const SPEAKERS: u16 = 2;
 
-/// Watch over a wait for all ranks, which is over when this is dropped.
-pub(super) struct Patience {
+/// Notice on standard error if a wait for all ranks takes long. The wait is over when this is
+/// dropped.
+pub(super) struct LateNotice {
     _until: Option<Sender<()>>,
 }
 
-impl Patience {
+impl LateNotice {
     /// Begins it, at one of the first ranks of so many.
     pub fn begin(own: Rank, ranks: u16) -> Self {
         if own.0 >= SPEAKERS || ranks == 1 {
-            return Patience { _until: None };
+            return LateNotice { _until: None };
         }
         let (until, over) = channel();
         let limit = LIMIT * (1 + u32::from(own.0));
-        let say = move || {
+        let report = move || {
             if is_in_vain(&over, limit) {
                 // Without a standard error there is nobody to tell.
                 let _ = writeln!(
@@ -38,8 +39,8 @@ impl Patience {
             }
         };
         // Without it nothing is said.
-        let _ = thread::Builder::new().name("weft-patience".into()).spawn(say);
-        Patience { _until: Some(until) }
+        let _ = thread::Builder::new().name("weft-late".into()).spawn(report);
+        LateNotice { _until: Some(until) }
     }
 }
 

@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -28,6 +28,7 @@ use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
 use crate::messages::{BadMessage, Ethernet, Message};
 use crate::refused::pidfd_open;
+use crate::wait::is_ready;
 
 /// Messages between ranks of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -281,11 +282,9 @@ impl Meeting<'_> {
 /// Waits until there is something to read; `Err(None)` if it takes too long.
 fn wait(socket: &OwnedFd, deadline: Instant) -> Result<(), Option<MeetError>> {
     let limit = deadline.saturating_duration_since(Instant::now());
-    let limit = Timespec::try_from(limit).map_err(|_| None)?;
-    let mut waited_for = [PollFd::new(socket, PollFlags::IN)];
-    match retry_on_intr(|| poll(&mut waited_for, Some(&limit))) {
-        Ok(0) => Err(None),
-        Ok(_) => Ok(()),
+    match is_ready(socket, PollFlags::IN, limit) {
+        Ok(false) => Err(None),
+        Ok(true) => Ok(()),
         Err(error) => Err(Some(error.into())),
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
@@ -36,6 +36,7 @@ use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::queries::{QuerySockets, Question, answer_all, share_memory};
 use crate::recording;
 use crate::roll::{WATCHER, deadlocked_for, lines, rank_now, standing_of};
+use crate::wait::wait_for;
 
 /// Longest time that survivors of a loss have to end by themselves: all are gone within 100 ms.
 const GRACE: Duration = Duration::from_millis(80);
@@ -184,23 +185,12 @@ impl Watch {
         let own = [(Source::Own, self.shared.on_leave.as_fd(), PollFlags::IN)];
         let fixed = own.into_iter().chain(launcher).chain(parent).chain(queries);
         let all: Vec<_> = fixed.chain(messages).chain(exits).collect();
-        let mut polled: Vec<_> =
-            all.iter().map(|(_, file, flags)| PollFd::from_borrowed_fd(*file, *flags)).collect();
         let limit = self.loss.map(|(_, since)| GRACE.saturating_sub(since.elapsed()));
         let record = self.shared.trace.as_ref().map(|_| recording::EVERY);
-        let look = self.progress.next_check().map(|at| at.saturating_sub(self.since.elapsed()));
-        let limit = [limit, record, look].into_iter().flatten().min();
-        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        match poll(&mut polled, limit.as_ref()) {
-            Ok(_) => {
-                let ready =
-                    all.iter().zip(&polled).filter(|(_, polled)| !polled.revents().is_empty());
-                ready.map(|((source, ..), _)| *source).collect()
-            }
-            Err(Errno::INTR) => Vec::new(),
-            // Nobody watches any more then, which must not go unnoticed.
-            Err(_) => vec![Source::Launcher],
-        }
+        let check = self.progress.next_check().map(|at| at.saturating_sub(self.since.elapsed()));
+        let limit = [limit, record, check].into_iter().flatten().min();
+        // If it cannot wait nobody watches any more, which must not go unnoticed.
+        wait_for(&all, limit).unwrap_or_else(|_| vec![Source::Launcher])
     }
 
     /// Answers those who ask how the job stands, for the ranks of this host. Stacks are for them to
@@ -241,12 +231,12 @@ impl Watch {
         if !self.progress.checked(now, deadlocked_for(&all, self.ranks)) {
             return;
         }
-        let mut said = lines(&all, self.ranks);
+        let mut report = lines(&all, self.ranks);
         let ends = self.on_deadlock == OnDeadlock::End;
-        said.extend(ends.then(|| format!("the job is ended: {DEADLOCK}")));
-        let said: String = said.iter().map(|line| format!("weft: {line}\n")).collect();
+        report.extend(ends.then(|| format!("the job is ended: {DEADLOCK}")));
+        let report: String = report.iter().map(|line| format!("weft: {line}\n")).collect();
         // Without a standard error there is nobody to answer_all.
-        let _ = io::stderr().write_all(said.as_bytes());
+        let _ = io::stderr().write_all(report.as_bytes());
         if ends {
             self.abort(DEADLOCKED, DEADLOCK);
         }
@@ -319,14 +309,15 @@ impl Watch {
         }
         if self.supervisor.announce_loss(loss.rank, cause) {
             // Without a standard error there is nobody to answer_all.
-            let _ = writeln!(io::stderr(), "weft: {}", words(&loss, Some(&peer.card), self.ranks));
+            let _ =
+                writeln!(io::stderr(), "weft: {}", loss_line(&loss, Some(&peer.card), self.ranks));
         }
         self.shared.notice();
     }
 
     /// The grace is over.
     fn end(&self) -> ! {
-        let loss = self.loss.as_ref().map(|(loss, _)| words(loss, None, self.ranks));
+        let loss = self.loss.as_ref().map(|(loss, _)| loss_line(loss, None, self.ranks));
         self.abort(PEER_LOST, &loss.unwrap_or_default())
     }
 
@@ -340,7 +331,7 @@ impl Watch {
 }
 
 /// `rank 2 of 4 (pid 17, host a) was killed by signal 9 (SIGKILL); the others end`.
-fn words(loss: &Loss, card: Option<&Card>, ranks: u16) -> String {
+fn loss_line(loss: &Loss, card: Option<&Card>, ranks: u16) -> String {
     let place = card.map(|card| format!(" (pid {}, host {})", card.process, card.node));
     let (place, Loss { rank, cause }) = (place.unwrap_or_default(), loss);
     format!("rank {rank} of {ranks}{place} {cause}; the others end")

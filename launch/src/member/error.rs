@@ -31,7 +31,7 @@ pub enum JoinError {
 
 impl JoinError {
     /// True if it was said on standard error, for all ranks.
-    pub fn is_said(&self) -> bool {
+    pub fn is_reported(&self) -> bool {
         matches!(self, JoinError::Managed(ManagedError::FoundByAll(_)))
     }
 }

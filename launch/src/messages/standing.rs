@@ -71,8 +71,8 @@ impl Standing {
         self.is_settled() && (self.is_asleep || self.since >= Some(SEEN))
     }
 
-    /// Activity in words, without whose it is: `computes`, `waits for a reply`.
-    pub fn in_words(&self) -> String {
+    /// Activity, without whose it is: `computes`, `waits for a reply`.
+    pub fn description(&self) -> String {
         match &self.doing {
             Doing::HasLeft => "has left".into(),
             Doing::HasNotJoined => "has not joined".into(),

@@ -1,4 +1,4 @@
-//! Looks at one rank, as events of a trace. Sans-IO.
+//! Samples of one rank, as events of a trace. Sans-IO.
 
 use crate::roll::AWAY;
 use weft_link::gauge::Counts;
@@ -7,7 +7,7 @@ use weft_trace::event::{COUNTERS, Words, text_parts};
 use weft_trace::{Event, Named, What};
 use weft_wire::Rank;
 
-/// Wait of a rank, as a look sees it.
+/// Wait of a rank, as a sample sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Wait {
     /// Time at which it began, by which one is told from the next.
@@ -25,17 +25,17 @@ impl Wait {
     }
 }
 
-/// Events of a rank that is looked at.
+/// Events of a rank that is sampled.
 #[derive(Debug, Default)]
-pub(super) struct Diary {
+pub(super) struct RankTrace {
     events: Vec<Words>,
-    /// Time of the first look.
+    /// Time of the first sample.
     first: u64,
-    /// Time of the last look.
+    /// Time of the last sample.
     last: u64,
-    /// Looks since they were noted down, and the longest time between two.
-    looks: (u64, u64),
-    /// Beginning of the wait that is under way, and the look that saw it first.
+    /// Samples since they were noted down, and the longest time between two.
+    samples: (u64, u64),
+    /// Beginning of the wait that is under way, and the sample that saw it first.
     wait: Option<(u64, u64)>,
     /// Rank that it is for, as far as was known last.
     whom: Option<Rank>,
@@ -43,18 +43,18 @@ pub(super) struct Diary {
     has_ended: bool,
 }
 
-impl Diary {
-    /// The first look comes at this time.
-    pub fn begins(&mut self, now: u64) {
+impl RankTrace {
+    /// The first sample comes at this time.
+    pub fn begin(&mut self, now: u64) {
         (self.first, self.last) = (now, now);
     }
 
-    /// A look sees the rank in this wait, or in none. The wait is for this rank.
-    pub fn sees(&mut self, now: u64, wait: Option<&Wait>, whom: Option<Rank>) {
+    /// Takes in a sample: the rank is in this wait, or in none. The wait is for this rank.
+    pub fn sample(&mut self, now: u64, wait: Option<&Wait>, whom: Option<Rank>) {
         if self.has_ended {
             return;
         }
-        self.looks = (self.looks.0 + 1, self.looks.1.max(now - self.last));
+        self.samples = (self.samples.0 + 1, self.samples.1.max(now - self.last));
         self.last = now;
         let is_same = self.wait.map(|(begun, _)| begun) == wait.map(|wait| wait.begun);
         if !is_same {
@@ -81,25 +81,25 @@ impl Diary {
         }
     }
 
-    /// Writes down how often it was looked at. No event is later than this one.
-    pub fn notes_looks(&mut self, now: u64) {
+    /// Writes down how often it was sampled. No event is later than this one.
+    pub fn note_samples(&mut self, now: u64) {
         if !self.has_ended {
-            let (times, longest_ns) = std::mem::take(&mut self.looks);
+            let (times, longest_ns) = std::mem::take(&mut self.samples);
             self.note(now, What::Looked { times, longest_ns });
         }
     }
 
     /// The rank has ended.
-    pub fn ends(&mut self, now: u64) {
+    pub fn end(&mut self, now: u64) {
         if !self.has_ended {
             self.end_wait(now);
-            self.notes_looks(now);
+            self.note_samples(now);
             self.has_ended = true;
         }
     }
 
     /// The recording ends. A wait that lasted through all of it does not.
-    pub fn closes(&mut self, now: u64) {
+    pub fn close(&mut self, now: u64) {
         if self.wait.is_some_and(|(_, seen)| seen > self.first) {
             self.end_wait(now);
         }

@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use weft_wire::Rank;
 
 use crate::roll::TakenStacks;
+use crate::wait::is_ready;
 
 /// The most that are under way at once.
 const AT_ONCE: usize = 2;
@@ -70,9 +71,8 @@ impl Namings {
     pub fn take_all(&mut self) -> Vec<(u32, Stacks)> {
         let until = Instant::now() + LAST_LIMIT;
         let is_done = |naming: &Naming| {
-            let left = Timespec::try_from(until.saturating_duration_since(Instant::now()));
-            let mut polled = [PollFd::new(&naming.done, PollFlags::IN)];
-            left.is_ok_and(|left| poll(&mut polled, Some(&left)).is_ok_and(|ready| ready > 0))
+            let left = until.saturating_duration_since(Instant::now());
+            is_ready(&naming.done, PollFlags::IN, left).unwrap_or(false)
         };
         let done = self.0.drain(..).filter(is_done);
         done.map(|naming| (naming.number, naming.thread.join().unwrap_or_default())).collect()

@@ -88,9 +88,9 @@ impl Uplink {
         Ok(())
     }
 
-    /// Checks that the launcher is not to be given up. To be called every [`HEARTBEAT`] at least: what
-    /// has arrived while this process did not run counts, and that time does not, as the launcher
-    /// may have stood still with it.
+    /// Checks that the launcher is not to be given up. To be called every [`HEARTBEAT`] at least:
+    /// what has arrived while this process did not run counts, and that time does not, as the
+    /// launcher may have stood still with it.
     ///
     /// # Errors
     /// [`AgentError::Gone`] if it is.

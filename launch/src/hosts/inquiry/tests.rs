@@ -10,11 +10,11 @@ fn it_is_over_when_all_have_answered() {
     let mut asked = Inquiry::default();
     assert!(!asked.is_open(NOW));
     let number = asked.begin([0, 1], UNTIL);
-    asked.heard(1, number, vec![2, 3]);
+    asked.answered(1, number, vec![2, 3]);
     assert!(asked.is_open(NOW));
     // Once is enough.
-    asked.heard(1, number, vec![7]);
-    asked.heard(0, number, vec![0]);
+    asked.answered(1, number, vec![7]);
+    asked.answered(0, number, vec![0]);
     assert!(!asked.is_open(NOW));
     assert_eq!(asked.answers(), [2, 3, 0]);
 }
@@ -27,8 +27,8 @@ fn nobody_is_waited_for_who_is_lost_or_late() {
     assert!(asked.is_open(NOW));
     assert!(!asked.is_open(UNTIL));
     let second = asked.begin([0], UNTIL);
-    asked.heard(0, first, vec![0]);
+    asked.answered(0, first, vec![0]);
     assert!(asked.is_open(NOW) && asked.answers().is_empty());
-    asked.heard(0, second, vec![0]);
+    asked.answered(0, second, vec![0]);
     assert!(!asked.is_open(NOW));
 }

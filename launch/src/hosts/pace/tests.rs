@@ -15,21 +15,21 @@ fn who_meets_the_others_late_still_greets_all_at_once_and_waits_for_that() {
 
 #[test]
 fn few_hosts_ask_all_and_many_ask_some_so_that_all_are_reached() {
-    assert_eq!(asked(1, 3).into_iter().collect::<Vec<_>>(), [0, 2]);
-    assert_eq!((asked(15, 16).len(), greeters(16).len()), (15, 16));
+    assert_eq!(probed(1, 3).into_iter().collect::<Vec<_>>(), [0, 2]);
+    assert_eq!((probed(15, 16).len(), greeters(16).len()), (15, 16));
     for hosts in [17, 40, 256] {
         for own in 0..hosts {
             assert_eq!(
-                asked(own, hosts).len(),
+                probed(own, hosts).len(),
                 u32::from(hosts).next_power_of_two().ilog2() as usize
             );
-            assert!(!asked(own, hosts).contains(&own));
+            assert!(!probed(own, hosts).contains(&own));
         }
         assert!(greeters(hosts).len() <= 16 && greeters(hosts).contains(&0));
         // Over hosts that ask one another every host hears of every other.
         let mut reached = BTreeSet::from([0]);
         while reached.len() < usize::from(hosts) {
-            let more: Vec<u16> = reached.iter().flat_map(|host| asked(*host, hosts)).collect();
+            let more: Vec<u16> = reached.iter().flat_map(|host| probed(*host, hosts)).collect();
             let before = reached.len();
             reached.extend(more);
             assert_ne!(reached.len(), before, "{hosts}");
