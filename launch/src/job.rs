@@ -43,11 +43,11 @@ pub(crate) enum Action {
     StopSelf,
 }
 
-/// Outcome of the job, without the particulars of a process.
+/// Cause of a job's end, without the particulars of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum EndCause {
     Completed,
-    NeverAsked,
+    NotWeft,
     Failed(Rank, Fault),
     Interrupted(Signal),
     Deadlocked,
@@ -72,8 +72,8 @@ struct RankState {
 #[derive(Debug)]
 enum Phase {
     Running,
-    Ending { verdict: Verdict, kill_at: Duration },
-    Killed { verdict: Verdict, give_up_at: Duration },
+    Ending { end_cause: EndCause, kill_at: Duration },
+    Killed { end_cause: EndCause, give_up_at: Duration },
 }
 
 /// The state of a job.
@@ -119,10 +119,10 @@ impl Job {
             Event::HostLost(ranks, why) => self.host_lost(now, &ranks, why),
             Event::Signal(signal) => self.signalled(now, signal),
             Event::Deadlock => {
-                self.begin_ending(Verdict::Deadlocked, now + STOP_GRACE, Some(Signal::TERM));
+                self.begin_ending(EndCause::Deadlocked, now + STOP_GRACE, Some(Signal::TERM));
             }
             Event::OutputClosed => {
-                self.begin_ending(Verdict::OutputClosed, now + STOP_GRACE, Some(Signal::TERM));
+                self.begin_ending(EndCause::OutputClosed, now + STOP_GRACE, Some(Signal::TERM));
             }
         }
     }
@@ -165,13 +165,13 @@ impl Job {
     }
 
     /// Outcome of the job, once it is over.
-    pub fn verdict(&self) -> Verdict {
+    pub fn end_cause(&self) -> EndCause {
         match &self.phase {
             Phase::Running if self.ranks.iter().all(|state| state.stage == Stage::Started) => {
-                Verdict::NeverAsked
+                EndCause::NotWeft
             }
-            Phase::Running => Verdict::Completed,
-            Phase::Ending { verdict, .. } | Phase::Killed { verdict, .. } => verdict.clone(),
+            Phase::Running => EndCause::Completed,
+            Phase::Ending { end_cause, .. } | Phase::Killed { end_cause, .. } => end_cause.clone(),
         }
     }
 
@@ -274,20 +274,20 @@ impl Job {
             self.actions.push_back(Action::AnnounceLoss { lost, cause });
         }
         let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
-        let verdict = match self.passed_on.iter().find(told_to) {
-            Some(signal) => Verdict::Interrupted(*signal),
-            None => Verdict::Failed(lost, fault),
+        let end_cause = match self.passed_on.iter().find(told_to) {
+            Some(signal) => EndCause::Interrupted(*signal),
+            None => EndCause::Failed(lost, fault),
         };
         if self.only_victims_explain_the_end() && !self.is_victim(lost) {
-            self.phase = Phase::Ending { verdict, kill_at: now + self.loss_grace };
+            self.phase = Phase::Ending { end_cause, kill_at: now + self.loss_grace };
         } else {
-            self.begin_ending(verdict, now + self.loss_grace, None);
+            self.begin_ending(end_cause, now + self.loss_grace, None);
         }
     }
 
     fn only_victims_explain_the_end(&self) -> bool {
         match self.phase {
-            Phase::Ending { verdict: Verdict::Failed(first, _), .. } => self.is_victim(first),
+            Phase::Ending { end_cause: EndCause::Failed(first, _), .. } => self.is_victim(first),
             _ => false,
         }
     }
@@ -299,23 +299,23 @@ impl Job {
 
     /// The job cannot go on, though no rank has ended.
     fn fail(&mut self, now: Duration, rank: Rank, fault: Fault) {
-        self.begin_ending(Verdict::Failed(rank, fault), now + self.loss_grace, Some(Signal::TERM));
+        self.begin_ending(EndCause::Failed(rank, fault), now + self.loss_grace, Some(Signal::TERM));
     }
 
-    fn begin_ending(&mut self, verdict: Verdict, kill_at: Duration, tell: Option<Signal>) {
+    fn begin_ending(&mut self, end_cause: EndCause, kill_at: Duration, tell: Option<Signal>) {
         if !matches!(self.phase, Phase::Running) {
             return;
         }
-        self.phase = Phase::Ending { verdict, kill_at };
+        self.phase = Phase::Ending { end_cause, kill_at };
         if let Some(signal) = tell {
             self.signal_all(signal);
         }
     }
 
     fn kill(&mut self, now: Duration) {
-        if let Phase::Ending { verdict, .. } = &self.phase {
-            let (verdict, give_up_at) = (verdict.clone(), now + KILL_LIMIT);
-            self.phase = Phase::Killed { verdict, give_up_at };
+        if let Phase::Ending { end_cause, .. } = &self.phase {
+            let (end_cause, give_up_at) = (end_cause.clone(), now + KILL_LIMIT);
+            self.phase = Phase::Killed { end_cause, give_up_at };
             self.signal_all(Signal::KILL);
         }
     }
@@ -344,8 +344,8 @@ impl Job {
     fn asked_to_stop(&mut self, now: Duration, signal: Signal) {
         match self.phase {
             Phase::Running => {
-                let verdict = Verdict::Interrupted(signal);
-                self.begin_ending(verdict, now + STOP_GRACE, Some(signal));
+                let end_cause = EndCause::Interrupted(signal);
+                self.begin_ending(end_cause, now + STOP_GRACE, Some(signal));
             }
             // `timeout` and shells signal a process and then its group: the same wish, twice.
             Phase::Ending { kill_at, .. } if now + STOP_GRACE < kill_at + IMPATIENCE => {}

@@ -118,6 +118,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a job of which nothing is known but this verdict.
+    pub(crate) fn of(verdict: Verdict) -> Self {
+        let (stuck, roll_call) = (Vec::new(), Vec::new());
+        Outcome { verdict, stuck, output_lost: false, roll_call, recorded: None }
+    }
+
     /// The exit status that says so: that of the rank that ended the job, 128 and the signal for
     /// signals.
     pub fn status(&self) -> u8 {

@@ -128,6 +128,11 @@ impl JobSpec {
         self.options.insert(TRACE.into(), file.into());
     }
 
+    /// The program, for people.
+    pub(crate) fn program_name(&self) -> String {
+        self.program.to_string_lossy().into_owned()
+    }
+
     /// File for the trace of the job, if there is to be one.
     pub(crate) fn trace(&self) -> Option<&Path> {
         self.options.get(TRACE).map(Path::new)

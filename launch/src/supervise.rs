@@ -13,7 +13,7 @@ use crate::access::{Access, Bound, bind_sockets};
 use crate::clock::Clock;
 use crate::crew::{Crew, Part};
 use crate::error::LaunchError;
-use crate::job::{Action, Job, Verdict as Judged};
+use crate::job::{Action, EndCause, Job};
 use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
@@ -248,7 +248,7 @@ impl<'a> Supervision<'a> {
     fn job_roll(&self) -> JobRoll {
         JobRoll {
             ranks: self.spec.settings.ranks,
-            program: self.spec.program.to_string_lossy().into_owned(),
+            program: self.spec.program_name(),
             time: self.clock.now(),
             standings: self.roll_call(),
         }
@@ -256,7 +256,7 @@ impl<'a> Supervision<'a> {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            program: self.spec.program.to_string_lossy().into_owned(),
+            program: self.spec.program_name(),
             seconds: self.clock.now().as_secs_f64(),
             ranks: self.crew.snapshot(),
         }
@@ -314,14 +314,14 @@ pub(crate) fn verdict(
     output: &Output,
     place: impl FnOnce(Rank) -> (u32, String),
 ) -> Verdict {
-    let program = spec.program.to_string_lossy().into_owned();
-    match job.verdict() {
-        Judged::Completed => Verdict::Completed,
-        Judged::NeverAsked => Verdict::NotWeft { program },
-        Judged::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
-        Judged::Deadlocked => Verdict::Deadlocked,
-        Judged::OutputClosed => Verdict::OutputClosed,
-        Judged::Failed(rank, fault) => {
+    let program = spec.program_name();
+    match job.end_cause() {
+        EndCause::Completed => Verdict::Completed,
+        EndCause::NotWeft => Verdict::NotWeft { program },
+        EndCause::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
+        EndCause::Deadlocked => Verdict::Deadlocked,
+        EndCause::OutputClosed => Verdict::OutputClosed,
+        EndCause::Failed(rank, fault) => {
             let words = job.report(rank).or(output.last_words(rank));
             let (process, host) = place(rank);
             let (ranks, last_words) = (job.ranks(), words.map(str::to_owned));
@@ -370,8 +370,7 @@ pub(crate) fn conclude(
     output: &mut Output,
     signals: Option<&mut Signals>,
 ) -> Result<Outcome, LaunchError> {
-    let mut outcome =
-        Outcome { verdict, stuck, output_lost: false, roll_call: Vec::new(), recorded: None };
+    let mut outcome = Outcome { stuck, ..Outcome::of(verdict) };
     if !outcome.is_silent() {
         output.end_line();
     }

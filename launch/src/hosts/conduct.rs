@@ -63,13 +63,7 @@ pub fn run_on_hosts(
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Signal(signal)) => {
             let verdict = Verdict::Interrupted { signal: signal.as_raw() };
-            return Ok(Outcome {
-                verdict,
-                stuck: Vec::new(),
-                output_lost: false,
-                roll_call: Vec::new(),
-                recorded: None,
-            });
+            return Ok(Outcome::of(verdict));
         }
     };
     let mut conductor = Conductor::new(spec, started)?;
@@ -257,7 +251,7 @@ impl<'a> Conductor<'a> {
             let host = host.map(|host| self.roster[usize::from(host)].name.clone());
             RankNow { host, ..rank.clone() }
         };
-        let program = self.spec.program.to_string_lossy().into_owned();
+        let program = self.spec.program_name();
         let ranks = ranks.iter().map(on_host).collect();
         let snapshot = Snapshot { program, seconds: at.as_secs_f64(), ranks }.emit();
         answer_all(std::mem::take(&mut self.snapshot_clients), &snapshot);
@@ -283,7 +277,7 @@ impl<'a> Conductor<'a> {
     /// All hosts have answered that will.
     fn end_roll_call(&mut self, now: Duration) {
         let ranks = self.job.ranks();
-        let program = self.spec.program.to_string_lossy().into_owned();
+        let program = self.spec.program_name();
         let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
         answer_all(std::mem::take(&mut self.clients), &roll.emit());
         let deadlocked_for = deadlocked_for(&roll.standings, ranks);

@@ -41,7 +41,7 @@ fn ranks_that_all_leave_complete_the_job() {
     }
     assert!(job.is_over());
     assert_eq!(actions(&mut job), []);
-    assert_eq!(job.verdict(), Verdict::Completed);
+    assert_eq!(job.end_cause(), EndCause::Completed);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_loss_is_announced_at_once_and_the_survivors_are_killed_after_the_grace() {
     assert_eq!(actions(&mut job), signals(&[0, 2], Signal::KILL));
     end(&mut job, NOW + LOSS_GRACE, &[(0, KILLED), (2, KILLED)]);
     assert!(job.is_over());
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(1), Fault::Killed { signal: 9 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(1), Fault::Killed { signal: 9 }));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_rank_that_does_not_disappear_is_given_up() {
 fn exiting_with_zero_is_a_fault_unless_it_was_said() {
     let mut job = joined(2);
     end(&mut job, NOW, &[(0, CLEAN)]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(0), Fault::LeftEarly));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), Fault::LeftEarly));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn crashing_after_having_left_is_a_fault() {
     let mut job = joined(1);
     job.handle(NOW, Event::Leaving(Rank(0)));
     end(&mut job, NOW, &[(0, Ending::Killed(11))]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(0), Fault::Killed { signal: 11 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), Fault::Killed { signal: 11 }));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_happens_after_the_first_loss_is_not_the_cause() {
     end(&mut job, NOW, &[(2, Ending::Exited(3))]);
     end(&mut job, NOW, &[(0, KILLED)]);
     end(&mut job, NOW, &[(1, Ending::Exited(1))]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(2), Fault::Exited { status: 3 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(2), Fault::Exited { status: 3 }));
     let announced = Action::AnnounceLoss { lost: Rank(2), cause: Ending::Exited(3) };
     assert_eq!(actions(&mut job), [announced]);
 }
@@ -102,7 +102,7 @@ fn what_happens_after_the_first_loss_is_not_the_cause() {
 fn of_losses_seen_together_the_gravest_is_the_cause() {
     let mut job = joined(3);
     end(&mut job, NOW, &[(0, CLEAN), (1, Ending::Exited(1)), (2, Ending::Killed(11))]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(2), Fault::Killed { signal: 11 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(2), Fault::Killed { signal: 11 }));
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_rank_that_says_it_lost_another_is_the_cause_only_if_nothing_else_is() {
     job.handle(NOW, Event::Report(Rank(0), "rank 2 is gone".into()));
     end(&mut job, NOW, &[(0, VICTIM)]);
     let status = i32::from(PEER_LOST);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(0), Fault::Exited { status }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), Fault::Exited { status }));
     end(&mut job, NOW, &[(2, KILLED)]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(2), Fault::Killed { signal: 9 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(2), Fault::Killed { signal: 9 }));
     end(&mut job, NOW, &[(1, Ending::Exited(1))]);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(2), Fault::Killed { signal: 9 }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(2), Fault::Killed { signal: 9 }));
     assert_eq!(job.report(Rank(0)), Some("rank 2 is gone"));
 }
 
@@ -127,7 +127,7 @@ fn a_victim_is_not_excused_by_ranks_that_were_killed_for_it() {
     job.timeout(NOW + LOSS_GRACE);
     end(&mut job, NOW + LOSS_GRACE, &[(1, KILLED)]);
     let status = i32::from(PEER_LOST);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(0), Fault::Exited { status }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), Fault::Exited { status }));
 }
 
 #[test]
@@ -136,21 +136,21 @@ fn programs_that_never_ask_are_not_weft_programs() {
     end(&mut job, NOW, &[(1, CLEAN)]);
     end(&mut job, NOW, &[(0, CLEAN)]);
     assert!(job.is_over());
-    assert_eq!(job.verdict(), Verdict::NeverAsked);
+    assert_eq!(job.end_cause(), EndCause::NotWeft);
 }
 
 #[test]
 fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
-    let failed = Verdict::Failed(Rank(1), Fault::NeverJoined);
+    let failed = EndCause::Failed(Rank(1), Fault::NeverJoined);
     let mut before = Job::new(2, None, LOSS_GRACE);
     end(&mut before, NOW, &[(1, CLEAN)]);
     assert_eq!(before.next_deadline(), None);
     before.handle(NOW, Event::Hello(Rank(0)));
-    assert_eq!(before.verdict(), failed);
+    assert_eq!(before.end_cause(), failed);
     let mut after = Job::new(2, None, LOSS_GRACE);
     after.handle(NOW, Event::Hello(Rank(0)));
     end(&mut after, NOW, &[(1, CLEAN)]);
-    assert_eq!(after.verdict(), failed);
+    assert_eq!(after.end_cause(), failed);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
     job.handle(NOW, Event::Joined(Rank(0)));
     assert_eq!(job.next_deadline(), Some(limit));
     job.timeout(limit);
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(1), Fault::LateJoin { limit }));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(1), Fault::LateJoin { limit }));
     let told = [vec![Action::Welcome(Rank(0))], signals(&[0, 1], Signal::TERM)].concat();
     assert_eq!(actions(&mut job), told);
     job.timeout(limit + LOSS_GRACE);
@@ -184,7 +184,7 @@ fn a_second_process_of_a_rank_cannot_join() {
     let mut job = joined(1);
     job.handle(NOW, Event::Hello(Rank(0)));
     let fault = Fault::BadMessage("a second process of this rank asked to join".into());
-    assert_eq!(job.verdict(), Verdict::Failed(Rank(0), fault));
+    assert_eq!(job.end_cause(), EndCause::Failed(Rank(0), fault));
     assert_eq!(actions(&mut job), signals(&[0], Signal::TERM));
 }
 
@@ -200,7 +200,7 @@ fn a_wish_to_stop_is_passed_on_once_and_enforced_after_its_grace() {
     assert_eq!(job.next_deadline(), Some(NOW + STOP_GRACE));
     job.timeout(NOW + STOP_GRACE);
     assert_eq!(actions(&mut job), signals(&[1], Signal::KILL));
-    assert_eq!(job.verdict(), Verdict::Interrupted(Signal::TERM));
+    assert_eq!(job.end_cause(), EndCause::Interrupted(Signal::TERM));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_rank_that_dies_of_a_signal_that_was_passed_on_is_no_culprit() {
     assert_eq!(actions(&mut job), signals(&[0, 1], Signal::HUP));
     assert_eq!(job.next_deadline(), None);
     end(&mut job, NOW, &[(0, Ending::Killed(1))]);
-    assert_eq!(job.verdict(), Verdict::Interrupted(Signal::HUP));
+    assert_eq!(job.end_cause(), EndCause::Interrupted(Signal::HUP));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_job_whose_output_nobody_reads_is_ended() {
     job.handle(NOW, Event::OutputClosed);
     assert_eq!(actions(&mut job), signals(&[0, 1], Signal::TERM));
     end(&mut job, NOW, &[(0, Ending::Killed(15)), (1, Ending::Killed(15))]);
-    assert_eq!(job.verdict(), Verdict::OutputClosed);
+    assert_eq!(job.end_cause(), EndCause::OutputClosed);
 }
 
 mod any_order {

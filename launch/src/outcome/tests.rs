@@ -10,13 +10,7 @@ fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
         fault,
         last_words: last_words.map(str::to_owned),
     };
-    Outcome {
-        verdict: Verdict::Failed(Box::new(failure)),
-        stuck: Vec::new(),
-        output_lost: false,
-        roll_call: Vec::new(),
-        recorded: None,
-    }
+    Outcome::of(Verdict::Failed(Box::new(failure)))
 }
 
 #[test]
@@ -94,13 +88,7 @@ fn every_other_fault_has_its_line_and_status() {
 
 #[test]
 fn what_is_stuck_is_said_and_is_never_a_success() {
-    let outcome = Outcome {
-        verdict: Verdict::Completed,
-        stuck: vec![7, 9],
-        output_lost: false,
-        roll_call: Vec::new(),
-        recorded: None,
-    };
+    let outcome = Outcome { stuck: vec![7, 9], ..Outcome::of(Verdict::Completed) };
     assert!(!outcome.is_silent());
     assert_eq!(outcome.status(), 1);
     assert_eq!(
