@@ -31,7 +31,7 @@ mod member;
 mod records;
 mod values;
 
-pub(crate) use drive::{Longer, Outcome, Until, drive};
+pub(crate) use drive::{Until, deepen};
 pub(crate) use member::Member;
 pub(crate) use values::Values;
 

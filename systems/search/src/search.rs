@@ -13,7 +13,7 @@ use crate::puzzle::Puzzle;
 use crate::settings::Settings;
 use crate::statistics::{Answer, Counted, Iteration, Solved};
 use crate::table::Table;
-use crate::verdict::{self, Deepened, Judged, Plan};
+use crate::verdict::{self, Deepened, Judged, Longer, Plan};
 use crate::worker::Worker;
 use std::any::TypeId;
 use std::ops::ControlFlow;
@@ -212,7 +212,7 @@ impl Search {
         if packets.rank() == 0 {
             let deadline = settings.deadline.map(|time| began.saturating_add(time));
             let until = Until { deadline, stop: self.stop.as_deref() };
-            outcome = minimax::drive(&mut member, start, plan, until, after)?;
+            outcome = minimax::deepen(&mut member, start, plan, until, after)?;
             let tallies = member.end()?;
             let time = packets.now() - began;
             if let Ok(judged) = &mut outcome {
@@ -226,7 +226,7 @@ impl Search {
         }
         let outcome = verdict::spread(outcome, &self.team)?;
         self.part()?;
-        outcome.map_err(|minimax::Longer(moves)| Error::Longer { moves })
+        outcome.map_err(|Longer(moves)| Error::Longer { moves })
     }
 
     /// Empties this rank's table of values. Where a type has positions of several games, whoever

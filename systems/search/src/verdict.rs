@@ -1,7 +1,6 @@
 //! Plans of searches for values, and their results.
 
 use crate::error::Result;
-use crate::minimax::{Longer, Outcome};
 use crate::statistics::{Iteration, nanoseconds, told_length};
 use std::time::Duration;
 use weft_messaging::collective::Team;
@@ -76,6 +75,13 @@ pub struct Judged {
     /// Work of all ranks, also of what was cut; its bound is the depth.
     pub work: Iteration,
 }
+
+/// Games from a position that are longer than its [`crate::Game::longest`], which is this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Longer(pub u16);
+
+/// End of a search.
+pub(crate) type Outcome = std::result::Result<Judged, Longer>;
 
 /// Numbers of a depth.
 const WORDS: usize = 6;

@@ -34,7 +34,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("systems/orca, all circles", 17),
         ("systems/region", 6),
         ("systems/region, all circles", 12),
-        ("systems/search", 9),
     ],
 };
 

@@ -1,9 +1,10 @@
 //! Rank 0's part: it searches to one depth after the other, and asks for the line of best play.
 
+use super::alone::Found;
 use super::{Member, Window};
 use crate::error::Result;
 use crate::game::Game;
-use crate::verdict::{Deepened, Judged, Plan, Strategy};
+use crate::verdict::{Deepened, Judged, Longer, Outcome, Plan, Strategy};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,13 +37,6 @@ impl Until<'_> {
     }
 }
 
-/// Games from a position that are longer than its [`Game::longest`], which is this.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Longer(pub u16);
-
-/// End of a search.
-pub(crate) type Outcome = std::result::Result<Judged, Longer>;
-
 /// Value of a position searched to a depth, with its best move.
 struct Known {
     value: i16,
@@ -62,7 +56,7 @@ struct Drive<'a, 'b, G: Game> {
 /// Searches a position as planned, and calls `after` for each depth, which may end it. A depth to
 /// which no estimate is in the value is the last: it is a proof. Where [`Game::longest`] says that
 /// there is such a depth, and there is not, that is returned instead of a result.
-pub(crate) fn drive<G: Game>(
+pub(crate) fn deepen<G: Game>(
     member: &mut Member<'_, G>,
     start: &G,
     plan: Plan,
@@ -183,12 +177,7 @@ impl<G: Game> Drive<'_, '_, G> {
         Ok(())
     }
 
-    fn probe(
-        &mut self,
-        position: &G,
-        depth: u16,
-        window: Window,
-    ) -> Result<Option<(super::alone::Found, u64)>> {
+    fn probe(&mut self, position: &G, depth: u16, window: Window) -> Result<Option<(Found, u64)>> {
         let until = &self.until;
         self.member.probe(position, depth, window, |now| until.time(now))
     }
