@@ -5,12 +5,58 @@
 
 use crate::careful::Careful;
 use crate::frame::{Flags, Header, Kind};
-use crate::ledger::{Ledger, Novelty, REST};
+use crate::ledger::{Ledger, Novelty, REST, Status};
 use crate::settings::{Limits, Protocol, Settings};
 use crate::traditional::{Storage, Traditional};
-use crate::{Breach, Statistics, Status};
 use std::collections::BTreeMap;
 use weft_endpoint::Rank;
+
+/// Violation of the protocol by a peer: no correct node does this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Breach {
+    /// Not even a header.
+    #[error("rank {0} sent something that is no event frame")]
+    Frame(Rank),
+    /// A frame of the other protocol.
+    #[error("rank {0} speaks another protocol of events: all ranks take the same settings")]
+    Protocol(Rank),
+    /// More than its window allows.
+    #[error("rank {0} sent beyond its window: all ranks take the same settings")]
+    Window(Rank),
+    /// A fragment of a message that is complete, or of one too many.
+    #[error(
+        "rank {0} sent more in event {1} than the event has: one message a node, or in a crowd one from \
+         every other"
+    )]
+    Surplus(Rank, u32),
+}
+
+/// Counters of a node so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Fragments sent; a broadcast is one.
+    pub fragments_sent: u64,
+    /// Fragments that the program received.
+    pub fragments_received: u64,
+    /// Sends that had to wait.
+    pub blocked_sends: u64,
+    /// Fragments copied out of their receive buffer.
+    pub copied_on_receipt: u64,
+    /// Careful: window updates in frames of their own.
+    pub updates: u64,
+    /// Traditional: fragments that were copied to be kept.
+    pub copied_on_send: u64,
+    /// Traditional: fragments that found no receive buffer.
+    pub dropped: u64,
+    /// Traditional: fragments that had come before.
+    pub duplicates: u64,
+    /// Traditional: requests for what was missing.
+    pub requests: u64,
+    /// Traditional: fragments sent again.
+    pub sent_again: u64,
+    /// Traditional: explicit acknowledgements.
+    pub acknowledgements: u64,
+}
 
 /// A protocol and its books.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! An endpoint on the packet layer.
 
-use crate::endpoint::{Endpoint, Outbox};
-use crate::frame::{Header, Kind, SIZE};
-use crate::settings::Protocol;
+use crate::endpoint::{Breach, Endpoint, Outbox, Statistics};
+use crate::frame::{Flags, Header, Kind, SIZE};
+use crate::ledger::Status;
+use crate::settings::{Protocol, Settings};
 use crate::traditional::Storage;
-use crate::{Breach, Flags, Settings, Statistics, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -3,11 +3,21 @@
 //! An event is *whole* when one message has come, or in a crowd event one from every other node. A
 //! message is whole when its last fragment and all before it have come, in any order.
 
-use crate::Status;
 use crate::frame::Header;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use weft_endpoint::Rank;
+
+/// Status of what follows a fragment (careful-protocols 5.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// `MORE`: more fragments of this message have come or will come.
+    More,
+    /// `NODE_DONE`: this was the last of this node, and other nodes' follow.
+    NodeDone,
+    /// `EVENT_DONE`: this was the last of the event.
+    EventDone,
+}
 
 /// Events that have begun and are not consumed.
 #[derive(Clone, Debug, Default)]

@@ -47,66 +47,8 @@ pub mod parallel;
 mod settings;
 mod traditional;
 
+pub use endpoint::{Breach, Statistics};
 pub use events::{Destination, Error, Events, Fragment, Result, Source};
 pub use frame::{Flags, Header, Kind};
+pub use ledger::Status;
 pub use settings::{Protocol, Settings};
-
-use weft_endpoint::Rank;
-
-/// Status of what follows a fragment (careful-protocols 5.1).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
-    /// `MORE`: more fragments of this message have come or will come.
-    More,
-    /// `NODE_DONE`: this was the last of this node, and other nodes' follow.
-    NodeDone,
-    /// `EVENT_DONE`: this was the last of the event.
-    EventDone,
-}
-
-/// Violation of the protocol by a peer: no correct node does this.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Breach {
-    /// Not even a header.
-    #[error("rank {0} sent something that is no event frame")]
-    Frame(Rank),
-    /// A frame of the other protocol.
-    #[error("rank {0} speaks another protocol of events: all ranks take the same settings")]
-    Protocol(Rank),
-    /// More than its window allows.
-    #[error("rank {0} sent beyond its window: all ranks take the same settings")]
-    Window(Rank),
-    /// A fragment of a message that is complete, or of one too many.
-    #[error(
-        "rank {0} sent more in event {1} than the event has: one message a node, or in a crowd one from \
-         every other"
-    )]
-    Surplus(Rank, u32),
-}
-
-/// Counters of a node so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
-    /// Fragments sent; a broadcast is one.
-    pub fragments_sent: u64,
-    /// Fragments that the program received.
-    pub fragments_received: u64,
-    /// Sends that had to wait.
-    pub blocked_sends: u64,
-    /// Fragments copied out of their receive buffer.
-    pub copied_on_receipt: u64,
-    /// Careful: window updates in frames of their own.
-    pub updates: u64,
-    /// Traditional: fragments that were copied to be kept.
-    pub copied_on_send: u64,
-    /// Traditional: fragments that found no receive buffer.
-    pub dropped: u64,
-    /// Traditional: fragments that had come before.
-    pub duplicates: u64,
-    /// Traditional: requests for what was missing.
-    pub requests: u64,
-    /// Traditional: fragments sent again.
-    pub sent_again: u64,
-    /// Traditional: explicit acknowledgements.
-    pub acknowledgements: u64,
-}

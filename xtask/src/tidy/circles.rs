@@ -28,7 +28,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("endpoint", 23),
         ("messaging", 23),
         ("protocol", 17),
-        ("systems/events", 4),
         ("systems/object", 12),
         ("systems/orca", 7),
         ("systems/orca, all circles", 17),
