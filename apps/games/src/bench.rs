@@ -8,9 +8,9 @@ use weft_app_common::{seconds, thousands, write_out};
 use weft_search::Plan;
 
 use crate::board::{Board, Played};
+use crate::error::Error;
 use crate::options::BenchOptions;
-use crate::run::{Error, search};
-use crate::solve::work;
+use crate::search::{search, work};
 
 /// Positions that are searched.
 const POSITIONS: u64 = 6;

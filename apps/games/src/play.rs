@@ -11,9 +11,9 @@ use weft_app_common::{agree, write_out};
 use weft_search::{Deepened, Judged, Plan, Search};
 
 use crate::board::{Board, PLAYERS, Played};
+use crate::error::Error;
 use crate::options::PlayOptions;
-use crate::run::{Error, search};
-use crate::solve::{tell, work};
+use crate::search::{search, tell, work};
 
 /// Time of thinking from which on each depth is told.
 const LONG: Duration = Duration::from_millis(500);

@@ -6,8 +6,10 @@ use weft_rules::{GameVisitor, Library, PuzzleVisitor, Written};
 use weft_search::{Answer, Game, Iteration, Puzzle, Solved};
 
 use crate::board::Board;
+use crate::error::Error;
 use crate::options::{Command, SolveOptions};
-use crate::run::{Error, run_game, search};
+use crate::run::run_game;
+use crate::search::search;
 
 /// Runs a command that is about what these rules are of.
 pub(crate) fn run(weft: &Weft, library: Library, command: &Command) -> Result<(), Error> {

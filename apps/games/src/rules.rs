@@ -1,7 +1,7 @@
 //! Rules as text and in C: loaded by all ranks, and shown.
 
+use crate::error::Error;
 use crate::options::RulesOptions;
-use crate::run::Error;
 use weft::prelude::*;
 use weft_app_common::{agree, write_out};
 use weft_rules::{Digest, GameVisitor, Library, Source, Written};

@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use weft::prelude::*;
-use weft_app_common::{agree, seconds, thousands, write_out};
+use weft_app_common::{agree, write_out};
 use weft_search::{Deepened, Judged, Plan};
 
 use crate::board::{Board, Played};
+use crate::error::Error;
 use crate::options::SolveOptions;
-use crate::run::{Error, search};
+use crate::search::{search, tell, work};
 
 /// Time of a search from which on each of its depths is told.
 const LONG: Duration = Duration::from_secs(2);
@@ -39,18 +40,6 @@ pub(crate) fn solve<B: Board>(weft: &Weft, first: B, options: &SolveOptions) -> 
     }
 }
 
-/// Tells a user who waits what is known of a position.
-pub(crate) fn tell<B: Board>(played: &Played<B>, one: &Deepened) {
-    let Deepened { depth, value, best, nodes, time, .. } = one;
-    eprintln!(
-        "weft-game: {depth} moves ahead: {}, {}; {} nodes in {}",
-        B::write_move(*best),
-        played.say(*value, false),
-        thousands(*nodes),
-        seconds(*time)
-    );
-}
-
 fn estimate<B: Board>(played: &Played<B>, judged: &Judged) -> String {
     match judged.best() {
         Some(best) if judged.depth > 0 => format!(
@@ -75,18 +64,5 @@ fn report<B: Board>(played: &Played<B>, judged: &Judged) -> String {
         played.draw(),
         played.say(judged.value, judged.is_exact),
         work(judged)
-    )
-}
-
-/// Words for the cost of a search.
-pub(crate) fn work(judged: &Judged) -> String {
-    let work = &judged.work;
-    let rate = work.nodes_per_second() / 1e6;
-    let [nodes, hits, jobs, messages] =
-        [work.nodes, work.hits, work.jobs, work.messages].map(thousands);
-    format!(
-        "{nodes} nodes, {}, {rate:.2} million nodes a second, {hits} from the table, {jobs} \
-         requests sent in {messages} messages",
-        seconds(work.time)
     )
 }

@@ -19,7 +19,6 @@ const CIRCLES: Ratchet = Ratchet {
     reason: "files that name one another are read, tested and moved together, or not at all",
     list: "xtask/src/tidy/circles.rs",
     listed: &[
-        ("apps/games", 6),
         ("bench/compare", 13),
         ("bench/micro", 41),
         ("bindings/c", 10),
