@@ -27,6 +27,7 @@ pub mod directory;
 mod message;
 mod planted;
 mod ranks;
+mod region;
 pub mod replica;
 mod router;
 pub mod table;
@@ -36,13 +37,11 @@ pub use message::{Kind, Message, Version};
 #[cfg(feature = "planted")]
 pub use planted::Planted;
 pub use ranks::Ranks;
+pub use region::Region;
 pub use replica::Replica;
 
-use crate::invariants::{r3_home_knows_itself, r4_none_asks_twice, r5_demands_are_met};
-use planted::Rules;
-use router::Router;
 use std::collections::BTreeSet;
-use weft_endpoint::{Broken, Rank};
+use weft_endpoint::Rank;
 
 /// Call of a program at a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -128,138 +127,4 @@ pub enum Breach {
         /// Kind of the message.
         kind: Kind,
     },
-}
-
-/// A region at a node.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Region {
-    me: Rank,
-    home: Rank,
-    rules: Rules,
-    replica: Replica,
-    /// At the home.
-    directory: Option<Box<Directory>>,
-}
-
-impl Region {
-    /// A region that `me` creates, of which it is the home.
-    pub fn at_home(me: Rank, policy: Policy) -> Self {
-        let directory = Some(Box::new(Directory::new(me, policy)));
-        Region { me, home: me, rules: Rules::default(), replica: Replica::default(), directory }
-    }
-
-    /// A region of another node that `me` has no copy of. `version` is one that the home had since
-    /// `me` last forgot the region; the first is [`Version::default`].
-    pub fn elsewhere(me: Rank, home: Rank, version: Version) -> Self {
-        let replica = Replica::since(version);
-        Region { me, home, rules: Rules::default(), replica, directory: None }
-    }
-
-    /// The node that created it.
-    pub fn home(&self) -> Rank {
-        self.home
-    }
-
-    /// Replica of this node.
-    pub fn replica(&self) -> &Replica {
-        &self.replica
-    }
-
-    /// Directory of the home, at the home.
-    pub fn directory(&self) -> Option<&Directory> {
-        self.directory.as_deref()
-    }
-
-    /// The program does something that takes no message and does not wait, if this is such a call:
-    /// what [`Self::call`] would do, with [`Actions::grant`] at once. False if it is not, and
-    /// nothing has changed.
-    #[inline]
-    pub fn hit(&mut self, call: Call) -> bool {
-        self.replica.hit(call, &self.rules)
-    }
-
-    /// The program does something.
-    ///
-    /// # Errors
-    /// [`Misuse`].
-    #[inline]
-    pub fn call(&mut self, call: Call, actions: &mut impl Actions) -> Result<(), Misuse> {
-        let mut router = Router::new(self.me, self.home, actions);
-        self.replica.call(call, &self.rules, &mut router)?;
-        if router.has_local() {
-            // What a node tells itself, it may.
-            let told = self.deliver_local(&mut router);
-            debug_assert_eq!(told, Ok(()), "{self:?}");
-        }
-        Ok(())
-    }
-
-    /// A message of another node has come, with its bytes if it carries data.
-    ///
-    /// # Errors
-    /// [`Breach`]. The region is as it was, unless what the peer brought about is seen late.
-    pub fn receive(
-        &mut self,
-        from: Rank,
-        message: Message,
-        actions: &mut impl Actions,
-    ) -> Result<(), Breach> {
-        let mut router = Router::new(self.me, self.home, actions);
-        router.brings_data = message.kind.carries_data();
-        self.dispatch(from, message, &mut router)?;
-        router.brings_data = false;
-        self.deliver_local(&mut router)?;
-        r5_demands_are_met(&self.replica);
-        Ok(())
-    }
-
-    /// Checks what must hold between two messages, as far as this node sees it: of others it knows
-    /// only at their home.
-    ///
-    /// # Errors
-    /// The invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Broken> {
-        let Some(directory) = &self.directory else { return Ok(()) };
-        r3_home_knows_itself(self.home, &self.replica, directory)?;
-        r4_none_asks_twice(directory)
-    }
-
-    /// True if the bytes of a message of this kind from `from` are waited for, so that they may be
-    /// placed as they come.
-    pub fn expects(&self, from: Rank, kind: Kind) -> bool {
-        match &self.directory {
-            Some(directory) if kind.is_for_home() => {
-                directory.owner() == Some(from) || directory.is_early(from)
-            }
-            _ => !kind.is_for_home() && self.replica.expects_data(),
-        }
-    }
-
-    fn deliver_local(&mut self, router: &mut Router<'_, impl Actions>) -> Result<(), Breach> {
-        while let Some(message) = router.next_local() {
-            self.dispatch(self.me, message, router)?;
-        }
-        Ok(())
-    }
-
-    fn dispatch(
-        &mut self,
-        from: Rank,
-        message: Message,
-        router: &mut Router<'_, impl Actions>,
-    ) -> Result<(), Breach> {
-        let kind = message.kind;
-        if !kind.is_for_home() {
-            // At home, everything comes from there.
-            if from != self.home && (kind.is_from_home() || self.me == self.home) {
-                return Err(Breach::NotFromHome { kind });
-            }
-            if kind.is_fetch() && message.party == self.me && self.me != self.home {
-                return Err(Breach::Unexpected { kind });
-            }
-            return self.replica.receive(message, &self.rules, router);
-        }
-        let directory = self.directory.as_mut().ok_or(Breach::NotHome { kind })?;
-        directory.receive(from, message, &self.rules, router)
-    }
 }

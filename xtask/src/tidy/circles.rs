@@ -30,7 +30,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("systems/object", 12),
         ("systems/orca", 7),
         ("systems/orca, all circles", 17),
-        ("systems/region", 6),
         ("systems/region, all circles", 12),
     ],
 };

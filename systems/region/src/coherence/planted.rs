@@ -25,6 +25,12 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The table but for one rule.
+    #[cfg(feature = "planted")]
+    pub(super) fn with(planted: Planted) -> Self {
+        Rules { planted: Some(planted) }
+    }
+
     #[inline]
     pub(super) fn replica(
         &self,
@@ -63,13 +69,5 @@ impl Rules {
             return rule;
         }
         table::directory(state, event)
-    }
-}
-
-#[cfg(feature = "planted")]
-impl super::Region {
-    /// Follows another rule than the table's from here on.
-    pub fn plant(&mut self, planted: Planted) {
-        self.rules.planted = Some(planted);
     }
 }

@@ -1,7 +1,8 @@
 //! Mapped regions, and accesses that end when they go out of scope: an access without its brackets
 //! does not compile.
 
-use super::slot::{Memory, Slot};
+use super::outbox::Memory;
+use super::slot::Slot;
 use super::{Error, Regions, Result};
 use crate::RegionId;
 use crate::coherence::Call;

@@ -1,7 +1,7 @@
 //! Queue of what is to be sent, in order.
 
-use super::slot::Memory;
-use super::{DataWay, Error, Result, Settings};
+use super::error::{Error, Result};
+use super::settings::{DataWay, Settings};
 use crate::RegionId;
 use crate::format::{DATA_SIZE, Destination, Header, Notice, SIZE, receivers};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,6 +14,10 @@ use weft_endpoint::{Block, Heap, HeapName, Landing, Packets, Rank, ReadBlock, Re
 const PUT_FROM: u64 = 1024;
 /// Bytes of the heap of a node whose regions others reach; what is not used takes no memory.
 const HEAP_BYTES: usize = 256 << 20;
+
+/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
+/// copy if somebody still needs them as they are. What the home lends is only read.
+pub(super) type Memory = Arc<ReadBlock>;
 
 /// Frames that wait for packets. One thread has the turn to send at a time, so that the order
 /// stays; others leave theirs to it.

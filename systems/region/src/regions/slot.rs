@@ -1,6 +1,6 @@
 //! A region at a node: the protocol's machine, and the bytes.
 
-use super::outbox::{Data, Outbox, Post};
+use super::outbox::{Data, Memory, Outbox, Post};
 use super::{Error, Result};
 use crate::RegionId;
 use crate::coherence::{Actions, Call, Directory, Kind, Message, Region, Version};
@@ -17,10 +17,6 @@ pub(super) fn miss(call: Call, id: RegionId) -> String {
         _ => format!("deletion of {id}"),
     }
 }
-
-/// The bytes of a region. Readers and packets to be sent share them; who writes takes them, or a
-/// copy if somebody still needs them as they are. What the home lends is only read.
-pub(super) type Memory = Arc<ReadBlock>;
 
 pub(super) struct Slot {
     machine: Region,
@@ -173,8 +169,8 @@ impl Slot {
 
     pub(super) fn call(&mut self, id: RegionId, call: Call, post: &mut Post<'_>) -> Result<()> {
         let here = Some(&mut self.here);
-        let mut hands = Hands { id, post, here, received: None };
-        self.machine.call(call, &mut hands).map_err(|what| Error::Misuse { region: id, what })
+        let mut actions = MachineActions { id, post, here, received: None };
+        self.machine.call(call, &mut actions).map_err(|what| Error::Misuse { region: id, what })
     }
 
     /// A message of `from`, which has come by multicast or for this node alone.
@@ -206,8 +202,8 @@ impl Slot {
         } else {
             self.here.note_destination(from, header);
         }
-        let mut hands = Hands { id, post, here: Some(&mut self.here), received };
-        let told = self.machine.receive(from, message, &mut hands);
+        let mut actions = MachineActions { id, post, here: Some(&mut self.here), received };
+        let told = self.machine.receive(from, message, &mut actions);
         told.map_err(|what| Error::Breach { from, region: id, what })
     }
 
@@ -398,17 +394,17 @@ impl Here {
 }
 
 /// Carries out what a machine says.
-pub(super) struct Hands<'a, 'o> {
+pub(super) struct MachineActions<'a, 'o> {
     id: RegionId,
     post: &'a mut Post<'o>,
     here: Option<&'a mut Here>,
     received: Option<Received>,
 }
 
-impl<'a, 'o> Hands<'a, 'o> {
+impl<'a, 'o> MachineActions<'a, 'o> {
     /// For a region that this node does not know.
     pub(super) fn of_nothing(id: RegionId, post: &'a mut Post<'o>) -> Self {
-        Hands { id, post, here: None, received: None }
+        MachineActions { id, post, here: None, received: None }
     }
 
     #[inline]
@@ -439,7 +435,7 @@ impl<'a, 'o> Hands<'a, 'o> {
     }
 }
 
-impl Actions for Hands<'_, '_> {
+impl Actions for MachineActions<'_, '_> {
     fn send(&mut self, to: Rank, message: Message) {
         match &mut self.here {
             Some(here) if message.kind.carries_data() => {
