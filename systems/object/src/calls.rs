@@ -5,9 +5,9 @@
 //! So a result is left in a slot, and is there when it is asked for; only who comes before it makes
 //! something to wait for.
 
-use crate::Result;
 use crate::copy::Fault;
-use crate::shared::lock;
+use crate::error::Result;
+use crate::lock::lock;
 use slab::Slab;
 use std::sync::{Arc, Mutex};
 use weft_endpoint::Awaited;

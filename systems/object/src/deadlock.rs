@@ -5,49 +5,19 @@
 //! twice in a row each process waits for the same invocation, and that is blocked, nothing will
 //! change any more: `docs/internals/objects.md` says why.
 
-use crate::Error;
-use crate::format::{PROBING, emit_answer};
-use crate::objects::Inner;
-use crate::processes::Process;
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::programs::Process;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use weft_endpoint::{Rank, Word};
-use weft_messaging::Completion;
 
 /// Time before the first question, and the longest between two: each takes twice as long as the one
 /// before it.
-const FIRST: Duration = Duration::from_millis(50);
+pub(crate) const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
-
-/// A process that waits for a guard: part of [`Error::Deadlock`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Waiting {
-    /// Name of the process's type.
-    pub process: String,
-    /// The rank on which it runs.
-    pub rank: Rank,
-    /// Name of the object.
-    pub object: String,
-    /// The operation on it.
-    pub operation: String,
-}
-
-impl fmt::Display for Waiting {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Waiting { process, rank, object, operation } = self;
-        write!(formatter, "'{process}' on rank {rank} in {operation} on '{object}'")
-    }
-}
-
-/// The processes of a deadlock, as text.
-pub(crate) fn listed(all: &[Waiting]) -> String {
-    all.iter().map(Waiting::to_string).collect::<Vec<_>>().join("; ")
-}
 
 /// Invocations by processes of this rank, and what is known of others.
 #[derive(Default)]
@@ -65,10 +35,10 @@ pub(crate) struct Watch {
 
 /// An invocation that a process waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Invoked {
+pub(crate) struct Invoked {
     number: u32,
-    object: u64,
-    operation: u16,
+    pub object: u64,
+    pub operation: u16,
 }
 
 /// Answers of ranks to a question.
@@ -157,94 +127,71 @@ impl Watch {
     pub fn goes_on(&self, process: u64) {
         lock(&self.waiting).remove(&process);
     }
-}
 
-impl Inner {
-    /// Asks now and then, until `over` completes.
-    pub(crate) fn watch(self: &Arc<Self>, mut over: Completion<()>) {
-        let (inner, engine) = (Arc::downgrade(self), Arc::clone(&self.shared.engine));
-        self.shared.engine.spawn(async move {
-            let mut after = FIRST;
-            while engine.within(after, &mut over).await.is_err() {
-                let Some(inner) = inner.upgrade() else { return };
-                let probe = lock(&inner.shared.watch.probe);
-                let (is_under_way, is_quiet) = (probe.is_under_way, probe.quiet.is_some());
-                drop(probe);
-                // All have answered to one question before the next is asked.
-                if !is_under_way {
-                    after = if is_quiet { FIRST } else { (2 * after).min(LONGEST) };
-                    inner.broadcast_soon(PROBING.to_vec());
-                }
-            }
-        });
+    /// Time until the next question, if it was `after` until the last; `None` if that has not been
+    /// answered by all.
+    pub fn pause(&self, after: Duration) -> Option<Duration> {
+        let probe = lock(&self.probe);
+        let is_quiet = probe.quiet.is_some();
+        (!probe.is_under_way).then(|| if is_quiet { FIRST } else { (2 * after).min(LONGEST) })
     }
-}
 
-impl Shared {
-    /// A question: message of the order.
-    pub(crate) fn probed(&self, number: u64) {
-        let mut probe = lock(&self.watch.probe);
+    /// A question is asked, with this number in the order.
+    pub fn ask(&self, number: u64) {
+        let mut probe = lock(&self.probe);
         (probe.number, probe.is_under_way) = (number, true);
         probe.answers.clear();
-        drop(probe);
-        let answer = self.answer();
+    }
+
+    /// Answer of this rank, where these invocations are blocked; `is_busy` if there are invocations
+    /// here that no process waits for.
+    pub fn answer(&self, is_busy: bool, blocked: Vec<(u16, u32)>) -> Vec<u8> {
+        let is_busy = is_busy || self.others.load(Ordering::SeqCst) > 0;
+        let waiting = lock(&self.waiting).clone().into_iter().collect();
         // It has nothing that cannot be written.
-        let answer = postcard::to_stdvec(&answer).unwrap_or_default();
-        if let Some(inner) = self.inner.get().and_then(Weak::upgrade) {
-            inner.broadcast_soon(emit_answer(number, &answer));
-        }
+        postcard::to_stdvec(&Answer { is_busy, waiting, blocked }).unwrap_or_default()
     }
 
-    fn answer(&self) -> Answer {
-        let is_busy = self.watch.others.load(Ordering::SeqCst) > 0 || self.calls.has_others();
-        let waiting = lock(&self.watch.waiting).clone();
-        let waiting = waiting.into_iter().collect();
-        let objects: Vec<_> = self.books().objects.values().cloned().collect();
-        let mut blocked = Vec::new();
-        for copy in objects.iter().filter_map(|entry| entry.copy.as_ref()) {
-            copy.blocked(self.own, &mut blocked);
-        }
-        Answer { is_busy, waiting, blocked }
-    }
-
-    /// An answer: message of the order. All ranks come to the same.
-    pub(crate) fn answered(&self, source: Rank, number: u64, bytes: &[u8]) {
-        let Ok(answer) = postcard::from_bytes::<Answer>(bytes) else {
-            return self.violated(source, "its answer about waiting processes cannot be read");
-        };
-        let mut probe = lock(&self.watch.probe);
+    /// A rank has answered. All ranks come to the same: the invocations of these processes, which
+    /// are all that live, if they wait for ever.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn answered(
+        &self,
+        source: Rank,
+        number: u64,
+        bytes: &[u8],
+        ranks: usize,
+        live: impl FnOnce() -> Vec<Process>,
+    ) -> Result<Option<Vec<(Process, Invoked)>>, Unreadable> {
+        let answer = postcard::from_bytes::<Answer>(bytes).map_err(|_| Unreadable)?;
+        let mut probe = lock(&self.probe);
         if probe.number != number {
-            return;
+            return Ok(None);
         }
         probe.answers.insert(source, answer);
-        if probe.answers.len() < self.engine.packets().size() {
-            return;
+        if probe.answers.len() < ranks {
+            return Ok(None);
         }
         probe.is_under_way = false;
-        let live = self.live();
+        let live = live();
         let before = probe.quiet.take();
-        let Some(waiting) = probe.all_blocked(&live) else { return };
-        let quiet: Vec<_> = waiting.iter().map(|(id, invoked)| (*id, invoked.number)).collect();
+        let Some(waiting) = probe.all_blocked(&live) else { return Ok(None) };
+        let quiet: Vec<_> =
+            live.iter().zip(&waiting).map(|(one, on)| (one.id, on.number)).collect();
         let is_deadlock = before.is_some_and(|before| before == quiet);
         probe.quiet = Some(quiet);
-        drop(probe);
-        if is_deadlock {
-            let all = live.iter().zip(waiting);
-            self.fail(Error::Deadlock(all.map(|(one, (_, on))| self.described(one, on)).collect()));
-        }
-    }
-
-    fn described(&self, process: &Process, on: Invoked) -> Waiting {
-        let entry = self.books().objects.get(&on.object).cloned();
-        let named = entry.map(|entry| (entry.name.clone(), entry.kind.operation(on.operation)));
-        let (object, operation) = named.unwrap_or_default();
-        Waiting { process: process.name.clone(), rank: process.rank, object, operation }
+        Ok(is_deadlock.then(|| live.into_iter().zip(waiting).collect()))
     }
 }
+
+/// An answer that cannot be read.
+pub(crate) struct Unreadable;
 
 impl Probe {
     /// The invocation of each of these processes; `None` unless all of them are blocked.
-    fn all_blocked(&self, live: &[Process]) -> Option<Vec<(u64, Invoked)>> {
+    fn all_blocked(&self, live: &[Process]) -> Option<Vec<Invoked>> {
         if live.is_empty() || self.answers.values().any(|answer| answer.is_busy) {
             return None;
         }
@@ -254,7 +201,7 @@ impl Probe {
             let waiting = &self.answers.get(&process.rank)?.waiting;
             let (_, invoked) = *waiting.iter().find(|(id, _)| *id == process.id)?;
             let is_blocked = blocked.contains(&(process.rank.0, invoked.number));
-            is_blocked.then_some((process.id, invoked))
+            is_blocked.then_some(invoked)
         });
         invoked.collect()
     }

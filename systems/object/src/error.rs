@@ -1,7 +1,6 @@
 //! Errors of objects.
 
-use crate::Waiting;
-use crate::deadlock::listed;
+use std::fmt;
 use weft_endpoint::Rank;
 
 /// Result of an operation on an object.
@@ -94,4 +93,42 @@ pub enum Error {
     /// An operation that panicked: what it left behind is not used any more.
     #[error("an operation on the object '{0}' panicked, so that it cannot be used any more")]
     Broken(String),
+}
+
+/// A process that waits for a guard: part of [`Error::Deadlock`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// Name of the process's type.
+    pub process: String,
+    /// The rank on which it runs.
+    pub rank: Rank,
+    /// Name of the object.
+    pub object: String,
+    /// The operation on it.
+    pub operation: String,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Waiting { process, rank, object, operation } = self;
+        write!(formatter, "'{process}' on rank {rank} in {operation} on '{object}'")
+    }
+}
+
+/// The processes of a deadlock, as text.
+fn listed(all: &[Waiting]) -> String {
+    all.iter().map(Waiting::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// End of a process.
+pub(crate) type Ended = std::result::Result<(), ProcessError>;
+
+/// Reason why a process has failed: text, which anything that is text or an error becomes by `?`.
+#[derive(Debug)]
+pub struct ProcessError(pub(crate) String);
+
+impl<E: fmt::Display> From<E> for ProcessError {
+    fn from(error: E) -> Self {
+        ProcessError(error.to_string())
+    }
 }

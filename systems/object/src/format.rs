@@ -2,7 +2,7 @@
 //! little-endian.
 
 use crate::copy::Fault;
-use crate::usage::Site;
+use crate::placement::Site;
 use weft_endpoint::Rank;
 
 /// Bytes of the name of an object, or a type, at most.
@@ -27,9 +27,6 @@ const ANSWER: u8 = 8;
 const READS: u8 = 9;
 /// The question whether all processes wait.
 pub(crate) const PROBING: [u8; HEAD] = [PROBE, 0, 0, 0, 0, 0, 0, 0];
-
-/// A home that says that there are copies everywhere.
-const EVERYWHERE: u16 = u16::MAX;
 
 /// Invocation of an operation; its arguments follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,24 +201,6 @@ impl End {
         let (process, text) = rest.split_first_chunk()?;
         let process = u64::from_le_bytes(*process);
         Some((End { process, has_failed: has_failed == 1 }, text))
-    }
-}
-
-impl Site {
-    /// Number that stands for it.
-    pub(crate) fn number(self) -> u16 {
-        match self {
-            Site::Replicated => EVERYWHERE,
-            Site::Single(home) => home.0,
-        }
-    }
-
-    /// The placement that a number stands for.
-    pub(crate) fn of_number(number: u16) -> Self {
-        match number {
-            EVERYWHERE => Site::Replicated,
-            home => Site::Single(Rank(home)),
-        }
     }
 }
 

@@ -3,12 +3,14 @@
 use crate::calls::Answer;
 use crate::copy::{Broken, Fault, Overs, Role, Statistics, Way};
 use crate::deadlock::Other;
-use crate::format::{Invocation, REPLY, Reply};
-use crate::objects::{Inner, Placement};
+use crate::entry::Entry;
+use crate::error::{Error, Result};
+use crate::format::{Invocation, Place, REPLY, Reply, Why};
+use crate::local::{Local, LocalCopy, Resume};
+use crate::lock::lock;
 use crate::operation::{Effect, Executable};
-use crate::shared::{Entry, Local, LocalCopy, Resume, lock};
-use crate::usage::Site;
-use crate::{Error, Result};
+use crate::placement::{Placement, Site};
+use crate::shared::Node;
 use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,26 +20,26 @@ use weft_messaging::{Completion, Parts};
 
 /// An object of a known type, as one rank sees it.
 pub struct Handle<T> {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) entry: Arc<Entry>,
+    node: Arc<Node>,
+    entry: Arc<Entry>,
     /// The copy here, or the place for one, if this rank knows the type.
     copy: Option<Arc<LocalCopy<T>>>,
 }
 
 impl<T> Clone for Handle<T> {
     fn clone(&self) -> Self {
-        let Handle { inner, entry, copy } = self;
-        Handle { inner: Arc::clone(inner), entry: Arc::clone(entry), copy: copy.clone() }
+        let Handle { node, entry, copy } = self;
+        Handle { node: Arc::clone(node), entry: Arc::clone(entry), copy: copy.clone() }
     }
 }
 
 #[expect(private_bounds, reason = "objects of Rust, and `Dynamic`")]
 impl<T: Executable> Handle<T> {
     /// A handle of an object that is a `T`.
-    pub(crate) fn new(inner: Arc<Inner>, entry: Arc<Entry>) -> Self {
+    pub(crate) fn new(node: Arc<Node>, entry: Arc<Entry>) -> Self {
         let copy = entry.copy.clone();
         let copy = copy.and_then(|copy| (copy as Arc<dyn Any + Send + Sync>).downcast().ok());
-        Handle { inner, entry, copy }
+        Handle { node, entry, copy }
     }
 
     /// Its name.
@@ -56,6 +58,27 @@ impl<T: Executable> Handle<T> {
         self.entry.site().into()
     }
 
+    /// Has the object be there from now on. Returns once this rank knows of it; a single copy may
+    /// still be on its way then, and whoever operates on it waits for that. Of several changes that
+    /// come meanwhile the last is done afterwards. An object that is broken, or whose state cannot
+    /// be captured, stays where it is.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRank`], or a lost rank.
+    pub fn place(&self, placement: Placement) -> Result<()> {
+        let ranks = self.node.shared.engine.packets().size();
+        placement.check(ranks)?;
+        let (site, is_automatic) = placement.site(ranks);
+        let why = match (site, is_automatic) {
+            (None, _) => Why::Left,
+            (_, true) => Why::Estimate,
+            (_, false) => Why::Fixed,
+        };
+        let place = Place { object: self.id(), site: site.unwrap_or(self.entry.site()) };
+        self.node.order.broadcast_and_wait(&place.emit(why))?;
+        Ok(())
+    }
+
     /// Counters of the copy here, if there is one. They count what this rank has executed as long
     /// as it had one.
     pub fn statistics(&self) -> Option<Statistics> {
@@ -71,13 +94,13 @@ impl<T: Executable> Handle<T> {
     /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
     /// lost rank.
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
-        match self.inner.shared.watch.process() {
+        match self.node.shared.watch.process() {
             None => {
                 let state = self.start(operation, 0, arguments)?;
                 self.wait(operation, None, state)
             }
             Some(process) => {
-                let number = self.inner.shared.watch.number();
+                let number = self.node.shared.watch.number();
                 let state = self.start(operation, number, arguments)?;
                 self.wait_as(operation, (process, number), state)
             }
@@ -107,7 +130,7 @@ impl<T: Executable> Handle<T> {
         let effect = self.entry.kind.effects.get(usize::from(operation));
         Ok(match (self.entry.site(), effect) {
             (_, None) => State::Over(Err(Fault::NoSuchOperation)),
-            (Site::Single(home), _) if home != self.inner.shared.own => {
+            (Site::Single(home), _) if home != self.node.shared.own => {
                 self.call(home, (operation, number), arguments)?
             }
             (_, Some(Effect::Read)) => self.execute(Way::Read, (operation, number), arguments),
@@ -128,7 +151,7 @@ impl<T: Executable> Handle<T> {
         (process, number): (u64, u32),
         state: State,
     ) -> Result<Vec<u8>> {
-        let watch = &self.inner.shared.watch;
+        let watch = &self.node.shared.watch;
         watch.waits(process, (number, self.id(), operation));
         let result = self.wait(operation, Some(process), state);
         watch.goes_on(process);
@@ -137,7 +160,7 @@ impl<T: Executable> Handle<T> {
 
     /// Awaits the result of an operation of no process.
     async fn end(&self, operation: u16, mut state: State) -> Result<Vec<u8>> {
-        let shared = &self.inner.shared;
+        let shared = &self.node.shared;
         let mut moved = None;
         loop {
             let answer = match state {
@@ -156,10 +179,12 @@ impl<T: Executable> Handle<T> {
                 }
             };
             let Err(Fault::Moved(arguments)) = answer else {
-                return answer.map_err(|fault| self.entry.fault(fault, operation, shared));
+                return answer.map_err(|fault| {
+                    self.entry.fault(fault, operation, || shared.programs.ending())
+                });
             };
             moved.get_or_insert_with(|| shared.watch.other());
-            if let Some(behind) = shared.catch_up(shared.seen()) {
+            if let Some(behind) = shared.catch_up(shared.position.seen()) {
                 behind.await?;
             }
             state = self.start(operation, 0, &arguments)?;
@@ -178,11 +203,11 @@ impl<T: Executable> Handle<T> {
     /// Starts again, as often as the object has moved.
     #[cold]
     fn go_after(&self, operation: u16, process: Option<u64>, fault: Fault) -> Result<Vec<u8>> {
-        let (shared, mut fault) = (&self.inner.shared, fault);
+        let (shared, mut fault) = (&self.node.shared, fault);
         let _other = process.is_none().then(|| shared.watch.other());
         while let Fault::Moved(arguments) = fault {
             // What moved it is executed to its end before it starts again.
-            shared.catch_up(shared.seen()).map(Completion::wait).transpose()?;
+            shared.catch_up(shared.position.seen()).map(Completion::wait).transpose()?;
             let number = process.map_or(0, |_| shared.watch.number());
             let state = self.start(operation, number, &arguments)?;
             if let Some(process) = process {
@@ -193,7 +218,7 @@ impl<T: Executable> Handle<T> {
                 Err(again) => fault = again,
             }
         }
-        Err(self.entry.fault(fault, operation, shared))
+        Err(self.entry.fault(fault, operation, || shared.programs.ending()))
     }
 
     /// Waits for the end of an invocation.
@@ -203,7 +228,7 @@ impl<T: Executable> Handle<T> {
         Ok(match state {
             State::Over(answer) => answer,
             State::Expected(key) => {
-                let shared = &self.inner.shared;
+                let shared = &self.node.shared;
                 shared.calls.wait(key, &shared.engine, &what)?
             }
             State::Called(call, number) => {
@@ -214,7 +239,7 @@ impl<T: Executable> Handle<T> {
                 let reply = Reply::parse(&head);
                 let rest = message.read_to_vec()?;
                 // This rank sees what the home has.
-                let behind = self.inner.shared.catch_up(reply.seen);
+                let behind = self.node.shared.catch_up(reply.seen);
                 behind.map(Completion::wait).transpose()?;
                 reply.answer(rest)
             }
@@ -261,13 +286,13 @@ impl<T: Executable> Handle<T> {
         };
         let mut over = Overs::new();
         let done = lock(copy).write_with(write, &mut over);
-        self.inner.shared.tell(over);
+        self.node.shared.tell(over);
         done.map_err(|broken| self.broken(broken, operation))
     }
 
     #[cold]
     fn broken(&self, broken: Broken, operation: u16) -> Error {
-        self.entry.fault(broken.into(), operation, &self.inner.shared)
+        self.entry.fault(broken.into(), operation, || self.node.shared.programs.ending())
     }
 
     /// Executes those alternatives of an operation that read, on the copy here; `None` if their
@@ -288,10 +313,10 @@ impl<T: Executable> Handle<T> {
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
     ) -> State {
-        let shared = &self.inner.shared;
+        let shared = &self.node.shared;
         let key = shared.calls.expect(number);
         let (arguments, resume) = (&*whole(arguments), Resume::Here(key, number));
-        self.entry.execute(Local { way, operation, arguments, resume }, shared);
+        shared.execute(&self.entry, Local { way, operation, arguments, resume });
         State::Expected(key)
     }
 
@@ -301,7 +326,7 @@ impl<T: Executable> Handle<T> {
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
     ) -> Result<State> {
-        let Inner { shared, order, .. } = &*self.inner;
+        let Node { shared, order, .. } = &*self.node;
         let call = shared.calls.expect(number);
         let head = Invocation { operation, object: self.entry.id, call, number }.emit();
         if let Err(error) = order.broadcast(&Headed(&head, arguments)) {
@@ -318,8 +343,8 @@ impl<T: Executable> Handle<T> {
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
     ) -> Result<State> {
-        let Inner { shared, client, .. } = &*self.inner;
-        let (object, call) = (self.entry.id, shared.seen());
+        let Node { shared, client, .. } = &*self.node;
+        let (object, call) = (self.entry.id, shared.position.seen());
         let head = Invocation { operation, object, call, number }.emit();
         let other = (number == 0).then(|| shared.watch.other());
         let call = client.call(home, &Headed(&head, arguments))?;
@@ -330,14 +355,14 @@ impl<T: Executable> Handle<T> {
 
     /// Completion with the result of an invocation that a copy here answers.
     fn completion(&self, key: u64) -> Completion<Answer> {
-        let shared = &self.inner.shared;
+        let shared = &self.node.shared;
         shared.calls.completion(key, &shared.engine)
     }
 
     /// A call with this number, which was counted if no process waits for it, until this is
     /// dropped.
     fn counted(&self, number: u32) -> Option<Other<'_>> {
-        (number == 0).then(|| self.inner.shared.watch.counted())
+        (number == 0).then(|| self.node.shared.watch.counted())
     }
 }
 
@@ -382,7 +407,7 @@ fn spawn_end<T: Executable>(handle: &Handle<T>, operation: u16, state: State) {
         return;
     }
     let task = handle.clone();
-    handle.inner.shared.engine.spawn(async move {
+    handle.node.shared.engine.spawn(async move {
         // Whoever gave it up wants no result.
         let _ = task.end(operation, state).await;
     });

@@ -34,14 +34,21 @@
 //! | `copy` | a copy of an instance and the continuations at it, without a network |
 //! | `format` | what is broadcast and called |
 //! | [`fuzzing`] | fuzz target for these |
-//! | `types` | [`Types`]: the types that a rank was given |
-//! | `objects` | [`Objects`]: the objects of one rank |
-//! | `shared` | what handlers and threads of a rank share: copies, and what waits at them |
-//! | `placement` | placement that changes: objects that migrate, or are replicated |
-//! | `handle` | [`Handle`]: one of them, and how its operations are executed |
+//! | `placement` | places where the copies of an object can be |
+//! | `local` | copies here, whatever their types |
 //! | `usage` | placement that follows from who operates on an object |
-//! | `processes` | processes: forks, ends, and programs that end when all of them have |
+//! | `entry` | an object, as a rank knows it: its type, its place, and the copy here |
+//! | `table` | the objects that a rank knows, by their numbers and names |
+//! | `position` | the messages of the order that a rank has executed, and what waits for more |
+//! | `calls` | invocations of this rank that have not ended |
+//! | `programs` | processes that live, and programs that end when all of them have |
 //! | `deadlock` | programs whose processes all wait for guards |
+//! | `kind`, `types` | [`Types`]: the types that a rank was given |
+//! | `shared` | all of these: what handlers and threads of a rank share |
+//! | `execution` | messages of the order, and calls |
+//! | `handle` | [`Handle`]: an object of a known type, and how its operations are executed |
+//! | `processes` | threads that execute processes |
+//! | `objects` | [`Objects`]: the objects of one rank |
 //! | `planted` | bugs for tests of the tests |
 //! | `macros` | [`object`], the attribute |
 //!
@@ -57,29 +64,37 @@ mod calls;
 mod copy;
 mod deadlock;
 mod dynamic;
+mod entry;
 mod error;
+mod execution;
 mod format;
 pub mod fuzzing;
 mod handle;
+mod kind;
+mod local;
+mod lock;
 pub mod marshal;
 mod objects;
 mod operation;
 mod placement;
 mod planted;
+mod position;
 mod processes;
+mod programs;
 mod shared;
+mod table;
 mod types;
 mod usage;
 
 pub use copy::Statistics;
-pub use deadlock::Waiting;
 pub use dynamic::{Dynamic, DynamicType, Instance, Restore};
-pub use error::{Error, Result};
+pub use error::{Error, ProcessError, Result, Waiting};
 pub use handle::{Handle, Pending};
-pub use objects::{Objects, Placement};
+pub use objects::Objects;
 pub use operation::{Body, Effect, Object, Operation, Outcome, Read, Write};
+pub use placement::Placement;
 #[cfg(feature = "planted")]
 pub use planted::Bug;
-pub use processes::{Process, ProcessError};
+pub use programs::Process;
 pub use types::Types;
 pub use weft_macros::object;

@@ -10,7 +10,7 @@
 //! ```
 //! A result that is an array of numbers is its bytes; any other is what `postcard` writes.
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 use bytemuck::Pod;
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};

@@ -1,60 +1,26 @@
 //! The objects of one rank.
 
+use crate::dynamic::Dynamic;
+use crate::entry::Entry;
+use crate::error::{Error, Result};
 use crate::format::{Creation, NAME_MAX};
+use crate::handle::Handle;
 use crate::operation::{Executable, Object};
-use crate::shared::{Entry, Shared};
-use crate::usage::Site;
-use crate::{Dynamic, Error, Handle, Result, Types};
+use crate::placement::{Placement, Site};
+use crate::shared::{Node, Shared};
+use crate::table::Found;
+use crate::types::Types;
 use std::sync::Arc;
-use weft_endpoint::Rank;
+use weft_messaging::Orders;
 use weft_messaging::rpc::{Client, Rpc, Service};
-use weft_messaging::{Completion, Order, Orders};
 
 /// Name of the order and of the service.
 const NAME: &str = "weft.objects";
 
-/// Place of the copies of an object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Placement {
-    /// A copy at every rank.
-    Replicated,
-    /// One copy, at this rank.
-    Single(Rank),
-    /// One copy, at the rank that creates it, at first; then it goes where the operations on it
-    /// cost least, by statistics (thesis 7.1.2). A new placement has to cost half as much.
-    Automatic,
-    /// The place that costs least if all ranks do as many reads and writes, in this relation: a
-    /// first guess of a compiler or a programmer. Then it is [`Placement::Automatic`].
-    Expected {
-        /// Reads.
-        reads: u64,
-        /// Writes.
-        writes: u64,
-    },
-}
-
 /// The objects of one rank; one of these a rank. All ranks make one, at the same place in the
 /// sequence of their orders. Clones are handles to the same, for any thread.
 #[derive(Clone)]
-pub struct Objects(pub(crate) Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub shared: Arc<Shared>,
-    pub order: Order,
-    pub client: Client,
-    _service: Service,
-}
-
-impl Inner {
-    /// Checks that objects can be there.
-    pub fn check(&self, placement: Placement) -> Result<()> {
-        let ranks = self.shared.engine.packets().size();
-        match placement {
-            Placement::Single(home) if home.index() >= ranks => Err(Error::NoSuchRank(home, ranks)),
-            _ => Ok(()),
-        }
-    }
-}
+pub struct Objects(pub(crate) Arc<Node>);
 
 impl Objects {
     /// The objects of this rank, of which there are none yet.
@@ -62,17 +28,15 @@ impl Objects {
     /// # Errors
     /// The name of the order is taken: there are some already.
     pub fn new(orders: &Orders, rpc: &Arc<Rpc>, types: Types) -> Result<Self> {
-        let shared = Arc::new(Shared::new(rpc.engine(), types));
+        let shared = Arc::new(Shared::new(rpc.engine(), types.kinds, types.processes));
         let [ordering, serving] = [(); 2].map(|()| Arc::clone(&shared));
         let mut last = None;
         let order = orders.order(NAME, move |message| ordering.ordered(message, &mut last))?;
         let service = Service::new(rpc, NAME, move |request| serving.called(request))?;
         let client = Client::new(rpc, NAME)?;
-        let inner = Arc::new(Inner { shared, order, client, _service: service });
-        let _ = inner.shared.inner.set(Arc::downgrade(&inner));
-        inner.begin_processes();
-        inner.begin_moves();
-        Ok(Objects(inner))
+        let node = Node::new(shared, order, client, service);
+        node.shared.start_processes();
+        Ok(Objects(node))
     }
 
     /// Plants a bug in this rank's objects.
@@ -84,7 +48,7 @@ impl Objects {
     /// Has placements thought over after so many operations, for tests.
     #[cfg(feature = "planted")]
     pub fn think_after(&self, operations: u64) {
-        self.0.shared.window.store(operations, std::sync::atomic::Ordering::Relaxed);
+        self.0.shared.observer.think_after(operations);
     }
 
     /// Creates an object, and returns once this rank has it. One rank creates it; others find it.
@@ -164,7 +128,7 @@ impl Objects {
     }
 
     fn get_kind(&self, id: u64, kind: &str) -> Result<Arc<Entry>> {
-        let entry = self.0.shared.books().objects.get(&id).cloned();
+        let entry = self.0.shared.table.get(id);
         of_kind(entry.ok_or(Error::NoSuchObject(id))?, kind)
     }
 
@@ -176,12 +140,12 @@ impl Objects {
         state: &[u8],
         placement: Placement,
     ) -> Result<Arc<Entry>> {
-        let Inner { shared, order, .. } = &*self.0;
+        let Node { shared, order, .. } = &*self.0;
         if let Some(long) = [name, kind].iter().map(|name| name.len()).find(|&l| l > NAME_MAX) {
             return Err(Error::LongName(long));
         }
-        self.0.check(placement)?;
-        match shared.types.kinds.get(kind) {
+        placement.check(shared.engine.packets().size())?;
+        match shared.kinds.get(kind) {
             None => return Err(Error::UnknownType(kind.into())),
             Some(known) if (known.make)(Some(state)).is_none() => {
                 return Err(Error::BadState(name.into()));
@@ -194,7 +158,7 @@ impl Objects {
         let head = creation.emit();
         let parts = [&head[..], name.as_bytes(), kind.as_bytes(), state];
         let id = order.broadcast_and_wait(&parts)?;
-        let entry = shared.books().objects.get(&id).cloned();
+        let entry = shared.table.get(id);
         entry.ok_or_else(|| Error::Taken(name.into()))
     }
 
@@ -216,22 +180,10 @@ impl Objects {
 
     fn find_kind(&self, name: &str, kind: &str) -> Result<Arc<Entry>> {
         let shared = &self.0.shared;
-        let completion = {
-            let mut books = shared.books();
-            let known = books.names.get(name).and_then(|id| books.objects.get(id)).cloned();
-            match known {
-                Some(entry) => {
-                    drop(books);
-                    return of_kind(entry, kind);
-                }
-                None => {
-                    let (completer, completion) = Completion::new(&shared.engine);
-                    books.finding.entry(name.into()).or_default().push(completer);
-                    completion
-                }
-            }
-        };
-        of_kind(completion.wait()?, kind)
+        match shared.table.find(name, &shared.engine) {
+            Found::Known(entry) => of_kind(entry, kind),
+            Found::Awaited(entry) => of_kind(entry.wait()?, kind),
+        }
     }
 
     fn handle<T: Executable>(&self, entry: Arc<Entry>) -> Handle<T> {

@@ -32,12 +32,12 @@ pub(crate) struct Planted {
 impl Planted {
     /// Plants a bug.
     pub fn plant(&self, bug: Bug) {
-        *crate::shared::lock(&self.bug) = Some((bug, 0));
+        *crate::lock::lock(&self.bug) = Some((bug, 0));
     }
 
     /// True if the rank has this bug, `every` so many times that it is asked.
     pub fn has(&self, bug: Bug, every: u32) -> bool {
-        match &mut *crate::shared::lock(&self.bug) {
+        match &mut *crate::lock::lock(&self.bug) {
             Some((planted, asked)) if *planted == bug => {
                 *asked += 1;
                 asked.is_multiple_of(every)

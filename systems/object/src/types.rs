@@ -1,39 +1,19 @@
 //! The types that a rank was given: of objects, and of processes.
 
+use crate::dynamic::{Dynamic, DynamicType};
+use crate::error::Ended;
+use crate::kind::{Kind, Kinds};
+use crate::local::local;
+use crate::objects::Objects;
 use crate::operation::{Effect, Executable, Object};
-use crate::processes::{Code, Ended};
-use crate::shared::{AnyCopy, local};
-use crate::{Dynamic, DynamicType, Objects};
-use std::collections::BTreeMap;
+use crate::shared::{Node, ProcessTypes};
 use std::sync::Arc;
 
 /// The types of which there may be objects, and processes. All ranks are given the same.
 #[derive(Default)]
 pub struct Types {
-    pub(crate) kinds: BTreeMap<String, Arc<Kind>>,
-    processes: BTreeMap<String, Arc<Code>>,
-}
-
-/// A type, as a rank knows it.
-pub(crate) struct Kind {
-    pub name: String,
-    /// Effects of its operations, by number.
-    pub effects: Vec<Effect>,
-    /// Names of its operations, by number, as far as they are known.
-    operations: Vec<String>,
-    pub make: Maker,
-}
-
-/// Makes the place for a copy, with an instance that has this state if one is given; `None` if it
-/// is no state, or the type is not known.
-type Maker = Box<dyn Fn(Option<&[u8]>) -> Option<Arc<dyn AnyCopy>> + Send + Sync>;
-
-impl Kind {
-    /// Words for the operation with this number.
-    pub fn operation(&self, number: u16) -> String {
-        let name = self.operations.get(usize::from(number));
-        name.map_or_else(|| format!("operation {number}"), |name| format!("'{name}'"))
-    }
+    pub(crate) kinds: Kinds,
+    pub(crate) processes: ProcessTypes,
 }
 
 impl Types {
@@ -64,7 +44,9 @@ impl Types {
         name: &str,
         code: impl Fn(&Objects, &[u8]) -> Ended + Send + Sync + 'static,
     ) -> Self {
-        self.processes.insert(name.into(), Arc::new(code));
+        let of_node =
+            move |node: &Arc<Node>, arguments: &[u8]| code(&Objects(Arc::clone(node)), arguments);
+        self.processes.insert(name.into(), Box::new(of_node));
         self
     }
 
@@ -78,27 +60,6 @@ impl Types {
             None => Some(local::<T>(None)),
             Some(state) => Some(local(Some(restore(state)?))),
         };
-        let kind = Kind { name: name.clone(), effects, operations, make: Box::new(make) };
-        self.kinds.insert(name, Arc::new(kind));
-    }
-
-    /// The type of that name; one without operations, of which there are no copies here, if this
-    /// rank was not given it.
-    pub(crate) fn get(&self, name: &str) -> Arc<Kind> {
-        let unknown = || {
-            let (name, make) = (name.to_owned(), Box::new(|_: Option<&[u8]>| None));
-            Arc::new(Kind { name, effects: Vec::new(), operations: Vec::new(), make })
-        };
-        self.kinds.get(name).cloned().unwrap_or_else(unknown)
-    }
-
-    /// True if there is a process type of that name.
-    pub(crate) fn has_process(&self, name: &str) -> bool {
-        self.processes.contains_key(name)
-    }
-
-    /// Code of the process type of that name.
-    pub(crate) fn process(&self, name: &str) -> Option<&Code> {
-        self.processes.get(name).map(|code| &**code)
+        self.kinds.add(Kind { name, effects, operations, make: Box::new(make) });
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::placement::Placement;
 
 fn usage(by_rank: &[(u64, u64)]) -> Usage {
     let by_rank = (0..).map(Rank).zip(by_rank.iter().copied()).collect();
