@@ -37,7 +37,6 @@ const OF_TYPES: Ratchet = Ratchet {
         ("systems/orca Checker", 157),
         ("systems/orca Code", 82),
         ("systems/orca Generator", 43),
-        ("systems/rules Parser", 81),
         ("systems/tagged Exchange", 82),
         ("systems/tagged Remote", 53),
     ],
