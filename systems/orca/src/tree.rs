@@ -4,24 +4,17 @@
 use crate::source::{FileId, Span};
 
 mod expression;
+mod name;
 mod statement;
 mod types;
 pub mod walk;
 
 pub use expression::{Aggregate, BinaryOperator, Expression, ExpressionId, ExpressionKind};
 pub use expression::{UnaryOperator, unquoted};
+pub use name::Name;
 pub use statement::{Alternative, Arm, AssignOperator, Block, Choice, Range, Statement};
 pub use statement::{StatementKind, Variable};
 pub use types::{Field, Index, TypeKind, TypeSyntax, Variant};
-
-/// A name where it is written.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Name {
-    /// The name.
-    pub text: String,
-    /// Its place.
-    pub span: Span,
-}
 
 /// One source file.
 #[derive(Clone, PartialEq, Debug)]

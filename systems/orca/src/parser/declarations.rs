@@ -3,10 +3,11 @@
 use chumsky::prelude::*;
 use chumsky::recovery::via_parser;
 
+use super::errors;
 use super::expressions::expressions;
+use super::grammar::{Place, Rule, declares, ended, ended_anyhow, here, name, names};
 use super::statements::{block, statements};
 use super::types::types;
-use super::{Place, Rule, declares, ended, ended_anyhow, errors, here, name, names};
 use crate::lexer::Token;
 use crate::source::Span;
 use crate::tree::{

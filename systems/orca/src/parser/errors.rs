@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chumsky::error::{RichPattern, RichReason};
+use chumsky::error::{Rich, RichPattern, RichReason};
 
-use super::Trouble;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::lexer::Token;
 use crate::source::Span;
 use crate::suggestion::did_you_mean;
+
+/// An error of the parser, before [`diagnostics`] puts it into words.
+pub type Trouble<'t> = Rich<'t, Token<'t>, Span>;
 
 /// A semicolon is missing.
 pub const SEMICOLON: &str = ";";

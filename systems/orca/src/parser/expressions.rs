@@ -3,7 +3,7 @@
 use chumsky::pratt::{infix, left, prefix};
 use chumsky::prelude::*;
 
-use super::{Place, Rule, name, number, word};
+use super::grammar::{Place, Rule, name, number, word};
 use crate::lexer::Token;
 use crate::source::Span;
 use crate::tree::{

@@ -3,8 +3,9 @@
 use chumsky::prelude::*;
 use chumsky::recovery::via_parser;
 
+use super::errors;
 use super::expressions::{Expressions, arguments};
-use super::{Place, Rule, begins, ended, ends, errors, here, name, names, number, word};
+use super::grammar::{Place, Rule, begins, ended, ends, here, name, names, number, word};
 use crate::lexer::Token;
 use crate::source::Span;
 use crate::tree::{

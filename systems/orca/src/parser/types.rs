@@ -2,7 +2,7 @@
 
 use chumsky::prelude::*;
 
-use super::{Rule, ended, name, names};
+use super::grammar::{Rule, ended, name, names};
 use crate::lexer::Token;
 use crate::tree::{Expression, Field, Index, TypeKind, TypeSyntax, Variant};
 
