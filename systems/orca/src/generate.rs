@@ -14,9 +14,10 @@
 //! | `names` | how things are called in C |
 //! | `types` | types and their functions |
 //! | `shapes` | values with which variables begin |
-//! | `code` | the C of one function: lines, slots for values, ways out |
+//! | `lines`, `code` | the C of one function: its lines, slots for values |
 //! | `values` | values on their way through expressions, and who frees them |
-//! | `expressions`, `builtins`, `calls`, `statements` | the parts of a function |
+//! | `expressions`, `builtins`, `calls` | values |
+//! | `statements`, `loops` | statements, and the ways out of a function |
 //! | `visits` | what an expression calls, and what statements change |
 //! | `unchecked` | loops whose indices are checked once, before them |
 //! | `routines`, `objects`, `operations` | functions as wholes |
@@ -29,6 +30,8 @@ mod builtins;
 mod calls;
 mod code;
 mod expressions;
+mod lines;
+mod loops;
 mod names;
 mod objects;
 mod operations;

@@ -35,8 +35,6 @@ const OF_TYPES: Ratchet = Ratchet {
         ("messaging Engine", 103),
         ("protocol Ni", 192),
         ("systems/orca Checker", 157),
-        ("systems/orca Code", 82),
-        ("systems/orca Generator", 43),
         ("systems/tagged Exchange", 82),
         ("systems/tagged Remote", 53),
     ],

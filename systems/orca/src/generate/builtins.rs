@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::expressions::integer;
 use super::names::quoted;
+use super::statements::Statements;
 use super::values::{Value, address};
 use crate::check::{Builtin, Entity, Type, TypeId, Types};
 use crate::tree::{Expression, ExpressionKind};
@@ -16,7 +17,7 @@ impl Code<'_, '_> {
         arguments: &[Expression],
     ) -> Value {
         use Builtin::*;
-        let place = self.place(expression.span);
+        let place = self.generator.place(expression.span);
         match (builtin, arguments) {
             (Ncpus, _) => Value::Flat("(orca_integer)orca_ranks".into()),
             (MyCpu, _) => Value::Flat("(orca_integer)orca_rank".into()),
@@ -108,7 +109,7 @@ impl Code<'_, '_> {
                     }
                 }
                 _ => {
-                    self.refuse(expression.span, "a dimension that is computed");
+                    self.generator.refuse(expression.span, "a dimension that is computed");
                     1
                 }
             },
@@ -132,42 +133,45 @@ impl Code<'_, '_> {
         let Type::Graph { nodes, .. } = self.generator.facts.types.get(of).clone() else {
             return Value::Flat("0".into());
         };
-        let fields = format!("s{}", self.number());
-        self.line(&format!("{name}_nodes {fields};"));
-        self.line(&format!("memset(&{fields}, 0, sizeof {fields});"));
+        let fields = format!("s{}", self.out.number());
+        self.out.line(&format!("{name}_nodes {fields};"));
+        self.out.line(&format!("memset(&{fields}, 0, sizeof {fields});"));
         if let Some(root) = self.generator.root(graph) {
             self.begin_fields(&fields, "f_", &nodes, (graph.span, root));
         }
         Value::Flat(format!("{name}_add({pointer}, {fields}, {place})"))
     }
+}
 
+impl Statements<'_, '_> {
     /// Writes values, and perhaps the end of the line.
     pub fn written(&mut self, values: &[Expression], ends_line: bool) {
-        let line = format!("line{}", self.number());
-        self.open("{");
-        self.line(&format!("orca_line {line} = {{0}};"));
+        let line = format!("line{}", self.code.out.number());
+        self.code.out.open("{");
+        self.code.out.line(&format!("orca_line {line} = {{0}};"));
         for value in values {
-            let of = self.of(value);
-            let text = match self.generator.facts.types.get(of).clone() {
-                Type::Text => format!("orca_write_text(&{line}, {})", self.pointer(value)),
-                Type::Integer => format!("orca_write_integer(&{line}, {})", self.flat(value)),
-                Type::Real => format!("orca_write_real(&{line}, {})", self.flat(value)),
-                Type::Boolean => format!("orca_write_boolean(&{line}, {})", self.flat(value)),
-                Type::Char => format!("orca_write_char(&{line}, {})", self.flat(value)),
+            let of = self.code.of(value);
+            let text = match self.code.generator.facts.types.get(of).clone() {
+                Type::Text => format!("orca_write_text(&{line}, {})", self.code.pointer(value)),
+                Type::Integer => format!("orca_write_integer(&{line}, {})", self.code.flat(value)),
+                Type::Real => format!("orca_write_real(&{line}, {})", self.code.flat(value)),
+                Type::Boolean => format!("orca_write_boolean(&{line}, {})", self.code.flat(value)),
+                Type::Char => format!("orca_write_char(&{line}, {})", self.code.flat(value)),
                 Type::Enumeration { values, .. } => {
-                    let (value, place) = (self.flat(value), self.place(value.span));
+                    let (value, place) =
+                        (self.code.flat(value), self.code.generator.place(value.span));
                     let place = format!("orca_index({value}, 0, {}, {place})", values.len());
                     format!("orca_write_name(&{line}, names{}[{place}])", of.0)
                 }
                 _ => continue,
             };
-            self.line(&format!("{text};"));
+            self.code.out.line(&format!("{text};"));
         }
         if ends_line {
-            self.line(&format!("orca_write(&{line}, {}, 1);", quoted("\n")));
+            self.code.out.line(&format!("orca_write(&{line}, {}, 1);", quoted("\n")));
         }
-        self.line(&format!("orca_write_end(&{line});"));
-        self.close("}");
+        self.code.out.line(&format!("orca_write_end(&{line});"));
+        self.code.out.close("}");
     }
 }
 

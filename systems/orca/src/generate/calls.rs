@@ -1,6 +1,7 @@
 //! Calls of functions and operations, and forks.
 
 use super::code::Code;
+use super::statements::Statements;
 use super::values::{Value, address};
 use crate::check::{Entity, RoutineId, Types, VariableId};
 use crate::source::Span;
@@ -37,7 +38,7 @@ impl Code<'_, '_> {
         };
         let object = self.pointer(object);
         let (before, arguments) = self.arguments(*id, arguments);
-        let all = [vec![object], arguments, vec![self.place(expression.span)]].concat();
+        let all = [vec![object], arguments, vec![self.generator.place(expression.span)]].concat();
         let call = format!("{}({})", self.generator.routine_name(*id), all.join(", "));
         self.returned(*id, before, call)
     }
@@ -106,7 +107,7 @@ impl Code<'_, '_> {
                 let same = self.generator.root(one) == self.generator.root(other);
                 let parts = |argument: &Expression| crate::tree::walk::parts(argument).is_empty();
                 if same && (parts(one) != parts(other)) {
-                    self.refuse(
+                    self.generator.refuse(
                         one.span,
                         "a variable that is changed as a whole and in parts at once",
                     );
@@ -114,7 +115,9 @@ impl Code<'_, '_> {
             }
         }
     }
+}
 
+impl Statements<'_, '_> {
     /// Starts a process.
     pub fn fork(
         &mut self,
@@ -123,24 +126,25 @@ impl Code<'_, '_> {
         on: Option<&Expression>,
         span: Span,
     ) {
-        let Some(Entity::Routine(id)) = self.generator.facts.meanings.get(&process.id) else {
+        let Some(Entity::Routine(id)) = self.code.generator.facts.meanings.get(&process.id) else {
             return;
         };
-        let parameters = self.generator.facts.routine(*id).parameters.clone();
-        let place = self.place(span);
-        self.open("{");
-        self.line("orca_writer writer = {0};");
+        let parameters = self.code.generator.facts.routine(*id).parameters.clone();
+        let place = self.code.generator.place(span);
+        self.code.out.open("{");
+        self.code.out.line("orca_writer writer = {0};");
         for (parameter, argument) in parameters.into_iter().zip(arguments) {
-            let of = self.generator.type_name(self.generator.facts.variable(parameter).of);
-            let pointer = self.pointer(argument);
-            self.line(&format!("{of}_put(&writer, {pointer});"));
+            let of =
+                self.code.generator.type_name(self.code.generator.facts.variable(parameter).of);
+            let pointer = self.code.pointer(argument);
+            self.code.out.line(&format!("{of}_put(&writer, {pointer});"));
         }
         let processor = match on {
-            Some(on) => format!("orca_processor({}, {place})", self.flat(on)),
+            Some(on) => format!("orca_processor({}, {place})", self.code.flat(on)),
             None => "orca_rank".to_owned(),
         };
-        let name = super::names::quoted(&self.generator.process_name(*id));
-        self.line(&format!("orca_fork({name}, {processor}, &writer, {place});"));
-        self.close("}");
+        let name = super::names::quoted(&self.code.generator.process_name(*id));
+        self.code.out.line(&format!("orca_fork({name}, {processor}, &writer, {place});"));
+        self.code.out.close("}");
     }
 }

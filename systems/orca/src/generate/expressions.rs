@@ -3,7 +3,6 @@
 use super::code::Code;
 use super::values::{Value, address};
 use crate::check::{self, Entity, Type, TypeId, Types};
-use crate::source::Span;
 use crate::tree::unquoted;
 use crate::tree::{Aggregate, BinaryOperator, Expression, ExpressionKind, Name, UnaryOperator};
 
@@ -84,7 +83,7 @@ impl Code<'_, '_> {
         if self.generator.facts.meanings.contains_key(&expression.id) {
             return self.named(expression); // A module's.
         }
-        let (name, place) = (&field.text, self.place(field.span));
+        let (name, place) = (&field.text, self.generator.place(field.span));
         let whole = self.of(of);
         let inner = self.lvalue(of);
         match self.generator.facts.types.get(whole) {
@@ -104,7 +103,7 @@ impl Code<'_, '_> {
         }
         let whole = self.of(of);
         let name = self.generator.type_name(whole);
-        let place = self.place(indices.first().map_or(of.span, |index| index.span));
+        let place = self.generator.place(indices.first().map_or(of.span, |index| index.span));
         let all: Vec<&Expression> = [of].into_iter().chain(indices).collect();
         let (before, mut values) = self.operands(&all);
         let array = address(&values.remove(0));
@@ -142,7 +141,7 @@ impl Code<'_, '_> {
             of => of,
         };
         let of = if operator == Op::In { self.of(right) } else { of };
-        let place = self.place(expression.span);
+        let place = self.generator.place(expression.span);
         let (before, values) = self.operands(&[left, right]);
         let (x, y) = (&values[0], &values[1]);
         let value = self.operated(operator, of, (x, y), &place);
@@ -255,11 +254,6 @@ impl Code<'_, '_> {
             }
             _ => Value::Flat("0".into()),
         }
-    }
-
-    /// Refuses what has no translation yet.
-    pub fn refuse(&self, span: Span, what: &'static str) {
-        self.generator.refuse(span, what);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Object types: their states, and what Weft is told of them.
 
 use super::Generator;
-use super::code::{Code, Role};
+use super::code::Role;
 use super::names::{object_name, quoted};
+use super::statements::Statements;
 use crate::check::{ObjectId, Owner, RoutineId, TypeId, Types, VariableId};
 
 impl Generator<'_> {
@@ -73,20 +74,20 @@ impl Generator<'_> {
     /// The function that initialises an object.
     fn beginning(&self, id: ObjectId) -> String {
         let name = object_name(id);
-        let mut code = Code::new(self, Role::Initialisation);
+        let mut statements = Statements::new(self, Role::Initialisation);
         for variable in &self.facts.object(id).variables {
             let facts = self.facts.variable(*variable);
             let place = format!("self->{}", self.variable_name(*variable));
-            code.begin(&place, facts.of, &facts.shape, facts.span, *variable);
+            statements.code.begin(&place, facts.of, &facts.shape, facts.span, *variable);
         }
         if let Some(block) = self.initialisations.get(&id) {
-            code.block(block);
+            statements.block(block);
         }
         format!(
             "\nstatic void {name}_begin({name} *object, const char *name, uint32_t home) {{\n\
              \x20   {name}_state *self = &object->state;\n    (void)self;\n\
              \x20   object->name = name;\n    object->home = home;\n{}}}\n",
-            code.body(Types::NOTHING)
+            statements.body(Types::NOTHING)
         )
     }
 

@@ -4,8 +4,9 @@
 //! and on the stack of whoever executes what was shipped elsewhere.
 
 use super::Generator;
-use super::code::{Code, Role};
+use super::code::Role;
 use super::names::{object_name, quoted};
+use super::statements::Statements;
 use super::values::address;
 use crate::check::{Effect, ObjectId, RoutineId, Types, VariableId};
 use crate::tree::{Block, Mode, Routine, StatementKind};
@@ -84,37 +85,37 @@ impl Operation<'_, '_> {
     fn alternatives(&self, routine: &Routine, effect: Effect) -> String {
         let Operation { object, name, .. } = self;
         let facts = self.generator.facts.routine(self.id);
-        let mut code = Code::new(self.generator, Role::Operation);
+        let mut statements = Statements::new(self.generator, Role::Operation);
         if let Some(body) = &routine.body {
-            code.declarations(&body.declarations);
+            statements.declarations(&body.declarations);
             let guards = self.guards(&body.block);
             let mut alternatives = facts.alternatives.iter();
             for statement in &body.block.statements {
                 let StatementKind::Guard(arm) = &statement.kind else {
                     if guards == 0 || matches!(statement.kind, StatementKind::Declare(_)) {
-                        code.statement(statement);
+                        statements.statement(statement);
                     }
                     continue;
                 };
                 if alternatives.next().is_none_or(|one| one.effect != effect) {
                     continue;
                 }
-                let condition = code.flat(&arm.condition);
-                code.open(&format!("if ({condition}) {{"));
-                code.reset_out(&facts.parameters);
-                code.block(&arm.body);
-                code.end();
-                code.close("}");
+                let condition = statements.code.flat(&arm.condition);
+                statements.code.out.open(&format!("if ({condition}) {{"));
+                statements.reset_out(&facts.parameters);
+                statements.block(&arm.body);
+                statements.end();
+                statements.code.out.close("}");
             }
             if guards > 0 {
-                code.line("result = false;");
+                statements.code.out.line("result = false;");
             }
         }
         let word = word(effect);
         format!(
             "\nstatic bool {name}_{word}({object}_state *self, {name}_frame *frame) {{\n\
              \x20   bool result = true;\n    (void)self, (void)frame;\n{}}}\n",
-            code.body(Types::BOOLEAN)
+            statements.body(Types::BOOLEAN)
         )
     }
 

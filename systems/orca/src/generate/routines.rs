@@ -1,7 +1,8 @@
 //! Functions and processes.
 
-use super::code::{Code, Role};
+use super::code::Role;
 use super::names::quoted;
+use super::statements::Statements;
 use super::{Generator, values::address};
 use crate::check::{RoutineId, Types, VariableId};
 use crate::tree::{Mode, RoutineKind};
@@ -52,10 +53,10 @@ impl Generator<'_> {
                 continue;
             }
             let Some(body) = &routine.body else { continue };
-            let mut code = Code::new(self, Role::Routine);
-            code.reset_out(&facts.parameters);
-            code.declarations(&body.declarations);
-            code.block(&body.block);
+            let mut statements = Statements::new(self, Role::Routine);
+            statements.reset_out(&facts.parameters);
+            statements.declarations(&body.declarations);
+            statements.block(&body.block);
             let result = match facts.result {
                 Types::NOTHING => String::new(),
                 of => {
@@ -64,7 +65,8 @@ impl Generator<'_> {
                 }
             };
             let heading = self.heading(*id);
-            text += &format!("\nstatic {heading} {{\n{result}{}}}\n", code.body(facts.result));
+            text +=
+                &format!("\nstatic {heading} {{\n{result}{}}}\n", statements.body(facts.result));
             if facts.kind == RoutineKind::Process {
                 text += &self.process(*id);
             }
@@ -132,17 +134,17 @@ impl Generator<'_> {
     }
 }
 
-impl Code<'_, '_> {
+impl Statements<'_, '_> {
     /// Empties `out` parameters: a routine never sees what they held.
     pub fn reset_out(&mut self, parameters: &[VariableId]) {
         for parameter in parameters {
-            if self.generator.mode(*parameter) != Mode::Out {
+            if self.code.generator.mode(*parameter) != Mode::Out {
                 continue;
             }
-            let of = self.generator.facts.variable(*parameter).of;
-            let (name, place) = (self.generator.type_name(of), self.variable(*parameter));
-            self.line(&format!("{name}_free({});", address(&place)));
-            self.line(&format!("memset({}, 0, sizeof {place});", address(&place)));
+            let of = self.code.generator.facts.variable(*parameter).of;
+            let (name, place) = (self.code.generator.type_name(of), self.code.variable(*parameter));
+            self.code.out.line(&format!("{name}_free({});", address(&place)));
+            self.code.out.line(&format!("memset({}, 0, sizeof {place});", address(&place)));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Generator;
 use super::code::Code;
 use super::names::{object_name, quoted};
+use super::statements::Statements;
 use super::values::address;
 use super::visits::bounds;
 use crate::check::{Entity, FieldType, Shape, Type, TypeId, VariableId};
@@ -31,25 +32,6 @@ impl Generator<'_> {
 }
 
 impl Code<'_, '_> {
-    /// Declares a variable of the program, and lets it begin.
-    pub fn declare(&mut self, id: VariableId) {
-        let facts = self.generator.facts.variable(id);
-        let name = self.generator.variable_name(id);
-        self.slot_named(facts.of, &name);
-        self.begin_again(id, &name);
-    }
-
-    /// Lets a variable begin, whatever it held.
-    fn begin_again(&mut self, id: VariableId, place: &str) {
-        let facts = self.generator.facts.variable(id);
-        if !self.generator.is_flat(facts.of) {
-            let of = self.generator.type_name(facts.of);
-            self.line(&format!("{of}_free(&{place});"));
-        }
-        self.line(&format!("memset(&{place}, 0, sizeof {place});"));
-        self.begin(place, facts.of, &facts.shape, facts.span, id);
-    }
-
     /// Gives a place, which is zero, the value with which a variable of this shape begins.
     pub fn begin(
         &mut self,
@@ -74,18 +56,18 @@ impl Code<'_, '_> {
                     .flat_map(|(first, last)| [first, last])
                     .map(|bound| self.flat(bound))
                     .collect();
-                let (name, where_) = (generator.type_name(of), self.place(span));
+                let (name, where_) = (generator.type_name(of), self.generator.place(span));
                 let numbers = numbers.join(", ");
-                self.line(&format!(
+                self.out.line(&format!(
                     "{place} = {name}_make((const int64_t[]){{{numbers}}}, {where_});"
                 ));
                 if generator.begins(*element, inner) {
-                    let index = format!("i{}", self.number());
-                    self.open(&format!(
+                    let index = format!("i{}", self.out.number());
+                    self.out.open(&format!(
                         "for (size_t {index} = 0; {index} < {name}_size(&{place}); {index}++) {{"
                     ));
                     self.begin(&format!("{place}.at[{index}]"), *element, inner, span, variable);
-                    self.close("}");
+                    self.out.close("}");
                 }
             }
             Type::Record { fields, .. } => {
@@ -104,7 +86,8 @@ impl Code<'_, '_> {
                 let home = generator.placement(*object, variable);
                 let name = quoted(&generator.facts.variable(variable).name);
                 let target = address(place);
-                self.line(&format!("{}_begin({target}, {name}, {home});", object_name(*object)));
+                self.out
+                    .line(&format!("{}_begin({target}, {name}, {home});", object_name(*object)));
             }
             _ => {}
         }
@@ -130,9 +113,30 @@ impl Code<'_, '_> {
             each_expression(bound, &mut |part| {
                 let meaning = self.generator.facts.meanings.get(&part.id);
                 if matches!(meaning, Some(Entity::Variable(_))) {
-                    self.refuse(part.span, "bounds of a field that depend on a variable");
+                    self.generator.refuse(part.span, "bounds of a field that depend on a variable");
                 }
             });
         }
+    }
+}
+
+impl Statements<'_, '_> {
+    /// Declares a variable of the program, and lets it begin.
+    pub fn declare(&mut self, id: VariableId) {
+        let facts = self.code.generator.facts.variable(id);
+        let name = self.code.generator.variable_name(id);
+        self.code.slot_named(facts.of, &name);
+        self.begin_again(id, &name);
+    }
+
+    /// Lets a variable begin, whatever it held.
+    fn begin_again(&mut self, id: VariableId, place: &str) {
+        let facts = self.code.generator.facts.variable(id);
+        if !self.code.generator.is_flat(facts.of) {
+            let of = self.code.generator.type_name(facts.of);
+            self.code.out.line(&format!("{of}_free(&{place});"));
+        }
+        self.code.out.line(&format!("memset(&{place}, 0, sizeof {place});"));
+        self.code.begin(place, facts.of, &facts.shape, facts.span, id);
     }
 }

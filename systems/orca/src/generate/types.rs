@@ -4,40 +4,42 @@ use super::Generator;
 use super::names::quoted;
 use crate::check::{FieldType, Type, TypeId, VariantType};
 
-impl Generator<'_> {
-    /// All types of the program.
-    pub fn types(&self) -> String {
-        let mut made = vec![false; self.facts.types.count() as usize];
-        let mut text = String::new();
-        for id in (0..self.facts.types.count()).map(TypeId) {
-            self.type_after_parts(id, &mut made, &mut text);
-        }
-        text
-    }
+/// Types that are being written.
+struct TypeWriter<'g, 'p> {
+    generator: &'g Generator<'p>,
+    /// True for those that are written, or about to be.
+    made: Vec<bool>,
+    text: String,
+}
 
-    fn type_after_parts(&self, id: TypeId, made: &mut [bool], text: &mut String) {
-        if std::mem::replace(&mut made[id.0 as usize], true) {
+impl TypeWriter<'_, '_> {
+    /// Writes a type, after those that it has parts of.
+    fn write(&mut self, id: TypeId) {
+        if std::mem::replace(&mut self.made[id.0 as usize], true) {
             return;
         }
-        let parts = match self.facts.types.get(id) {
+        let facts = self.generator.facts;
+        let parts = match facts.types.get(id) {
             Type::Object(object) => {
-                let variables = self.facts.object(*object).variables.iter();
-                variables.map(|variable| self.facts.variable(*variable).of).collect()
+                let variables = facts.object(*object).variables.iter();
+                variables.map(|variable| facts.variable(*variable).of).collect()
             }
-            _ => self.facts.types.parts(id),
+            _ => facts.types.parts(id),
         };
         for part in parts {
-            self.type_after_parts(part, made, text);
+            self.write(part);
         }
-        *text += &self.one_type(id);
+        self.text += &self.one(id);
     }
 
-    fn one_type(&self, id: TypeId) -> String {
-        let name = self.type_name(id);
-        match self.facts.types.get(id) {
+    fn one(&self, id: TypeId) -> String {
+        let name = self.generator.type_name(id);
+        match self.generator.facts.types.get(id) {
             Type::Array { indices, of } => self.array(&name, indices.len(), *of),
-            Type::Set(of) => format!("ORCA_SET({name}, {}, false)\n", self.type_name(*of)),
-            Type::Bag(of) => format!("ORCA_SET({name}, {}, true)\n", self.type_name(*of)),
+            Type::Set(of) => {
+                format!("ORCA_SET({name}, {}, false)\n", self.generator.type_name(*of))
+            }
+            Type::Bag(of) => format!("ORCA_SET({name}, {}, true)\n", self.generator.type_name(*of)),
             Type::Record { fields, .. } => self.record(&name, fields),
             Type::Union { of, variants, .. } => self.union(&name, *of, variants),
             Type::Graph { fields, nodes, .. } => {
@@ -45,8 +47,8 @@ impl Generator<'_> {
                 let node = self.record(&format!("{name}_nodes"), nodes);
                 format!("{whole}{node}ORCA_GRAPH({name}, {name}_fields, {name}_nodes)\n")
             }
-            Type::Object(object) if self.facts.object(*object).generic => String::new(),
-            Type::Object(object) => self.object_type(*object),
+            Type::Object(object) if self.generator.facts.object(*object).generic => String::new(),
+            Type::Object(object) => self.generator.object_type(*object),
             Type::Enumeration { values, .. } => {
                 let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
                 let values = values.join(", ");
@@ -57,7 +59,7 @@ impl Generator<'_> {
     }
 
     fn array(&self, name: &str, dimensions: usize, of: TypeId) -> String {
-        let element = self.type_name(of);
+        let element = self.generator.type_name(of);
         let numbers: Vec<usize> = (0..dimensions).collect();
         let parameters: String = numbers.iter().map(|d| format!("int64_t i{d}, ")).collect();
         let index = |d: &usize| format!("orca_index(i{d}, x->lower[{d}], x->count[{d}], where)");
@@ -74,8 +76,8 @@ impl Generator<'_> {
     fn record(&self, name: &str, fields: &[FieldType]) -> String {
         let members: Vec<(String, TypeId)> =
             fields.iter().map(|field| (format!("f_{}", field.name), field.of)).collect();
-        let flat = fields.iter().all(|field| self.is_flat(field.of));
-        self.structure(name, &members, flat)
+        let flat = fields.iter().all(|field| self.generator.is_flat(field.of));
+        self.generator.structure(name, &members, flat)
     }
 
     /// A union: its tag, and all fields beside one another. Those that the tag does not name are
@@ -83,15 +85,15 @@ impl Generator<'_> {
     fn union(&self, name: &str, tag: TypeId, variants: &[VariantType]) -> String {
         let mut members = vec![("tag".to_owned(), tag)];
         members.extend(variants.iter().map(|one| (format!("f_{}", one.name), one.of)));
-        let flat = members.iter().all(|(_, of)| self.is_flat(*of));
-        let mut text = self.structure(name, &members, flat);
-        let tag = self.type_name(tag);
+        let flat = members.iter().all(|(_, of)| self.generator.is_flat(*of));
+        let mut text = self.generator.structure(name, &members, flat);
+        let tag = self.generator.type_name(tag);
         text += &format!(
             "static inline void {name}_retag({name} *x, {tag} tag) {{\n    if (x->tag == tag)\n\
              \x20       return;\n    {name}_free(x);\n    memset(x, 0, sizeof *x);\n    x->tag = tag;\n}}\n"
         );
         for variant in variants {
-            let of = self.type_name(variant.of);
+            let of = self.generator.type_name(variant.of);
             let (field, choice) = (&variant.name, variant.choice);
             let message =
                 quoted(&format!("the field `{field}` is not there: the tag has another value"));
@@ -103,6 +105,16 @@ impl Generator<'_> {
             );
         }
         text
+    }
+}
+
+impl Generator<'_> {
+    /// All types of the program.
+    pub fn types(&self) -> String {
+        let made = vec![false; self.facts.types.count() as usize];
+        let mut writer = TypeWriter { generator: self, made, text: String::new() };
+        (0..self.facts.types.count()).map(TypeId).for_each(|id| writer.write(id));
+        writer.text
     }
 
     /// A structure with these members, and its functions.

@@ -3,8 +3,7 @@
 //! If all are inside, a loop without checks runs; otherwise one with checks, which fails at the
 //! place where the program would. Only loops without loops in them are made twice.
 
-use super::code::Code;
-use super::values::address;
+use super::Generator;
 use crate::check::{Entity, Type, VariableId, VariableKind};
 use crate::tree::walk::{each_expression, each_statement, expressions};
 use crate::tree::{BinaryOperator, Block, Expression, ExpressionKind, Mode, Range, StatementKind};
@@ -13,9 +12,9 @@ use crate::tree::{BinaryOperator, Block, Expression, ExpressionKind, Mode, Range
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Pointer to the element of the first pass.
-    pointer: String,
+    pub pointer: String,
     /// Number of passes so far, and of elements for each.
-    passes: Option<(String, String)>,
+    pub passes: Option<(String, String)>,
 }
 
 impl Access {
@@ -29,24 +28,32 @@ impl Access {
 }
 
 /// An index: what is counted and a number, or a number alone.
-struct Index<'t> {
-    counts: bool,
-    number: Option<(BinaryOperator, &'t Expression)>,
+pub struct Index<'t> {
+    pub counts: bool,
+    pub number: Option<(BinaryOperator, &'t Expression)>,
 }
 
 /// Elements that can be checked before a loop.
 pub struct Hoistable<'t> {
-    element: &'t Expression,
-    array: &'t Expression,
-    indices: Vec<Index<'t>>,
+    pub element: &'t Expression,
+    pub array: &'t Expression,
+    pub indices: Vec<Index<'t>>,
 }
 
-impl Code<'_, '_> {
-    /// Elements in the body of a loop that can be checked before it.
-    pub fn hoistable<'t>(&self, counted: VariableId, body: &'t Block) -> Vec<Hoistable<'t>> {
+/// A loop that counts.
+pub struct CountedLoop<'g, 'p, 't> {
+    pub generator: &'g Generator<'p>,
+    /// The variable that counts.
+    pub counted: VariableId,
+    pub body: &'t Block,
+}
+
+impl<'t> CountedLoop<'_, '_, 't> {
+    /// Elements in the body that can be checked before it.
+    pub fn hoistable(&self) -> Vec<Hoistable<'t>> {
         let mut loops = false;
         let mut found = Vec::new();
-        each_statement(body, &mut |statement| {
+        each_statement(self.body, &mut |statement| {
             loops |= matches!(
                 statement.kind,
                 StatementKind::For { .. }
@@ -56,29 +63,24 @@ impl Code<'_, '_> {
             );
             for expression in expressions(statement) {
                 each_expression(expression, &mut |part| {
-                    found.extend(self.hoistable_element(counted, part, body));
+                    found.extend(self.hoistable_element(part));
                 });
             }
         });
         if loops { Vec::new() } else { found }
     }
 
-    fn hoistable_element<'t>(
-        &self,
-        counted: VariableId,
-        element: &'t Expression,
-        body: &Block,
-    ) -> Option<Hoistable<'t>> {
+    fn hoistable_element(&self, element: &'t Expression) -> Option<Hoistable<'t>> {
         let ExpressionKind::Index { of: array, indices } = &element.kind else { return None };
         let of = self.generator.facts.type_of(array);
         if !matches!(self.generator.facts.types.get(of), Type::Array { .. }) {
             return None;
         }
-        if !self.is_plain(array) || !self.keeps_bounds(array, body) {
+        if !self.is_plain(array) || !self.keeps_bounds(array) {
             return None;
         }
         let indices: Option<Vec<Index<'_>>> =
-            indices.iter().map(|index| self.affine(counted, index, body)).collect();
+            indices.iter().map(|index| self.affine(index)).collect();
         let indices = indices?;
         let counting = indices.iter().filter(|index| index.counts).count();
         (counting <= 1).then_some(Hoistable { element, array, indices })
@@ -96,20 +98,20 @@ impl Code<'_, '_> {
         }
     }
 
-    /// True if nothing in a block may change the bounds of an array: only what is deeper in it.
-    fn keeps_bounds(&self, array: &Expression, body: &Block) -> bool {
+    /// True if nothing in the body may change the bounds of an array: only what is deeper in it.
+    fn keeps_bounds(&self, array: &Expression) -> bool {
         let root = self.generator.root(array);
         let depth = depth(array);
-        let mut keeps = root.is_some_and(|root| !self.is_declared_in(root, body));
-        self.each_change(body, &mut |target| {
+        let mut keeps = root.is_some_and(|root| !self.is_declared(root));
+        self.each_change(&mut |target| {
             keeps &= self.generator.root(target) != root || self::depth(target) > depth;
         });
         keeps
     }
 
-    /// Hands each place that a block changes to `visit`.
-    fn each_change(&self, body: &Block, visit: &mut dyn FnMut(&Expression)) {
-        each_statement(body, &mut |statement| {
+    /// Hands each place that the body changes to `visit`.
+    fn each_change(&self, visit: &mut dyn FnMut(&Expression)) {
+        each_statement(self.body, &mut |statement| {
             if let StatementKind::Assign { target, .. } = &statement.kind {
                 visit(target);
             }
@@ -119,10 +121,10 @@ impl Code<'_, '_> {
         });
     }
 
-    fn is_declared_in(&self, variable: VariableId, body: &Block) -> bool {
+    fn is_declared(&self, variable: VariableId) -> bool {
         let span = self.generator.facts.variable(variable).span;
         let mut declared = false;
-        each_statement(body, &mut |statement| match &statement.kind {
+        each_statement(self.body, &mut |statement| match &statement.kind {
             StatementKind::Declare(all) => {
                 declared |= all.names.iter().any(|name| name.span == span);
             }
@@ -137,14 +139,9 @@ impl Code<'_, '_> {
     }
 
     /// The parts of an index, if it is `v`, `v + c`, `v - c` or `c`.
-    fn affine<'t>(
-        &self,
-        counted: VariableId,
-        index: &'t Expression,
-        body: &Block,
-    ) -> Option<Index<'t>> {
+    fn affine(&self, index: &'t Expression) -> Option<Index<'t>> {
         let counts =
-            |side: &Expression| self.generator.root(side) == Some(counted) && depth(side) == 0;
+            |side: &Expression| self.generator.root(side) == Some(self.counted) && depth(side) == 0;
         let index = index.bare();
         if counts(index) {
             return Some(Index { counts: true, number: None });
@@ -152,27 +149,27 @@ impl Code<'_, '_> {
         if let ExpressionKind::Binary { operator, left, right } = &index.kind
             && matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract)
             && counts(left)
-            && self.is_invariant(counted, right, body)
+            && self.is_invariant(right)
         {
             return Some(Index { counts: true, number: Some((*operator, right)) });
         }
-        self.is_invariant(counted, index, body)
+        self.is_invariant(index)
             .then_some(Index { counts: false, number: Some((BinaryOperator::Add, index)) })
     }
 
     /// True for numbers that are the same in each pass, and are computed without a check.
-    fn is_invariant(&self, counted: VariableId, number: &Expression, body: &Block) -> bool {
+    fn is_invariant(&self, number: &Expression) -> bool {
         match &number.bare().kind {
             ExpressionKind::Integer(_) => true,
             ExpressionKind::Binary { operator, left, right } => {
                 use BinaryOperator::{Add, Multiply, Subtract};
                 matches!(operator, Add | Subtract | Multiply)
-                    && self.is_invariant(counted, left, body)
-                    && self.is_invariant(counted, right, body)
+                    && self.is_invariant(left)
+                    && self.is_invariant(right)
             }
             ExpressionKind::Name(_) => match self.generator.facts.meanings.get(&number.bare().id) {
                 Some(Entity::Constant(_) | Entity::Value { .. }) => true,
-                Some(Entity::Variable(id)) if *id != counted => {
+                Some(Entity::Variable(id)) if *id != self.counted => {
                     let kind = self.generator.facts.variable(*id).kind;
                     let own = matches!(
                         kind,
@@ -180,8 +177,8 @@ impl Code<'_, '_> {
                             | VariableKind::Loop
                             | VariableKind::Parameter(Mode::In)
                     );
-                    let mut same = own && !self.is_declared_in(*id, body);
-                    self.each_change(body, &mut |target| {
+                    let mut same = own && !self.is_declared(*id);
+                    self.each_change(&mut |target| {
                         same &= self.generator.root(target) != Some(*id);
                     });
                     same
@@ -189,102 +186,6 @@ impl Code<'_, '_> {
                 _ => false,
             },
             _ => false,
-        }
-    }
-
-    /// The checks, and both loops.
-    pub fn count_twice(
-        &mut self,
-        id: VariableId,
-        (first, last): (&str, &str),
-        body: &Block,
-        accesses: Vec<Hoistable<'_>>,
-    ) {
-        let inside = format!("inside{}", self.number());
-        self.line(&format!("bool {inside} = {first} <= {last};"));
-        let mut all = Vec::new();
-        for access in accesses {
-            let made = self.access(id, (first, last), &inside, &access);
-            all.push((access.element.id, made));
-        }
-        self.unchecked.extend(all.iter().cloned());
-        self.open(&format!("if ({inside}) {{"));
-        self.count_body(id, (first, last), body);
-        self.close("} else {");
-        for (element, _) in &all {
-            self.unchecked.remove(element);
-        }
-        self.open_only();
-        self.count_body(id, (first, last), body);
-        self.close("}");
-    }
-
-    /// Checks the indices of an element in all passes, and finds that of the first.
-    fn access(
-        &mut self,
-        id: VariableId,
-        (first, last): (&str, &str),
-        inside: &str,
-        access: &Hoistable<'_>,
-    ) -> Access {
-        let of = self.of(access.array);
-        let name = self.generator.type_name(of);
-        let element = self.generator.type_name(self.of(access.element));
-        let number = self.number();
-        let (array, pointer) = (format!("array{number}"), format!("element{number}"));
-        let place = self.lvalue(access.array);
-        self.line(&format!("const {name} *{array} = {};", address(&place)));
-        let mut offset = String::from("0");
-        let mut stride = None;
-        for (d, index) in access.indices.iter().enumerate() {
-            let (from, to) = self.range(index, (first, last));
-            let (lower, count) = (format!("{array}->lower[{d}]"), format!("{array}->count[{d}]"));
-            self.line(&format!(
-                "{inside} = {inside} && orca_inside({from}, {to}, {lower}, {count});"
-            ));
-            offset = format!("({offset}) * {count} + orca_subtract({from}, {lower})");
-            if index.counts {
-                let after = d + 1..access.indices.len();
-                let counts: Vec<String> = after.map(|d| format!("{array}->count[{d}]")).collect();
-                stride = Some(match counts.is_empty() {
-                    true => "1".to_owned(),
-                    false => counts.join(" * "),
-                });
-            }
-        }
-        self.line(&format!("{element} *{pointer} = {inside} ? {array}->at + ({offset}) : NULL;"));
-        let passes = stride.map(|stride| {
-            let step = format!("stride{number}");
-            if stride == "1" {
-                return stride;
-            }
-            self.line(&format!("const int64_t {step} = {stride};"));
-            step
-        });
-        let counted = self.generator.variable_name(id);
-        let passes = passes.map(|stride| (format!("(int64_t){counted} - {first}"), stride));
-        Access { pointer, passes }
-    }
-
-    /// First and last value of an index.
-    fn range(&mut self, index: &Index<'_>, (first, last): (&str, &str)) -> (String, String) {
-        let number = index.number.as_ref().map(|(operator, number)| {
-            let text = self.flat(number);
-            let function = match operator {
-                BinaryOperator::Subtract => "orca_subtract",
-                _ => "orca_add",
-            };
-            (function, format!("(int64_t)({text})"))
-        });
-        match (index.counts, number) {
-            (true, None) => (first.to_owned(), last.to_owned()),
-            (true, Some((function, number))) => {
-                (format!("{function}({first}, {number})"), format!("{function}({last}, {number})"))
-            }
-            (false, number) => {
-                let number = number.map_or_else(|| "0".to_owned(), |(_, number)| number);
-                (number.clone(), number)
-            }
         }
     }
 }
