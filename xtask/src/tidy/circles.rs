@@ -27,8 +27,6 @@ const CIRCLES: Ratchet = Ratchet {
         ("endpoint", 23),
         ("messaging", 23),
         ("protocol", 17),
-        ("systems/orca", 7),
-        ("systems/orca, all circles", 17),
         ("systems/region, all circles", 12),
     ],
 };

@@ -34,7 +34,6 @@ const OF_TYPES: Ratchet = Ratchet {
         ("endpoint Packets", 125),
         ("messaging Engine", 103),
         ("protocol Ni", 192),
-        ("systems/orca Checker", 157),
         ("systems/tagged Exchange", 82),
         ("systems/tagged Remote", 53),
     ],

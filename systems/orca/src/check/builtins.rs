@@ -1,186 +1,90 @@
 //! Functions that every program has.
 
-use super::Checker;
-use super::expressions::Context;
-use super::facts::Entity;
+use super::builtin::Builtin;
+use super::expressions::Expressions;
+use super::facts::{Entity, Value};
 use super::scopes::Meaning;
 use super::types::{Type, TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 use crate::tree::{Expression, ExpressionKind};
 
-macro_rules! builtins {
-    ($($(#[$doc:meta])* $builtin:ident = $name:literal,)*) => {
-        /// A function that every program has.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub enum Builtin { $($(#[$doc])* $builtin,)* }
-
-        impl Builtin {
-            /// All of them.
-            pub const ALL: &[Builtin] = &[$(Builtin::$builtin,)*];
-
-            /// Its name in programs.
-            pub fn name(self) -> &'static str {
-                match self { $(Builtin::$builtin => $name,)* }
-            }
-        }
-    };
-}
-
-builtins! {
-    /// Absolute value of a number.
-    Abs = "abs",
-    /// A new node of a graph: its name.
-    AddNode = "addnode",
-    /// A condition that must hold.
-    Assert = "assert",
-    /// The character with a number.
-    Chr = "chr",
-    /// Takes an element out of a set or bag.
-    Delete = "delete",
-    /// Takes a node out of a graph.
-    DeleteNode = "deletenode",
-    /// The exponential function.
-    Exp = "exp",
-    /// An integer as a real.
-    Float = "float",
-    /// Takes some element out of a set or bag, and returns it.
-    From = "from",
-    /// Puts an element into a set or bag.
-    Insert = "insert",
-    /// First index of an array, in the dimension that a second argument names (from 1).
-    Lb = "lb",
-    /// The natural logarithm.
-    Ln = "ln",
-    /// The larger of two values, or the largest of a type.
-    Max = "max",
-    /// The smaller of two values, or the smallest of a type.
-    Min = "min",
-    /// Number of the processor on which the caller runs, from 0.
-    MyCpu = "MYCPU",
-    /// The number of processors.
-    Ncpus = "NCPUS",
-    /// The number of a character, truth value or value of an enumeration.
-    Ord = "ord",
-    /// The nearest integer.
-    Round = "round",
-    /// The number of elements of an array, string, set or bag.
-    Size = "size",
-    /// The square root.
-    Sqrt = "sqrt",
-    /// The integer part of a real.
-    Trunc = "trunc",
-    /// Last index of an array, in the dimension that a second argument names (from 1).
-    Ub = "ub",
-    /// Writes values to the standard output.
-    Write = "Write",
-    /// Writes values and the end of a line.
-    WriteLine = "WriteLine",
-}
-
-impl<'t> Checker<'t> {
+impl<'t> Expressions<'_, 't> {
     /// The type of what a built-in function returns.
-    pub fn builtin(
-        &mut self,
-        context: &mut Context,
-        builtin: Builtin,
-        span: Span,
-        arguments: &'t [Expression],
-    ) -> TypeId {
+    pub fn builtin(&mut self, builtin: Builtin, span: Span, arguments: &'t [Expression]) -> TypeId {
         use Builtin::*;
         if let Some(count) = count(builtin, arguments.len()) {
-            self.expect_count(span, "arguments", count, arguments.len());
+            self.symbols.expect_count(span, "arguments", count, arguments.len());
             for argument in arguments {
-                self.infer(context, argument);
+                self.infer(argument);
             }
             return Types::UNKNOWN;
         }
         match (builtin, arguments) {
-            (Write | WriteLine, values) => self.written(context, values),
+            (Write | WriteLine, values) => self.written(values),
             (Ncpus | MyCpu, _) => Types::INTEGER,
             (Assert, [condition]) => {
-                self.expect(context, condition, Types::BOOLEAN);
+                self.expect(condition, Types::BOOLEAN);
                 Types::NOTHING
             }
-            (Float, [number]) => self.converted(context, number, Types::INTEGER, Types::REAL),
-            (Trunc | Round, [number]) => {
-                self.converted(context, number, Types::REAL, Types::INTEGER)
-            }
-            (Chr, [number]) => self.converted(context, number, Types::INTEGER, Types::CHAR),
-            (Sqrt | Exp | Ln, [number]) => {
-                self.converted(context, number, Types::REAL, Types::REAL)
-            }
+            (Float, [number]) => self.converted(number, Types::INTEGER, Types::REAL),
+            (Trunc | Round, [number]) => self.converted(number, Types::REAL, Types::INTEGER),
+            (Chr, [number]) => self.converted(number, Types::INTEGER, Types::CHAR),
+            (Sqrt | Exp | Ln, [number]) => self.converted(number, Types::REAL, Types::REAL),
             (Abs, [number]) => {
-                let of = self.infer(context, number);
-                self.require(number.span, of, "a number", self.is_number(of))
+                let of = self.infer(number);
+                self.symbols.require(number.span, of, "a number", self.symbols.types.is_number(of))
             }
             (Ord, [value]) => {
-                let of = self.infer(context, value);
-                let discrete = self.types.is_discrete(of);
-                self.require(value.span, of, "a character or an enumeration's value", discrete);
+                let of = self.infer(value);
+                let discrete = self.symbols.types.is_discrete(of);
+                self.symbols.require(
+                    value.span,
+                    of,
+                    "a character or an enumeration's value",
+                    discrete,
+                );
                 Types::INTEGER
             }
-            (Min | Max, [of]) => self.limit(context, of),
+            (Min | Max, [of]) => self.limit(of),
             (Min | Max, [first, second]) => {
-                let of = self.infer(context, first);
-                self.expect(context, second, of);
-                self.require(first.span, of, "a number", self.is_number(of))
+                let of = self.infer(first);
+                self.expect(second, of);
+                self.symbols.require(first.span, of, "a number", self.symbols.types.is_number(of))
             }
-            (Lb | Ub, [array, dimension @ ..]) => self.bound(context, array, dimension.first()),
-            (Size, [value]) => self.size(context, value),
+            (Lb | Ub, [array, dimension @ ..]) => self.bound(array, dimension.first()),
+            (Size, [value]) => self.size(value),
             (Insert | Delete, [element, set]) => {
-                let of = self.collection(context, set).unwrap_or(Types::UNKNOWN);
-                self.expect(context, element, of);
+                let of = self.collection(set).unwrap_or(Types::UNKNOWN);
+                self.expect(element, of);
                 Types::NOTHING
             }
-            (From, [set]) => self.collection(context, set).unwrap_or(Types::UNKNOWN),
+            (From, [set]) => self.collection(set).unwrap_or(Types::UNKNOWN),
             (AddNode, [graph]) => {
-                let of = self.graph(context, graph);
-                of.map_or(Types::UNKNOWN, |of| self.types.intern(Type::NodeName(of)))
+                let of = self.graph(graph);
+                of.map_or(Types::UNKNOWN, |of| self.symbols.types.intern(Type::NodeName(of)))
             }
             (DeleteNode, [graph, node]) => {
-                let of = self.graph(context, graph);
-                let of = of.map_or(Types::UNKNOWN, |of| self.types.intern(Type::NodeName(of)));
-                self.expect(context, node, of);
+                let of = self.graph(graph);
+                let of =
+                    of.map_or(Types::UNKNOWN, |of| self.symbols.types.intern(Type::NodeName(of)));
+                self.expect(node, of);
                 Types::NOTHING
             }
             _ => Types::UNKNOWN, // Counts are checked above.
         }
     }
 
-    fn converted(
-        &mut self,
-        context: &mut Context,
-        value: &'t Expression,
-        from: TypeId,
-        to: TypeId,
-    ) -> TypeId {
-        self.expect(context, value, from);
+    fn converted(&mut self, value: &'t Expression, from: TypeId, to: TypeId) -> TypeId {
+        self.expect(value, from);
         to
     }
 
-    fn is_number(&self, of: TypeId) -> bool {
-        matches!(of, Types::INTEGER | Types::REAL | Types::UNKNOWN)
-    }
-
-    /// The type, if it is what a built-in function takes; otherwise that is reported.
-    fn require(&mut self, span: Span, of: TypeId, what: &str, holds: bool) -> TypeId {
-        if holds || of == Types::UNKNOWN {
-            return of;
-        }
-        let found = self.describe(of);
-        let message = format!("expected {what}, found {found}");
-        let label = format!("this is {found}");
-        let help = format!("write {what}");
-        self.report(Diagnostic::new(Code::Mismatch, message, span, label).help(help));
-        Types::UNKNOWN
-    }
-
-    fn written(&mut self, context: &mut Context, values: &'t [Expression]) -> TypeId {
+    fn written(&mut self, values: &'t [Expression]) -> TypeId {
         for value in values {
-            let of = self.infer(context, value);
+            let of = self.infer(value);
             let printable = matches!(
-                self.types.get(of),
+                self.symbols.types.get(of),
                 Type::Integer
                     | Type::Real
                     | Type::Boolean
@@ -188,53 +92,53 @@ impl<'t> Checker<'t> {
                     | Type::Text
                     | Type::Enumeration { .. }
             );
-            self.require(value.span, of, "a number, text or value of an enumeration", printable);
+            self.symbols.require(
+                value.span,
+                of,
+                "a number, text or value of an enumeration",
+                printable,
+            );
         }
         Types::NOTHING
     }
 
     /// Smallest or largest value of a type that is named.
-    fn limit(&mut self, context: &mut Context, named: &'t Expression) -> TypeId {
+    fn limit(&mut self, named: &'t Expression) -> TypeId {
         let meaning = match &named.kind {
-            ExpressionKind::Name(name) => self.look_up(context.scope, name),
-            ExpressionKind::Field { of, field } => self.exported(context, of, field).flatten(),
+            ExpressionKind::Name(name) => self.symbols.scopes.look_up(self.scope, name),
+            ExpressionKind::Field { of, field } => self.exported(of, field).flatten(),
             _ => None,
         };
         let of = match meaning {
             Some(Meaning::Basic(of)) => of,
-            Some(Meaning::Definition(id)) => self.definition(id).0,
+            Some(Meaning::Definition(id)) => self.resolver().definition(id).0,
             _ => {
-                self.infer(context, named);
+                self.infer(named);
                 let message = "expected a type, or a second argument";
                 let diagnostic =
                     Diagnostic::new(Code::Count, message, named.span, "only one value")
                         .help("write `max(a, b)`, or `max(integer)` for the largest of all");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
                 return Types::UNKNOWN;
             }
         };
-        self.meanings.insert(named.id, Entity::Type(of));
-        let ordered = self.types.is_discrete(of) || of == Types::REAL;
-        self.require(named.span, of, "a type with a smallest and largest value", ordered)
+        self.symbols.meanings.insert(named.id, Entity::Type(of));
+        let ordered = self.symbols.types.is_discrete(of) || of == Types::REAL;
+        self.symbols.require(named.span, of, "a type with a smallest and largest value", ordered)
     }
 
-    fn bound(
-        &mut self,
-        context: &mut Context,
-        array: &'t Expression,
-        dimension: Option<&'t Expression>,
-    ) -> TypeId {
-        let of = self.infer(context, array);
-        let Type::Array { indices, .. } = self.types.get(of).clone() else {
-            self.require(array.span, of, "an array", false);
+    fn bound(&mut self, array: &'t Expression, dimension: Option<&'t Expression>) -> TypeId {
+        let of = self.infer(array);
+        let Type::Array { indices, .. } = self.symbols.types.get(of).clone() else {
+            self.symbols.require(array.span, of, "an array", false);
             return Types::UNKNOWN;
         };
         let Some(dimension) = dimension else { return indices[0] };
-        if !self.expect(context, dimension, Types::INTEGER) {
+        if !self.expect(dimension, Types::INTEGER) {
             return Types::UNKNOWN;
         }
-        let number = match self.evaluate(dimension) {
-            Some(super::Value::Integer(number)) => usize::try_from(number).ok(),
+        let number = match self.resolver().evaluate(dimension) {
+            Some(Value::Integer(number)) => usize::try_from(number).ok(),
             _ => None,
         };
         match number.and_then(|number| indices.get(number.wrapping_sub(1))) {
@@ -244,45 +148,45 @@ impl<'t> Checker<'t> {
                 let diagnostic =
                     Diagnostic::new(Code::Constant, message, dimension.span, "no such dimension")
                         .help("write its number, as in `lb(a, 2)`");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
                 Types::UNKNOWN
             }
         }
     }
 
-    fn size(&mut self, context: &mut Context, value: &'t Expression) -> TypeId {
-        let of = self.infer(context, value);
+    fn size(&mut self, value: &'t Expression) -> TypeId {
+        let of = self.infer(value);
         let sized = matches!(
-            self.types.get(of),
+            self.symbols.types.get(of),
             Type::Array { .. } | Type::Set(_) | Type::Bag(_) | Type::Text
         );
-        self.require(value.span, of, "an array, string, set or bag", sized);
+        self.symbols.require(value.span, of, "an array, string, set or bag", sized);
         Types::INTEGER
     }
 
     /// Type of the elements of a set or bag that is changed.
-    fn collection(&mut self, context: &mut Context, set: &'t Expression) -> Option<TypeId> {
-        let of = self.infer(context, set);
-        match *self.types.get(of) {
+    fn collection(&mut self, set: &'t Expression) -> Option<TypeId> {
+        let of = self.infer(set);
+        match *self.symbols.types.get(of) {
             Type::Set(element) | Type::Bag(element) => {
-                self.change(context, set, of, Code::Out);
+                self.change(set, of, Code::Out);
                 Some(element)
             }
             _ => {
-                self.require(set.span, of, "a set or bag", false);
+                self.symbols.require(set.span, of, "a set or bag", false);
                 None
             }
         }
     }
 
     /// The graph that is changed.
-    fn graph(&mut self, context: &mut Context, graph: &'t Expression) -> Option<TypeId> {
-        let of = self.infer(context, graph);
-        if matches!(self.types.get(of), Type::Graph { .. }) {
-            self.change(context, graph, of, Code::Out);
+    fn graph(&mut self, graph: &'t Expression) -> Option<TypeId> {
+        let of = self.infer(graph);
+        if matches!(self.symbols.types.get(of), Type::Graph { .. }) {
+            self.change(graph, of, Code::Out);
             return Some(of);
         }
-        self.require(graph.span, of, "a graph", false);
+        self.symbols.require(graph.span, of, "a graph", false);
         None
     }
 }

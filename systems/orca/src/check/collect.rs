@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Entity, ModuleId, ObjectId, Owner, RoutineId};
-use super::scopes::{DefinitionId, Meaning, ScopeId, UNIVERSE};
+use super::facts::{Entity, ModuleId, ObjectId, Owner, VariableKind};
+use super::scopes::{Meaning, ScopeId, UNIVERSE};
+use super::symbols::{Symbols, UnitState};
 use super::types::{Shape, Type, Types};
-use super::{Checker, ConstantState, Definition, DefinitionState, RoutineState, UnitState};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::FileId;
-use crate::tree::{
-    Declaration, DeclarationKind, Expression, File, Half, Name, Routine, RoutineKind, TypeKind,
-    TypeSyntax, Unit,
-};
+use crate::tree::{Declaration, DeclarationKind, File, Half, Name, Unit};
 
 /// The two halves of an object type or module, each with the scope of its file.
 #[derive(Clone, Copy, Default)]
@@ -30,7 +27,12 @@ impl<'t> Halves<'t> {
     }
 }
 
-impl<'t> Checker<'t> {
+/// The pass that collects names.
+pub struct Collector<'s, 't> {
+    pub symbols: &'s mut Symbols<'t>,
+}
+
+impl<'t> Collector<'_, 't> {
     /// Collects all names that do not stand in a routine.
     pub fn collect(&mut self, files: &'t [File]) {
         let mut scopes = BTreeMap::new();
@@ -38,7 +40,7 @@ impl<'t> Checker<'t> {
             // Copies for instances see what the file sees, and follow it.
             let scope = match scopes.get(&file.file.original()) {
                 Some(scope) => *scope,
-                None => self.new_scope(UNIVERSE),
+                None => self.symbols.new_scope(UNIVERSE),
             };
             scopes.insert(file.file, scope);
         }
@@ -51,14 +53,14 @@ impl<'t> Checker<'t> {
             self.collect_declarations(scope, Owner::File, &file.declarations);
             imports.push((scope, file.declarations.as_slice()));
         }
-        for unit in self.modules.iter().chain(&self.objects) {
+        for unit in self.symbols.modules.iter().chain(&self.symbols.objects) {
             let halves = [(unit.outer, unit.specification), (unit.inner, unit.implementation)];
             for (scope, half) in halves {
                 imports.extend(half.map(|half| (scope, half.declarations.as_slice())));
             }
         }
         for (scope, declarations) in imports {
-            self.import_all(scope, declarations);
+            self.symbols.import_all(scope, declarations);
         }
     }
 
@@ -101,7 +103,7 @@ impl<'t> Checker<'t> {
         let diagnostic = Diagnostic::new(Code::Twice, message, second.name.span, "second one here")
             .also(first.name.span, "first one here")
             .help("remove one of them, or give it another name");
-        self.report(diagnostic);
+        self.symbols.report(diagnostic);
     }
 
     fn collect_unit(&mut self, (is_object, _, instance): Key<'t>, halves: Halves<'t>) {
@@ -117,10 +119,12 @@ impl<'t> Checker<'t> {
         let file_scope = |half: Option<(&Unit, ScopeId)>| half.map(|(_, scope)| scope);
         let specified_in = file_scope(halves.specification);
         let implemented_in = file_scope(halves.implementation);
-        let outer = self.new_scope(specified_in.or(implemented_in).unwrap_or(UNIVERSE));
-        let inner = self.new_scope(implemented_in.or(specified_in).unwrap_or(UNIVERSE));
+        let outer = self.symbols.new_scope(specified_in.or(implemented_in).unwrap_or(UNIVERSE));
+        let inner = self.symbols.new_scope(implemented_in.or(specified_in).unwrap_or(UNIVERSE));
         let of = match is_object {
-            true => self.types.intern(Type::Object(ObjectId(self.objects.len() as u32))),
+            true => {
+                self.symbols.types.intern(Type::Object(ObjectId(self.symbols.objects.len() as u32)))
+            }
             false => Types::NOTHING,
         };
         let state = UnitState {
@@ -135,20 +139,20 @@ impl<'t> Checker<'t> {
             operations: Vec::new(),
         };
         let (owner, meaning, entity) = if is_object {
-            let id = ObjectId(self.objects.len() as u32);
-            self.objects.push(state);
+            let id = ObjectId(self.symbols.objects.len() as u32);
+            self.symbols.objects.push(state);
             (Owner::Object(id), Meaning::Object(id), Entity::Object(id))
         } else {
-            let id = ModuleId(self.modules.len() as u32);
-            self.modules.push(state);
+            let id = ModuleId(self.symbols.modules.len() as u32);
+            self.symbols.modules.push(state);
             (Owner::Module(id), Meaning::Module(id), Entity::Module(id))
         };
         for (unit, _) in halves.both() {
-            self.declared.insert(unit.name.span, entity);
+            self.symbols.declared.insert(unit.name.span, entity);
         }
         for (scope, name) in names {
-            self.declared.insert(name.span, entity);
-            self.declare(scope, &name.text, name.span, meaning);
+            self.symbols.declared.insert(name.span, entity);
+            self.symbols.declare(scope, &name.text, name.span, meaning);
         }
         self.collect_halves(owner);
     }
@@ -164,80 +168,26 @@ impl<'t> Checker<'t> {
         for declaration in declarations {
             match &declaration.kind {
                 DeclarationKind::Constant { name, value } => {
-                    self.collect_constant(scope, name, value);
+                    self.symbols.collect_constant(scope, name, value);
                 }
                 DeclarationKind::Type { name, definition } => {
-                    self.collect_definition(scope, name, definition);
+                    self.symbols.collect_definition(scope, name, definition);
                 }
                 DeclarationKind::Routine(routine) if owner == Owner::File => {
-                    self.collect_routine(scope, owner, routine);
+                    self.symbols.collect_routine(scope, owner, routine);
                 }
                 _ => {}
             }
         }
     }
 
-    pub fn collect_constant(&mut self, scope: ScopeId, name: &'t Name, syntax: &'t Expression) {
-        let id = super::ConstantId(self.constants.len() as u32);
-        let constant = ConstantState { name, syntax, scope, resolving: false, resolved: None };
-        self.constants.push(constant);
-        self.declared.insert(name.span, Entity::Constant(id));
-        self.declare(scope, &name.text, name.span, Meaning::Constant(id));
-    }
-
-    pub fn collect_definition(
-        &mut self,
-        scope: ScopeId,
-        name: &'t Name,
-        syntax: &'t TypeSyntax,
-    ) -> DefinitionId {
-        let id = DefinitionId(self.definitions.len());
-        let state = DefinitionState::Unresolved;
-        self.definitions.push(Definition { name, syntax, scope, state });
-        self.declare(scope, &name.text, name.span, Meaning::Definition(id));
-        if let TypeKind::Enumeration(values) = &syntax.kind {
-            for (number, value) in values.iter().enumerate() {
-                let meaning = Meaning::Defined(id, number as u32);
-                self.declare(scope, &value.text, value.span, meaning);
-            }
-        }
-        id
-    }
-
-    /// Adds a routine, and its name unless it is an operation, which is named with its object.
-    pub fn collect_routine(
-        &mut self,
-        scope: ScopeId,
-        owner: Owner,
-        syntax: &'t Routine,
-    ) -> RoutineId {
-        let id = RoutineId(self.routines.len() as u32);
-        let inner = self.new_scope(scope);
-        self.routines.push(RoutineState {
-            syntax,
-            owner,
-            scope,
-            inner,
-            parameters: Vec::new(),
-            result: Types::NOTHING,
-            resolved: false,
-            exported: true,
-            alternatives: Vec::new(),
-        });
-        self.declared.insert(syntax.name.span, Entity::Routine(id));
-        if syntax.kind != RoutineKind::Operation {
-            self.declare(scope, &syntax.name.text, syntax.name.span, Meaning::Routine(id));
-        }
-        id
-    }
-
     /// Instance variables, whose types are not known yet.
     pub fn collect_instance(&mut self, object: ObjectId, scope: ScopeId, names: &[Name]) {
         for name in names {
-            let kind = super::VariableKind::Instance(object);
-            let variable = self.new_variable(name, kind, Types::UNKNOWN, Shape::Plain);
-            self.objects[object.index()].variables.push(variable);
-            self.declare(scope, &name.text, name.span, Meaning::Variable(variable));
+            let kind = VariableKind::Instance(object);
+            let variable = self.symbols.new_variable(name, kind, Types::UNKNOWN, Shape::Plain);
+            self.symbols.objects[object.index()].variables.push(variable);
+            self.symbols.declare(scope, &name.text, name.span, Meaning::Variable(variable));
         }
     }
 }

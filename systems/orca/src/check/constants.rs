@@ -1,17 +1,17 @@
 //! Constants, and their values.
 
-use super::expressions::Context;
+use super::expressions::Expressions;
 use super::facts::{ConstantId, Entity, Value};
+use super::resolve::Resolver;
 use super::scopes::ScopeId;
 use super::types::{TypeId, Types};
-use super::{Checker, VariableKind};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::tree::{BinaryOperator, Expression, ExpressionKind, UnaryOperator, unquoted};
 
-impl<'t> Checker<'t> {
+impl<'t> Resolver<'_, 't> {
     /// Type and value of a constant.
     pub fn constant(&mut self, id: ConstantId) -> (TypeId, Option<Value>) {
-        let state = &mut self.constants[id.index()];
+        let state = &mut self.symbols.constants[id.index()];
         if let Some(resolved) = &state.resolved {
             return resolved.clone();
         }
@@ -20,21 +20,21 @@ impl<'t> Checker<'t> {
             let message = "this constant is defined by itself";
             let diagnostic = Diagnostic::new(Code::Endless, message, name.span, "has no end")
                 .help("use literals and constants that are defined otherwise");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
             let unknown = (Types::UNKNOWN, None);
-            self.constants[id.index()].resolved = Some(unknown.clone());
+            self.symbols.constants[id.index()].resolved = Some(unknown.clone());
             return unknown;
         }
-        if !self.enter_definition(name) {
+        if !self.symbols.enter_definition(name) {
             return (Types::UNKNOWN, None);
         }
         let of = self.infer_in(scope, syntax);
-        self.resolving -= 1;
-        if let Some(resolved) = &self.constants[id.index()].resolved {
+        self.symbols.resolving -= 1;
+        if let Some(resolved) = &self.symbols.constants[id.index()].resolved {
             return resolved.clone(); // It was met on the way to itself.
         }
         let value = self.constant_value(syntax, of);
-        let resolved = self.constants[id.index()].resolved.get_or_insert((of, value));
+        let resolved = self.symbols.constants[id.index()].resolved.get_or_insert((of, value));
         resolved.clone()
     }
 
@@ -46,7 +46,7 @@ impl<'t> Checker<'t> {
             let diagnostic =
                 Diagnostic::new(Code::Constant, message, expression.span, "has no fixed value")
                     .help("use literals and other constants; numbers must stay within 64 bits");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
         }
         value
     }
@@ -80,7 +80,7 @@ impl<'t> Checker<'t> {
             ExpressionKind::Text(text) => unquoted(text).map(Value::Text),
             ExpressionKind::Parenthesised(inner) => self.evaluate(inner),
             ExpressionKind::Name(_) | ExpressionKind::Field { .. } => {
-                match self.meanings.get(&expression.id)? {
+                match self.symbols.meanings.get(&expression.id)? {
                     Entity::Constant(id) => self.constant(*id).1,
                     Entity::Value { of, number } => Some(Value::Enumeration(*of, *number)),
                     _ => None,
@@ -106,33 +106,30 @@ impl<'t> Checker<'t> {
 
     /// Checks an expression outside of statements: in a bound, or a constant.
     pub fn expect_in(&mut self, scope: ScopeId, expression: &'t Expression, of: TypeId) -> bool {
-        let mut context = Context::outside(scope);
-        let agrees = self.expect(&mut context, expression, of);
-        self.refuse_writes(&context, expression);
+        let mut outside = Expressions::outside(self.symbols, scope);
+        let agrees = outside.expect(expression, of);
+        let writes = outside.effect.writes;
+        self.refuse_writes(writes, expression);
         agrees
     }
 
     /// The type of an expression outside of statements.
     pub fn infer_in(&mut self, scope: ScopeId, expression: &'t Expression) -> TypeId {
-        let mut context = Context::outside(scope);
-        let of = self.infer(&mut context, expression);
-        self.refuse_writes(&context, expression);
+        let mut outside = Expressions::outside(self.symbols, scope);
+        let of = outside.infer(expression);
+        let writes = outside.effect.writes;
+        self.refuse_writes(writes, expression);
         of
     }
 
-    fn refuse_writes(&mut self, context: &Context, expression: &Expression) {
-        if context.effect.writes {
+    fn refuse_writes(&mut self, writes: bool, expression: &Expression) {
+        if writes {
             let message = "a declaration changes the object";
             let diagnostic =
                 Diagnostic::new(Code::GuardEffect, message, expression.span, "changes the object")
                     .help("compute this in a statement");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
         }
-    }
-
-    /// True for a variable that an object has.
-    pub fn is_instance(&self, id: super::VariableId) -> bool {
-        matches!(self.variables[id.index()].kind, VariableKind::Instance(_))
     }
 }
 

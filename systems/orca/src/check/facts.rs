@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::builtins::Builtin;
+use super::builtin::Builtin;
 use super::types::{Shape, TypeId, Types};
 use crate::source::Span;
 use crate::tree::{Expression, ExpressionId, Mode, RoutineKind};

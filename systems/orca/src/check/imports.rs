@@ -1,12 +1,13 @@
 //! Imports.
 
-use super::Checker;
+use super::facts::{ModuleId, ObjectId};
 use super::scopes::{Meaning, ScopeId};
+use super::symbols::{Symbols, UnitState};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::suggestion::did_you_mean;
 use crate::tree::{Declaration, DeclarationKind, Name};
 
-impl<'t> Checker<'t> {
+impl<'t> Symbols<'t> {
     /// Adds what is imported to a scope.
     pub fn import_all(&mut self, scope: ScopeId, declarations: &'t [Declaration]) {
         for declaration in declarations {
@@ -17,11 +18,10 @@ impl<'t> Checker<'t> {
     }
 
     fn import(&mut self, scope: ScopeId, module: &Name, names: &[Name]) {
-        let find = |units: &[super::UnitState<'_>]| {
-            units.iter().position(|unit| unit.name.text == module.text)
-        };
-        let object = find(&self.objects).map(|place| super::ObjectId(place as u32));
-        let found = find(&self.modules).map(|place| super::ModuleId(place as u32));
+        let find =
+            |units: &[UnitState<'_>]| units.iter().position(|unit| unit.name.text == module.text);
+        let object = find(&self.objects).map(|place| ObjectId(place as u32));
+        let found = find(&self.modules).map(|place| ModuleId(place as u32));
         let meaning = object.map(Meaning::Object).or(found.map(Meaning::Module));
         let outer = match meaning {
             Some(Meaning::Object(id)) => self.objects[id.index()].outer,
@@ -30,7 +30,7 @@ impl<'t> Checker<'t> {
         };
         if names.is_empty() {
             let meaning = meaning.unwrap_or(Meaning::Wrong);
-            if self.look_up(scope, &module.text) != Some(meaning) {
+            if self.scopes.look_up(scope, &module.text) != Some(meaning) {
                 self.declare(scope, &module.text, module.span, meaning);
             }
         }
@@ -44,7 +44,7 @@ impl<'t> Checker<'t> {
             return;
         }
         for name in names {
-            let found = self.scopes[outer.0].names.get(&name.text).copied();
+            let found = self.scopes.names(outer).get(&name.text).copied();
             if found.is_none() {
                 self.report_not_exported(outer, module, name);
             }
@@ -65,14 +65,5 @@ impl<'t> Checker<'t> {
         for name in wrong {
             self.declare(scope, &name.text, name.span, Meaning::Wrong);
         }
-    }
-
-    /// Reports that a module does not have what is asked of it.
-    pub fn report_not_exported(&mut self, outer: ScopeId, module: &Name, name: &Name) {
-        let known = self.scopes[outer.0].names.keys().map(String::as_str);
-        let help = did_you_mean(&name.text, known)
-            .unwrap_or_else(|| format!("add it to the specification of `{}`", module.text));
-        let message = format!("`{}` has no `{}` for others", module.text, name.text);
-        self.report(Diagnostic::new(Code::Import, message, name.span, "not exported").help(help));
     }
 }

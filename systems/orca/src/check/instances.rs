@@ -7,48 +7,48 @@
 
 use std::collections::BTreeMap;
 
-use super::Checker;
-use super::collect::Halves;
+use super::collect::{Collector, Halves};
 use super::facts::Entity;
+use super::resolve::Resolver;
 use super::scopes::{DefinitionId, Meaning, ScopeId};
+use super::symbols::{Definition, DefinitionState};
 use super::types::{Type, TypeId};
-use super::{Definition, DefinitionState};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::instances::MOST_INSTANCES;
 use crate::source::FileId;
 use crate::tree::{DeclarationKind, File, Generic, Instance, Name, TypeSyntax, Unit};
 
-impl<'t> Checker<'t> {
+impl<'t> Collector<'_, 't> {
     /// Collects the instances that files declare.
     pub fn collect_instances(&mut self, files: &'t [File], scopes: &BTreeMap<FileId, ScopeId>) {
         for file in files {
             for declaration in &file.declarations {
                 if let DeclarationKind::Instance(instance) = &declaration.kind {
-                    self.instances.push((instance, scopes[&file.file]));
+                    self.symbols.instances.push((instance, scopes[&file.file]));
                 }
             }
         }
-        if let Some((instance, _)) = self.instances.get(MOST_INSTANCES) {
+        if let Some((instance, _)) = self.symbols.instances.get(MOST_INSTANCES) {
             let message = format!("more than {MOST_INSTANCES} instances");
             let span = instance.name.span;
             let diagnostic = Diagnostic::new(Code::Nesting, message, span, "one too many")
                 .help("use one instance wherever the types are the same");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
         }
     }
 
     /// The instance with a number, and the scope of its file.
     pub fn instance(&self, number: u16) -> Option<(&'t Instance, ScopeId)> {
-        self.instances.get(usize::from(number).checked_sub(1)?).copied()
+        self.symbols.instances.get(usize::from(number).checked_sub(1)?).copied()
     }
 
     /// Declares the names of instances of which there is no copy, because they are wrong.
     pub fn declare_wrong_instances(&mut self) {
-        for (instance, scope) in self.instances.clone() {
-            let mut units = self.objects.iter().chain(&self.modules);
+        for (instance, scope) in self.symbols.instances.clone() {
+            let mut units = self.symbols.objects.iter().chain(&self.symbols.modules);
             if !units.any(|unit| std::ptr::eq(unit.name, &raw const instance.name)) {
                 let name = &instance.name;
-                self.declare(scope, &name.text, name.span, Meaning::Wrong);
+                self.symbols.declare(scope, &name.text, name.span, Meaning::Wrong);
             }
         }
     }
@@ -78,7 +78,7 @@ impl<'t> Checker<'t> {
             let message = "what is generic has parameters";
             let diagnostic = Diagnostic::new(Code::Count, message, generic.span, "has none")
                 .help("name the types that instances give: `generic (type T)`");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
         }
         Some(generic)
     }
@@ -89,7 +89,7 @@ impl<'t> Checker<'t> {
             Diagnostic::new(Code::Specification, message, place(second), "implemented here")
                 .also(place(first), "specified here")
                 .help(help);
-        self.report(diagnostic);
+        self.symbols.report(diagnostic);
     }
 
     /// Halves in scopes of their own, which have the parameters.
@@ -104,7 +104,7 @@ impl<'t> Checker<'t> {
         for (_, scope) in
             [&mut halves.specification, &mut halves.implementation].into_iter().flatten()
         {
-            *scope = self.new_scope(*scope);
+            *scope = self.symbols.new_scope(*scope);
             scopes.push(*scope);
         }
         for (place, parameter) in generic.parameters.iter().enumerate() {
@@ -116,7 +116,7 @@ impl<'t> Checker<'t> {
                 },
             };
             for scope in &scopes {
-                self.declare(*scope, &parameter.text, parameter.span, meaning);
+                self.symbols.declare(*scope, &parameter.text, parameter.span, meaning);
             }
         }
         halves
@@ -125,8 +125,8 @@ impl<'t> Checker<'t> {
     /// A type of which nothing is known: no parts, no order, no other type that it agrees with.
     fn unknown_type(&mut self, parameter: &Name) -> TypeId {
         let of = Type::Record { name: parameter.text.clone(), fields: Vec::new() };
-        let of = self.types.declare(of);
-        self.declared.insert(parameter.span, Entity::Type(of));
+        let of = self.symbols.types.declare(of);
+        self.symbols.declared.insert(parameter.span, Entity::Type(of));
         of
     }
 
@@ -138,19 +138,31 @@ impl<'t> Checker<'t> {
         scope: ScopeId,
     ) -> DefinitionId {
         let state = DefinitionState::Unresolved;
-        self.definitions.push(Definition { name: parameter, syntax: argument, scope, state });
-        DefinitionId(self.definitions.len() - 1)
+        self.symbols.definitions.push(Definition {
+            name: parameter,
+            syntax: argument,
+            scope,
+            state,
+        });
+        DefinitionId(self.symbols.definitions.len() - 1)
     }
+}
 
+impl<'t> Resolver<'_, 't> {
     /// Checks what instances are instances of, and the types that they give.
     pub fn check_instances(&mut self) {
-        for (instance, scope) in self.instances.clone() {
-            let Some(meaning) = self.find(scope, &instance.of.text, instance.of.span) else {
+        for (instance, scope) in self.symbols.instances.clone() {
+            let Some(meaning) = self.symbols.find(scope, &instance.of.text, instance.of.span)
+            else {
                 continue;
             };
             let unit = match meaning {
-                Meaning::Object(id) if instance.is_object => Some(&self.objects[id.index()]),
-                Meaning::Module(id) if !instance.is_object => Some(&self.modules[id.index()]),
+                Meaning::Object(id) if instance.is_object => {
+                    Some(&self.symbols.objects[id.index()])
+                }
+                Meaning::Module(id) if !instance.is_object => {
+                    Some(&self.symbols.modules[id.index()])
+                }
                 _ => None,
             };
             let Some(generic) = unit.and_then(|unit| unit.generic) else {
@@ -158,15 +170,15 @@ impl<'t> Checker<'t> {
                 continue;
             };
             let (expected, found) = (generic.parameters.len(), instance.arguments.len());
-            self.expect_count(instance.name.span, "types", expected, found);
+            self.symbols.expect_count(instance.name.span, "types", expected, found);
             for argument in &instance.arguments {
                 let (of, _) = self.resolve(scope, argument);
-                if self.types.holds_objects(of) {
+                if self.symbols.types.holds_objects(of) {
                     let message = "objects are not given to what is generic";
                     let diagnostic =
                         Diagnostic::new(Code::Shared, message, argument.span, "has an object")
                             .help("what is generic copies values of its parameters, and objects are not copied");
-                    self.report(diagnostic);
+                    self.symbols.report(diagnostic);
                 }
             }
         }
@@ -178,32 +190,13 @@ impl<'t> Checker<'t> {
             false => ("module", "object"),
         };
         let message = format!("`{}` is no generic {what}", instance.of.text);
-        let help = match self.is_generic(found) {
+        let help = match self.symbols.is_generic(found) {
             true => format!("write `{other} {} = new ...`", instance.name.text),
             false => "write `generic (type T)` before what is to have instances".to_owned(),
         };
         let diagnostic =
             Diagnostic::new(Code::Kind, message, instance.of.span, "has no such instances");
-        self.report(diagnostic.help(help));
-    }
-
-    /// True for what is generic, which is neither a type nor has names for others: its instances
-    /// are, and have.
-    pub fn is_generic(&self, meaning: Meaning) -> bool {
-        match meaning {
-            Meaning::Object(id) => self.objects[id.index()].generic.is_some(),
-            Meaning::Module(id) => self.modules[id.index()].generic.is_some(),
-            _ => false,
-        }
-    }
-
-    /// Reports the use of something generic in the place of an instance.
-    pub fn report_generic(&mut self, meaning: Meaning, name: &Name) {
-        let word = if matches!(meaning, Meaning::Object(_)) { "object" } else { "module" };
-        let message = format!("`{}` is generic", name.text);
-        let help = format!("name an instance of it: `{word} A = new {}(...);`", name.text);
-        let diagnostic = Diagnostic::new(Code::Kind, message, name.span, "is no instance");
-        self.report(diagnostic.help(help));
+        self.symbols.report(diagnostic.help(help));
     }
 }
 

@@ -1,32 +1,26 @@
 //! Operators.
 
-use super::Checker;
-use super::expressions::Context;
+use super::expressions::Expressions;
 use super::types::{Type, TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::source::Span;
 use crate::tree::{BinaryOperator, Expression, ExpressionKind, UnaryOperator};
 
-impl<'t> Checker<'t> {
-    pub fn unary(
-        &mut self,
-        context: &mut Context,
-        operator: UnaryOperator,
-        operand: &'t Expression,
-    ) -> TypeId {
+impl<'t> Expressions<'_, 't> {
+    pub fn unary(&mut self, operator: UnaryOperator, operand: &'t Expression) -> TypeId {
         match operator {
             UnaryOperator::Not => {
-                self.expect(context, operand, Types::BOOLEAN);
+                self.expect(operand, Types::BOOLEAN);
                 Types::BOOLEAN
             }
             UnaryOperator::Negate => {
-                let of = self.infer(context, operand);
+                let of = self.infer(operand);
                 if !matches!(of, Types::INTEGER | Types::REAL | Types::UNKNOWN) {
-                    let message = format!("`-` has no meaning for {}", self.describe(of));
+                    let message = format!("`-` has no meaning for {}", self.symbols.describe(of));
                     let diagnostic =
                         Diagnostic::new(Code::Operator, message, operand.span, "not a number")
                             .help("integers and reals have a negative");
-                    self.report(diagnostic);
+                    self.symbols.report(diagnostic);
                     return Types::UNKNOWN;
                 }
                 of
@@ -36,7 +30,6 @@ impl<'t> Checker<'t> {
 
     pub fn binary(
         &mut self,
-        context: &mut Context,
         span: Span,
         operator: BinaryOperator,
         (left, right): (&'t Expression, &'t Expression),
@@ -45,28 +38,29 @@ impl<'t> Checker<'t> {
         use BinaryOperator as Op;
         match operator {
             Op::And | Op::Or => {
-                self.expect(context, left, Types::BOOLEAN);
-                self.expect(context, right, Types::BOOLEAN);
+                self.expect(left, Types::BOOLEAN);
+                self.expect(right, Types::BOOLEAN);
                 Types::BOOLEAN
             }
             Op::In => {
-                self.membership(context, left, right);
+                self.membership(left, right);
                 Types::BOOLEAN
             }
             Op::Equal | Op::NotEqual => {
-                self.operands(context, span, operator, (left, right), None);
+                self.operands(span, operator, (left, right), None);
                 Types::BOOLEAN
             }
             Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
-                self.operands(context, span, operator, (left, right), None);
+                self.operands(span, operator, (left, right), None);
                 Types::BOOLEAN
             }
             _ => {
                 // Of sets, the type of the result is that of the operands.
-                let collection =
-                    |of: &TypeId| matches!(self.types.get(*of), Type::Set(_) | Type::Bag(_));
+                let collection = |of: &TypeId| {
+                    matches!(self.symbols.types.get(*of), Type::Set(_) | Type::Bag(_))
+                };
                 let expected = expected.filter(collection);
-                self.operands(context, span, operator, (left, right), expected)
+                self.operands(span, operator, (left, right), expected)
             }
         }
     }
@@ -74,7 +68,6 @@ impl<'t> Checker<'t> {
     /// The common type of two operands, for which the operator must be defined.
     fn operands(
         &mut self,
-        context: &mut Context,
         span: Span,
         operator: BinaryOperator,
         (left, right): (&'t Expression, &'t Expression),
@@ -84,9 +77,9 @@ impl<'t> Checker<'t> {
             !matches!(side.bare().kind, ExpressionKind::Aggregate { .. } | ExpressionKind::Nil)
         };
         let (first, second) = if tells(left) { (left, right) } else { (right, left) };
-        let of = self.typed(context, first, expected);
-        let other = self.typed(context, second, Some(of));
-        if !self.agree(of, other) {
+        let of = self.typed(first, expected);
+        let other = self.typed(second, Some(of));
+        if !self.symbols.types.agree(of, other) {
             let (left, right) = match std::ptr::eq(first, left) {
                 true => (of, other),
                 false => (other, of),
@@ -97,13 +90,13 @@ impl<'t> Checker<'t> {
         if of == Types::UNKNOWN {
             return other;
         }
-        if !self.is_defined(operator, of) {
+        if !self.symbols.types.is_defined(operator, of) {
             let sign = operator.sign();
-            let message = format!("`{sign}` has no meaning for {}", self.describe(of));
+            let message = format!("`{sign}` has no meaning for {}", self.symbols.describe(of));
             let help = meaningful(operator);
             let diagnostic =
                 Diagnostic::new(Code::Operator, message, span, "has no meaning").help(help);
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
             return Types::UNKNOWN;
         }
         of
@@ -122,49 +115,28 @@ impl<'t> Checker<'t> {
             }
             _ => "both sides must have the same type",
         };
-        let (left, right) = (self.describe(left), self.describe(right));
+        let (left, right) = (self.symbols.describe(left), self.symbols.describe(right));
         let message = format!("`{}` between {left} and {right}", operator.sign());
         let label = format!("left is {left}, right is {right}");
-        self.report(Diagnostic::new(Code::Operator, message, span, label).help(help));
+        self.symbols.report(Diagnostic::new(Code::Operator, message, span, label).help(help));
     }
 
-    fn is_defined(&self, operator: BinaryOperator, of: TypeId) -> bool {
-        use BinaryOperator as Op;
-        let number = matches!(of, Types::INTEGER | Types::REAL);
-        let collection = matches!(self.types.get(of), Type::Set(_) | Type::Bag(_));
-        match operator {
-            Op::Equal | Op::NotEqual => {
-                let graph = matches!(self.types.get(of), Type::Graph { .. } | Type::Node(_));
-                !graph && of != Types::NOTHING && !self.types.holds_objects(of)
-            }
-            Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
-                number || of == Types::TEXT || self.types.is_discrete(of)
-            }
-            Op::Add => number || collection || of == Types::TEXT,
-            Op::Subtract | Op::Multiply => number || collection,
-            Op::Divide => number,
-            Op::Quotient | Op::Remainder => of == Types::INTEGER,
-            Op::And | Op::Or => of == Types::BOOLEAN,
-            Op::In => false,
-        }
-    }
-
-    fn membership(&mut self, context: &mut Context, left: &'t Expression, right: &'t Expression) {
-        let of = self.infer(context, right);
-        match *self.types.get(of) {
+    fn membership(&mut self, left: &'t Expression, right: &'t Expression) {
+        let of = self.infer(right);
+        match *self.symbols.types.get(of) {
             Type::Set(element) | Type::Bag(element) => {
-                self.expect(context, left, element);
+                self.expect(left, element);
             }
             Type::Unknown => {
-                self.infer(context, left);
+                self.infer(left);
             }
             _ => {
-                self.infer(context, left);
-                let message = format!("`in` has no meaning for {}", self.describe(of));
+                self.infer(left);
+                let message = format!("`in` has no meaning for {}", self.symbols.describe(of));
                 let diagnostic =
                     Diagnostic::new(Code::Operator, message, right.span, "no set and no bag")
                         .help("`x in s` asks whether the set or bag s has the element x");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
             }
         }
     }

@@ -1,47 +1,54 @@
 //! The second pass: types, constants, headings and instance variables.
 
-use super::facts::{Entity, Owner, RoutineId, VariableKind};
+use super::containment::check_containment;
+use super::facts::{ConstantId, Entity, Owner, RoutineId, VariableId, VariableKind};
 use super::scopes::{DefinitionId, Meaning, ScopeId};
+use super::symbols::{DefinitionState, Symbols};
 use super::types::{FieldType, Shape, Type, TypeId, Types, VariantType};
-use super::{Checker, DefinitionState};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::tree::{DeclarationKind, Expression, Field, Index, Name, TypeKind, TypeSyntax, Variant};
 
 /// Arrays, sets and bags within each other.
 const DEEPEST_TYPE: u32 = 100;
 
-/// Definitions that are resolved because of one another.
-const LONGEST_CHAIN: usize = 50;
+/// The pass that finds out what types, constants and headings stand for. What it meets on its way
+/// it resolves first.
+pub struct Resolver<'s, 't> {
+    pub symbols: &'s mut Symbols<'t>,
+}
 
-impl<'t> Checker<'t> {
+impl<'t> Resolver<'_, 't> {
     /// Resolves all that stands outside of routines.
     pub fn resolve_all(&mut self) {
-        for definition in 0..self.definitions.len() {
+        for definition in 0..self.symbols.definitions.len() {
             self.definition(DefinitionId(definition));
         }
-        for constant in 0..self.constants.len() {
-            self.constant(super::ConstantId(constant as u32));
+        for constant in 0..self.symbols.constants.len() {
+            self.constant(ConstantId(constant as u32));
         }
         self.check_instances();
         self.resolve_instances();
-        for routine in 0..self.routines.len() {
+        for routine in 0..self.symbols.routines.len() {
             self.resolve_heading(RoutineId(routine as u32));
         }
         self.compare_headings();
-        self.check_containment();
+        check_containment(self.symbols);
     }
 
     fn resolve_instances(&mut self) {
-        for object in 0..self.objects.len() {
-            let Some(unit) = self.objects[object].implementation else { continue };
-            let (scope, ids) = (self.objects[object].inner, self.objects[object].variables.clone());
+        for object in 0..self.symbols.objects.len() {
+            let Some(unit) = self.symbols.objects[object].implementation else { continue };
+            let (scope, ids) = (
+                self.symbols.objects[object].inner,
+                self.symbols.objects[object].variables.clone(),
+            );
             let mut ids = ids.into_iter();
             for declaration in &unit.declarations {
                 let DeclarationKind::Variable(variable) = &declaration.kind else { continue };
                 let (of, shape) = self.resolve(scope, &variable.of);
                 for id in ids.by_ref().take(variable.names.len()) {
-                    self.variables[id.index()].of = of;
-                    self.variables[id.index()].shape = shape.clone();
+                    self.symbols.variables[id.index()].of = of;
+                    self.symbols.variables[id.index()].shape = shape.clone();
                 }
             }
         }
@@ -49,40 +56,26 @@ impl<'t> Checker<'t> {
 
     /// The type that a name stands for, and the bounds of its variables.
     pub fn definition(&mut self, id: DefinitionId) -> (TypeId, Shape) {
-        let definition = &self.definitions[id.0];
+        let definition = &self.symbols.definitions[id.0];
         let (name, syntax, scope) = (definition.name, definition.syntax, definition.scope);
         match definition.state.clone() {
             DefinitionState::Resolved(of, shape) => return (of, shape),
             DefinitionState::Resolving => {
-                self.report_endless(name, "this type stands for itself");
-                self.definitions[id.0].state =
+                self.symbols.report_endless(name, "this type stands for itself");
+                self.symbols.definitions[id.0].state =
                     DefinitionState::Resolved(Types::UNKNOWN, Shape::Plain);
                 return (Types::UNKNOWN, Shape::Plain);
             }
             DefinitionState::Unresolved => {}
         }
-        if !self.enter_definition(name) {
+        if !self.symbols.enter_definition(name) {
             return (Types::UNKNOWN, Shape::Plain);
         }
         let (of, shape) = self.resolve_definition(id, name, syntax, scope);
-        self.resolving -= 1;
-        self.definitions[id.0].state = DefinitionState::Resolved(of, shape.clone());
-        self.declared.insert(name.span, Entity::Type(of));
+        self.symbols.resolving -= 1;
+        self.symbols.definitions[id.0].state = DefinitionState::Resolved(of, shape.clone());
+        self.symbols.declared.insert(name.span, Entity::Type(of));
         (of, shape)
-    }
-
-    /// Counts a definition that is being resolved; `false` if there are too many on the way, which
-    /// is reported. Whoever gets `true` counts it off again.
-    pub fn enter_definition(&mut self, name: &Name) -> bool {
-        if self.resolving >= LONGEST_CHAIN {
-            let message = format!("more than {LONGEST_CHAIN} definitions depend on each other");
-            let diagnostic = Diagnostic::new(Code::Nesting, message, name.span, "one too many")
-                .help("declare those first that others are made of");
-            self.report(diagnostic);
-            return false;
-        }
-        self.resolving += 1;
-        true
     }
 
     fn resolve_definition(
@@ -101,26 +94,19 @@ impl<'t> Checker<'t> {
         );
         if own {
             // Its fields may name it: its number is known before they are.
-            let of = self.types.declare(Type::Unknown);
-            self.definitions[id.0].state = DefinitionState::Resolved(of, Shape::Plain);
+            let of = self.symbols.types.declare(Type::Unknown);
+            self.symbols.definitions[id.0].state = DefinitionState::Resolved(of, Shape::Plain);
             let resolved = self.own_type(scope, &name.text, &syntax.kind);
-            self.types.define(of, resolved);
+            self.symbols.types.define(of, resolved);
             (of, Shape::Plain)
         } else {
-            self.definitions[id.0].state = DefinitionState::Resolving;
+            self.symbols.definitions[id.0].state = DefinitionState::Resolving;
             let found = self.resolve(scope, syntax);
-            match &self.definitions[id.0].state {
+            match &self.symbols.definitions[id.0].state {
                 DefinitionState::Resolved(of, shape) => (*of, shape.clone()),
                 _ => found,
             }
         }
-    }
-
-    pub fn report_endless(&mut self, name: &Name, message: &str) {
-        let help = "a set, a bag or an array may hold its own kind, and so may a graph by \
-                    `nodename of`";
-        let diagnostic = Diagnostic::new(Code::Endless, message, name.span, "has no end");
-        self.report(diagnostic.help(help));
     }
 
     /// A type that is another one wherever it is written.
@@ -161,12 +147,7 @@ impl<'t> Checker<'t> {
 
     fn check_field(&mut self, names: &[&Name], name: &Name) {
         if let Some(first) = names.iter().find(|first| first.text == name.text) {
-            let message = format!("`{}` is declared twice", name.text);
-            let diagnostic =
-                Diagnostic::new(Code::Twice, message, name.span, "declared again here")
-                    .also(first.span, "declared here first")
-                    .help("give one of them another name");
-            self.report(diagnostic);
+            self.symbols.report_twice(&name.text, name.span, first.span);
         }
     }
 
@@ -192,11 +173,11 @@ impl<'t> Checker<'t> {
     /// The type that is written, and the bounds with which its variables begin.
     pub fn resolve(&mut self, scope: ScopeId, syntax: &'t TypeSyntax) -> (TypeId, Shape) {
         let (of, shape) = self.resolve_any(scope, syntax);
-        if self.types.depth(of) > DEEPEST_TYPE {
+        if self.symbols.types.depth(of) > DEEPEST_TYPE {
             let message = format!("more than {DEEPEST_TYPE} arrays, sets or bags in each other");
             let diagnostic = Diagnostic::new(Code::Nesting, message, syntax.span, "one too many")
                 .help("put a record between them");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
             return (Types::UNKNOWN, Shape::Plain);
         }
         (of, shape)
@@ -210,33 +191,33 @@ impl<'t> Checker<'t> {
             TypeKind::Array { indices, of } => self.array(scope, indices, of),
             TypeKind::Set(of) => {
                 let of = self.element(scope, of);
-                (self.types.intern(Type::Set(of)), Shape::Plain)
+                (self.symbols.types.intern(Type::Set(of)), Shape::Plain)
             }
             TypeKind::Bag(of) => {
                 let of = self.element(scope, of);
-                (self.types.intern(Type::Bag(of)), Shape::Plain)
+                (self.symbols.types.intern(Type::Bag(of)), Shape::Plain)
             }
             TypeKind::NodeName(graph) => {
                 let (of, _) = self.resolve(scope, graph);
-                if !matches!(self.types.get(of), Type::Graph { .. } | Type::Unknown) {
-                    let message = format!("`{}` is no graph", self.describe(of));
+                if !matches!(self.symbols.types.get(of), Type::Graph { .. } | Type::Unknown) {
+                    let message = format!("`{}` is no graph", self.symbols.describe(of));
                     let diagnostic =
                         Diagnostic::new(Code::Kind, message, graph.span, "has no nodes")
                             .help("only a graph has nodes: `type G = graph ... nodes ... end;`");
-                    self.report(diagnostic);
+                    self.symbols.report(diagnostic);
                     return (Types::UNKNOWN, Shape::Plain);
                 }
-                (self.types.intern(Type::NodeName(of)), Shape::Plain)
+                (self.symbols.types.intern(Type::NodeName(of)), Shape::Plain)
             }
             kind => {
                 if let TypeKind::Enumeration(values) = kind {
-                    let of = TypeId(self.types.count());
+                    let of = TypeId(self.symbols.types.count());
                     for (number, value) in values.iter().enumerate() {
                         let meaning = Meaning::Value(of, number as u32);
-                        self.declare(scope, &value.text, value.span, meaning);
+                        self.symbols.declare(scope, &value.text, value.span, meaning);
                     }
                 }
-                let id = self.types.declare(Type::Unknown);
+                let id = self.symbols.types.declare(Type::Unknown);
                 let name = match kind {
                     TypeKind::Enumeration(_) => "this enumeration",
                     TypeKind::Record(_) => "this record",
@@ -244,7 +225,7 @@ impl<'t> Checker<'t> {
                     _ => "this graph",
                 };
                 let own = self.own_type(scope, name, kind);
-                self.types.define(id, own);
+                self.symbols.types.define(id, own);
                 (id, Shape::Plain)
             }
         }
@@ -253,11 +234,11 @@ impl<'t> Checker<'t> {
     /// Type of the elements of a set or bag: anything but objects.
     fn element(&mut self, scope: ScopeId, syntax: &'t TypeSyntax) -> TypeId {
         let (of, _) = self.resolve(scope, syntax);
-        if self.types.holds_objects(of) {
+        if self.symbols.types.holds_objects(of) {
             let message = "objects are not put into sets and bags";
             let diagnostic = Diagnostic::new(Code::Shared, message, syntax.span, "has an object")
                 .help("use an array of objects, which has a place for each");
-            self.report(diagnostic);
+            self.symbols.report(diagnostic);
         }
         of
     }
@@ -271,38 +252,39 @@ impl<'t> Checker<'t> {
     ) -> (TypeId, Shape) {
         let meaning = match module {
             Some(module) => self.find_exported(scope, module, name),
-            None => self.find(scope, &name.text, name.span),
+            None => self.symbols.find(scope, &name.text, name.span),
         };
         let (of, shape) = match meaning {
             None => (Types::UNKNOWN, Shape::Plain),
             Some(Meaning::Basic(of)) => (of, Shape::Plain),
             Some(Meaning::Definition(id)) => self.definition(id),
-            Some(meaning) if self.is_generic(meaning) => {
-                self.report_generic(meaning, name);
+            Some(meaning) if self.symbols.is_generic(meaning) => {
+                self.symbols.report_generic(meaning, name);
                 (Types::UNKNOWN, Shape::Plain)
             }
-            Some(Meaning::Object(id)) => (self.objects[id.index()].of, Shape::Plain),
+            Some(Meaning::Object(id)) => (self.symbols.objects[id.index()].of, Shape::Plain),
             Some(_) => {
                 let message = format!("`{}` is no type", name.text);
                 let diagnostic = Diagnostic::new(Code::Kind, message, name.span, "not a type")
                     .help("a type is declared by `type T = ...;` or `object implementation T;`");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
                 (Types::UNKNOWN, Shape::Plain)
             }
         };
         if bounds.is_empty() {
             return (of, shape);
         }
-        let Type::Array { indices, .. } = self.types.get(of).clone() else {
+        let Type::Array { indices, .. } = self.symbols.types.get(of).clone() else {
             if of != Types::UNKNOWN {
-                let message = format!("`{}` is no array, and has no bounds", self.describe(of));
+                let message =
+                    format!("`{}` is no array, and has no bounds", self.symbols.describe(of));
                 let diagnostic = Diagnostic::new(Code::Use, message, syntax.span, "no array")
                     .help("remove the bounds");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
             }
             return (of, shape);
         };
-        self.expect_count(syntax.span, "bounds", indices.len(), bounds.len());
+        self.symbols.expect_count(syntax.span, "bounds", indices.len(), bounds.len());
         for ((first, last), index) in bounds.iter().zip(&indices) {
             self.expect_in(scope, first, *index);
             self.expect_in(scope, last, *index);
@@ -332,17 +314,17 @@ impl<'t> Checker<'t> {
                     (of, first.span)
                 }
             };
-            if !self.types.is_discrete(of) {
-                let message = format!("`{}` cannot number the elements", self.describe(of));
+            if !self.symbols.types.is_discrete(of) {
+                let message = format!("`{}` cannot number the elements", self.symbols.describe(of));
                 let diagnostic = Diagnostic::new(Code::Kind, message, span, "not an index").help(
                     "an array is indexed by integers, characters, truth values or enumerations",
                 );
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
             }
             known.push(of);
         }
         if !all_bounds.is_empty() && all_bounds.len() < indices.len() {
-            self.expect_count(of.span, "bounds", indices.len(), all_bounds.len());
+            self.symbols.expect_count(of.span, "bounds", indices.len(), all_bounds.len());
         }
         let (of, shape) = self.resolve(scope, of);
         let plain = all_bounds.is_empty() && shape == Shape::Plain;
@@ -350,30 +332,30 @@ impl<'t> Checker<'t> {
             true => Shape::Plain,
             false => Shape::Array { bounds: all_bounds, of: Box::new(shape) },
         };
-        (self.types.intern(Type::Array { indices: known, of }), shape)
+        (self.symbols.types.intern(Type::Array { indices: known, of }), shape)
     }
 
     /// The scope of the names of others that a type or object refers to: that of a module.
     pub fn find_exported(&mut self, scope: ScopeId, module: &Name, name: &Name) -> Option<Meaning> {
-        let meaning = self.find(scope, &module.text, module.span)?;
-        if self.is_generic(meaning) {
-            self.report_generic(meaning, module);
+        let meaning = self.symbols.find(scope, &module.text, module.span)?;
+        if self.symbols.is_generic(meaning) {
+            self.symbols.report_generic(meaning, module);
             return None;
         }
         let outer = match meaning {
-            Meaning::Module(id) => self.unit(Owner::Module(id)).outer,
-            Meaning::Object(id) => self.unit(Owner::Object(id)).outer,
+            Meaning::Module(id) => self.symbols.unit(Owner::Module(id)).outer,
+            Meaning::Object(id) => self.symbols.unit(Owner::Object(id)).outer,
             _ => {
                 let message = format!("`{}` is no module", module.text);
                 let diagnostic = Diagnostic::new(Code::Kind, message, module.span, "not a module")
                     .help("only modules and object types are named before a dot here");
-                self.report(diagnostic);
+                self.symbols.report(diagnostic);
                 return None;
             }
         };
-        let found = self.scopes[outer.0].names.get(&name.text).map(|(meaning, _)| *meaning);
+        let found = self.symbols.scopes.names(outer).get(&name.text).map(|(meaning, _)| *meaning);
         if found.is_none() {
-            self.report_not_exported(outer, module, name);
+            self.symbols.report_not_exported(outer, module, name);
         }
         found.filter(|meaning| *meaning != Meaning::Wrong)
     }
@@ -385,14 +367,31 @@ impl<'t> Checker<'t> {
         names: &'t [Name],
         syntax: &'t TypeSyntax,
         kind: VariableKind,
-    ) -> Vec<super::VariableId> {
+    ) -> Vec<VariableId> {
         let (of, shape) = self.resolve(scope, syntax);
         let mut ids = Vec::new();
         for name in names {
-            let id = self.new_variable(name, kind, of, shape.clone());
-            self.declare(scope, &name.text, name.span, Meaning::Variable(id));
+            let id = self.symbols.new_variable(name, kind, of, shape.clone());
+            self.symbols.declare(scope, &name.text, name.span, Meaning::Variable(id));
             ids.push(id);
         }
         ids
+    }
+
+    /// The meaning of a name that was found, for others.
+    pub fn entity(&mut self, meaning: Meaning) -> Option<Entity> {
+        Some(match meaning {
+            Meaning::Variable(id) => Entity::Variable(id),
+            Meaning::Constant(id) => Entity::Constant(id),
+            Meaning::Basic(of) => Entity::Type(of),
+            Meaning::Definition(id) => Entity::Type(self.definition(id).0),
+            Meaning::Defined(id, number) => Entity::Value { of: self.definition(id).0, number },
+            Meaning::Value(of, number) => Entity::Value { of, number },
+            Meaning::Routine(id) => Entity::Routine(id),
+            Meaning::Object(id) => Entity::Object(id),
+            Meaning::Module(id) => Entity::Module(id),
+            Meaning::Builtin(builtin) => Entity::Builtin(builtin),
+            Meaning::Wrong => return None,
+        })
     }
 }

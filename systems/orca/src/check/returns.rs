@@ -1,25 +1,25 @@
 //! Routines that return a value, and always must.
 
-use super::Checker;
 use super::facts::RoutineId;
+use super::statements::Statements;
 use super::types::Types;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::tree::{Block, Body, Routine, RoutineKind, Statement, StatementKind};
 
-impl Checker<'_> {
+impl<'t> Statements<'_, 't> {
     /// Reports a routine whose end can be reached although it returns a value.
     pub fn check_returns(&mut self, id: RoutineId, syntax: &Routine, body: &Body) {
-        let result = self.routines[id.index()].result;
+        let result = self.expressions.symbols.routines[id.index()].result;
         let process = syntax.kind == RoutineKind::Process;
         if matches!(result, Types::NOTHING | Types::UNKNOWN) || process || returns(&body.block) {
             return;
         }
         let (word, name) = (syntax.kind.word(), &syntax.name.text);
         let message = format!("{word} `{name}` may end without a value");
-        let label = format!("returns {}", self.describe(result));
+        let label = format!("returns {}", self.expressions.symbols.describe(result));
         let diagnostic = Diagnostic::new(Code::Return, message, syntax.name.span, label)
             .help("let every way through it end with `return ...;`");
-        self.report(diagnostic);
+        self.expressions.symbols.report(diagnostic);
     }
 }
 

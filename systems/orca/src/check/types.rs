@@ -2,7 +2,7 @@
 //! enumeration, record, union or graph is a type of its own.
 
 use super::facts::ObjectId;
-use crate::tree::Expression;
+use crate::tree::{BinaryOperator, Expression};
 
 /// Number of a type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -251,5 +251,64 @@ impl Types {
 
     pub(super) fn define(&mut self, id: TypeId, of: Type) {
         self.types[id.0 as usize] = of;
+    }
+
+    /// True if a value of one type may stand where another is expected.
+    pub fn agree(&self, expected: TypeId, found: TypeId) -> bool {
+        let unknown = |id| *self.get(id) == Type::Unknown;
+        let nil = |id, other| id == Types::NIL && matches!(self.get(other), Type::NodeName(_));
+        expected == found
+            || unknown(expected)
+            || unknown(found)
+            || nil(expected, found)
+            || nil(found, expected)
+            || self.has_unknown(expected)
+            || self.has_unknown(found)
+    }
+
+    /// True for types with a part that was reported.
+    fn has_unknown(&self, id: TypeId) -> bool {
+        match self.get(id) {
+            Type::Array { of, indices } => {
+                self.has_unknown(*of) || indices.iter().any(|index| self.has_unknown(*index))
+            }
+            Type::Set(of) | Type::Bag(of) => self.has_unknown(*of),
+            of => *of == Type::Unknown,
+        }
+    }
+
+    /// True for numbers.
+    pub fn is_number(&self, of: TypeId) -> bool {
+        matches!(of, Types::INTEGER | Types::REAL | Types::UNKNOWN)
+    }
+
+    /// The type of an array's elements, or of anything else itself.
+    pub fn element_of(&self, mut id: TypeId) -> TypeId {
+        while let Type::Array { of, .. } = self.get(id) {
+            id = *of;
+        }
+        id
+    }
+
+    /// True if an operator is defined for a type.
+    pub fn is_defined(&self, operator: BinaryOperator, of: TypeId) -> bool {
+        use BinaryOperator as Op;
+        let number = matches!(of, Types::INTEGER | Types::REAL);
+        let collection = matches!(self.get(of), Type::Set(_) | Type::Bag(_));
+        match operator {
+            Op::Equal | Op::NotEqual => {
+                let graph = matches!(self.get(of), Type::Graph { .. } | Type::Node(_));
+                !graph && of != Types::NOTHING && !self.holds_objects(of)
+            }
+            Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
+                number || of == Types::TEXT || self.is_discrete(of)
+            }
+            Op::Add => number || collection || of == Types::TEXT,
+            Op::Subtract | Op::Multiply => number || collection,
+            Op::Divide => number,
+            Op::Quotient | Op::Remainder => of == Types::INTEGER,
+            Op::And | Op::Or => of == Types::BOOLEAN,
+            Op::In => false,
+        }
     }
 }
