@@ -30,6 +30,7 @@ const HEADERS: [Header; 3] = [
             "status",
             "job",
             "packet",
+            "structures",
             "port",
             "message",
             "call",
@@ -42,7 +43,7 @@ const HEADERS: [Header; 3] = [
     },
     Header {
         path: "bindings/c/include/weft-objects.h",
-        modules: &["object_type", "object_process", "object", "space"],
+        modules: &["object_type", "object_process", "object", "structures", "space"],
         beside: Some(Beside {
             text: OBJECTS,
             guard: "WEFT_OBJECTS_H",

@@ -154,7 +154,7 @@ pub extern "C" fn weft_request_replyv(
     pieces: Vector<'_>,
     count: usize,
 ) -> Status {
-    call(|| reply(request, &pieces.slice(count)?))
+    call(|| reply(request, &pieces.checked(count)?))
 }
 
 /// Answers that what was asked cannot be done: the caller gets WEFT_CALL_FAILED, with this text,
@@ -267,7 +267,7 @@ pub extern "C" fn weft_call_begin(
 ) -> Status {
     crate::status::call(|| {
         let out = given(call, "the pointer for the result")?;
-        let (engine, call) = ask(client, to, &pieces.slice(count)?)?;
+        let (engine, call) = ask(client, to, &pieces.checked(count)?)?;
         out.write(Box::into_raw(Box::new(Call(Handle::new(Awaited::new(engine, call))))));
         Ok(())
     })

@@ -59,4 +59,5 @@ mod region;
 mod simulation;
 mod space;
 mod status;
+mod structures;
 mod waiters;

@@ -6,11 +6,8 @@
 //! stands beside a pointer is the one that C passed beside it.
 #![allow(unsafe_code)]
 
-use crate::object_process::ProcessType;
-use crate::object_type::{ObjectOperation, ObjectType};
-use crate::port::Iov;
-use crate::space::Field;
 use crate::status::Failure;
+use crate::structures::{Field, Iov};
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -34,25 +31,18 @@ pub struct Room<'a>(*mut c_void, PhantomData<&'a mut [u8]>);
 #[repr(transparent)]
 pub struct Values<'a>(Room<'a>);
 
-/// `const weft_iov *`: an I/O vector.
+/// `const T *`: a list of as many as C says beside it.
 #[repr(transparent)]
-pub struct Vector<'a>(*const Iov, PhantomData<&'a [Iov]>);
+pub struct List<'a, T>(*const T, PhantomData<&'a [T]>);
 
 /// `const uint32_t *`: ranks.
-#[repr(transparent)]
-pub struct RankList<'a>(*const u32, PhantomData<&'a [u32]>);
+pub type RankList<'a> = List<'a, u32>;
 
-/// `const weft_object_type *`: types of objects.
-#[repr(transparent)]
-pub struct ObjectTypes<'a>(*const ObjectType<'a>, PhantomData<&'a [ObjectType<'a>]>);
+/// `const weft_iov *`: an I/O vector.
+pub type Vector<'a> = List<'a, Iov>;
 
-/// `const weft_process_type *`: types of processes.
-#[repr(transparent)]
-pub struct ProcessTypes<'a>(*const ProcessType<'a>, PhantomData<&'a [ProcessType<'a>]>);
-
-/// `const weft_object_operation *`: operations of a type.
-#[repr(transparent)]
-pub struct ObjectOperations<'a>(*const ObjectOperation<'a>, PhantomData<&'a [ObjectOperation<'a>]>);
+/// `const weft_field *`: fields of a tuple, or parts of a template.
+pub type Fields<'a> = List<'a, Field>;
 
 /// `void *`: an instance of a type of C's, for code that may change it. Weft never looks at it.
 #[repr(transparent)]
@@ -83,15 +73,6 @@ pub struct HintNumber(pub(crate) u32);
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct RightsNumber(pub(crate) u32);
-
-/// `const weft_field *`: fields of a tuple, or parts of a template.
-#[repr(transparent)]
-pub struct Fields<'a>(*const Field, PhantomData<&'a [Field]>);
-
-/// `weft_field_kind`: as [`TypeNumber`].
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-pub struct FieldKindNumber(pub(crate) u32);
 
 /// `weft_outcome`: as [`TypeNumber`].
 #[repr(transparent)]
@@ -208,11 +189,18 @@ impl<'a> Values<'a> {
     }
 }
 
+impl<'a, T> List<'a, T> {
+    /// The `count` elements, which messages call `what`.
+    pub(crate) fn slice(&self, count: usize, what: &str) -> Result<&'a [T], Failure> {
+        // SAFETY: C promises that there are `count` elements.
+        unsafe { read(self.0, count, what) }
+    }
+}
+
 impl<'a> Vector<'a> {
     /// The `count` pieces, each of them checked.
-    pub(crate) fn slice(&self, count: usize) -> Result<Pieces<'a>, Failure> {
-        // SAFETY: C promises that there are `count` pieces.
-        let pieces = unsafe { read(self.0, count, "the pointer to the I/O vector")? };
+    pub(crate) fn checked(&self, count: usize) -> Result<Pieces<'a>, Failure> {
+        let pieces = self.slice(count, "the pointer to the I/O vector")?;
         for piece in pieces.iter().filter(|piece| piece.length > 0) {
             check(piece.base, piece.length, "the base of a piece")?;
         }
@@ -220,47 +208,13 @@ impl<'a> Vector<'a> {
     }
 }
 
-impl<'a> RankList<'a> {
-    /// The `count` ranks.
-    pub(crate) fn slice(&self, count: usize) -> Result<&'a [u32], Failure> {
-        // SAFETY: C promises that there are `count` ranks.
-        unsafe { read(self.0, count, "the pointer to the ranks") }
-    }
-}
-
-impl<'a> ObjectTypes<'a> {
-    /// The `count` types.
-    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ObjectType<'a>], Failure> {
-        // SAFETY: C promises that there are `count` types.
-        unsafe { read(self.0, count, "the pointer to the types") }
-    }
-}
-
-impl<'a> ProcessTypes<'a> {
-    /// The `count` types.
-    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ProcessType<'a>], Failure> {
-        // SAFETY: C promises that there are `count` types.
-        unsafe { read(self.0, count, "the pointer to the processes") }
-    }
-}
-
-impl<'a> ObjectOperations<'a> {
-    /// The `count` operations.
-    pub(crate) fn slice(&self, count: usize) -> Result<&'a [ObjectOperation<'a>], Failure> {
-        // SAFETY: C promises that there are `count` operations.
-        unsafe { read(self.0, count, "the pointer to the operations") }
-    }
-}
-
 impl<'a> Fields<'a> {
     /// The `count` fields.
-    pub(crate) fn slice(
+    pub(crate) fn views(
         &self,
         count: usize,
     ) -> Result<impl Iterator<Item = FieldView<'a>> + use<'a>, Failure> {
-        // SAFETY: C promises that there are `count` fields.
-        let fields = unsafe { read(self.0, count, "the pointer to the fields")? };
-        Ok(fields.iter().map(FieldView))
+        Ok(self.slice(count, "the pointer to the fields")?.iter().map(FieldView))
     }
 }
 
@@ -283,13 +237,13 @@ impl Deref for FieldView<'_> {
     }
 }
 
-/// The pieces of an I/O vector, checked by [`Vector::slice`].
+/// The pieces of an I/O vector, checked by [`Vector::checked`].
 pub(crate) struct Pieces<'a>(&'a [Iov]);
 
 impl Parts for Pieces<'_> {
     fn for_each(&self, visit: &mut dyn FnMut(&[u8])) {
         for piece in self.0.iter().filter(|piece| piece.length > 0) {
-            // SAFETY: C promises that each piece has its bytes; `Vector::slice` checked the rest.
+            // SAFETY: C promises that each piece has its bytes; `Vector::checked` checked the rest.
             visit(unsafe { slice::from_raw_parts(piece.base.cast(), piece.length) });
         }
     }

@@ -4,9 +4,9 @@
 use crate::aligned::Aligned;
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::job::{Job, rank, state};
-use crate::memory::{Bytes, Instance, InstanceView, ObjectTypes, ProcessTypes, Text, User, Vector};
-use crate::object_process::ProcessType;
-use crate::object_type::{ObjectType, Owned};
+use crate::memory::{Bytes, Instance, InstanceView, Text, User, Vector};
+use crate::object_process::{ProcessType, ProcessTypes};
+use crate::object_type::{ObjectType, ObjectTypes, Owned};
 use crate::status::{Failure, Status, call};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -188,8 +188,9 @@ pub extern "C" fn weft_objects_create(
         let weft = state(job)?.messages()?;
         let users = Arc::new(());
         let place = (weft.rank(), weft.size());
-        let types = types_of(types.slice(type_count)?)?;
-        let types = with_processes(types, processes.slice(process_count)?, &users, place)?;
+        let types = types_of(types.slice(type_count, "the pointer to the types")?)?;
+        let processes = processes.slice(process_count, "the pointer to the processes")?;
+        let types = with_processes(types, processes, &users, place)?;
         let objects = weft_object::Objects::new(weft.orders(), weft.rpc(), types)?;
         let part = Part { objects, users, place, failure: None };
         out.write(Box::into_raw(Box::new(Objects(Handle::new(part)))));
@@ -367,7 +368,7 @@ pub extern "C" fn weft_object_invoke(
     answer: Option<&mut MaybeUninit<*mut Answer>>,
 ) -> Status {
     call(|| {
-        let bytes = known(object)?.handle.invoke(operation, &pieces.slice(count)?)?;
+        let bytes = known(object)?.handle.invoke(operation, &pieces.checked(count)?)?;
         crate::object::answer(answer, bytes);
         Ok(())
     })
@@ -387,7 +388,7 @@ pub extern "C" fn weft_object_begin(
     call(|| {
         let out = given(invocation, "the pointer for the result")?;
         let Known { handle, user } = known(object)?;
-        let pending = handle.begin(operation, &pieces.slice(count)?)?;
+        let pending = handle.begin(operation, &pieces.checked(count)?)?;
         let begun = Begun { pending, _user: Arc::clone(user) };
         out.write(Box::into_raw(Box::new(Invocation(Handle::new(begun)))));
         Ok(())

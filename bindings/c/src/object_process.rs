@@ -4,7 +4,7 @@
 use crate::aligned::Aligned;
 use crate::handle::given;
 use crate::job::rank;
-use crate::memory::{Bytes, Text, User};
+use crate::memory::{Bytes, List, Text, User};
 use crate::object::{Objects, Part, part};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
@@ -28,6 +28,11 @@ pub struct ProcessType<'a> {
     /// Pointer that is handed to the code.
     user: User,
 }
+
+/// `const weft_process_type *`: types of processes.
+///
+/// cbindgen:ignore
+pub type ProcessTypes<'a> = List<'a, ProcessType<'a>>;
 
 impl ProcessType<'_> {
     /// These types and this one. `users` are counted while it runs.

@@ -3,7 +3,7 @@
 
 use crate::aligned::Aligned;
 use crate::handle::{Handle, Kind, given};
-use crate::memory::{Instance, InstanceView, ObjectOperations, OutcomeNumber, Text};
+use crate::memory::{Instance, InstanceView, List, OutcomeNumber, Text};
 use crate::status::{Failure, Status, call};
 use std::ffi::c_void;
 use std::mem::take;
@@ -74,6 +74,11 @@ pub struct ObjectOperation<'a> {
     write: WriteCode,
 }
 
+/// `const weft_object_operation *`: operations of a type.
+///
+/// cbindgen:ignore
+pub type ObjectOperations<'a> = List<'a, ObjectOperation<'a>>;
+
 /// Code that makes an instance with a state, length bytes from an address that is a multiple of 8,
 /// never null; null if they are no state. It is called for each copy, and to check a state.
 pub type RestoreCode = Option<extern "C" fn(state: *const c_void, length: usize) -> Instance>;
@@ -101,6 +106,11 @@ pub struct ObjectType<'a> {
     /// Frees it.
     destroy: DestroyCode,
 }
+
+/// `const weft_object_type *`: types of objects.
+///
+/// cbindgen:ignore
+pub type ObjectTypes<'a> = List<'a, ObjectType<'a>>;
 
 /// Appends so many bytes, which are 0, and returns where they begin, to be filled before the next
 /// call with this result. Null if there is no room for them: then the code is to return, and its
@@ -233,7 +243,8 @@ impl ObjectType<'_> {
     /// The type in Rust.
     pub(crate) fn dynamic(&self) -> Result<DynamicType, Failure> {
         let name = self.name.get("the name of a type")?.to_owned();
-        let operations = self.operations.slice(self.operation_count)?;
+        let operations =
+            self.operations.slice(self.operation_count, "the pointer to the operations")?;
         if u16::try_from(operations.len()).is_err() {
             let text = format!("the type '{name}' has {} operations", operations.len());
             return Err(Failure::new(Status::TooLong, text));

@@ -124,7 +124,7 @@ pub extern "C" fn weft_order_broadcast(
     number: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     call(|| {
-        let given = joined(order)?.order.broadcast(&pieces.slice(count)?)?;
+        let given = joined(order)?.order.broadcast(&pieces.checked(count)?)?;
         number.map(|number| number.write(given));
         Ok(())
     })
@@ -141,7 +141,7 @@ pub extern "C" fn weft_order_broadcast_and_wait(
     number: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     call(|| {
-        let given = joined(order)?.order.broadcast_and_wait(&pieces.slice(count)?)?;
+        let given = joined(order)?.order.broadcast_and_wait(&pieces.checked(count)?)?;
         number.map(|number| number.write(given));
         Ok(())
     })

@@ -68,7 +68,7 @@ pub(crate) fn members(group: Option<&Group>) -> Result<weft::Group, Failure> {
 
 /// The ranks that C lists.
 pub(crate) fn ranks_of(ranks: &RankList<'_>, count: usize) -> Result<Vec<Rank>, Failure> {
-    ranks.slice(count)?.iter().map(|&number| rank(number)).collect()
+    ranks.slice(count, "the pointer to the ranks")?.iter().map(|&number| rank(number)).collect()
 }
 
 /// Sets what is called for each packet that arrives, in place of what was set before; user is

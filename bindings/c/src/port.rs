@@ -8,7 +8,6 @@ use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::{Group, members};
 use crate::status::{Failure, Status, call};
-use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 use weft::Mailbox;
@@ -26,15 +25,6 @@ enum Open {
 impl Kind for Open {
     const MARK: u32 = 0x5052_5405;
     const NAME: &'static str = "port";
-}
-
-/// A piece of what is sent.
-#[repr(C)]
-pub struct Iov {
-    /// First of its bytes; they are copied before the call returns.
-    pub base: *const c_void,
-    /// Number of bytes.
-    pub length: usize,
 }
 
 /// Callback for each message of a port. It runs on whatever thread polls or waits, or on Weft's
@@ -196,7 +186,7 @@ pub extern "C" fn weft_port_sendv(
     pieces: Vector<'_>,
     count: usize,
 ) -> Status {
-    call(|| Ok(opened(port)?.port().send(rank(to)?, &pieces.slice(count)?)?))
+    call(|| Ok(opened(port)?.port().send(rank(to)?, &pieces.checked(count)?)?))
 }
 
 /// Sends a message in count pieces to all ranks but this one. Blocks as weft_port_send() does.
@@ -206,7 +196,7 @@ pub extern "C" fn weft_port_broadcast(
     pieces: Vector<'_>,
     count: usize,
 ) -> Status {
-    call(|| Ok(opened(port)?.port().broadcast(&pieces.slice(count)?)?))
+    call(|| Ok(opened(port)?.port().broadcast(&pieces.checked(count)?)?))
 }
 
 /// Sends a message in count pieces to all members of the group but this rank, which has to be one.
@@ -218,7 +208,7 @@ pub extern "C" fn weft_port_multicast(
     pieces: Vector<'_>,
     count: usize,
 ) -> Status {
-    call(|| Ok(opened(port)?.port().multicast(members(group)?, &pieces.slice(count)?)?))
+    call(|| Ok(opened(port)?.port().multicast(members(group)?, &pieces.checked(count)?)?))
 }
 
 /// Receives the message that has waited longest at a mailbox; it is the caller's, to be released

@@ -2,10 +2,10 @@
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::handle::{Handle, Kind, free, given, put};
-use crate::memory::{FieldKindNumber, FieldView, Fields, Text, User};
+use crate::memory::{FieldView, Fields, Text, User};
 use crate::object::{Objects, part};
 use crate::status::{Failure, Status, call};
-use std::ffi::c_void;
+use crate::structures::{Field, FieldKindNumber};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -41,26 +41,6 @@ pub enum FieldKind {
     Text,
     /// Its bytes.
     Bytes,
-}
-
-/// Field of a tuple or part of a template. Of the values, that of its kind counts, and of a formal
-/// none.
-#[repr(C)]
-pub struct Field {
-    /// Its type, one of weft_field_kind.
-    pub(crate) kind: FieldKindNumber,
-    /// True for a part of a template that matches any value of its type.
-    pub(crate) is_formal: bool,
-    /// Number with a sign.
-    i64: i64,
-    /// Number without, truth value, or character.
-    u64: u64,
-    /// Floating-point number.
-    f64: f64,
-    /// First byte of a text, or of bytes.
-    pub(crate) bytes: *const c_void,
-    /// Number of bytes.
-    pub(crate) length: usize,
 }
 
 struct Shared {
@@ -203,11 +183,11 @@ impl Field {
 }
 
 fn tuple_of(fields: &Fields<'_>, count: usize) -> Result<Vec<weft_linda::Field>, Failure> {
-    fields.slice(count)?.map(|field| field.value()).collect()
+    fields.views(count)?.map(|field| field.value()).collect()
 }
 
 fn template_of(fields: &Fields<'_>, count: usize) -> Result<Vec<Pattern>, Failure> {
-    fields.slice(count)?.map(|field| field.pattern()).collect()
+    fields.views(count)?.map(|field| field.pattern()).collect()
 }
 
 /// A tuple for C.

@@ -21,7 +21,7 @@ const CIRCLES: Ratchet = Ratchet {
     listed: &[
         ("bench/compare", 13),
         ("bench/micro", 41),
-        ("bindings/c", 10),
+        ("bench/paper", 5),
         ("bindings/libfabric", 17),
         ("bindings/libfabric, all circles", 30),
         ("endpoint", 23),
