@@ -5,10 +5,11 @@
 pub(crate) mod team;
 
 use self::team::Team;
+use crate::entry::call;
 use crate::job::Job;
 use crate::memory::{Buffer, Memory};
 use crate::pointer::{Context, List, Out};
-use crate::refusal::{Refusal, Result, call};
+use crate::refusal::{Refusal, Result};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
 use weft_collective::{BARRIER, Call, Operation, TeamId};

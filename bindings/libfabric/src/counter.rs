@@ -1,25 +1,27 @@
 //! `struct fid_cntr`: counters of completions. Whoever reads one makes progress.
 
 use crate::abi::{WAIT_NONE, class};
-use crate::domain::Domain;
+use crate::entry::call;
 use crate::job::{Job, limit};
-use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Argument, Class, Fid, Given, give, object};
 use crate::pointer::{Context, List};
-use crate::refusal::{Refusal, Result, call};
-use crate::state::{CounterId, Counts, Watched};
+use crate::refusal::{Refusal, Result};
+use crate::slots::CounterId;
+use crate::state::{Counts, Watched};
+use crate::wait;
 use crate::watch::Watch;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct Counter {
-    pub(crate) fid: Fid,
-    ops: &'static CounterOps,
-    job: Arc<Job>,
-    id: CounterId,
-    /// Watch by which its program waits.
-    watch: Arc<Watch>,
+object! {
+    /// The object.
+    struct Counter {
+        ops: &'static CounterOps,
+        job: Arc<Job>,
+        id: CounterId,
+        /// Watch by which its program waits.
+        watch: Arc<Watch>,
+    }
 }
 
 /// `struct fi_cntr_attr`, as far as it is read.
@@ -52,11 +54,8 @@ const _: () = assert!(
 static OPS: CounterOps =
     CounterOps { size: size_of::<CounterOps>(), read, readerr, add, set, wait, adderr, seterr };
 
-static FID_OPS: FidOps = ops::<Counter>();
-
 impl Class for Counter {
     const CLASS: usize = class::CNTR;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         self.job.enter().reports.close_counter(self.id)?;
@@ -88,19 +87,19 @@ impl Counter {
 
 /// `fi_cntr_open`.
 pub(crate) fn open(
-    domain: &Domain,
+    job: &Arc<Job>,
     attributes: Option<&CounterAttr>,
     context: Context,
 ) -> Result<Given<Counter>> {
     let watch = match attributes {
         Some(given) if given.events != 0 => return Err(Refusal::UNSUPPORTED),
-        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        Some(given) => wait::wanted(given.wait_obj, &given.wait_set)?,
         None => Watch::new(WAIT_NONE)?,
     };
-    let job = Arc::clone(domain.job());
-    watch.admits(&job)?;
+    watch.admits(job)?;
     let id = job.enter().reports.open_counter(watch.descriptor())?;
-    watch.add(&job, Watched::Counter(id));
+    watch.add(job, Watched::Counter(id));
+    let job = Arc::clone(job);
     Ok(give(Counter { fid: Fid::of::<Counter>(context), ops: &OPS, job, id, watch }))
 }
 

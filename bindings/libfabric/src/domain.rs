@@ -1,88 +1,46 @@
 //! `struct fid_domain`: a part in the job. Opening the first one joins it, which all ranks have to
 //! do.
 
-use crate::abi::{AtomicAttr, Info, MR_BASIC, THREAD_SAFE, class};
-use crate::counter::{Counter, CounterAttr};
-use crate::endpoint::Endpoint;
+use crate::abi::{AtomicAttr, Info, MR_BASIC, RegionAttr, THREAD_SAFE, class};
+use crate::counter::{self, Counter, CounterAttr};
+use crate::endpoint::{self, Endpoint};
+use crate::entry::{Missing, call, table, unsupported};
 use crate::job::Job;
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::memory::{Buffer, Memory, Vector as Pieces};
+use crate::object::{Class, Fid, Given, give, object};
 use crate::pointer::{Context, Out};
-use crate::poll::{PollAttr, PollSet};
-use crate::queue::{Queue, QueueAttr};
-use crate::refusal::{Missing, Refusal, Result, call, unsupported};
-use crate::region::{self, RegionOps};
-use crate::vector::{Vector, VectorAttr};
+use crate::poll::{self, PollAttr, PollSet};
+use crate::queue::{self, Queue, QueueAttr};
+use crate::refusal::{Refusal, Result, no_flags, some};
+use crate::region::{Region, Registration};
+use crate::vector::{self, Vector, VectorAttr};
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct Domain {
-    pub(crate) fid: Fid,
-    ops: &'static DomainOps,
-    regions: &'static RegionOps,
-    job: Arc<Job>,
-    /// True if regions are named by addresses and by keys of the provider's (`FI_MR_BASIC`).
-    has_addresses: bool,
-}
-
-#[repr(C)]
-struct DomainOps {
-    size: usize,
-    av_open: extern "C" fn(&Domain, Option<&VectorAttr>, Out<Given<Vector>>, Context) -> c_int,
-    cq_open: extern "C" fn(&Domain, Option<&QueueAttr>, Out<Given<Queue>>, Context) -> c_int,
-    endpoint: extern "C" fn(&Domain, Option<&Info>, Out<Given<Endpoint>>, Context) -> c_int,
-    scalable_ep: Missing,
-    cntr_open: extern "C" fn(&Domain, Option<&CounterAttr>, Out<Given<Counter>>, Context) -> c_int,
-    poll_open: extern "C" fn(&Domain, Option<&PollAttr>, Out<Given<PollSet>>) -> c_int,
-    stx_ctx: Missing,
-    srx_ctx: Missing,
-    query_atomic: extern "C" fn(&Domain, c_int, c_int, Out<AtomicAttr>, u64) -> c_int,
-    query_collective: Missing,
-    endpoint2: extern "C" fn(&Domain, Option<&Info>, Out<Given<Endpoint>>, u64, Context) -> c_int,
+object! {
+    /// The object.
+    struct Domain {
+        ops: &'static DomainOps,
+        regions: &'static RegionOps,
+        job: Arc<Job>,
+        /// True if regions are named by addresses and by keys of the provider's (`FI_MR_BASIC`).
+        has_addresses: bool,
+    }
 }
 
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () = assert!(
-    std::mem::offset_of!(Domain, regions) == 32 && std::mem::offset_of!(DomainOps, endpoint2) == 88
+    std::mem::offset_of!(Domain, regions) == 32
+        && std::mem::offset_of!(DomainOps, endpoint2) == 88
+        && std::mem::offset_of!(RegionOps, regattr) == 24
 );
-
-static OPS: DomainOps = DomainOps {
-    size: size_of::<DomainOps>(),
-    av_open,
-    cq_open,
-    endpoint,
-    scalable_ep: unsupported,
-    cntr_open,
-    poll_open,
-    stx_ctx: unsupported,
-    srx_ctx: unsupported,
-    query_atomic: crate::endpoint::query_atomic,
-    query_collective: unsupported,
-    endpoint2,
-};
-
-static FID_OPS: FidOps = ops::<Domain>();
 
 impl Class for Domain {
     const CLASS: usize = class::DOMAIN;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         self.job.close();
         Ok(())
-    }
-}
-
-impl Domain {
-    /// The job.
-    pub fn job(&self) -> &Arc<Job> {
-        &self.job
-    }
-
-    /// True if regions are named by addresses.
-    pub fn has_addresses(&self) -> bool {
-        self.has_addresses
     }
 }
 
@@ -96,62 +54,81 @@ pub(crate) fn open(info: Option<&Info>, context: Context) -> Result<Given<Domain
         job.share();
     }
     let fid = Fid::of::<Domain>(context);
-    Ok(give(Domain { fid, ops: &OPS, regions: &region::OPS, job, has_addresses }))
+    Ok(give(Domain { fid, ops: &OPS, regions: &REGIONS, job, has_addresses }))
 }
 
-extern "C" fn av_open(
-    domain: &Domain,
-    attributes: Option<&VectorAttr>,
-    out: Out<Given<Vector>>,
-    context: Context,
-) -> c_int {
-    call(|| crate::vector::open(domain, attributes, context).map(|vector| out.set(vector)))
-}
-
-extern "C" fn cq_open(
-    domain: &Domain,
-    attributes: Option<&QueueAttr>,
-    out: Out<Given<Queue>>,
-    context: Context,
-) -> c_int {
-    call(|| crate::queue::open(domain, attributes, context).map(|queue| out.set(queue)))
-}
-
-extern "C" fn cntr_open(
-    domain: &Domain,
-    attributes: Option<&CounterAttr>,
-    out: Out<Given<Counter>>,
-    context: Context,
-) -> c_int {
-    call(|| crate::counter::open(domain, attributes, context).map(|counter| out.set(counter)))
-}
-
-extern "C" fn poll_open(
-    domain: &Domain,
-    attributes: Option<&PollAttr>,
-    out: Out<Given<PollSet>>,
-) -> c_int {
-    call(|| crate::poll::open(domain, attributes).map(|set| out.set(set)))
-}
-
-extern "C" fn endpoint(
+fn open_endpoint(
     domain: &Domain,
     info: Option<&Info>,
-    out: Out<Given<Endpoint>>,
+    out: &Out<Given<Endpoint>>,
     context: Context,
-) -> c_int {
-    call(|| {
-        let info = info.ok_or(Refusal::INVALID)?;
-        crate::endpoint::open(domain, info, context).map(|endpoint| out.set(endpoint))
-    })
+) -> Result {
+    endpoint::open(&domain.job, some(info)?, context).map(|endpoint| out.set(endpoint))
 }
 
-extern "C" fn endpoint2(
+table! {
+    /// `struct fi_ops_domain`.
+    OPS: DomainOps of Domain {
+        av_open: call |domain, attributes: Option<&VectorAttr>, out: Out<Given<Vector>>,
+            context: Context|
+            vector::open(&domain.job, attributes, context).map(|vector| out.set(vector));
+        cq_open: call |domain, attributes: Option<&QueueAttr>, out: Out<Given<Queue>>,
+            context: Context|
+            queue::open(&domain.job, attributes, context).map(|queue| out.set(queue));
+        endpoint: call |domain, info: Option<&Info>, out: Out<Given<Endpoint>>, context: Context|
+            open_endpoint(domain, info, &out, context);
+        scalable_ep: missing;
+        cntr_open: call |domain, attributes: Option<&CounterAttr>, out: Out<Given<Counter>>,
+            context: Context|
+            counter::open(&domain.job, attributes, context).map(|counter| out.set(counter));
+        poll_open: call |domain, attributes: Option<&PollAttr>, out: Out<Given<PollSet>>|
+            poll::open(&domain.job, attributes).map(|set| out.set(set));
+        stx_ctx: missing;
+        srx_ctx: missing;
+        query_atomic: call |domain, datatype: c_int, op: c_int, attributes: Out<AtomicAttr>,
+            flags: u64|
+            endpoint::query_atomic(&domain.job, (datatype, op), flags)
+                .map(|found| attributes.set(found));
+        query_collective: missing;
+        endpoint2: call |domain, info: Option<&Info>, out: Out<Given<Endpoint>>, flags: u64,
+            context: Context|
+            no_flags(flags).and_then(|()| open_endpoint(domain, info, &out, context));
+    }
+}
+
+/// `FI_HMEM_SYSTEM`: memory of the machine, not of a device.
+const OF_THE_MACHINE: c_int = 0;
+
+fn register(
     domain: &Domain,
-    info: Option<&Info>,
-    out: Out<Given<Endpoint>>,
-    flags: u64,
-    context: Context,
-) -> c_int {
-    if flags != 0 { unsupported() as c_int } else { endpoint(domain, info, out, context) }
+    memory: Memory,
+    registration: Registration,
+    out: &Out<Given<Region>>,
+) -> Result {
+    registration.of(&domain.job, domain.has_addresses, memory).map(|region| out.set(region))
+}
+
+table! {
+    /// `struct fi_ops_mr`.
+    REGIONS: RegionOps of Domain {
+        reg: call |domain, start: Buffer, length: usize, access: u64, offset: u64, key: u64,
+            _: u64, out: Out<Given<Region>>, context: Context| {
+            let registration = Registration { access, offset, key, context };
+            register(domain, start.memory(length)?, registration, &out)
+        };
+        regv: call |domain, pieces: Pieces, count: usize, access: u64, offset: u64, key: u64,
+            _: u64, out: Out<Given<Region>>, context: Context| {
+            let registration = Registration { access, offset, key, context };
+            register(domain, pieces.memory(count)?, registration, &out)
+        };
+        regattr: call |domain, attributes: Option<&RegionAttr>, _: u64, out: Out<Given<Region>>| {
+            let given = some(attributes)?;
+            if given.iface != OF_THE_MACHINE || given.auth_key_size != 0 {
+                return Err(Refusal::UNSUPPORTED);
+            }
+            let RegionAttr { access, offset, requested_key: key, context, .. } = *given;
+            let registration = Registration { access, offset, key, context };
+            register(domain, Pieces::of(given.iov).memory(given.iov_count)?, registration, &out)
+        };
+    }
 }

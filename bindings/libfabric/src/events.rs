@@ -2,21 +2,23 @@
 //! empty: address vectors are ready when their calls return, and endpoints need no connections.
 
 use crate::abi::{WAIT_NONE, class};
-use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
+use crate::entry::{Missing, unsupported};
+use crate::object::{Argument, Class, Fid, Given, give, object};
 use crate::pointer::{Context, List};
-use crate::refusal::{Missing, Result, unsupported};
+use crate::refusal::Result;
 use crate::state::Watched;
+use crate::wait;
 use crate::watch::Watch;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct EventQueue {
-    pub(crate) fid: Fid,
-    ops: &'static EventOps,
-    /// Watch by which its program waits: in vain, if nothing else is in it.
-    watch: Arc<Watch>,
+object! {
+    /// The object.
+    struct EventQueue {
+        ops: &'static EventOps,
+        /// Watch by which its program waits: in vain, if nothing else is in it.
+        watch: Arc<Watch>,
+    }
 }
 
 /// `struct fi_eq_attr`, as far as it is read.
@@ -55,11 +57,8 @@ static OPS: EventOps = EventOps {
     strerror,
 };
 
-static FID_OPS: FidOps = ops::<EventQueue>();
-
 impl Class for EventQueue {
     const CLASS: usize = class::EQ;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         self.watch.remove(Watched::Events);
@@ -81,7 +80,7 @@ impl EventQueue {
 /// `fi_eq_open`.
 pub(crate) fn open(attributes: Option<&EventAttr>, context: Context) -> Result<Given<EventQueue>> {
     let watch = match attributes {
-        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        Some(given) => wait::wanted(given.wait_obj, &given.wait_set)?,
         None => Watch::new(WAIT_NONE)?,
     };
     watch.add_events();

@@ -1,33 +1,26 @@
 //! `struct fid_fabric`: where domains come from. There is one fabric, Weft.
 
 use crate::abi::{Info, class};
-use crate::domain::Domain;
-use crate::events::{EventAttr, EventQueue};
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::counter::Counter;
+use crate::domain::{self, Domain};
+use crate::entry::{Missing, call, table, unsupported};
+use crate::events::{self, EventAttr, EventQueue};
+use crate::object::{Class, Fid, Given, give, object};
 use crate::pointer::{Context, List, Out};
-use crate::refusal::{Missing, Refusal, call, unsupported};
-use crate::wait::{WaitAttr, WaitSet};
+use crate::queue::Queue;
+use crate::refusal::{Refusal, Result, no_flags};
+use crate::wait::{self, WaitAttr, WaitSet};
 use crate::watch::Watch;
 use std::ffi::c_int;
+use std::sync::Arc;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct Fabric {
-    pub(crate) fid: Fid,
-    ops: &'static FabricOps,
-    /// The host writes the version that its client asked for here.
-    api_version: u32,
-}
-
-#[repr(C)]
-struct FabricOps {
-    size: usize,
-    domain: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, Context) -> c_int,
-    passive_ep: Missing,
-    eq_open: extern "C" fn(&Fabric, Option<&EventAttr>, Out<Given<EventQueue>>, Context) -> c_int,
-    wait_open: extern "C" fn(&Fabric, Option<&WaitAttr>, Out<Given<WaitSet>>) -> c_int,
-    trywait: extern "C" fn(&Fabric, List<Option<&Fid>>, c_int) -> c_int,
-    domain2: extern "C" fn(&Fabric, Option<&Info>, Out<Given<Domain>>, u64, Context) -> c_int,
+object! {
+    /// The object.
+    struct Fabric {
+        ops: &'static FabricOps,
+        /// The host writes the version that its client asked for here.
+        api_version: u32,
+    }
 }
 
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
@@ -36,21 +29,8 @@ const _: () = assert!(
         && std::mem::offset_of!(FabricOps, domain2) == 48
 );
 
-static OPS: FabricOps = FabricOps {
-    size: size_of::<FabricOps>(),
-    domain,
-    passive_ep: unsupported,
-    eq_open,
-    wait_open,
-    trywait,
-    domain2,
-};
-
-static FID_OPS: FidOps = ops::<Fabric>();
-
 impl Class for Fabric {
     const CLASS: usize = class::FABRIC;
-    const OPS: &'static FidOps = &FID_OPS;
 }
 
 /// `fi_fabric`.
@@ -58,51 +38,43 @@ pub(crate) fn open(context: Context) -> Given<Fabric> {
     give(Fabric { fid: Fid::of::<Fabric>(context), ops: &OPS, api_version: 0 })
 }
 
-extern "C" fn domain(
-    _fabric: &Fabric,
-    info: Option<&Info>,
-    out: Out<Given<Domain>>,
-    context: Context,
-) -> c_int {
-    call(|| crate::domain::open(info, context).map(|domain| out.set(domain)))
+/// The watch of this object of the program's, if programs wait for such.
+fn watch_of(fid: &Fid) -> Option<&Arc<Watch>> {
+    let queue = || fid.object().map(Queue::watch);
+    let counter = || fid.object().map(Counter::watch);
+    let events = || fid.object().map(EventQueue::watch);
+    let set = || fid.object().map(WaitSet::watch);
+    queue().or_else(counter).or_else(events).or_else(set)
 }
 
-extern "C" fn domain2(
-    fabric: &Fabric,
-    info: Option<&Info>,
-    out: Out<Given<Domain>>,
-    flags: u64,
-    context: Context,
-) -> c_int {
-    if flags != 0 { unsupported() as c_int } else { domain(fabric, info, out, context) }
+/// Before a program waits for descriptors: refused if there is something for it already.
+fn try_wait(fids: &[Option<&Fid>]) -> Result {
+    let mut may_wait = true;
+    for fid in fids {
+        let watch = fid.and_then(watch_of).ok_or(Refusal::INVALID)?;
+        may_wait &= watch.prepare_to_wait()?;
+    }
+    if may_wait { Ok(()) } else { Err(Refusal::AGAIN) }
 }
 
-extern "C" fn eq_open(
-    _fabric: &Fabric,
-    attributes: Option<&EventAttr>,
-    out: Out<Given<EventQueue>>,
-    context: Context,
-) -> c_int {
-    call(|| crate::events::open(attributes, context).map(|queue| out.set(queue)))
-}
-
-extern "C" fn wait_open(
-    _fabric: &Fabric,
-    attributes: Option<&WaitAttr>,
-    out: Out<Given<WaitSet>>,
-) -> c_int {
-    call(|| crate::wait::open(attributes).map(|set| out.set(set)))
-}
-
-/// Before a program waits for descriptors: `-FI_EAGAIN` if there is something for it already.
-extern "C" fn trywait(_fabric: &Fabric, fids: List<Option<&Fid>>, count: c_int) -> c_int {
-    call(|| {
-        let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
-        let mut may_wait = true;
-        for fid in fids.slice(count)? {
-            let watch = fid.and_then(Watch::of).ok_or(Refusal::INVALID)?;
-            may_wait &= watch.prepare_to_wait()?;
-        }
-        if may_wait { Ok(()) } else { Err(Refusal::AGAIN) }
-    })
+table! {
+    /// `struct fi_ops_fabric`.
+    OPS: FabricOps of Fabric {
+        domain: call |_fabric, info: Option<&Info>, out: Out<Given<Domain>>, context: Context|
+            domain::open(info, context).map(|domain| out.set(domain));
+        passive_ep: missing;
+        eq_open: call |_fabric, attributes: Option<&EventAttr>, out: Out<Given<EventQueue>>,
+            context: Context|
+            events::open(attributes, context).map(|queue| out.set(queue));
+        wait_open: call |_fabric, attributes: Option<&WaitAttr>, out: Out<Given<WaitSet>>|
+            wait::open(attributes).map(|set| out.set(set));
+        trywait: call |_fabric, fids: List<'_, Option<&Fid>>, count: c_int| {
+            let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
+            try_wait(fids.slice(count)?)
+        };
+        domain2: call |_fabric, info: Option<&Info>, out: Out<Given<Domain>>, flags: u64,
+            context: Context|
+            no_flags(flags)
+                .and_then(|()| domain::open(info, context).map(|domain| out.set(domain)));
+    }
 }

@@ -9,7 +9,6 @@ use crate::abi::{
     ADDRESS_FORMAT, AV_MAP, AV_TABLE, DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, MR_BASIC,
     ORDER, PROGRESS_MANUAL, RM_ENABLED, RxAttr, THREAD_SAFE, TxAttr, flag,
 };
-use crate::endpoint::{INJECT_BYTES, MESSAGE_BYTES};
 use crate::memory::PIECES_MAX;
 use crate::refusal::{Refusal, Result};
 use std::ffi::{CStr, c_char, c_int};
@@ -36,6 +35,10 @@ const OPERATION_FLAGS: u64 = flag::COMPLETION
     | flag::MATCH_COMPLETE;
 /// Operations that may be under way at once; a hint for clients, no limit.
 const OPERATIONS: usize = 1024;
+/// Bytes that go back to the program when the call returns, if it wants that.
+pub(crate) const INJECT_BYTES: usize = 256;
+/// Bytes of a message at most.
+const MESSAGE_BYTES: usize = isize::MAX as usize;
 /// Zeros behind each piece, for what later versions have appended.
 const BEHIND: usize = 256;
 

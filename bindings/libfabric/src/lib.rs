@@ -12,16 +12,20 @@
 //! | `endpoint` | sends, receives and remote accesses |
 //! | `queue`, `counter`, `events` | completions, their counts, and other events |
 //! | `wait`, `poll` | sets of them, to wait for several at once, or to ask which have something |
-//! | `watch`, `descriptor` | what a program waits for, and what it waits for with `poll` |
 //! | `vector`, `region` | addresses; memory that others may access |
-//! | `job` | this process's place in its job, and the lock around everything |
-//! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
 //! | `collective` | what `libweft-coll` calls (`weft-coll.h`), and the operations behind it |
-//! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
-//! | `abi` | numbers and layouts of libfabric |
-//! | `pointer`, `object` | pointers that C gives, and those that it gets (`unsafe`) |
 //! | `open_mpi` | corrections of Open MPI 4, for ranks that preload the library (`unsafe`) |
-//! | `refusal` | error numbers; no panic leaves the library |
+//! | `watch`, `throttle` | what a program waits for; reads that leave out a poll |
+//! | `entry`, `object` | functions that C calls; objects that it calls them with (`unsafe`) |
+//! | `job` | this process's place in its job, and the lock around everything |
+//! | `backoff`, `published` | a program that polls: its pauses, and what others see it wait for |
+//! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
+//! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
+//! | `slots`, `address`, `descriptor` | numbers of objects, addresses, what to wait for with `poll` |
+//! | `abi`, `pointer`, `refusal` | libfabric's layouts, pointers of C (`unsafe`), error numbers |
+//!
+//! A module names modules below it, and none above: from below, these are plain data, the state of
+//! a job, objects of libfabric, and what makes these.
 //!
 //! May use the facade for Rust, the packet layer, and `systems/tagged`, which matches messages with
 //! receives. `docs/internals/libfabric.md` says what is there and what is not.
@@ -30,30 +34,32 @@
 
 mod abi;
 mod address;
+mod backoff;
 mod collective;
 mod counter;
 mod descriptor;
 mod domain;
 mod endpoint;
+mod entry;
 mod events;
 mod fabric;
 mod info;
 mod job;
-mod looks;
 mod memory;
 mod object;
 mod open_mpi;
 mod pointer;
 mod poll;
 mod provider;
+mod published;
 mod queue;
 mod refusal;
 mod region;
-mod rest;
+mod slots;
 mod spans;
 mod state;
+mod throttle;
 mod transfer;
-mod vain;
 mod vector;
 mod wait;
 mod watch;

@@ -1,8 +1,9 @@
 //! Objects that C holds: they begin with a `struct fid`.
 #![allow(unsafe_code)]
 
+use crate::entry::{Missing, call, unsupported};
 use crate::pointer::{Context, Out};
-use crate::refusal::{Missing, Refusal, call, unsupported};
+use crate::refusal::{Refusal, Result};
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -36,25 +37,23 @@ const _: () =
 // SAFETY: the pointers are to functions, which all threads may call.
 unsafe impl Sync for FidOps {}
 
-/// A type of objects, with its table of functions.
+/// A type of objects, and what its functions do.
 pub(crate) trait Class: Sized + 'static {
     /// `FI_CLASS_…`.
     const CLASS: usize;
-    /// Its table.
-    const OPS: &'static FidOps;
 
     /// `fi_close`: what to do before it is dropped. If this fails, it stays.
-    fn close(&self) -> crate::refusal::Result {
+    fn close(&self) -> Result {
         Ok(())
     }
 
     /// `fi_*_bind`.
-    fn bind(&self, _other: &Fid, _flags: u64) -> crate::refusal::Result {
+    fn bind(&self, _other: &Fid, _flags: u64) -> Result {
         Err(Refusal::UNSUPPORTED)
     }
 
     /// `fi_control`.
-    fn control(&self, _command: c_int, _argument: Argument) -> crate::refusal::Result {
+    fn control(&self, _command: c_int, _argument: Argument) -> Result {
         Err(Refusal::UNSUPPORTED)
     }
 }
@@ -63,29 +62,31 @@ pub(crate) trait Class: Sized + 'static {
 ///
 /// # Safety
 /// It is `repr(C)`, and begins with a [`Fid`].
-pub(crate) unsafe trait Object: Class {}
-
-macro_rules! objects {
-    ($($object:ty)*) => { $(
-        const _: () = assert!(std::mem::offset_of!($object, fid) == 0);
-        // SAFETY: it is `repr(C)`, as functions that C calls with it have to take, and begins with
-        // a `Fid`.
-        unsafe impl Object for $object {}
-    )* };
+pub(crate) unsafe trait Object: Class {
+    /// Its table.
+    const OPS: &'static FidOps = &ops::<Self>();
 }
 
-objects! {
-    crate::fabric::Fabric
-    crate::domain::Domain
-    crate::endpoint::Endpoint
-    crate::queue::Queue
-    crate::counter::Counter
-    crate::events::EventQueue
-    crate::vector::Vector
-    crate::region::Region
-    crate::wait::WaitSet
-    crate::poll::PollSet
+/// A type of objects that C gets, by its fields behind the `struct fid`.
+macro_rules! object {
+    (
+        $(#[$doc:meta])*
+        struct $name:ident { $( $(#[$comment:meta])* $field:ident: $type:ty, )* }
+    ) => {
+        $(#[$doc])*
+        #[repr(C)]
+        pub(crate) struct $name {
+            fid: $crate::object::Fid,
+            $( $(#[$comment])* $field: $type, )*
+        }
+
+        // SAFETY: it is `repr(C)`, as is said above, and begins with a `Fid`.
+        #[allow(unsafe_code)]
+        unsafe impl $crate::object::Object for $name {}
+    };
 }
+
+pub(crate) use object;
 
 /// `void *arg` of `fi_control`.
 #[repr(transparent)]
@@ -100,7 +101,7 @@ impl Argument {
 
 impl Fid {
     /// The beginning of an object of this type.
-    pub fn of<T: Class>(context: Context) -> Self {
+    pub fn of<T: Object>(context: Context) -> Self {
         Fid { class: T::CLASS, context, ops: T::OPS }
     }
 
@@ -144,7 +145,7 @@ fn live() -> MutexGuard<'static, BTreeMap<usize, Live>> {
 }
 
 /// The table of an object.
-pub(crate) const fn ops<T: Object>() -> FidOps {
+const fn ops<T: Object>() -> FidOps {
     FidOps {
         size: size_of::<FidOps>(),
         close: close::<T> as *const c_void,

@@ -3,24 +3,24 @@
 
 use crate::abi::class;
 use crate::counter::Counter;
-use crate::domain::Domain;
+use crate::entry::{call, count, table};
 use crate::job::Job;
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Class, Fid, Given, give, object};
 use crate::pointer::{Context, Room};
 use crate::queue::Queue;
-use crate::refusal::{Refusal, Result, call, sized};
+use crate::refusal::{Refusal, Result};
 use crate::state::{Counts, Watched};
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The object. Whoever holds the lock of the job may take that of the members, and not the other
-/// way round.
-#[repr(C)]
-pub(crate) struct PollSet {
-    pub(crate) fid: Fid,
-    ops: &'static PollOps,
-    job: Arc<Job>,
-    members: Mutex<Vec<Member>>,
+object! {
+    /// The object. Whoever holds the lock of the job may take that of the members, and not the
+    /// other way round.
+    struct PollSet {
+        ops: &'static PollOps,
+        job: Arc<Job>,
+        members: Mutex<Vec<Member>>,
+    }
 }
 
 struct Member {
@@ -37,24 +37,11 @@ pub(crate) struct PollAttr {
     flags: u64,
 }
 
-#[repr(C)]
-struct PollOps {
-    size: usize,
-    poll: extern "C" fn(&PollSet, Room<Context>, c_int) -> c_int,
-    poll_add: extern "C" fn(&PollSet, Option<&Fid>, u64) -> c_int,
-    poll_del: extern "C" fn(&PollSet, Option<&Fid>, u64) -> c_int,
-}
-
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () = assert!(size_of::<PollAttr>() == 8 && std::mem::offset_of!(PollOps, poll_del) == 24);
 
-static OPS: PollOps = PollOps { size: size_of::<PollOps>(), poll, poll_add, poll_del };
-
-static FID_OPS: FidOps = ops::<PollSet>();
-
 impl Class for PollSet {
     const CLASS: usize = class::POLL;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         if self.members().is_empty() { Ok(()) } else { Err(Refusal::BUSY) }
@@ -83,23 +70,22 @@ impl PollSet {
 }
 
 /// `fi_poll_open`.
-pub(crate) fn open(domain: &Domain, attributes: Option<&PollAttr>) -> Result<Given<PollSet>> {
+pub(crate) fn open(job: &Arc<Job>, attributes: Option<&PollAttr>) -> Result<Given<PollSet>> {
     if attributes.is_some_and(|attributes| attributes.flags != 0) {
         return Err(Refusal::INVALID);
     }
-    let (fid, job) = (Fid::of::<PollSet>(Context::NONE), Arc::clone(domain.job()));
+    let (fid, job) = (Fid::of::<PollSet>(Context::NONE), Arc::clone(job));
     Ok(give(PollSet { fid, ops: &OPS, job, members: Mutex::default() }))
 }
 
-/// Makes progress, and gives the contexts of those that have something, as many as there is room
-/// for.
-extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_int {
-    sized(|| {
-        let count = usize::try_from(count).map_err(|_| Refusal::INVALID)?;
-        let mut state = set.job.progress()?;
+impl PollSet {
+    /// Makes progress, and gives the contexts of those that have something, as many as there is
+    /// room for.
+    fn poll(&self, contexts: &Room<Context>, room: usize) -> Result<usize> {
+        let mut state = self.job.progress()?;
         let mut given = 0;
-        for member in set.members().iter_mut() {
-            if given == count {
+        for member in self.members().iter_mut() {
+            if given == room {
                 break;
             }
             if state.reports.tell_poll(member.what, &mut member.last) {
@@ -109,36 +95,40 @@ extern "C" fn poll(set: &PollSet, contexts: Room<Context>, count: c_int) -> c_in
         }
         if given == 0 {
             drop(state);
-            set.job.look_in_vain();
+            self.job.look_in_vain();
         }
         Ok(given)
-    }) as c_int
-}
+    }
 
-/// Adds a member; one that is in the set stays.
-extern "C" fn poll_add(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
-    call(|| {
-        let (what, context) = set.member(fid, flags)?;
-        let mut state = set.job.enter();
-        let mut members = set.members();
+    /// Adds a member; one that is in the set stays.
+    fn add(&self, (what, context): (Watched, Context)) {
+        let mut state = self.job.enter();
+        let mut members = self.members();
         if members.iter().all(|member| member.what != what) {
             members.push(Member { what, context, last: Counts::default() });
             state.reports.hold(what);
         }
-        Ok(())
-    })
-}
+    }
 
-/// Removes a member, if it is one.
-extern "C" fn poll_del(set: &PollSet, fid: Option<&Fid>, flags: u64) -> c_int {
-    call(|| {
-        let (what, _) = set.member(fid, flags)?;
-        let mut state = set.job.enter();
-        let mut members = set.members();
+    /// Removes a member, if it is one.
+    fn remove(&self, what: Watched) {
+        let mut state = self.job.enter();
+        let mut members = self.members();
         if let Some(place) = members.iter().position(|member| member.what == what) {
             members.remove(place);
             state.reports.release(what);
         }
-        Ok(())
-    })
+    }
+}
+
+table! {
+    /// `struct fi_ops_poll`.
+    OPS: PollOps of PollSet {
+        poll: count |set, contexts: Room<Context>, room: c_int|
+            set.poll(&contexts, usize::try_from(room).map_err(|_| Refusal::INVALID)?);
+        poll_add: call |set, fid: Option<&Fid>, flags: u64|
+            set.member(fid, flags).map(|member| set.add(member));
+        poll_del: call |set, fid: Option<&Fid>, flags: u64|
+            set.member(fid, flags).map(|(what, _)| set.remove(what));
+    }
 }

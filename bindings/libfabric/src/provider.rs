@@ -2,11 +2,12 @@
 #![allow(unsafe_code)] // For `no_mangle` only.
 
 use crate::abi::{FI_VERSION, Info, OWN_VERSION};
+use crate::entry::call;
 use crate::fabric::{self, Fabric};
 use crate::info::{NAME, offer};
 use crate::object::Given;
 use crate::pointer::{Context, Out, Text};
-use crate::refusal::{Refusal, call};
+use crate::refusal::Refusal;
 use std::ffi::{c_char, c_int, c_void};
 
 /// The provider. libfabric writes into its context.

@@ -1,30 +1,32 @@
 //! `struct fid_cq`: completion queues. Whoever reads one makes progress.
 
 use crate::abi::{ANYBODY, WAIT_NONE, class, flag};
-use crate::domain::Domain;
+use crate::entry::{returned, sized};
 use crate::job::{Job, Look, limit};
-use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Argument, Class, Fid, Given, give, object};
 use crate::pointer::{Context, List, Out, Room};
-use crate::refusal::{Refusal, Result, returned, sized};
-use crate::rest::Rest;
-use crate::state::{Completion, QueueId, State, Watched};
+use crate::refusal::{Refusal, Result};
+use crate::slots::QueueId;
+use crate::state::{Completion, State, Watched};
+use crate::throttle::PollThrottle;
 use crate::transfer::{Notice, ReceiveOp};
+use crate::wait;
 use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
 use weft_tagged::{Envelope, Receiver};
 
-/// The object.
-#[repr(C)]
-pub(crate) struct Queue {
-    pub(crate) fid: Fid,
-    ops: &'static QueueOps,
-    job: Arc<Job>,
-    id: QueueId,
-    format: Format,
-    /// Watch by which its program waits.
-    watch: Arc<Watch>,
-    rest: Rest,
+object! {
+    /// The object.
+    struct Queue {
+        ops: &'static QueueOps,
+        job: Arc<Job>,
+        id: QueueId,
+        format: Format,
+        /// Watch by which its program waits.
+        watch: Arc<Watch>,
+        throttle: PollThrottle,
+    }
 }
 
 /// `struct fi_cq_attr`, as far as it is read.
@@ -116,14 +118,11 @@ static OPS: QueueOps = QueueOps {
     strerror,
 };
 
-/// Those of a queue whose reads [rest](crate::rest).
-static RESTING: QueueOps = QueueOps { read: read_resting, ..OPS };
-
-static FID_OPS: FidOps = ops::<Queue>();
+/// Those of a queue whose reads [are throttled](crate::throttle).
+static THROTTLED: QueueOps = QueueOps { read: read_throttled, ..OPS };
 
 impl Class for Queue {
     const CLASS: usize = class::CQ;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         self.job.enter().close_queue(self.id)?;
@@ -142,10 +141,9 @@ impl Queue {
         self.id
     }
 
-    /// Number of the queue, if programs that read it are given the longest entries: those may go
-    /// straight to them.
-    pub fn direct(&self) -> Option<QueueId> {
-        (self.format == Format::Tagged).then_some(self.id)
+    /// True if programs that read it are given the longest entries, which may go straight to them.
+    pub fn is_direct(&self) -> bool {
+        self.format == Format::Tagged
     }
 
     /// Job that it belongs to.
@@ -161,7 +159,7 @@ impl Queue {
 
 /// `fi_cq_open`.
 pub(crate) fn open(
-    domain: &Domain,
+    job: &Arc<Job>,
     attributes: Option<&QueueAttr>,
     context: Context,
 ) -> Result<Given<Queue>> {
@@ -174,16 +172,16 @@ pub(crate) fn open(
         _ => return Err(Refusal::INVALID),
     };
     let watch = match attributes {
-        Some(given) => Watch::wanted(given.wait_obj, &given.wait_set)?,
+        Some(given) => wait::wanted(given.wait_obj, &given.wait_set)?,
         None => Watch::new(WAIT_NONE)?,
     };
-    let job = Arc::clone(domain.job());
-    watch.admits(&job)?;
+    watch.admits(job)?;
     let id = job.enter().reports.open_queue(size, watch.descriptor())?;
-    watch.add(&job, Watched::Queue(id));
-    let ops = if job.packets().looks_are_calls() { &RESTING } else { &OPS };
-    let (fid, rest) = (Fid::of::<Queue>(context), Rest::default());
-    Ok(give(Queue { fid, ops, job, id, format, watch, rest }))
+    watch.add(job, Watched::Queue(id));
+    let ops = if job.packets().looks_are_calls() { &THROTTLED } else { &OPS };
+    let (fid, throttle) = (Fid::of::<Queue>(context), PollThrottle::default());
+    let job = Arc::clone(job);
+    Ok(give(Queue { fid, ops, job, id, format, watch, throttle }))
 }
 
 impl Completion {
@@ -342,19 +340,19 @@ extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
 
 /// Does what [`read`] does, where a look may be a system call. It calls that, because what is
 /// compiled for it there is compiled once.
-extern "C" fn read_resting(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
+extern "C" fn read_throttled(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     let now = || queue.job.packets().now();
     let is_pending = queue.job.is_pending();
-    if !is_pending && queue.rest.is_due(now) {
+    if !is_pending && queue.throttle.is_due(now) {
         return Refusal::AGAIN.returned();
     }
-    let leaves_look = is_pending && queue.rest.leaves_look();
+    let leaves_look = is_pending && queue.throttle.leaves_look();
     let at_hand = if leaves_look { at_hand(queue, &room, count) } else { 0 };
     let read = if at_hand != 0 { at_hand } else { read(queue, room, count) };
     if read > 0 {
         queue.job.wait_ends();
     }
-    queue.rest.has_read(read > 0, now);
+    queue.throttle.has_read(read > 0, now);
     read
 }
 

@@ -1,8 +1,6 @@
 //! Error numbers, as C gets them: negative.
 
-use crate::job::Job;
 use std::ffi::c_int;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Reason why a call did not do its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,48 +78,12 @@ impl Refusal {
     }
 }
 
-/// Does the work of an exported function. A panic is a bug, which may have left anything half done;
-/// C is told that the job is broken, by this call and those that follow.
-#[inline(always)]
-pub(crate) fn returned(work: impl FnOnce() -> isize) -> isize {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| panicked())
+/// The argument that C has to give in this call.
+pub(crate) fn some<T>(given: Option<&T>) -> Result<&T> {
+    given.ok_or(Refusal::INVALID)
 }
 
-#[cold]
-#[inline(never)]
-fn panicked() -> isize {
-    if let Some(job) = Job::current() {
-        job.break_off();
-    }
-    Refusal::BROKEN.returned()
+/// Refuses flags where none is known.
+pub(crate) fn no_flags(flags: u64) -> Result {
+    if flags == 0 { Ok(()) } else { Err(Refusal::UNSUPPORTED) }
 }
-
-/// Does what [`returned`] does, for work that may be refused.
-#[inline(always)]
-pub(crate) fn sized(work: impl FnOnce() -> Result<usize>) -> isize {
-    returned(|| match work() {
-        Ok(count) => count as isize,
-        Err(refusal) => refusal.returned(),
-    })
-}
-
-/// Does what [`sized`] does, for functions that return nothing but an error.
-#[inline(always)]
-pub(crate) fn done(work: impl FnOnce() -> Result) -> isize {
-    sized(|| work().map(|()| 0))
-}
-
-/// Does what [`done`] does, for those whose errors are an `int`.
-#[inline]
-pub(crate) fn call(work: impl FnOnce() -> Result) -> c_int {
-    done(work) as c_int
-}
-
-/// Function for empty entries of tables. It takes no arguments, which C, that cleans its own stack,
-/// may pass all the same.
-pub(crate) extern "C" fn unsupported() -> isize {
-    -(libc::ENOSYS as isize)
-}
-
-/// A function that is not there.
-pub(crate) type Missing = extern "C" fn() -> isize;

@@ -2,16 +2,14 @@
 
 mod addresses;
 mod reports;
-mod slots;
 
 use crate::abi::{ANYBODY, flag};
-use crate::collective::team::Buffers;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
-use crate::transfer::{Exposed, ReceiveOp, RemoteCounters, SendOp};
+use crate::slots::{QueueId, Slots, VectorId};
+use crate::transfer::{Buffers, Exposed, ReceiveOp, RemoteCounters, SendOp};
 use addresses::Addresses;
-pub(crate) use reports::{Bound, Completion, CounterId, Counts, QueueId, Reports, Watched};
-use slots::{Id, Slots};
+pub(crate) use reports::{Bound, Completion, Counts, Reports, Watched};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -22,10 +20,6 @@ use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
 use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
-
-/// An address vector of the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct VectorId(Id);
 
 /// Bytes of a packet beyond which it goes as one record over TCP, which is read where it belongs.
 const LONG_PACKET: usize = 16 * 1024;

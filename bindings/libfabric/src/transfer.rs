@@ -4,9 +4,10 @@
 use crate::abi::flag;
 use crate::memory::Memory;
 use crate::pointer::Context;
-use crate::state::{CounterId, QueueId};
+use crate::slots::{CounterId, QueueId, VectorId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use weft_collective::schedule::Area;
 use weft_endpoint::{Posted, PostedHead, Steady};
 use weft_tagged::{Sink, Source};
 
@@ -160,6 +161,30 @@ impl Sink for Exposed {
     }
 }
 
+/// Memory of one operation of a team, which may be the same bytes.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    pub mine: Memory,
+    pub into: Memory,
+}
+
+impl weft_collective::Memory for Buffers {
+    #[inline]
+    fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
+        let memory = if area == Area::Mine { &self.mine } else { &self.into };
+        memory.read(at as u64, length, take);
+    }
+
+    #[inline]
+    fn write(&mut self, at: usize, bytes: &[u8]) {
+        self.into.write(at as u64, bytes);
+    }
+
+    fn copy(&mut self, from: usize, length: usize, at: usize) {
+        self.into.copy(at as u64, &self.mine.cut(from, length));
+    }
+}
+
 /// A receive.
 #[derive(Debug)]
 pub(crate) struct ReceiveOp {
@@ -171,7 +196,7 @@ pub(crate) struct ReceiveOp {
     /// Of a buffer for several messages.
     pub many: Option<Box<Many>>,
     /// The vector that its endpoint has addresses in.
-    pub vector: Option<crate::state::VectorId>,
+    pub vector: Option<VectorId>,
 }
 
 /// A buffer for several messages, or the part of it that one message takes.

@@ -6,24 +6,24 @@
 
 use crate::abi::{ANYBODY, AV_TABLE, class};
 use crate::address::Bytes;
-use crate::domain::Domain;
+use crate::entry::{Missing, call, sized, unsupported};
 use crate::job::Job;
-use crate::object::{Class, Fid, FidOps, Given, give, ops};
+use crate::object::{Class, Fid, Given, give, object};
 use crate::pointer::{Context, List, Out, Room};
-use crate::refusal::{Missing, Refusal, Result, call, sized, unsupported};
-use crate::state::VectorId;
+use crate::refusal::{Refusal, Result};
+use crate::slots::VectorId;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Once};
 use weft_endpoint::Rank;
 use weft_tagged::Address;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct Vector {
-    pub(crate) fid: Fid,
-    ops: &'static VectorOps,
-    job: Arc<Job>,
-    id: VectorId,
+object! {
+    /// The object.
+    struct Vector {
+        ops: &'static VectorOps,
+        job: Arc<Job>,
+        id: VectorId,
+    }
 }
 
 /// `struct fi_av_attr`, as far as it is read.
@@ -66,11 +66,8 @@ static OPS: VectorOps = VectorOps {
     av_set: unsupported,
 };
 
-static FID_OPS: FidOps = ops::<Vector>();
-
 impl Class for Vector {
     const CLASS: usize = class::AV;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         self.job.enter().close_vector(self.id);
@@ -87,7 +84,7 @@ impl Vector {
 
 /// `fi_av_open`.
 pub(crate) fn open(
-    domain: &Domain,
+    job: &Arc<Job>,
     attributes: Option<&VectorAttr>,
     context: Context,
 ) -> Result<Given<Vector>> {
@@ -95,8 +92,8 @@ pub(crate) fn open(
         return Err(Refusal::UNSUPPORTED);
     }
     let table = attributes.is_some_and(|given| given.kind == AV_TABLE);
-    let id = domain.job().enter().open_vector(table)?;
-    let (fid, job) = (Fid::of::<Vector>(context), Arc::clone(domain.job()));
+    let id = job.enter().open_vector(table)?;
+    let (fid, job) = (Fid::of::<Vector>(context), Arc::clone(job));
     Ok(give(Vector { fid, ops: &OPS, job, id }))
 }
 

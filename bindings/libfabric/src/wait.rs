@@ -2,21 +2,22 @@
 //! libfabric deprecates them from version 2 on, and has them still.
 
 use crate::abi::{WAIT_NONE, WAIT_SET, class};
+use crate::entry::{call, table};
 use crate::job::limit;
-use crate::object::{Argument, Class, Fid, FidOps, Given, give, ops};
-use crate::pointer::Context;
-use crate::refusal::{Refusal, Result, call};
+use crate::object::{Argument, Class, Fid, Given, give, object};
+use crate::pointer::{Context, List};
+use crate::refusal::{Refusal, Result};
 use crate::watch::Watch;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// The object.
-#[repr(C)]
-pub(crate) struct WaitSet {
-    pub(crate) fid: Fid,
-    ops: &'static WaitOps,
-    /// Its members have it, too.
-    watch: Arc<Watch>,
+object! {
+    /// The object.
+    struct WaitSet {
+        ops: &'static WaitOps,
+        /// Its members have it, too.
+        watch: Arc<Watch>,
+    }
 }
 
 /// `struct fi_wait_attr`.
@@ -26,23 +27,12 @@ pub(crate) struct WaitAttr {
     flags: u64,
 }
 
-#[repr(C)]
-struct WaitOps {
-    size: usize,
-    wait: extern "C" fn(&WaitSet, c_int) -> c_int,
-}
-
 // The numbers stand in tests/layouts.c too, where they are compared with libfabric's headers.
 const _: () =
     assert!(std::mem::offset_of!(WaitAttr, flags) == 8 && std::mem::offset_of!(WaitOps, wait) == 8);
 
-static OPS: WaitOps = WaitOps { size: size_of::<WaitOps>(), wait };
-
-static FID_OPS: FidOps = ops::<WaitSet>();
-
 impl Class for WaitSet {
     const CLASS: usize = class::WAIT;
-    const OPS: &'static FidOps = &FID_OPS;
 
     fn close(&self) -> Result {
         if self.watch.is_empty() { Ok(()) } else { Err(Refusal::BUSY) }
@@ -60,6 +50,16 @@ impl WaitSet {
     }
 }
 
+/// The watch for a new object: `object` of its attributes, and `set` if that is the value for a
+/// wait set.
+pub(crate) fn wanted(object: c_int, set: &List<'_, Fid>) -> Result<Arc<Watch>> {
+    if object != WAIT_SET {
+        return Watch::new(object);
+    }
+    let set = set.slice(1)?.first().and_then(Fid::object::<WaitSet>);
+    Ok(Arc::clone(&set.ok_or(Refusal::INVALID)?.watch))
+}
+
 /// `fi_wait_open`.
 pub(crate) fn open(attributes: Option<&WaitAttr>) -> Result<Given<WaitSet>> {
     let attributes = attributes.ok_or(Refusal::INVALID)?;
@@ -71,6 +71,9 @@ pub(crate) fn open(attributes: Option<&WaitAttr>) -> Result<Given<WaitSet>> {
     Ok(give(WaitSet { fid: Fid::of::<WaitSet>(Context::NONE), ops: &OPS, watch }))
 }
 
-extern "C" fn wait(set: &WaitSet, timeout_ms: c_int) -> c_int {
-    call(|| set.watch.wait(limit(timeout_ms)))
+table! {
+    /// `struct fi_ops_wait`.
+    OPS: WaitOps of WaitSet {
+        wait: call |set, timeout_ms: c_int| set.watch.wait(limit(timeout_ms));
+    }
 }

@@ -1,17 +1,12 @@
 //! Objects that a program waits for at once: the members of a wait set, or one queue or counter
 //! alone, which is a set of its own.
 
-use crate::abi::{GETWAIT, GETWAITOBJ, WAIT_SET};
-use crate::counter::Counter;
+use crate::abi::{GETWAIT, GETWAITOBJ};
 use crate::descriptor::Descriptor;
-use crate::events::EventQueue;
 use crate::job::Job;
-use crate::object::{Argument, Fid};
-use crate::pointer::List;
-use crate::queue::Queue;
+use crate::object::Argument;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, Watched};
-use crate::wait::WaitSet;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,25 +36,6 @@ impl Watch {
         let descriptor = Descriptor::wanted(object)?;
         let (is_signaled, members) = (AtomicBool::new(false), Mutex::default());
         Ok(Arc::new(Watch { object, descriptor, is_signaled, members }))
-    }
-
-    /// The watch for a new object: `object` of its attributes, and `set` if that is the value for a
-    /// wait set.
-    pub fn wanted(object: c_int, set: &List<'_, Fid>) -> Result<Arc<Self>> {
-        if object != WAIT_SET {
-            return Watch::new(object);
-        }
-        let set = set.slice(1)?.first().and_then(Fid::object::<WaitSet>);
-        Ok(Arc::clone(set.ok_or(Refusal::INVALID)?.watch()))
-    }
-
-    /// The watch of this object of the program's, if programs wait for such.
-    pub fn of(fid: &Fid) -> Option<&Arc<Self>> {
-        let queue = || fid.object().map(Queue::watch);
-        let counter = || fid.object().map(Counter::watch);
-        let events = || fid.object().map(EventQueue::watch);
-        let set = || fid.object().map(WaitSet::watch);
-        queue().or_else(counter).or_else(events).or_else(set)
     }
 
     /// Checks that it may watch objects of this job: all that it watches are of one.

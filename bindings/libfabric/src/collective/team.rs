@@ -5,9 +5,9 @@ use crate::job::Job;
 use crate::memory::Memory;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
+use crate::transfer::Buffers;
 use std::sync::Arc;
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met, SLOT_BYTES};
-use weft_collective::schedule::Area;
 use weft_collective::{
     BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId, awaited,
 };
@@ -17,30 +17,6 @@ use weft_tagged::{Error, Result as TaggedResult};
 
 /// Function that makes one block of two: of the first and the second, in place of the second.
 pub(crate) type Combine<'a> = dyn FnMut(&[u8], &mut [u8]) + 'a;
-
-/// Memory of one operation, which may be the same bytes.
-#[derive(Debug)]
-pub(crate) struct Buffers {
-    mine: Memory,
-    into: Memory,
-}
-
-impl weft_collective::Memory for Buffers {
-    #[inline]
-    fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
-        let memory = if area == Area::Mine { &self.mine } else { &self.into };
-        memory.read(at as u64, length, take);
-    }
-
-    #[inline]
-    fn write(&mut self, at: usize, bytes: &[u8]) {
-        self.into.write(at as u64, bytes);
-    }
-
-    fn copy(&mut self, from: usize, length: usize, at: usize) {
-        self.into.copy(at as u64, &self.mine.cut(from, length));
-    }
-}
 
 /// A team, as one of its members uses it.
 pub(crate) struct Team<'a> {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::refusal::returned;
+use crate::entry::returned;
 use crate::state::Watched;
 
 /// A job of this process alone. There is one at a time.

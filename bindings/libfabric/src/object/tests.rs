@@ -11,16 +11,12 @@ struct Other {
     fid: Fid,
 }
 
-static THINGS: FidOps = ops::<Thing>();
-
 impl Class for Thing {
     const CLASS: usize = 1;
-    const OPS: &'static FidOps = &THINGS;
 }
 
 impl Class for Other {
     const CLASS: usize = 1;
-    const OPS: &'static FidOps = &THINGS;
 }
 
 // SAFETY: they are `repr(C)`, and begin with a `Fid`.

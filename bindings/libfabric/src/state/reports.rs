@@ -1,11 +1,10 @@
 //! Completion queues and counters: where a program reads that its operations have ended.
 
-use super::slots::{Id, Slots};
-use super::{State, VectorId};
 use crate::abi::flag;
 use crate::descriptor::Descriptor;
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result, completion};
+use crate::slots::{CounterId, QueueId, Slots, VectorId};
 use crate::transfer::{Notice, ReceiveOp};
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -20,13 +19,6 @@ pub(crate) struct Reports {
     /// Members of poll sets, and what endpoints and regions are bound to, once for each.
     held: Vec<Watched>,
 }
-
-/// A completion queue of the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct QueueId(Id);
-/// A counter of the job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CounterId(Id);
 
 /// An object that programs wait for and poll.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -301,15 +293,15 @@ impl Completion {
 
 impl Bound {
     /// One more.
-    pub fn add(&self, state: &mut State, what: Watched) {
+    pub fn add(&self, reports: &mut Reports, what: Watched) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what);
-        state.reports.hold(what);
+        reports.hold(what);
     }
 
     /// Nothing any more.
-    pub fn release(&self, state: &mut State) {
+    pub fn release(&self, reports: &mut Reports) {
         for what in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            state.reports.release(what);
+            reports.release(what);
         }
     }
 }

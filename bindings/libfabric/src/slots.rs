@@ -8,13 +8,25 @@ use std::num::NonZero;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Id(NonZero<u32>);
 
+/// A completion queue of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct QueueId(pub Id);
+
+/// A counter of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CounterId(pub Id);
+
+/// An address vector of the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct VectorId(pub Id);
+
 /// Difference between a place's numbers.
 const GENERATION: u32 = 1 << 16;
 /// Number that no object has: those of places begin at generation 1.
 const NOBODY: Id = Id(NonZero::<u32>::MIN);
 
 /// Objects of one type. Where none is there is the type's default.
-pub(super) struct Slots<T> {
+pub(crate) struct Slots<T> {
     slots: Vec<Slot<T>>,
     /// Places that are free.
     free: Vec<u16>,

@@ -1,4 +1,4 @@
-//! Rest of a program that reads a queue, after a look that found something.
+//! Reads of a queue that do not poll, after a poll that found something.
 //!
 //! Programs read a queue until it is empty. So each message is followed by a look in vain, before
 //! the program does anything with what the message brought. On a network such a look is a system
@@ -24,9 +24,9 @@ const ENDED: u8 = 1;
 /// All reads since the end of a wait have brought something.
 const BUSY: u8 = 2;
 
-/// Rests of a queue's reads. Threads that read at once may miss some.
+/// Polls that reads of a queue leave out. Threads that read at once may miss some.
 #[derive(Default)]
-pub(crate) struct Rest {
+pub(crate) struct PollThrottle {
     state: AtomicU8,
     /// Time of the last end of a wait, in nanoseconds.
     ended: AtomicU64,
@@ -34,7 +34,7 @@ pub(crate) struct Rest {
     entries: AtomicU32,
 }
 
-impl Rest {
+impl PollThrottle {
     /// A read has looked, and brought something or nothing.
     #[inline]
     pub fn has_read(&self, any: bool, now: impl FnOnce() -> Duration) {
