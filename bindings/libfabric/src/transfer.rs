@@ -11,28 +11,6 @@ use weft_collective::schedule::Area;
 use weft_endpoint::{Posted, PostedHead, Steady};
 use weft_tagged::{Sink, Source};
 
-impl Source for Memory {
-    fn length(&self) -> u64 {
-        Memory::length(self) as u64
-    }
-
-    #[inline]
-    fn pieces(&self, offset: u64, length: usize, take: &mut dyn FnMut(&[u8])) {
-        self.read(offset, length, take);
-    }
-}
-
-impl Sink for Memory {
-    fn capacity(&self) -> u64 {
-        Memory::length(self) as u64
-    }
-
-    #[inline]
-    fn place(&mut self, offset: u64, bytes: &[u8]) {
-        self.write(offset, bytes);
-    }
-}
-
 /// Destinations of the report that an operation has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {

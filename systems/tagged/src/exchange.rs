@@ -19,63 +19,34 @@
 //!
 //! A rank's messages to itself take the same queues and no packets.
 //!
+//! It is two machines, each with state of its own, of which neither names the other: `sends`, from
+//! calls until the bytes are the program's again, and `arrivals`, from packets to receives, with
+//! the [answers](crate::answers) to them. Receives without messages, and messages without receives,
+//! are in `inbox`; receives whose messages come are in `receives`.
+//!
 //! Who closes an endpoint wants nothing more there: what is stored for it and what comes later is
 //! dropped, and its senders are answered as if it had been received, so that their sends end. Who
 //! leaves the job says so (`left`), because from then on nobody answers for it.
 
-mod arriving;
+mod arrivals;
 mod awaited;
-mod ending;
-mod fetching;
+mod inbox;
 mod leaving;
+mod outgoing;
 mod posted;
-mod ways;
+mod receives;
+mod sends;
 
-use crate::format::{Head, Packet};
-use crate::matching::{Envelope, Matcher, Pattern, Position};
-use crate::network::{Sink, Source};
-use crate::peer::{Flow, window_of};
-use crate::{Address, Kind};
-use posted::{Begins, Posted, Posting};
-use slotmap::{KeyData, SlotMap, new_key_type};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::num::NonZero;
-use weft_endpoint::Rank;
+use crate::format::{Packet, is_one_of_several, parse, parse_whole};
+use crate::matching::{Envelope, Pattern, Position};
+use crate::network::{Network, Receiver, Sink, Source};
+use crate::{Error, Kind, Result, Taken};
+use arrivals::{Arrivals, Gives};
+use inbox::{Asked, Stored, StoredKey};
+use sends::Sends;
+use weft_endpoint::{Awaited, Rank};
 
-new_key_type! {
-    struct SendKey;
-    struct ReceiveKey;
-    struct StoredKey;
-}
-
-/// Parameters of a send, besides its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outgoing {
-    /// To whom.
-    pub to: Address,
-    /// From which endpoint of this rank.
-    pub from: u8,
-    /// Tagged or not.
-    pub kind: Kind,
-    /// Its tag; 0 if it has none.
-    pub tag: u64,
-    /// Data for the receiver, beside the bytes.
-    pub data: Option<u64>,
-    /// True if it ends only when all of it is where its receive wants it.
-    pub wants_done: bool,
-}
-
-/// Result of beginning a send.
-#[derive(Debug)]
-#[must_use = "a send may have to be tried again"]
-pub enum Sending<S> {
-    /// Its bytes are on their way and may change.
-    Sent(S),
-    /// It goes on, and ends by an [`Event`].
-    Kept,
-    /// Nothing happened: there is no room now.
-    Again(S),
-}
+pub use outgoing::{Outgoing, Sending};
 
 /// Something ended.
 #[derive(Debug)]
@@ -91,236 +62,54 @@ pub enum Event<S, D> {
     },
 }
 
-/// The matchers of all endpoints that there may be, two of each. All are there from the start, so
-/// that any number that a peer names has its own.
-type Matchers<D> = Box<[[Matcher<D, StoredKey>; 2]; 1 << u8::BITS]>;
-
 /// The messages of one rank, of all of its endpoints.
 #[derive(Debug)]
 pub struct Exchange<S, D> {
     rank: Rank,
-    peers: Vec<Peer<S>>,
-    /// By endpoint; of each for tagged messages, then for untagged ones.
-    matchers: Matchers<D>,
-    stored: SlotMap<StoredKey, Stored>,
-    receives: SlotMap<ReceiveKey, Receive<D>>,
-    sends: SlotMap<SendKey, Send<S>>,
-    /// Messages that were claimed, by what their claimers call them.
-    claimed: BTreeMap<(u8, u64), (Envelope, StoredKey)>,
-    /// Receives that are to be posted, before anything leaves.
-    posting: Vec<Posting>,
-    /// Receives of messages that come without a copy.
-    zero_copy: VecDeque<ReceiveKey>,
-    /// Packets without bytes that wait for room.
-    answers: VecDeque<Answer>,
-    /// Peers with a message that left in part.
-    leaving: VecDeque<Rank>,
-    /// Sends whose receivers want them.
-    granted: VecDeque<SendKey>,
-    /// Sends that are over, but for packets that have bytes of theirs where they lie.
-    lent: VecDeque<SendKey>,
-    /// Receives whose bytes are fetched.
-    fetching: VecDeque<ReceiveKey>,
-    /// Sends and receives of each endpoint that have begun and not ended.
-    unended: Box<[u32; 1 << u8::BITS]>,
-    /// Endpoints that are closed: what comes for them nobody receives.
-    closed: BTreeSet<u8>,
-    events: VecDeque<Event<S, D>>,
-}
-
-/// A packet without bytes that waits for room.
-#[derive(Debug)]
-struct Answer {
-    to: Rank,
-    head: Head,
-    gives: Gives,
-}
-
-/// The right to send more that an answer gives to its receiver: it has that once the answer has
-/// left. Who returns no credits is answered nothing, and so gets to nothing more (I9).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Gives {
-    Nothing,
-    /// Another request.
-    Request,
-    /// So much of the window.
-    Window(u64),
-}
-
-/// State about one rank, itself included.
-#[derive(Debug)]
-struct Peer<S> {
-    flow: Flow,
-    /// The message that it sends in several packets.
-    arriving: Option<Arriving>,
-    /// The message that goes to it in several packets.
-    leaving: Option<Leaving<S>>,
-    /// True if a fetch from it has failed.
-    is_unfetchable: bool,
-    /// True if long messages to it carry the address of their bytes.
-    single_copy: bool,
-    /// True if the network to it reads bytes where they belong.
-    in_place: bool,
-    /// Number of the next message to it that leaves in several packets.
-    next: u64,
-    /// Sends to it that have not ended, and receives from it whose messages come.
-    sending: u32,
-    coming: u32,
-    /// True if it has left the job: it receives nothing any more.
-    has_left: bool,
-}
-
-#[derive(Debug)]
-struct Arriving {
-    to: Target,
-    number: u64,
-    length: u64,
-    received: u64,
-}
-
-/// Destination of the rest of a message.
-#[derive(Clone, Copy, Debug)]
-enum Target {
-    Stored(StoredKey),
-    Receive(ReceiveKey),
-    Nowhere,
-}
-
-#[derive(Debug)]
-struct Leaving<S> {
-    /// The endpoint.
-    from: u8,
-    number: u64,
-    source: S,
-    sent: u64,
-    /// Its packets leave from where its bytes lie, as far as the network does that.
-    in_place: bool,
-    /// Some did.
-    is_lent: bool,
-}
-
-/// An unexpected message.
-#[derive(Debug)]
-enum Stored {
-    /// These bytes have come, all of them or some; what the sender wants to hear when they are
-    /// placed.
-    Bytes { bytes: Vec<u8>, registered: Option<NonZero<u64>> },
-    /// Its sender asked.
-    Asking(Asked),
-    /// It is this rank's own.
-    Own(SendKey),
-}
-
-/// A receive whose message is not all here.
-#[derive(Debug)]
-struct Receive<D> {
-    /// The endpoint.
-    to: u8,
-    into: D,
-    envelope: Envelope,
-    /// Bytes that come.
-    expected: u64,
-    received: u64,
-    /// The network's share in placing its bytes.
-    posted: Posted,
-    /// The sender's request, if there was one: it is answered at the end.
-    asked: Option<Asked>,
-    /// Address of its bytes in the sender's process, if they are fetched.
-    fetched_from: Option<NonZero<u64>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Asked {
-    number: u64,
-    /// Address of its bytes in its process, if they can be fetched.
-    lies_at: Option<NonZero<u64>>,
-    wants_done: bool,
-}
-
-/// A send that asked.
-#[derive(Debug)]
-struct Send<S> {
-    source: S,
-    /// The endpoint.
-    from: u8,
-    to: Rank,
-    /// True if its receiver was given the address of its bytes.
-    was_offered: bool,
-    wants_done: bool,
-    /// True if packets leave from where its bytes lie.
-    is_lent: bool,
-    waits: Until,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Until {
-    Granted,
-    AllLeft {
-        own: u64,
-        length: u64,
-        sent: u64,
-        /// The receiver has memory for all of them at once.
-        zero_copy: bool,
-    },
-    Done,
-    /// The network has its bytes back.
-    Back,
+    sends: Sends<S>,
+    arrivals: Arrivals<D>,
 }
 
 impl<S: Source, D: Sink> Exchange<S, D> {
     /// The messages of `rank` in a job of `ranks`.
     pub fn new(rank: Rank, ranks: usize) -> Self {
-        let window = window_of(ranks);
-        let peer = || Peer {
-            flow: Flow::new(window),
-            arriving: None,
-            leaving: None,
-            is_unfetchable: false,
-            single_copy: false,
-            in_place: false,
-            next: 0,
-            sending: 0,
-            coming: 0,
-            has_left: false,
-        };
-        Exchange {
-            rank,
-            peers: std::iter::repeat_with(peer).take(ranks).collect(),
-            matchers: Box::new(std::array::from_fn(|_| Default::default())),
-            stored: SlotMap::with_key(),
-            receives: SlotMap::with_key(),
-            sends: SlotMap::with_key(),
-            claimed: BTreeMap::new(),
-            posting: Vec::new(),
-            zero_copy: VecDeque::new(),
-            answers: VecDeque::new(),
-            leaving: VecDeque::new(),
-            granted: VecDeque::new(),
-            lent: VecDeque::new(),
-            fetching: VecDeque::new(),
-            unended: Box::new([0; 1 << u8::BITS]),
-            closed: BTreeSet::new(),
-            events: VecDeque::new(),
-        }
+        Exchange { rank, sends: Sends::new(rank, ranks), arrivals: Arrivals::new(rank, ranks) }
+    }
+
+    /// Chooses single copies: this rank's long messages to those for which `single_copy` is true
+    /// carry the address of their bytes, and their receivers fetch them if they can. It is off at
+    /// first. It is one copy in place of two, but by one core, where otherwise two share the work.
+    pub fn set_single_copy(&mut self, single_copy: impl Fn(Rank) -> bool) {
+        self.sends.set_single_copy(single_copy);
+    }
+
+    /// Chooses who is sent messages in a way that suits a network that [reads them where they
+    /// belong](crate::Network::post): those for which `in_place` is true. Nobody is at first.
+    pub fn set_in_place(&mut self, in_place: impl Fn(Rank) -> bool) {
+        self.sends.set_in_place(in_place);
     }
 
     /// True if something ended.
     #[inline]
     pub fn has_event(&self) -> bool {
-        !self.events.is_empty()
+        !self.sends.sent.is_empty() | !self.arrivals.received.is_empty()
     }
 
-    /// The next thing that ended.
+    /// The next thing that ended: sends first.
     #[inline]
     pub fn event(&mut self) -> Option<Event<S, D>> {
-        self.events.pop_front()
+        if let Some(source) = self.sends.sent.pop_front() {
+            return Some(Event::Sent(source));
+        }
+        let (into, envelope) = self.arrivals.received.pop_front()?;
+        Some(Event::Received { into, envelope })
     }
 
     /// Receives a message into `into`: one that comes, or one that is here. True if there was none,
     /// so that nothing else has happened.
     #[inline(always)]
     pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
-        let matcher = self.matcher(endpoint, kind);
+        let matcher = self.arrivals.inbox.matcher(endpoint, kind);
         // It is posted where it is made: what may be needed elsewhere too is made in between.
         let position = matcher.post(pattern, into);
         let is_posted = !matcher.has_unexpected();
@@ -333,32 +122,40 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// A receive was posted that may want messages that are here.
     #[inline(never)]
     fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, position: Position) {
-        let Some((pattern, mut into)) = self.matcher(endpoint, kind).take_back(position) else {
+        let Some((pattern, mut into)) =
+            self.arrivals.inbox.matcher(endpoint, kind).take_back(position)
+        else {
             return;
         };
-        while let Some(position) = self.matcher(endpoint, kind).find_unexpected(&pattern) {
-            let length =
-                self.matcher(endpoint, kind).unexpected(position).map(|found| found.length);
+        while let Some(position) =
+            self.arrivals.inbox.matcher(endpoint, kind).find_unexpected(&pattern)
+        {
+            let length = self
+                .arrivals
+                .inbox
+                .matcher(endpoint, kind)
+                .unexpected(position)
+                .map(|found| found.length);
             let (part, more) = match into.split(length.unwrap_or(0)) {
                 None => (into, None),
                 Some((part, last)) => (part, (!last).then_some(into)),
             };
-            if let Some((envelope, key)) = self.matcher(endpoint, kind).take_unexpected(position) {
-                self.take_stored(endpoint, envelope, key, part);
+            if let Some((envelope, key)) =
+                self.arrivals.inbox.matcher(endpoint, kind).take_unexpected(position)
+            {
+                self.take_stored(endpoint, (envelope, key), part);
             }
             match more {
                 None => return,
                 Some(rest) => into = rest,
             }
         }
-        self.matcher(endpoint, kind).post(pattern, into);
+        self.arrivals.inbox.matcher(endpoint, kind).post(pattern, into);
     }
 
     /// The first unexpected message that such a receive would get; it stays where it is.
     pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
-        let matcher = self.matcher(endpoint, kind);
-        let position = matcher.find_unexpected(pattern)?;
-        matcher.unexpected(position).copied()
+        self.arrivals.inbox.peek(endpoint, kind, pattern)
     }
 
     /// Does what [`Self::peek`] does, and puts the message by: only [`Self::receive_claimed`] and
@@ -371,16 +168,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         pattern: &Pattern,
         number: u64,
     ) -> Option<Envelope> {
-        let matcher = self.matcher(endpoint, kind);
-        let position = matcher.find_unexpected(pattern)?;
-        let (envelope, key) = matcher.take_unexpected(position)?;
-        self.claimed.insert((endpoint, number), (envelope, key));
-        Some(envelope)
+        let message = self.arrivals.inbox.take_first(endpoint, kind, pattern)?;
+        self.arrivals.inbox.claim(endpoint, number, message);
+        Some(message.0)
     }
 
     /// True if this endpoint has claimed a message by this number.
     pub fn has_claimed(&self, endpoint: u8, number: u64) -> bool {
-        self.claimed.contains_key(&(endpoint, number))
+        self.arrivals.inbox.has_claimed(endpoint, number)
     }
 
     /// Receives the message that was claimed. Gives `into` back if none was.
@@ -393,10 +188,10 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         number: u64,
         into: D,
     ) -> std::result::Result<(), D> {
-        match self.claimed.remove(&(endpoint, number)) {
+        match self.arrivals.inbox.take_claimed(endpoint, number) {
             None => Err(into),
-            Some((envelope, key)) => {
-                self.take_stored(endpoint, envelope, key, into);
+            Some(message) => {
+                self.take_stored(endpoint, message, into);
                 Ok(())
             }
         }
@@ -404,145 +199,280 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Drops the message that was claimed. Returns its envelope.
     pub fn discard_claimed(&mut self, endpoint: u8, number: u64) -> Option<Envelope> {
-        let (envelope, key) = self.claimed.remove(&(endpoint, number))?;
-        self.discard_stored(&envelope, key);
-        Some(envelope)
+        let message = self.arrivals.inbox.take_claimed(endpoint, number)?;
+        self.discard_stored(message);
+        Some(message.0)
     }
 
     /// Drops the first unexpected message that such a receive would get. Returns its
     /// envelope.
     pub fn discard(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
-        let matcher = self.matcher(endpoint, kind);
-        let position = matcher.find_unexpected(pattern)?;
-        let (envelope, key) = matcher.take_unexpected(position)?;
-        self.discard_stored(&envelope, key);
-        Some(envelope)
+        let message = self.arrivals.inbox.take_first(endpoint, kind, pattern)?;
+        self.discard_stored(message);
+        Some(message.0)
     }
 
     /// Takes back the first posted receive of which `is_it` says so. One that has a message already
     /// goes on.
     pub fn cancel(&mut self, endpoint: u8, is_it: impl Fn(&D) -> bool) -> Option<D> {
-        self.matchers[usize::from(endpoint)].iter_mut().find_map(|matcher| matcher.cancel(&is_it))
+        self.arrivals.inbox.cancel(endpoint, is_it)
     }
 
     /// True if as many messages wait at `to` for their receives as may: none is sent there until
     /// one of them is received.
     pub fn is_full(&self, to: Rank) -> bool {
-        !self.peers[to.index()].flow.may_ask()
+        !self.sends.requests(to).has_room()
     }
 
     /// Messages that are here and that no receive has asked for.
     #[inline(always)]
     pub fn unexpected_count(&self) -> usize {
-        self.stored.len()
+        self.arrivals.inbox.count()
     }
 
     /// Bytes of unexpected messages that are stored here, for those who watch the bound.
     pub fn unexpected_bytes(&self) -> usize {
-        let bytes = |stored: &Stored| match stored {
-            Stored::Bytes { bytes, .. } => bytes.len(),
-            _ => 0,
-        };
-        self.stored.values().map(bytes).sum()
-    }
-
-    #[inline]
-    fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
-        &mut self.matchers[usize::from(endpoint)][kind_index(kind)]
+        self.arrivals.inbox.bytes()
     }
 
     /// A receive gets an unexpected message.
-    fn take_stored(&mut self, to: u8, envelope: Envelope, key: StoredKey, mut into: D) {
-        let source = envelope.source.rank;
-        match self.stored.remove(key) {
-            Some(Stored::Bytes { bytes, registered }) => {
-                into.place(0, &bytes);
-                if bytes.len() as u64 == envelope.length {
-                    self.consumed(source, envelope.length);
-                    self.placed(source, registered);
-                    self.events.push_back(Event::Received { into, envelope });
-                    return;
-                }
-                let (expected, received) = (envelope.length, bytes.len() as u64);
-                let (asked, fetched_from) = (None, None);
-                let posted = Posted::NEVER;
-                let receive =
-                    Receive { to, into, envelope, expected, received, posted, asked, fetched_from };
-                let key = self.insert_receive(receive);
-                if let Some(arriving) = &mut self.peers[source.index()].arriving {
-                    arriving.to = Target::Receive(key);
-                    self.posting.push(Posting { key, begins: Begins::Unasked(arriving.number) });
-                }
+    fn take_stored(&mut self, to: u8, message: (Envelope, StoredKey), into: D) {
+        if let Some((own, mut into)) = self.arrivals.take_stored(to, message, into) {
+            self.sends.end_own(own, |source| copy(source, &mut into));
+            self.arrivals.received.push_back((into, message.0));
+        }
+    }
+
+    fn discard_stored(&mut self, message: (Envelope, StoredKey)) {
+        if let Some(own) = self.arrivals.discard_stored(message) {
+            self.sends.end_own(own, |_| ());
+        }
+    }
+
+    /// Sends a message. Never blocks. `to` is a rank of the job.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub fn send<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        source: S,
+    ) -> Result<Sending<S>> {
+        match message.to.rank == self.rank {
+            true => Ok(self.send_here(message, source)),
+            false => self.sends.send(network, message, source),
+        }
+    }
+
+    /// Sends a message of a few bytes of which nobody wants to hear more, to another rank, if that
+    /// may be done at once. False if not: nothing has happened then, and [`Self::send`] may do it.
+    #[inline(always)]
+    pub fn send_short<N: Network>(
+        &mut self,
+        network: &mut N,
+        message: &Outgoing,
+        bytes: &[u8],
+    ) -> bool {
+        self.sends.send_short(network, message, bytes)
+    }
+
+    /// A message of this rank to itself.
+    fn send_here(&mut self, message: &Outgoing, source: S) -> Sending<S> {
+        let (to, length) = (message.to.endpoint, source.length());
+        let envelope = self.sends.envelope(message, length);
+        let Arrivals { inbox, received, .. } = &mut self.arrivals;
+        if let Some(mut into) = inbox.wanted(to, &envelope) {
+            copy(&source, &mut into);
+            received.push_back((into, envelope));
+            return Sending::Sent(source);
+        }
+        if inbox.is_closed(to) {
+            return Sending::Sent(source);
+        }
+        if self.arrivals.keeps_own(length) {
+            let mut bytes = Vec::with_capacity(length as usize);
+            source.pieces(0, length as usize, &mut |piece| bytes.extend_from_slice(piece));
+            self.arrivals.inbox.store(to, envelope, Stored::Bytes { bytes, registered: None });
+            return Sending::Sent(source);
+        }
+        match self.sends.keep_own(message.from, source) {
+            Err(source) => Sending::Again(source),
+            Ok(key) => {
+                self.arrivals.inbox.store(to, envelope, Stored::Own(key));
+                Sending::Kept
             }
-            Some(Stored::Asking(asked)) => self.grant(to, envelope, asked, into),
-            Some(Stored::Own(send)) => {
-                if let Some(send) = self.remove_send(send) {
-                    copy(&send.source, &mut into);
-                    self.peers[source.index()].flow.was_answered();
-                    self.events.push_back(Event::Sent(send.source));
-                }
-                self.events.push_back(Event::Received { into, envelope });
+        }
+    }
+
+    /// Takes one packet of `from`. Of what ended [`Self::event`] tells. Where the network has read
+    /// bytes where they belong, the packet need not have them.
+    ///
+    /// # Errors
+    /// [`Error::Violation`] if no peer sends that; nothing has changed then.
+    pub fn arrive<N: Network>(&mut self, network: &mut N, from: Rank, packet: &[u8]) -> Result<()> {
+        let arrivals = &mut self.arrivals;
+        let outcome = match parse(from, packet) {
+            Some(Packet::First { to, envelope, number, bytes }) => {
+                arrivals.handle_first(network, to, envelope, number, bytes)
             }
-            None => {}
-        }
-    }
-
-    fn discard_stored(&mut self, envelope: &Envelope, key: StoredKey) {
-        let source = envelope.source.rank;
-        match self.stored.remove(key) {
-            Some(Stored::Bytes { bytes, registered }) if bytes.len() as u64 == envelope.length => {
-                self.consumed(source, envelope.length);
-                self.placed(source, registered);
+            Some(Packet::More { number, offset, bytes }) => {
+                arrivals.handle_more(network, from, (number, offset), bytes)
             }
-            Some(Stored::Bytes { .. }) => self.redirect(source, Target::Nowhere),
-            Some(Stored::Asking(asked)) => self.refuse(source, asked),
-            Some(Stored::Own(send)) => {
-                if let Some(send) = self.remove_send(send) {
-                    self.peers[source.index()].flow.was_answered();
-                    self.events.push_back(Event::Sent(send.source));
-                }
+            Some(Packet::Part { own, offset, bytes }) => {
+                arrivals.handle_part(network, from, (own, offset), bytes)
             }
-            None => {}
-        }
+            _ => return self.arrive_inside(from, packet).map(drop),
+        };
+        outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// The rest of what arrives from `source` goes elsewhere.
-    fn redirect(&mut self, source: Rank, to: Target) {
-        if let Some(arriving) = &mut self.peers[source.index()].arriving {
-            arriving.to = to;
+    /// Does what [`Self::arrive`] does, for who holds the network's lock. False if that takes the
+    /// network, as the bytes of long messages do: nothing has happened then.
+    ///
+    /// # Errors
+    /// Those of [`Self::arrive`].
+    pub fn arrive_inside(&mut self, from: Rank, packet: &[u8]) -> Result<bool> {
+        if is_one_of_several(packet) && parse(from, packet).is_some() {
+            return Ok(false);
         }
+        let outcome = match parse_whole(from, packet) {
+            Some(whole) => self.arrivals.handle_whole(whole),
+            None => self.handle_other(from, packet),
+        };
+        outcome.map(|()| true).map_err(|what| Error::Violation { from, what })
     }
 
-    /// Counts a message as consumed that was received eagerly.
-    #[inline]
-    fn consumed(&mut self, source: Rank, length: u64) {
-        let flow = &mut self.peers[source.index()].flow;
-        if source == self.rank {
-            let known = flow.reported(crate::peer::cost(length));
-            debug_assert!(known, "what this rank has sent itself was taken from its window");
-        } else if let Some(amount) = flow.consumed(length) {
-            self.answer(source, Packet::Consumed { amount }, Gives::Window(amount));
-        }
+    /// Takes one packet of `from` if it goes the way of most: a message that the first posted
+    /// receive wants, and `receiver` too, which gets both. Of that no [event](Self::event) tells.
+    /// False if it goes the way of [others](Self::arrive): nothing has happened then.
+    #[inline(always)]
+    pub fn arrive_expected(
+        &mut self,
+        from: Rank,
+        packet: &[u8],
+        receiver: &mut impl Receiver<D>,
+    ) -> bool {
+        self.arrivals.take_expected(from, packet, receiver)
     }
 
-    /// A message is where it belongs, or nobody wants it: tells its sender, if that wants to know.
-    #[inline]
-    fn placed(&mut self, source: Rank, registered: Option<NonZero<u64>>) {
-        if let Some(number) = registered {
-            self.answer(source, Packet::Done { number: number.get() }, Gives::Nothing);
-        }
-    }
-
+    /// Takes a packet that is no whole message.
     #[inline(never)]
-    fn answer(&mut self, to: Rank, packet: Packet<'_>, gives: Gives) {
-        self.answers.push_back(Answer { to, head: packet.head(), gives });
+    fn handle_other(&mut self, from: Rank, packet: &[u8]) -> Taken {
+        match parse(from, packet) {
+            Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
+                let asked = Asked { number, lies_at, wants_done };
+                self.arrivals.handle_request(to, envelope, asked)
+            }
+            Some(Packet::Grant { number, own, length, zero_copy }) => {
+                self.sends.handle_grant(from, number, own, (length, zero_copy))
+            }
+            Some(Packet::Done { number }) => self.sends.handle_done(from, number),
+            Some(Packet::Consumed { amount }) => self.sends.handle_consumed(from, amount),
+            Some(Packet::Left) => {
+                self.give_up(from);
+                Ok(())
+            }
+            _ => Err("a packet that is none"),
+        }
     }
-}
 
-/// The index of a kind of messages.
-#[inline(always)]
-fn kind_index(kind: Kind) -> usize {
-    usize::from(kind == Kind::Untagged)
+    /// True if packets without bytes wait for room.
+    #[inline(always)]
+    pub fn has_answers(&self) -> bool {
+        !self.arrivals.answers.is_empty()
+    }
+
+    /// True if something waits for room.
+    #[inline]
+    pub fn has_to_transmit(&self) -> bool {
+        let Arrivals { answers, receives, .. } = &self.arrivals;
+        // Six loads, and one branch: this is asked at each look.
+        (answers.len() | receives.waiting() | self.sends.waiting()) > 0
+    }
+
+    /// Sends what waits for room, as far as there is some, and fetches some of what there is to
+    /// fetch. True if there was any of that.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+        let any = self.arrivals.transmit(network)?;
+        // Messages leave when all answers have.
+        Ok(any | (!self.has_answers() && self.sends.transmit(network)?))
+    }
+
+    /// True if messages are to come without a copy: of those no packet tells.
+    #[inline]
+    pub fn awaits_zero_copy(&self) -> bool {
+        self.arrivals.receives.awaits_zero_copy()
+    }
+
+    /// True if messages are to come without a copy, or may have left so and not be gone.
+    pub fn may_carry(&self) -> bool {
+        self.awaits_zero_copy() || self.sends.has_lent()
+    }
+
+    /// Has the network write into no receive any more: nothing is taken from it from here on.
+    pub fn call_off<N: Network>(&mut self, network: &mut N) {
+        self.arrivals.receives.call_off(network);
+    }
+
+    /// Object of the wait of a program that does nothing else; `None` if nothing is under way. Any
+    /// of that may be what it wants.
+    pub fn awaited(&self) -> Option<Awaited> {
+        awaited::of(&self.sends, &self.arrivals)
+    }
+
+    /// Nothing is received at an endpoint any more: takes back its posted receives, and drops the
+    /// messages for it that are here and those that come, until it is [opened](Self::open). Their
+    /// senders are answered as if they had been received. What has begun goes on.
+    pub fn close(&mut self, endpoint: u8) -> Vec<D> {
+        let (posted, messages) = self.arrivals.inbox.close(endpoint);
+        messages.into_iter().for_each(|message| self.discard_stored(message));
+        posted
+    }
+
+    /// Has what comes for an endpoint from now on wait there for its receive, as at all those that
+    /// were never closed.
+    pub fn open(&mut self, endpoint: u8) {
+        self.arrivals.inbox.open(endpoint);
+    }
+
+    /// True if sends and receives of an endpoint go on that have begun: they use the program's
+    /// memory.
+    pub fn is_busy(&self, endpoint: u8) -> bool {
+        self.sends.is_busy(endpoint) || self.arrivals.receives.is_busy(endpoint)
+    }
+
+    /// True if everything that was begun here has been sent: sends that wait for their receivers
+    /// have not.
+    pub fn is_idle(&self) -> bool {
+        !self.has_answers() && self.arrivals.receives.waiting() == 0 && self.sends.is_idle()
+    }
+
+    /// This rank leaves the job: says so to `others`, but for those that have left before. To be
+    /// called when everything that was begun has ended.
+    pub fn leave(&mut self, others: impl IntoIterator<Item = Rank>) {
+        for other in others {
+            if other != self.rank && !self.has_left(other) {
+                self.arrivals.answers.push(other, Packet::Left.head(), Gives::Nothing);
+            }
+        }
+    }
+
+    /// True if it is known of a rank that it has left the job.
+    pub fn has_left(&self, rank: Rank) -> bool {
+        self.sends.has_left(rank)
+    }
+
+    /// Ends all sends to a rank that has left the job, because nobody receives them, and drops what
+    /// it was to hear.
+    pub fn give_up(&mut self, on: Rank) {
+        if self.sends.give_up(on) {
+            self.arrivals.answers.forget(on);
+        }
+    }
 }
 
 /// Copies a message of this rank to itself.
@@ -553,14 +483,6 @@ fn copy<S: Source, D: Sink>(source: &S, into: &mut D) {
         into.place(at, bytes);
         at += bytes.len() as u64;
     });
-}
-
-fn send_key(number: u64) -> SendKey {
-    KeyData::from_ffi(number).into()
-}
-
-fn receive_key(number: u64) -> ReceiveKey {
-    KeyData::from_ffi(number).into()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! | [`matching`] | posted receives and unexpected messages of one endpoint |
 //! | [`exchange`] | one rank's messages: calls and packets in, packets and events out |
 //! | [`peer`] | what one rank may send to another unasked |
+//! | [`answers`] | requests to a peer, which are bounded, and the answers owed to it |
 //! | [`format`](mod@format) | packets as bytes |
 //! | [`network`] | what carries them: the packet layer, or a vector in tests |
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answers;
 pub mod collectives;
 pub mod exchange;
 pub mod format;
@@ -76,6 +78,9 @@ pub enum Error {
         what: &'static str,
     },
 }
+
+/// Result of taking a packet: the rule that it violates, if no peer sends that.
+pub(crate) type Taken = std::result::Result<(), &'static str>;
 
 /// A result with the [`enum@Error`] of this layer.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

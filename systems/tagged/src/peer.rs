@@ -6,6 +6,8 @@
 //! receiver keeps the envelope. So what a receiver stores for a peer is bounded, whatever the peer
 //! sends and whatever is received (I9).
 
+use crate::answers::Outstanding;
+
 /// Least number of bytes of a sender's messages that a receiver keeps: 1 MiB. As large as a window
 /// of the messaging layer.
 pub const LEAST_WINDOW: u64 = 1 << 20;
@@ -43,71 +45,69 @@ pub fn cost(length: u64) -> u64 {
     length + MESSAGE_COST
 }
 
-/// The flow between this rank and one other, both ways.
+/// The right of this rank to send to one other.
 #[derive(Debug)]
-pub struct Flow {
+pub struct Window {
     /// Bytes that a receiver keeps of a sender's, in this job.
     most: u64,
     /// Bytes that may be sent eagerly now.
-    window: u64,
-    /// Requests sent that were not answered.
-    asked: u32,
-    /// Bytes that the peer has sent eagerly and that are not consumed, or whose report waits for
-    /// room.
-    unconsumed: u64,
-    /// Bytes that are consumed and of which there is no report.
-    consumed: u64,
-    /// Requests of the peer whose answers have not left.
-    to_answer: u32,
+    left: u64,
+    /// Requests that were not answered.
+    pub requests: Outstanding<MOST_REQUESTS>,
 }
 
-impl Flow {
-    /// The flow between two ranks whose receivers keep at most so many [bytes](window_of) of a
-    /// sender's messages.
+impl Window {
+    /// The window of a receiver that keeps at most so many [bytes](window_of) of a sender's
+    /// messages.
     pub fn new(most: u64) -> Self {
-        Flow { most, window: most, asked: 0, unconsumed: 0, consumed: 0, to_answer: 0 }
+        Window { most, left: most, requests: Outstanding::default() }
     }
 
     /// True if a message of this length may be sent eagerly.
     #[inline]
     pub fn may_send(&self, length: u64) -> bool {
-        length <= EAGER_BYTES && cost(length) <= self.window
+        length <= EAGER_BYTES && cost(length) <= self.left
     }
 
     /// True if a message of this length may be sent eagerly that leaves from where it lies.
     #[inline]
     pub fn may_send_in_place(&self, length: u64) -> bool {
-        length <= IN_PLACE_BYTES && cost(length) <= self.window
+        length <= IN_PLACE_BYTES && cost(length) <= self.left
     }
 
     /// Takes its cost from the window: a message was sent eagerly.
     #[inline]
     pub fn sent(&mut self, length: u64) {
-        self.window -= cost(length);
+        self.left -= cost(length);
     }
 
-    /// The peer has consumed so much. False if that was never sent.
+    /// Gives so much back, which the peer has consumed. False if that was never sent.
     #[must_use]
     pub fn reported(&mut self, amount: u64) -> bool {
-        let fits = amount <= self.most - self.window;
-        self.window += if fits { amount } else { 0 };
+        let fits = amount <= self.most - self.left;
+        self.left += if fits { amount } else { 0 };
         fits
     }
+}
 
-    /// True if another message may ask.
-    #[inline]
-    pub fn may_ask(&self) -> bool {
-        self.asked < MOST_REQUESTS
-    }
+/// The room that this rank keeps for messages of one other, or of its own to itself.
+#[derive(Debug)]
+pub struct Intake {
+    /// Bytes that are kept of a sender's, in this job.
+    most: u64,
+    /// Bytes that the peer has sent eagerly and that are not consumed, or whose report waits for
+    /// room.
+    unconsumed: u64,
+    /// Bytes that are consumed and of which there is no report.
+    consumed: u64,
+    /// Requests whose answers have not left.
+    pub requests: Outstanding<MOST_REQUESTS>,
+}
 
-    /// Counts a message that asked.
-    pub fn asks(&mut self) {
-        self.asked += 1;
-    }
-
-    /// Counts a message that was answered.
-    pub fn was_answered(&mut self) {
-        self.asked -= 1;
+impl Intake {
+    /// That of a receiver which keeps at most so many [bytes](window_of) of a sender's messages.
+    pub fn new(most: u64) -> Self {
+        Intake { most, unconsumed: 0, consumed: 0, requests: Outstanding::default() }
     }
 
     /// The bytes consumed once a message of this length is that comes now; `None` if it should not
@@ -121,7 +121,7 @@ impl Flow {
     /// Counts a message that was received eagerly. False if there was no window for it.
     #[inline(always)]
     #[must_use]
-    pub fn received_eager(&mut self, length: u64) -> bool {
+    pub fn received(&mut self, length: u64) -> bool {
         if length > IN_PLACE_BYTES {
             return false;
         }
@@ -156,21 +156,10 @@ impl Flow {
         Some(std::mem::take(&mut self.consumed))
     }
 
-    /// A report of so much has left.
+    /// Frees so much: a report of it has left, or it was this rank's own message to itself, of
+    /// which nobody has to hear.
     pub fn has_reported(&mut self, amount: u64) {
         self.unconsumed -= amount;
-    }
-
-    /// Counts a request of a message. False if there are too many.
-    #[must_use]
-    pub fn received_request(&mut self) -> bool {
-        self.to_answer += 1;
-        self.to_answer <= MOST_REQUESTS
-    }
-
-    /// Counts a request as answered: the answer has left.
-    pub fn has_answered(&mut self) {
-        self.to_answer -= 1;
     }
 }
 

@@ -34,8 +34,10 @@ const OF_TYPES: Ratchet = Ratchet {
         ("endpoint Packets", 125),
         ("messaging Engine", 103),
         ("protocol Ni", 192),
-        ("systems/tagged Exchange", 82),
-        ("systems/tagged Remote", 53),
+        ("systems/orca Checker", 157),
+        ("systems/orca Code", 82),
+        ("systems/orca Generator", 43),
+        ("systems/rules Parser", 81),
     ],
 };
 

@@ -8,11 +8,11 @@ use crate::memory::{Buffer, Memory, Vector};
 use crate::pointer::Context;
 use crate::refusal::{Refusal, Result};
 use crate::state::State;
-use crate::transfer::{Exposed, SendOp};
+use crate::transfer::SendOp;
 use std::ffi::c_int;
 use weft_endpoint::Packets;
-use weft_tagged::remote::Remote;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
+use weft_tagged::remote::atomic_bytes;
 
 /// Three kinds of calls, which have operations of their own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,5 +158,5 @@ impl Described {
 
 /// Bytes that an atomic access may have.
 fn most_bytes(job: &Job, atomic: Atomic) -> usize {
-    Remote::<SendOp, Exposed>::atomic_bytes(job.packets().max_payload(), atomic)
+    atomic_bytes(job.packets().max_payload(), atomic)
 }

@@ -1,8 +1,12 @@
 //! Object of the wait of a program for what it has begun here: receives and sends that have not
 //! ended, and the messages that have come and that nobody wants.
 
-use super::{Exchange, Receive};
+use super::arrivals::Arrivals;
+use super::inbox::Inbox;
+use super::posted::Receive;
+use super::sends::Sends;
 use crate::matching::{Envelope, Matcher, Pattern};
+use crate::network::{Sink, Source};
 use std::collections::BTreeSet;
 use weft_endpoint::{Awaited, Rank, Whom};
 
@@ -16,57 +20,52 @@ const MOST_SAID: usize = 2;
 /// many, and this is asked at each wait.
 const MOST_LOOKED_AT: usize = 256;
 
-impl<S, D> Exchange<S, D> {
-    /// Object of the wait of a program that does nothing else; `None` if nothing is under way. Any
-    /// of that may be what it wants.
-    pub fn awaited(&self) -> Option<Awaited> {
-        let posted = || self.matchers.iter().flatten().flat_map(|matcher| matcher.posted());
-        let rest_of =
-            |receive: &Receive<D>| format!("the rest of {}", message_of(&receive.envelope));
-        let taking = |to: Rank| format!("rank {to} to receive a message");
-        let first = posted().next().map(receive_of);
-        let first = first.or_else(|| self.first_coming().map(rest_of));
-        let others = || self.peers.iter().zip(0..).map(|(peer, rank)| (peer, Rank(rank)));
-        let coming = others().find(|(peer, _)| peer.coming > 0);
-        let first = first
-            .or_else(|| coming.map(|(_, rank)| format!("the rest of a message of rank {rank}")));
-        let sending = others().find(|(peer, _)| peer.sending > 0);
-        let first = first.or_else(|| sending.map(|(_, rank)| taking(rank)))?;
-        let posted_count: usize = self.matchers.iter().flatten().map(Matcher::posted_count).sum();
-        let more = match posted_count + self.receives.len() + self.sends.len() - 1 {
-            0 => String::new(),
-            count => format!(", or {count} more"),
-        };
-        let from = posted().map(|pattern| pattern.source.map(|source| source.rank));
-        let peers = others().filter(|(peer, _)| peer.coming + peer.sending > 0);
-        let from = from.take(MOST_LOOKED_AT).chain(peers.map(|(_, rank)| Some(rank)));
-        let whom = if posted_count > MOST_LOOKED_AT { Whom::Unknown } else { whom(from) };
-        let awaited = Awaited::new(format!("{first}{more}"), whom);
-        Some(match self.unexpected_words() {
-            Some(messages) => awaited.beside_unexpected(&messages),
-            None => awaited,
-        })
-    }
+/// Object of the wait of a program for its sends and receives.
+pub(super) fn of<S: Source, D: Sink>(sends: &Sends<S>, arrivals: &Arrivals<D>) -> Option<Awaited> {
+    let Arrivals { inbox, receives, .. } = arrivals;
+    let posted = || inbox.matchers().flat_map(Matcher::posted);
+    let rest_of = |receive: &Receive<D>| format!("the rest of {}", message_of(&receive.envelope));
+    let taking = |to: Rank| format!("rank {to} to receive a message");
+    let first = posted().next().map(receive_of);
+    // A receive that goes on, if it is found soon.
+    let is_short = receives.all.capacity() <= MOST_LOOKED_AT;
+    let going_on = if is_short { receives.all.values().next() } else { None };
+    let first = first.or_else(|| going_on.map(rest_of));
+    let coming = (0..).map(Rank).zip(receives.coming()).filter(|(_, coming)| *coming > 0);
+    let coming: Vec<Rank> = coming.map(|(rank, _)| rank).collect();
+    let sending = (0..).map(Rank).zip(sends.sending()).filter(|(_, sending)| *sending > 0);
+    let sending: Vec<Rank> = sending.map(|(rank, _)| rank).collect();
+    let first = first
+        .or_else(|| coming.first().map(|rank| format!("the rest of a message of rank {rank}")));
+    let first = first.or_else(|| sending.first().map(|rank| taking(*rank)))?;
+    let posted_count: usize = inbox.matchers().map(Matcher::posted_count).sum();
+    let more = match posted_count + receives.all.len() + sends.all.len() - 1 {
+        0 => String::new(),
+        count => format!(", or {count} more"),
+    };
+    let from = posted().map(|pattern| pattern.source.map(|source| source.rank));
+    let peers = coming.iter().chain(&sending).map(|rank| Some(*rank));
+    let from = from.take(MOST_LOOKED_AT).chain(peers);
+    let whom = if posted_count > MOST_LOOKED_AT { Whom::Unknown } else { whom(from) };
+    let awaited = Awaited::new(format!("{first}{more}"), whom);
+    Some(match unexpected_words(inbox) {
+        Some(messages) => awaited.beside_unexpected(&messages),
+        None => awaited,
+    })
+}
 
-    /// A receive that goes on, if it is found soon.
-    fn first_coming(&self) -> Option<&Receive<D>> {
-        let is_short = self.receives.capacity() <= MOST_LOOKED_AT;
-        if is_short { self.receives.values().next() } else { None }
-    }
-
-    /// Words about messages that have come and that no receive wants.
-    fn unexpected_words(&self) -> Option<String> {
-        let all = self.matchers.iter().flatten().flat_map(|matcher| matcher.unexpected_messages());
-        let mut all = all.peekable();
-        all.peek()?;
-        let said: Vec<_> = all.by_ref().take(MOST_SAID).map(message_of).collect();
-        let count: usize = self.matchers.iter().flatten().map(Matcher::unexpected_count).sum();
-        let more = match count - said.len() {
-            0 => String::new(),
-            count => format!(" and {count} more"),
-        };
-        Some(format!("{}{more}", said.join(", ")))
-    }
+/// Words about messages that have come and that no receive wants.
+fn unexpected_words<D: Sink>(inbox: &Inbox<D>) -> Option<String> {
+    let all = inbox.matchers().flat_map(Matcher::unexpected_messages);
+    let mut all = all.peekable();
+    all.peek()?;
+    let said: Vec<_> = all.by_ref().take(MOST_SAID).map(message_of).collect();
+    let count: usize = inbox.matchers().map(Matcher::unexpected_count).sum();
+    let more = match count - said.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(format!("{}{more}", said.join(", ")))
 }
 
 /// Ranks of which any may end the wait.

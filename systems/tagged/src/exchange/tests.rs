@@ -7,11 +7,12 @@ mod posted;
 mod zero_copy;
 
 use super::*;
-use crate::Error;
 use crate::format::Whole;
 use crate::network::Receiver;
 use crate::network::wires::{Memory, Net, address};
 use crate::peer::{EAGER_BYTES, IN_PLACE_BYTES, MOST_REQUESTS, cost, window_of};
+use crate::{Address, Error};
+use std::num::NonZero;
 use weft_model::random::Random;
 
 /// Memory to receive into: one message, or several in a row.
@@ -620,7 +621,7 @@ fn what_leaves_from_where_it_lies_is_its_senders_once_it_has_arrived() {
         world.receive(1, from(0, 5), 1, bytes.len());
         assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
         assert!(world.arrive(0, 1) && world.transmit(1) && world.arrive(1, 0));
-        while world.ranks[0].granted.front().is_some() {
+        while world.ranks[0].sends.granted.front().is_some() {
             assert!(world.transmit(0));
         }
         assert!(!world.transmit(0) && world.sent.is_empty(), "all is still on its way");

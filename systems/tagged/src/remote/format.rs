@@ -24,8 +24,8 @@
 //! compare-and-swap has what it compares with behind them, and an operation that only reads has
 //! none.
 
+use super::access::{Outcome, Refused};
 use super::atomic::{Atomic, Element, Operation};
-use super::{Outcome, Refused};
 use crate::format::{Head, parse_address, word};
 use std::num::NonZero;
 

@@ -1,42 +1,163 @@
 //! Accesses of this rank to memory of others.
 
+use super::access::{Access, Asking, MOST, Outcome, Refused};
+use super::atomic::Atomic;
 use super::format::{ACCESS, OFFERED, PART, Packet, Span};
-use super::op_key;
-use super::{
-    Access, Answer, Asking, Atomic, Bytes, Event, FETCHED_FROM, MOST, Op, OpKey, Outcome, Refused,
-    Remote, Until,
-};
-use crate::Result;
+use crate::answers::{Answers, Bytes, Outstanding};
 use crate::network::{Network, Sink, Source, lies_at};
-use slotmap::Key;
+use crate::{Result, Taken};
+use slotmap::{Key, KeyData, SlotMap, new_key_type};
+use std::collections::VecDeque;
 use std::num::NonZero;
 use weft_endpoint::Rank;
 
-impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
-    /// Writes what `op` has to a region of another rank. `data` is told to the endpoint there.
-    ///
-    /// # Errors
-    /// Those of the network.
+new_key_type! {
+    pub(super) struct OpKey;
+}
+
+/// Bytes from which on a read is fetched: below that, one packet more costs what one copy less
+/// saves.
+const FETCHED_FROM: u64 = 128 * 1024;
+
+/// Packets of writes that leave before the next look at what has arrived.
+const PACKETS_AT_ONCE: usize = 8;
+
+/// The accesses of this rank.
+#[derive(Debug)]
+pub(super) struct Origin<O> {
+    peers: Vec<Peer>,
+    pub(super) ops: SlotMap<OpKey, Op<O>>,
+    /// Writes that left in part.
+    leaving: VecDeque<OpKey>,
+    /// Reads that it fetches.
+    pub(super) fetching: VecDeque<OpKey>,
+    /// Reports of fetches, and the read that ends with each.
+    answers: Answers<Option<OpKey>>,
+    /// True if offers of long writes carry the address of their bytes, and long reads ask for
+    /// addresses.
+    single_copy: bool,
+    ended: VecDeque<(O, Outcome)>,
+}
+
+/// State about one rank, itself included.
+#[derive(Debug, Default)]
+struct Peer {
+    /// Accesses that have not ended.
+    under_way: Outstanding<MOST>,
+    /// The write that goes to it in several packets.
+    leaving: Option<OpKey>,
+    /// True if it could not fetch bytes that it was offered.
+    is_unfetchable: bool,
+    /// True if a fetch from it has failed.
+    is_unreadable: bool,
+}
+
+/// An access.
+#[derive(Debug)]
+pub(super) struct Op<O> {
+    op: O,
+    /// The endpoint.
+    from: u8,
+    to: Rank,
+    /// Address of its bytes, if it offers them.
+    lies_at: Option<NonZero<u64>>,
+    waits: Until,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    /// All of a write has left.
+    Left { span: Span, data: Option<u64>, sent: u64 },
+    /// It is answered.
+    Answered,
+    /// So many bytes have come. If it may be said where they lie, nothing has yet.
+    Received { received: u64, expected: u64, fetches: bool },
+    /// They lie there, and so many were fetched.
+    Fetched { lies_at: NonZero<u64>, received: u64, expected: u64 },
+}
+
+impl<O: Source + Sink> Origin<O> {
+    /// Those of a rank in a job of `ranks`.
+    pub fn new(ranks: usize) -> Self {
+        Origin {
+            peers: std::iter::repeat_with(Peer::default).take(ranks).collect(),
+            ops: SlotMap::with_key(),
+            leaving: VecDeque::new(),
+            fetching: VecDeque::new(),
+            answers: Answers::default(),
+            single_copy: false,
+            ended: VecDeque::new(),
+        }
+    }
+
+    pub fn set_single_copy(&mut self, single_copy: bool) {
+        self.single_copy = single_copy;
+    }
+
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// The next access that has ended.
+    pub fn ended(&mut self) -> Option<(O, Outcome)> {
+        self.ended.pop_front()
+    }
+
+    pub fn is_busy(&self, endpoint: u8) -> bool {
+        self.ops.values().any(|op| op.from == endpoint)
+    }
+
+    /// True if all have ended, and nothing is to be told of them.
+    pub fn is_idle(&self) -> bool {
+        self.ops.is_empty() && self.answers.is_empty()
+    }
+
+    pub fn owed(&self) -> usize {
+        self.answers.len()
+    }
+
+    pub fn give_up(&mut self, on: Rank) {
+        let over = self.ops.iter().filter(|(_, op)| op.to == on);
+        for key in over.map(|(key, _)| key).collect::<Vec<_>>() {
+            self.end(key, Err(Refused::NoRegion));
+        }
+        self.peers[on.index()].leaving = None;
+    }
+
+    /// The span of an access of this many bytes that may begin. Otherwise there is no room for it
+    /// now, or no region is so large.
+    pub fn may_begin(
+        &mut self,
+        access: &Access,
+        length: u64,
+        op: O,
+    ) -> std::result::Result<(Span, O), Asking<O>> {
+        let Access { to, from, key, offset } = *access;
+        let Some(end) = offset.checked_add(length) else {
+            self.end_at_once(op, Err(Refused::Beyond));
+            return Err(Asking::Kept);
+        };
+        let peer = &self.peers[to.rank.index()];
+        match peer.under_way.has_room() && peer.leaving.is_none() {
+            true => Ok((Span { to: to.endpoint, from, key, offset, end }, op)),
+            false => Err(Asking::Again(op)),
+        }
+    }
+
     pub fn write<N: Network>(
         &mut self,
         network: &mut N,
         access: &Access,
-        data: Option<u64>,
+        (span, data): (Span, Option<u64>),
         op: O,
     ) -> Result<Asking<O>> {
         let to = access.to.rank;
-        let Some(span) = access.span(op.length()) else { return Ok(self.refuse(op)) };
-        if !self.may_begin(to) {
-            return Ok(Asking::Again(op));
-        }
-        if to == self.rank {
-            return Ok(self.write_here(span, data, op));
-        }
         let fits = head_bytes(data) as u64 + span.length() <= network.payload_to(to) as u64;
         let op = if fits { op } else { op.keep() };
         let may_offer = !fits && self.single_copy && !self.peers[to.index()].is_unfetchable;
         let lies_at = if may_offer && network.is_fetched_by(to) { lies_at(&op) } else { None };
-        let key = self.begin(access, lies_at, Until::Left { span, data, sent: 0 }, op);
+        let key = self.begin((access.from, to), lies_at, Until::Left { span, data, sent: 0 }, op);
         match self.send_piece(network, key) {
             Ok(Some(false)) => {
                 self.peers[to.index()].leaving = Some(key);
@@ -47,62 +168,36 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
     }
 
-    /// Reads from a region of another rank as many bytes as `op` has room for.
-    ///
-    /// # Errors
-    /// Those of the network.
     pub fn read<N: Network>(
         &mut self,
         network: &mut N,
         access: &Access,
+        span: Span,
         mut op: O,
     ) -> Result<Asking<O>> {
         let to = access.to.rank;
-        let Some(span) = access.span(op.capacity()) else { return Ok(self.refuse(op)) };
-        if !self.may_begin(to) {
-            return Ok(Asking::Again(op));
-        }
-        if to == self.rank {
-            return Ok(self.read_here(span, op));
-        }
         let fetches = self.may_fetch(network, to, &mut op);
         let waits = Until::Received { received: 0, expected: span.length(), fetches };
-        let key = self.begin(access, None, waits, op);
+        let key = self.begin((access.from, to), None, waits, op);
         let head = Packet::Read { span, number: key.data().as_ffi(), fetches }.head();
         let sent = network.send::<O>(to, head.bytes(), None);
         self.began(key, sent)
     }
 
-    /// Does `atomic` to a region of another rank, with `operands` as [`Atomic::apply`] takes them.
-    /// The bytes that were there come into `op`, if it `fetches`; then its room is as long as what
-    /// is accessed. All of it has to fit into a packet: [`Self::atomic_bytes`].
-    ///
-    /// # Errors
-    /// Those of the network.
     pub fn atomic<N: Network>(
         &mut self,
         network: &mut N,
         access: &Access,
-        (atomic, fetches): (Atomic, bool),
-        length: u64,
+        (span, atomic, fetches): (Span, Atomic, bool),
         operands: &[u8],
         op: O,
     ) -> Result<Asking<O>> {
-        let to = access.to.rank;
-        let Some(span) = access.span(length) else { return Ok(self.refuse(op)) };
-        if !self.may_begin(to) {
-            return Ok(Asking::Again(op));
-        }
-        if to == self.rank {
-            return Ok(self.atomic_here(span, (atomic, fetches), operands, op));
-        }
-        let expected = if fetches { length } else { 0 };
-        let waits = if fetches {
-            Until::Received { received: 0, expected, fetches: false }
-        } else {
-            Until::Answered
+        let (to, expected) = (access.to.rank, span.length());
+        let waits = match fetches {
+            true => Until::Received { received: 0, expected, fetches: false },
+            false => Until::Answered,
         };
-        let key = self.begin(access, None, waits, op);
+        let key = self.begin((access.from, to), None, waits, op);
         let number = key.data().as_ffi();
         let head = Packet::Atomic { span, number, atomic, fetches, operands: &[] }.head();
         let body = Some((&Bytes(operands), 0, operands.len()));
@@ -110,62 +205,79 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.began(key, sent)
     }
 
-    /// Bytes that one atomic access may have, with packets of `payload` bytes.
-    pub fn atomic_bytes(payload: usize, atomic: Atomic) -> usize {
-        let room = payload - ACCESS.max(PART);
-        room / atomic.operation.operands().max(1)
-    }
-
-    fn may_begin(&self, to: Rank) -> bool {
-        let peer = &self.peers[to.index()];
-        peer.outstanding < MOST && peer.leaving.is_none()
-    }
-
     fn begin(
         &mut self,
-        access: &Access,
+        (from, to): (u8, Rank),
         lies_at: Option<NonZero<u64>>,
         waits: Until,
         op: O,
     ) -> OpKey {
-        let to = access.to.rank;
-        self.peers[to.index()].outstanding += 1;
-        self.ops.insert(Op { op, from: access.from, to, lies_at, waits })
+        let has_room = self.peers[to.index()].under_way.ask();
+        debug_assert!(has_room, "whoever begins has asked for room");
+        self.ops.insert(Op { op, from, to, lies_at, waits })
+    }
+
+    /// Keeps a write of `rank` to itself until it is answered. Returns its number.
+    pub fn keep_own(&mut self, rank: Rank, span: &Span, op: O) -> u64 {
+        self.begin((span.from, rank), None, Until::Answered, op).data().as_ffi()
     }
 
     /// Notes the result of sending the one packet of an access.
     fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Asking<O>> {
-        match sent {
-            Ok(true) => Ok(Asking::Kept),
-            Ok(false) => Ok(self.take_back(key)),
-            Err(error) => {
-                let _ = self.take_back(key);
-                Err(error)
-            }
+        if let Ok(true) = sent {
+            return Ok(Asking::Kept);
         }
-    }
-
-    /// Nothing of it has left.
-    fn take_back(&mut self, key: OpKey) -> Asking<O> {
+        // Nothing of it has left.
         let Some(Op { op, to, .. }) = self.ops.remove(key) else {
             unreachable!("it was put there by the caller")
         };
-        self.peers[to.index()].outstanding -= 1;
-        Asking::Again(op)
+        self.peers[to.index()].under_way.answered();
+        sent.map(|_| Asking::Again(op))
     }
 
-    /// No region is so large.
-    fn refuse(&mut self, op: O) -> Asking<O> {
-        self.events.push_back(Event::Ended { op, outcome: Err(Refused::Beyond) });
-        Asking::Kept
+    /// Ends an access that has not begun.
+    pub fn end_at_once(&mut self, op: O, outcome: Outcome) {
+        self.ended.push_back((op, outcome));
+    }
+
+    pub fn end(&mut self, key: OpKey, outcome: Outcome) {
+        if let Some(Op { op, to, .. }) = self.ops.remove(key) {
+            self.peers[to.index()].under_way.answered();
+            self.end_at_once(op, outcome);
+        }
+    }
+
+    #[inline]
+    pub fn has_to_transmit(&self) -> bool {
+        (self.answers.len() | self.leaving.len() | self.fetching.len()) > 0
+    }
+
+    /// Sends pieces of writes, as far as there is room. True if there were any.
+    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<bool> {
+        let mut any = false;
+        for _ in 0..PACKETS_AT_ONCE {
+            let Some(key) = self.leaving.pop_front() else { break };
+            match self.send_piece(network, key)? {
+                None => {
+                    self.leaving.push_front(key);
+                    break;
+                }
+                Some(all) if !all => self.leaving.push_back(key),
+                Some(_) => {}
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Operation under way to `from` with this number.
+    fn op_of(&mut self, from: Rank, number: u64) -> Option<(OpKey, &mut Op<O>)> {
+        let key = op_key(number);
+        self.ops.get_mut(key).filter(|op| op.to == from).map(|op| (key, op))
     }
 
     /// Sends the next packet of a write. True if it was the last; `None` if there is no room.
-    pub(super) fn send_piece<N: Network>(
-        &mut self,
-        network: &mut N,
-        key: OpKey,
-    ) -> Result<Option<bool>> {
+    fn send_piece<N: Network>(&mut self, network: &mut N, key: OpKey) -> Result<Option<bool>> {
         let Some(op) = self.ops.get_mut(key) else { return Ok(Some(true)) };
         let Until::Left { span, data, sent } = op.waits else { return Ok(Some(true)) };
         let piece = Span { offset: span.offset + sent, ..span };
@@ -195,14 +307,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(Some(true))
     }
 
-    pub(super) fn handle_part(
-        &mut self,
-        from: Rank,
-        number: u64,
-        bytes: &[u8],
-    ) -> std::result::Result<(), &'static str> {
-        let key = op_key(number);
-        let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
+    pub fn handle_part(&mut self, from: Rank, number: u64, bytes: &[u8]) -> Taken {
+        let Some((key, op)) = self.op_of(from, number) else {
             return Err("what was not asked for");
         };
         let Until::Received { received, expected, .. } = op.waits else {
@@ -220,14 +326,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(())
     }
 
-    pub(super) fn handle_address(
-        &mut self,
-        from: Rank,
-        number: u64,
-        lies_at: NonZero<u64>,
-    ) -> std::result::Result<(), &'static str> {
-        let key = op_key(number);
-        let Some(op) = self.ops.get_mut(key).filter(|op| op.to == from && from != self.rank) else {
+    pub fn handle_address(&mut self, from: Rank, number: u64, lies_at: NonZero<u64>) -> Taken {
+        let Some((key, op)) = self.op_of(from, number) else {
             return Err("where what was not asked for lies");
         };
         let Until::Received { expected, fetches: true, .. } = op.waits else {
@@ -252,8 +352,9 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             && network.fetch(from, 0, &mut [])
     }
 
-    /// Fetches some of the reads that are fetched, in turn. True if there are any.
-    pub(super) fn fetch<N: Network>(&mut self, network: &mut N) -> bool {
+    /// Fetches some of the reads that are fetched, in turn, and tells of those that are over. True
+    /// if there are any.
+    pub fn fetch<N: Network>(&mut self, network: &mut N) -> Result<bool> {
         let mut left = OFFERED;
         let any = !self.fetching.is_empty();
         while left > 0
@@ -261,7 +362,10 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         {
             left -= self.fetch_piece(network, key, left);
         }
-        any
+        let mut over = Vec::new();
+        let told = self.answers.send(network, |_, key| over.extend(key))?;
+        over.into_iter().for_each(|key| self.end(key, Ok(())));
+        Ok(any | told)
     }
 
     /// Fetches up to `most` bytes. How many it were.
@@ -282,19 +386,13 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             op.waits = Until::Received { received: 0, expected, fetches: false };
             self.peers[from.index()].is_unreadable = true;
         }
-        let number = key.data().as_ffi();
-        self.answers.push_back(Answer::Fetched { to: from, number, all: is_there });
+        let head = Packet::Fetched { number: key.data().as_ffi(), all: is_there }.head();
+        self.answers.push(from, head, is_there.then_some(key));
         if is_there { length } else { 0 }
     }
 
-    pub(super) fn handle_ended(
-        &mut self,
-        from: Rank,
-        number: u64,
-        outcome: Outcome,
-    ) -> std::result::Result<(), &'static str> {
-        let key = op_key(number);
-        let Some(op) = self.ops.get(key).filter(|op| op.to == from && from != self.rank) else {
+    pub fn handle_ended(&mut self, from: Rank, number: u64, outcome: Outcome) -> Taken {
+        let Some((key, op)) = self.op_of(from, number) else {
             return Err("the end of what did not begin");
         };
         let unfetchable = outcome == Err(Refused::Unfetchable);
@@ -312,16 +410,17 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 }
 
-impl Access {
-    /// The span of so many bytes; `None` if no region is so large.
-    fn span(&self, length: u64) -> Option<Span> {
-        let Access { to, from, key, offset } = *self;
-        let end = offset.checked_add(length)?;
-        Some(Span { to: to.endpoint, from, key, offset, end })
-    }
+/// Bytes that one atomic access may have, with packets of `payload` bytes.
+pub fn atomic_bytes(payload: usize, atomic: Atomic) -> usize {
+    let room = payload - ACCESS.max(PART);
+    room / atomic.operation.operands().max(1)
 }
 
 /// Bytes of a write's packets before those of the program.
 fn head_bytes(data: Option<u64>) -> usize {
     ACCESS + if data.is_some() { size_of::<u64>() } else { 0 }
+}
+
+pub(super) fn op_key(number: u64) -> OpKey {
+    KeyData::from_ffi(number).into()
 }

@@ -1,15 +1,18 @@
-//! Accesses of others, and of this rank itself, to memory of this rank.
+//! Regions of this rank, and accesses to them: of others, and of this rank itself.
 
+use super::access::{Accessed, MOST, Outcome, Owed, Refused, Rights};
+use super::atomic::{Atomic, Operation};
 use super::format::{PART, Packet, Span};
-use super::{
-    Accessed, Answer, Asking, Atomic, Event, MOST, Offered, Op, OpKey, Outcome, Owed, Refused,
-    Remote, Rights, Serving, Until,
-};
+use super::regions::Regions;
+use crate::answers::{Answers, Outstanding};
 use crate::network::{Network, Sink, Source};
-use crate::{Address, Result};
-use slotmap::Key;
+use crate::{Address, Result, Taken};
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZero;
 use weft_endpoint::Rank;
+
+/// Packets of reads that leave before the next look at what has arrived.
+const PACKETS_AT_ONCE: usize = 8;
 
 const READS: Rights = Rights { read: true, write: false };
 const WRITES: Rights = Rights { read: false, write: true };
@@ -32,38 +35,174 @@ impl Piece {
     }
 }
 
-impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
+/// The regions of this rank, and what it owes those who access them.
+#[derive(Debug)]
+pub(super) struct Target<R> {
+    pub regions: Regions<R>,
+    peers: Vec<Peer>,
+    answers: Answers<Ends>,
+    serving: VecDeque<Serving>,
+    /// True if those whose long writes come are to offer them.
+    single_copy: bool,
+    accessed: VecDeque<Accessed>,
+}
+
+/// State about one rank.
+#[derive(Debug)]
+struct Peer {
+    /// Its accesses that were not answered.
+    unanswered: Outstanding<MOST>,
+    /// Of the write that comes from it in several packets: the bytes, and whether they were all
+    /// placed.
+    received: u64,
+    outcome: Outcome,
+    /// True if a fetch from it was tried.
+    is_tried: bool,
+    /// Its reads that it fetches, by their numbers.
+    offered_reads: BTreeMap<u64, Offered>,
+}
+
+/// End of an access, when its answer has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ends {
+    /// It is answered.
+    Access,
+    /// The read with this number may be fetched: before that nobody can have done so.
+    Nothing { told: u64 },
+}
+
+/// A read that is being answered.
+#[derive(Clone, Copy, Debug)]
+struct Serving {
+    to: Rank,
+    number: u64,
+    span: Span,
+    sent: u64,
+    serial: u64,
+}
+
+/// A read whose origin fetches the bytes.
+#[derive(Clone, Copy, Debug)]
+struct Offered {
+    serving: Serving,
+    /// True if their address has left.
+    is_told: bool,
+}
+
+impl<R: Source + Sink> Target<R> {
+    /// That of a rank in a job of `ranks`.
+    pub fn new(ranks: usize) -> Self {
+        let peer = || Peer {
+            unanswered: Outstanding::default(),
+            received: 0,
+            outcome: Ok(()),
+            is_tried: false,
+            offered_reads: BTreeMap::new(),
+        };
+        Target {
+            regions: Regions::new(),
+            peers: std::iter::repeat_with(peer).take(ranks).collect(),
+            answers: Answers::default(),
+            serving: VecDeque::new(),
+            single_copy: false,
+            accessed: VecDeque::new(),
+        }
+    }
+
+    pub fn set_single_copy(&mut self, single_copy: bool) {
+        self.single_copy = single_copy;
+    }
+
+    #[inline]
+    pub fn has_accessed(&self) -> bool {
+        !self.accessed.is_empty()
+    }
+
+    /// The next access that the program has not been told of.
+    #[inline]
+    pub fn accessed(&mut self) -> Option<Accessed> {
+        self.accessed.pop_front()
+    }
+
+    /// Answers that wait for room or to be fetched.
+    pub fn owed(&self) -> usize {
+        let offered: usize = self.peers.iter().map(|peer| peer.offered_reads.len()).sum();
+        self.answers.len() + self.serving.len() + offered
+    }
+
+    #[inline]
+    pub fn has_to_transmit(&self) -> bool {
+        (self.answers.len() | self.serving.len()) > 0
+    }
+
+    /// Sends answers, and parts of what reads want. Whether there were any, and whether there is
+    /// room for more.
+    pub fn transmit<N: Network>(&mut self, network: &mut N) -> Result<(bool, bool)> {
+        let peers = &mut self.peers;
+        let mut any = self.answers.send(network, |to, ends| {
+            let peer = &mut peers[to.index()];
+            match ends {
+                Ends::Access => peer.unanswered.answered(),
+                Ends::Nothing { told } => {
+                    if let Some(read) = peer.offered_reads.get_mut(&told) {
+                        read.is_told = true;
+                    }
+                }
+            }
+        })?;
+        if !self.answers.is_empty() {
+            return Ok((any, false));
+        }
+        for _ in 0..PACKETS_AT_ONCE {
+            let Some(serving) = self.serving.pop_front() else { break };
+            match self.serve(network, serving)? {
+                None => {
+                    self.serving.push_front(serving);
+                    return Ok((any, false));
+                }
+                Some(rest) => self.serving.extend(rest),
+            }
+            any = true;
+        }
+        Ok((any, true))
+    }
+
     /// Answers a write that had data with it, because the program can be told of another.
     pub fn answer(&mut self, owed: Owed) {
         self.answer_to(owed.to, owed.number, Ok(()));
     }
 
-    pub(super) fn handle_write<N: Network>(
+    /// Answers an access.
+    fn answer_to(&mut self, to: Rank, number: u64, outcome: Outcome) {
+        self.answers.push(to, Packet::Ended { number, outcome }.head(), Ends::Access);
+    }
+
+    pub fn handle_write<N: Network>(
         &mut self,
         network: &mut N,
         piece: &Piece,
         bytes: &[u8],
-    ) -> std::result::Result<(), &'static str> {
+    ) -> Taken {
         self.handle_piece(piece)?;
         let peer = &mut self.peers[piece.from.index()];
         if self.single_copy && !piece.is_last() && !std::mem::replace(&mut peer.is_tried, true) {
             // If that succeeds, the next one of its long writes is offered.
             network.fetch(piece.from, 0, &mut []);
         }
-        let placed = Self::find(&mut self.regions, &piece.span, WRITES)
-            .map(|(region, start)| region.memory.place(start, bytes));
+        let found = self.regions.find(&piece.span, WRITES);
+        let placed = found.map(|(region, start)| region.memory.place(start, bytes));
         self.piece_placed(piece, placed);
         Ok(())
     }
 
-    pub(super) fn handle_offer<N: Network>(
+    pub fn handle_offer<N: Network>(
         &mut self,
         network: &mut N,
         piece: &Piece,
         lies_at: NonZero<u64>,
-    ) -> std::result::Result<(), &'static str> {
+    ) -> Taken {
         self.handle_piece(piece)?;
-        let found = Self::find(&mut self.regions, &piece.span, WRITES);
+        let found = self.regions.find(&piece.span, WRITES);
         let placed = found.and_then(|(region, start)| {
             let length = piece.length as usize;
             let fetched = match region.memory.room(start, length) {
@@ -84,7 +223,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// Counts a piece of a write; with the last one the write will have to be answered.
-    fn handle_piece(&mut self, piece: &Piece) -> std::result::Result<(), &'static str> {
+    fn handle_piece(&mut self, piece: &Piece) -> Taken {
         if piece.is_last() { self.count_unanswered(piece.from) } else { Ok(()) }
     }
 
@@ -119,18 +258,12 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         }
     }
 
-    pub(super) fn handle_read(
-        &mut self,
-        from: Rank,
-        span: Span,
-        number: u64,
-        fetches: bool,
-    ) -> std::result::Result<(), &'static str> {
+    pub fn handle_read(&mut self, from: Rank, span: Span, number: u64, fetches: bool) -> Taken {
         if self.peers[from.index()].offered_reads.contains_key(&number) {
             return Err("two reads with one number");
         }
         self.count_unanswered(from)?;
-        let found = Self::find(&mut self.regions, &span, READS).map(|(region, start)| {
+        let found = self.regions.find(&span, READS).map(|(region, start)| {
             let lies_at = fetches.then(|| region.memory.lies_at()).flatten();
             let lies_at = lies_at.and_then(|at| NonZero::new(at + start));
             (lies_at, Serving { to: from, number, span, sent: 0, serial: region.serial })
@@ -140,7 +273,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             Ok((Some(lies_at), serving)) => {
                 let read = Offered { serving, is_told: false };
                 self.peers[from.index()].offered_reads.insert(number, read);
-                self.answers.push_back(Answer::Address { to: from, number, lies_at });
+                let head = Packet::Address { number, lies_at }.head();
+                self.answers.push(from, head, Ends::Nothing { told: number });
             }
             Ok((None, serving)) => self.serving.push_back(serving),
             Err(refused) => self.answer_to(from, number, Err(refused)),
@@ -149,12 +283,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// A read was fetched, or could not be and has to be sent.
-    pub(super) fn handle_fetched(
-        &mut self,
-        from: Rank,
-        number: u64,
-        all: bool,
-    ) -> std::result::Result<(), &'static str> {
+    pub fn handle_fetched(&mut self, from: Rank, number: u64, all: bool) -> Taken {
         let peer = &mut self.peers[from.index()];
         if !peer.offered_reads.get(&number).is_some_and(|read| read.is_told) {
             return Err("the fetch of what was not offered");
@@ -173,19 +302,19 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     /// Nothing more is owed to a read.
     fn served(&mut self, serving: &Serving) {
         let Serving { to, span, .. } = serving;
-        self.peers[to.index()].unanswered -= 1;
+        self.peers[to.index()].unanswered.answered();
         self.tell(*to, span, false, span.length(), None);
     }
 
     /// Sends the next part of what a read wants. Returns the rest of it; `None` if there is no
     /// room.
-    pub(super) fn serve<N: Network>(
+    fn serve<N: Network>(
         &mut self,
         network: &mut N,
         serving: Serving,
     ) -> Result<Option<Option<Serving>>> {
         let Serving { to, number, span, sent, serial } = serving;
-        let found = Self::find(&mut self.regions, &span, READS);
+        let found = self.regions.find(&span, READS);
         let Some((region, start)) = found.ok().filter(|(region, _)| region.serial == serial) else {
             // It was concealed meanwhile.
             self.answer_to(to, number, Err(Refused::NoRegion));
@@ -205,14 +334,14 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(Some(None))
     }
 
-    pub(super) fn handle_atomic(
+    pub fn handle_atomic(
         &mut self,
         from: Rank,
         span: Span,
         number: u64,
         (atomic, fetches): (Atomic, bool),
         (operands, most): (&[u8], usize),
-    ) -> std::result::Result<(), &'static str> {
+    ) -> Taken {
         // One that only reads has no operands, whose length would be checked by the packet's.
         if span.length() > most as u64 {
             return Err("an atomic access whose answer does not fit into a packet");
@@ -220,7 +349,8 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.count_unanswered(from)?;
         match self.operate(from, &span, (atomic, fetches), operands) {
             Ok(bytes) if fetches && !bytes.is_empty() => {
-                self.answers.push_back(Answer::Stood { to: from, number, bytes });
+                let head = Packet::Part { number, bytes: &[] }.head();
+                self.answers.push_with(from, head, bytes, Ends::Access);
             }
             other => self.answer_to(from, number, other.map(drop)),
         }
@@ -228,16 +358,15 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     }
 
     /// Does an atomic access. Returns the bytes that were there before.
-    fn operate(
+    pub fn operate(
         &mut self,
         from: Rank,
         span: &Span,
         (atomic, fetches): (Atomic, bool),
         operands: &[u8],
     ) -> std::result::Result<Vec<u8>, Refused> {
-        let writes = atomic.operation != super::atomic::Operation::Read;
-        let (region, start) =
-            Self::find(&mut self.regions, span, Rights { read: fetches, write: writes })?;
+        let writes = atomic.operation != Operation::Read;
+        let (region, start) = self.regions.find(span, Rights { read: fetches, write: writes })?;
         let length = span.length() as usize;
         let mut before = Vec::with_capacity(length);
         region.memory.pieces(start, length, &mut |bytes| before.extend_from_slice(bytes));
@@ -250,22 +379,20 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         Ok(before)
     }
 
-    pub(super) fn write_here(&mut self, span: Span, data: Option<u64>, op: O) -> Asking<O> {
-        let placed = Self::find(&mut self.regions, &span, WRITES).map(|(region, start)| {
+    /// Places the bytes of a write to this rank itself.
+    pub fn write_here(&mut self, span: &Span, op: &impl Source) -> Outcome {
+        self.regions.find(span, WRITES).map(|(region, start)| {
             let mut at = start;
             op.pieces(0, span.length() as usize, &mut |bytes| {
                 region.memory.place(at, bytes);
                 at += bytes.len() as u64;
             });
-        });
-        let key = self.begin_here(&span, op);
-        let number = key.data().as_ffi();
-        self.written(self.rank, &span, (span.length(), data), number, placed);
-        Asking::Kept
+        })
     }
 
-    pub(super) fn read_here(&mut self, span: Span, mut op: O) -> Asking<O> {
-        let read = Self::find(&mut self.regions, &span, READS).map(|(region, start)| {
+    /// Reads from this rank itself, which is `rank`.
+    pub fn read_here(&mut self, rank: Rank, span: &Span, op: &mut impl Sink) -> Outcome {
+        let read = self.regions.find(span, READS).map(|(region, start)| {
             let mut at = 0;
             region.memory.pieces(start, span.length() as usize, &mut |bytes| {
                 op.place(at, bytes);
@@ -273,47 +400,19 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             });
         });
         if read.is_ok() {
-            self.tell(self.rank, &span, false, span.length(), None);
+            self.tell(rank, span, false, span.length(), None);
         }
-        let key = self.begin_here(&span, op);
-        self.end(key, read);
-        Asking::Kept
+        read
     }
 
-    pub(super) fn atomic_here(
-        &mut self,
-        span: Span,
-        atomic: (Atomic, bool),
-        operands: &[u8],
-        mut op: O,
-    ) -> Asking<O> {
-        let outcome = self.operate(self.rank, &span, atomic, operands).map(|before| {
-            if atomic.1 {
-                op.place(0, &before);
-            }
-        });
-        let key = self.begin_here(&span, op);
-        self.end(key, outcome);
-        Asking::Kept
+    /// Counts a peer's access, which will have to be answered.
+    fn count_unanswered(&mut self, from: Rank) -> Taken {
+        let counted = self.peers[from.index()].unanswered.ask();
+        counted.then_some(()).ok_or("more remote accesses than it may have under way")
     }
 
-    fn begin_here(&mut self, span: &Span, op: O) -> OpKey {
-        self.peers[self.rank.index()].outstanding += 1;
-        let (from, to, lies_at, waits) = (span.from, self.rank, None, Until::Answered);
-        self.ops.insert(Op { op, from, to, lies_at, waits })
-    }
-
-    /// A peer's access will have to be answered.
-    fn count_unanswered(&mut self, from: Rank) -> std::result::Result<(), &'static str> {
-        let peer = &mut self.peers[from.index()];
-        if peer.unanswered >= MOST || from == self.rank {
-            return Err("more remote accesses than it may have under way");
-        }
-        peer.unanswered += 1;
-        Ok(())
-    }
-
-    fn tell(
+    /// Tells the program of an access.
+    pub fn tell(
         &mut self,
         from: Rank,
         span: &Span,
@@ -323,6 +422,6 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
     ) {
         let from = Address { rank: from, endpoint: span.from };
         let accessed = Accessed { to: span.to, from, key: span.key, writes, length, data };
-        self.events.push_back(Event::Accessed(accessed));
+        self.accessed.push_back(accessed);
     }
 }

@@ -5,8 +5,11 @@
 use super::atomic::{Element, Operation};
 use super::format::Span;
 use super::*;
+use crate::Address;
 use crate::network::wires::{IN_PIECES, Memory, Net, address};
 use slotmap::Key;
+use std::collections::BTreeMap;
+use std::num::NonZero;
 use weft_model::random::Random;
 
 type Rankly = Remote<Memory, Memory>;
@@ -113,7 +116,7 @@ impl World {
     }
 
     fn transmit(&mut self, at: usize) -> bool {
-        if !self.ranks[at].fetching.is_empty() {
+        if !self.ranks[at].origin.fetching.is_empty() {
             self.publish_regions();
         }
         let any = self.ranks[at].transmit(&mut self.net.of(at)).unwrap();
@@ -567,7 +570,7 @@ fn who_did_not_ask_where_bytes_lie_is_not_told_and_what_was_not_lent_not_fetched
     ] {
         let mut world = lending(140_000);
         assert!(world.call(0, access(1, 0), 1, call.clone()));
-        let number = world.ranks[0].ops.keys().next().unwrap().data().as_ffi();
+        let number = world.ranks[0].origin.ops.keys().next().unwrap().data().as_ffi();
         assert_eq!(world.take(1, 0, &lies(number, address)).is_ok(), is_right, "{call:?}");
         assert!(world.take(1, 0, &lies(number, address)).is_err(), "{call:?} once more");
     }
@@ -591,7 +594,7 @@ fn an_atomic_access_is_no_longer_than_a_packet() {
     for (operation, most) in [(Operation::Read, 160), (Operation::Sum, 160), (Operation::Swap, 80)]
     {
         let atomic = Atomic { operation, element };
-        assert_eq!(Rankly::atomic_bytes(200, atomic), most);
+        assert_eq!(atomic_bytes(200, atomic), most);
         for (length, is_right) in [(most, true), (most + 1, false), (100_000, false)] {
             let mut world = World::pair(100_000);
             let span = Span { to: 0, from: 0, key: KEY, offset: 0, end: length as u64 };
@@ -612,7 +615,7 @@ fn only_what_was_offered_can_be_out_of_reach() {
     let outcome = Err(Refused::Unfetchable);
     for call in [Call::Write { data: None, bytes: vec![1; 4] }, Call::Read { length: 4 }] {
         assert!(world.call(0, access(1, 0), 1, call));
-        let number = world.ranks[0].ops.keys().next().unwrap().data().as_ffi();
+        let number = world.ranks[0].origin.ops.keys().next().unwrap().data().as_ffi();
         let head = Packet::Ended { number, outcome }.head();
         assert!(world.take(1, 0, head.bytes()).is_err());
         world.settle();

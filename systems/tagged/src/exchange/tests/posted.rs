@@ -26,7 +26,7 @@ impl World {
             let head = *packet.first_chunk().unwrap();
             let there = posted.get_mut(&(target, source, head));
             let Some(there) = there.filter(|there| **there == offset) else { continue };
-            let mut receives = ranks[at].receives.values_mut();
+            let mut receives = ranks[at].arrivals.receives.all.values_mut();
             let receive = receives.find(|receive| {
                 receive.envelope.source.rank == source && receive.posted == Posted::Now(head)
             });
@@ -138,7 +138,7 @@ fn what_is_received_while_it_comes_is_posted_from_there_on() {
 fn of_what_went_unasked_no_more_is_stored_than_the_window() {
     let mut world = posting_in_place();
     let mut number = 0;
-    while world.ranks[0].sends.iter().all(|(_, send)| send.waits != Until::Granted) {
+    while world.ranks[0].sends.all.iter().all(|(_, send)| send.waits != sends::Until::Granted) {
         assert!(world.send(0, &to(1, 5), number, &pattern_of(IN_PLACE_BYTES as usize)));
         world.settle();
         number += 1;
@@ -193,7 +193,7 @@ fn a_part_that_is_not_the_next_one_is_refused() {
     world.receive(1, from(0, 5), 1, 200_000);
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
     assert!(world.arrive(0, 1) && world.transmit(1));
-    let (own, _) = world.ranks[1].receives.iter().next().unwrap();
+    let (own, _) = world.ranks[1].arrivals.receives.all.iter().next().unwrap();
     for offset in [1, 16, 200_000, u64::MAX] {
         let head = Packet::Part { own: own.data().as_ffi(), offset, bytes: &[] }.head();
         let part = [head.bytes(), &[1; 10]].concat();

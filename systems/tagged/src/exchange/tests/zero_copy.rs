@@ -16,7 +16,7 @@ impl World {
     }
 
     fn place_carried(&mut self, (source, target, head, bytes): &Carried) {
-        let mut receives = self.ranks[target.index()].receives.values_mut();
+        let mut receives = self.ranks[target.index()].arrivals.receives.all.values_mut();
         let receive = receives.find(|receive| {
             receive.envelope.source.rank == *source && receive.posted == Posted::ZeroCopy(*head)
         });
@@ -37,7 +37,10 @@ fn carrying() -> World {
 fn is_idle(world: &World) -> bool {
     world.ranks.iter().all(Rankly::is_idle)
         && world.net.posted.is_empty()
-        && world.ranks.iter().all(|rank| rank.receives.is_empty() && !rank.awaits_zero_copy())
+        && world
+            .ranks
+            .iter()
+            .all(|rank| rank.arrivals.receives.all.is_empty() && !rank.awaits_zero_copy())
 }
 
 #[test]
