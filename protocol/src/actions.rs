@@ -8,8 +8,16 @@ use weft_wire::{Header, Rank, TreeId};
 /// Calls come in the order in which the actions must take effect. None may call back into the
 /// [`crate::Ni`]; an implementation that wants to react does so after the event returned.
 pub trait Actions<B> {
-    /// Puts a packet on the wire. `body` stays owned by the NI until [`Self::free`].
+    /// Puts a packet on the wire. `body` stays owned by the NI until [`Self::free`]. Where packets
+    /// are numbered `header.follows` says which others it must come after: a link that has several
+    /// ways to a rank knows it from there alone.
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<B>);
+    /// True if something that was transmitted to `to` is on its way by a way that loses nothing
+    /// without telling this rank: to send it again would be in vain.
+    fn is_under_way(&mut self, to: Rank) -> bool {
+        let _ = to;
+        false
+    }
     /// Hands a received packet to the host, which gives it back with [`crate::Ni::released`].
     fn deliver(&mut self, delivery: Delivery<B>);
     /// Leaves a received packet to the host, in the order of arrival: the protocol beyond this

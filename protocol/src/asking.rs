@@ -20,7 +20,7 @@ use crate::sequence::Every;
 use crate::settings::Settings;
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Ni};
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 
 /// Number of times that a peer that does not acknowledge is asked in the time that it may be
 /// silent.
@@ -171,7 +171,7 @@ impl<B: Copy> Ni<B> {
         for (i, (number, departure)) in again.into_iter().enumerate() {
             let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
             self.piggyback(peer, &mut header);
-            header.sequence = number;
+            (header.sequence, header.follows) = (number, Follows::Lost);
             header.asks = i == last || asks && i.is_multiple_of(usize::from(every));
             if header.asks {
                 self.flow(peer).sending.has_asked();

@@ -35,6 +35,8 @@ pub struct Counters {
     pub recovery_packets: u64,
     /// Data packets transmitted again.
     pub retransmissions: u64,
+    /// Time-outs in which nothing was sent again, because the link had it under way.
+    pub time_outs_on_link: u64,
     /// Packets that were not the next expected, and were dropped.
     pub out_of_sequence: u64,
     /// Packets dropped because no receive buffer was free.

@@ -23,7 +23,7 @@ use crate::sequence::{EARLY, Flow, SequenceVerdict, Unsent};
 use crate::timer::{Nanoseconds, Timer};
 use crate::{Actions, Body, Deferred, Delivery, Ni, Violation};
 use std::collections::VecDeque;
-use weft_wire::{Header, Rank, Tag};
+use weft_wire::{Follows, Header, Rank, Tag};
 
 /// State of retransmission beside the flows of all peers.
 #[derive(Debug, Clone, Default, Hash)]
@@ -239,6 +239,7 @@ impl<B: Copy> Ni<B> {
         let (tag, body, holders) = (departure.tag, departure.body, departure.holders);
         let taken = self.taken_by(&departure);
         let sending = &mut self.flow(to).sending;
+        header.follows = if sending.len() == 0 { Follows::Taken } else { Follows::Earlier };
         let number = sending.number(departure);
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
@@ -271,7 +272,11 @@ impl<B: Copy> Ni<B> {
             .collect();
         let mut expired = false;
         for (peer, resend, acknowledge) in due {
-            if resend && !self.came_late(peer) {
+            let sends = resend && !self.came_late(peer);
+            if sends && self.flow(peer).sending.len() > 0 && out.is_under_way(peer) {
+                self.counters.time_outs_on_link += 1;
+                self.wait_again(peer);
+            } else if sends {
                 self.send_once_more(peer, |ni| {
                     if ni.is_gone(peer) {
                         ni.forget(peer, out);
@@ -440,7 +445,7 @@ impl<B: Copy> Ni<B> {
         self.counters.retransmissions += again.len() as u64;
         for (number, departure) in again {
             let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-            header.sequence = number;
+            (header.sequence, header.follows) = (number, Follows::Lost);
             self.piggyback(peer, &mut header);
             out.transmit(peer, &header, &departure.body);
         }

@@ -11,7 +11,7 @@
 //!
 //! The payload kind belongs to the link: where the user bytes are.
 
-use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
+use crate::{Channel, Follows, Header, Malformed, Protocol, Rank, Serial, Tag, TreeId};
 
 /// Bytes of the two words, sequence flag included.
 pub const SIZE: usize = 16;
@@ -64,6 +64,8 @@ pub fn parse(words: [u64; 2], source: Rank) -> Result<Header, Malformed> {
             sequence: 0,
             acknowledgement: 0,
             asks: false,
+            follows: Follows::Nothing,
+            serial: Serial::NONE,
         }),
         Err(malformed) => Err(malformed),
     }

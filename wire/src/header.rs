@@ -1,6 +1,6 @@
 //! The packet header as the protocols see it.
 
-use crate::{Channel, Rank, TreeId};
+use crate::{Channel, Follows, Rank, Serial, TreeId};
 
 /// Kind of a packet (thesis table 3.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
@@ -40,12 +40,6 @@ impl Tag {
     pub fn is_data(self) -> bool {
         matches!(self, Tag::Ucast | Tag::Mcast | Tag::FaRequest)
     }
-
-    /// True if packets of this kind have numbers, so that none may overtake another.
-    #[inline]
-    pub fn is_numbered(self) -> bool {
-        self.is_data() || matches!(self, Tag::FaReply | Tag::Farewell)
-    }
 }
 
 impl TryFrom<u8> for Tag {
@@ -74,6 +68,9 @@ impl TryFrom<u8> for Tag {
 /// A packet header (thesis fig. 3.1), parsed.
 ///
 /// `sequence` and `acknowledgement` serve the presets that retransmit and stay 0 in the others.
+///
+/// A link may look at kind, source, size, tree, `follows` and `serial`: the rest is between
+/// protocols.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Header {
     /// The kind of packet.
@@ -98,6 +95,10 @@ pub struct Header {
     /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1); or, where windows
     /// follow demand, more credits.
     pub asks: bool,
+    /// Packets that it must come after: said to the link, and not to whoever receives it.
+    pub follows: Follows,
+    /// The link's own: number by which it keeps to that. Protocols leave it alone.
+    pub serial: Serial,
 }
 
 impl Header {
@@ -114,6 +115,8 @@ impl Header {
             sequence: 0,
             acknowledgement: 0,
             asks: false,
+            follows: Follows::Nothing,
+            serial: Serial::NONE,
         }
     }
 }

@@ -17,9 +17,11 @@ pub mod envelope;
 mod header;
 mod ids;
 pub mod network;
+mod order;
 pub mod path;
 pub mod place;
 pub mod several;
 
 pub use header::{Header, Malformed, Tag};
 pub use ids::{Channel, GroupId, Protocol, Rank, TreeId};
+pub use order::{Follows, Serial};

@@ -7,10 +7,10 @@
 //! │ version │ tag │ source │ size │ credits │ tree │ channel │ flags│ sequence │ acknowledgement│
 //! └─────────┴─────┴────────┴──────┴─────────┴──────┴─────────┴──────┴──────────┴────────────────┘
 //! ```
-//! `flags`: bit 0 asks for an acknowledgement, or for credits. The upper half of `tag` is the
-//! protocol.
+//! `flags`: bit 0 asks for an acknowledgement, or for credits; the others are the link's serial
+//! number. The upper half of `tag` is the protocol.
 
-use crate::{Channel, Header, Malformed, Protocol, Rank, Tag, TreeId};
+use crate::{Channel, Follows, Header, Malformed, Protocol, Rank, Serial, Tag, TreeId};
 
 /// The version of this format.
 pub const VERSION: u8 = 1;
@@ -19,6 +19,8 @@ pub const SIZE: usize = 24;
 
 /// The bit of the flags that asks for an acknowledgement.
 const ASKS: u16 = 1;
+/// Place of the serial number in the flags.
+const SERIAL_AT: u32 = 1;
 
 mod field {
     use std::ops::Range;
@@ -49,11 +51,22 @@ pub fn emit(header: &Header) -> [u8; SIZE] {
     bytes[field::CREDITS].copy_from_slice(&header.credits.to_le_bytes());
     bytes[field::TREE].copy_from_slice(&header.tree.to_bits().to_le_bytes());
     bytes[field::CHANNEL].copy_from_slice(&header.channel.to_bits().to_le_bytes());
-    let flags = if header.asks { ASKS } else { 0 };
-    bytes[field::FLAGS].copy_from_slice(&flags.to_le_bytes());
+    bytes[field::FLAGS].copy_from_slice(&flags(header.asks, header.serial).to_le_bytes());
     bytes[field::SEQUENCE].copy_from_slice(&header.sequence.to_le_bytes());
     bytes[field::ACKNOWLEDGEMENT].copy_from_slice(&header.acknowledgement.to_le_bytes());
     bytes
+}
+
+/// Flags of a header.
+#[inline]
+pub(crate) fn flags(asks: bool, serial: Serial) -> u16 {
+    serial.to_bits() << SERIAL_AT | if asks { ASKS } else { 0 }
+}
+
+/// Parts of the flags of a header: whether it asks, and the serial number.
+#[inline]
+pub(crate) fn split_flags(flags: u16) -> (bool, Serial) {
+    (flags & ASKS != 0, Serial::from_bits(flags >> SERIAL_AT))
 }
 
 /// Splits a packet into its header and its user bytes.
@@ -81,6 +94,7 @@ pub fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         return Err(Malformed::Version(head[field::VERSION]));
     }
     let kind = head[field::TAG];
+    let (asks, serial) = split_flags(u16_at(head, field::FLAGS.start));
     let header = Header {
         tag: Tag::try_from(kind & 0x0f)?,
         source: Rank(u16_at(head, field::SOURCE.start)),
@@ -88,9 +102,11 @@ pub fn split(packet: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         credits: u16_at(head, field::CREDITS.start),
         tree: TreeId::from_bits(u32_at(head, field::TREE.start)).of(Protocol::of_upper_bits(kind)),
         channel: Channel::from_bits(u16_at(head, field::CHANNEL.start)),
-        asks: u16_at(head, field::FLAGS.start) & ASKS != 0,
+        asks,
         sequence: u32_at(head, field::SEQUENCE.start),
         acknowledgement: u32_at(head, field::ACKNOWLEDGEMENT.start),
+        follows: Follows::Nothing,
+        serial,
     };
     Ok((header, rest))
 }

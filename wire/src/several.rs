@@ -17,7 +17,7 @@
 //! The envelope's destination is [`envelope::EVERYBODY`], its kind [`envelope::Kind::SEVERAL`], and
 //! its own sequence and tag are 0. There are two entries at least, and [`MOST`] at most.
 
-use crate::{Channel, Header, Rank, envelope, network};
+use crate::{Channel, Follows, Header, Rank, Serial, envelope, network};
 use std::ops::Range;
 
 /// Bytes of an entry.
@@ -31,9 +31,6 @@ pub const TAGGED: Range<usize> = 0..24;
 pub const NUMBER: Range<usize> = 16..24;
 /// Range of the tag in an entry.
 pub const TAG: Range<usize> = 24..32;
-
-/// The bit of the flags that asks for an acknowledgement.
-const ASKS: u16 = 1;
 
 mod field {
     use std::ops::Range;
@@ -60,6 +57,8 @@ pub struct Entry {
     pub channel: Channel,
     /// See [`Header::asks`].
     pub asks: bool,
+    /// See [`Header::serial`].
+    pub serial: Serial,
     /// See [`Header::sequence`].
     pub sequence: u32,
     /// See [`Header::acknowledgement`].
@@ -75,15 +74,26 @@ impl Entry {
     /// whoever seals the frame.
     #[inline]
     pub fn new(destination: Rank, header: &Header) -> Self {
-        let Header { credits, channel, asks, sequence, acknowledgement, .. } = *header;
-        Entry { destination, credits, channel, asks, sequence, acknowledgement, number: 0, tag: 0 }
+        let Header { credits, channel, asks, serial, sequence, acknowledgement, .. } = *header;
+        let (number, tag) = (0, 0);
+        Entry {
+            destination,
+            credits,
+            channel,
+            asks,
+            serial,
+            sequence,
+            acknowledgement,
+            number,
+            tag,
+        }
     }
 
     /// The whole header for this receiver.
     #[inline]
     pub fn header(&self, common: &Header) -> Header {
-        let Entry { credits, channel, asks, sequence, acknowledgement, .. } = *self;
-        Header { credits, channel, asks, sequence, acknowledgement, ..*common }
+        let Entry { credits, channel, asks, serial, sequence, acknowledgement, .. } = *self;
+        Header { credits, channel, asks, serial, sequence, acknowledgement, ..*common }
     }
 }
 
@@ -94,6 +104,8 @@ pub fn common(header: &Header) -> Header {
         credits: 0,
         channel: Channel::NONE,
         asks: false,
+        follows: Follows::Nothing,
+        serial: Serial::NONE,
         sequence: 0,
         acknowledgement: 0,
         ..*header
@@ -108,7 +120,7 @@ pub fn emit(entry: &Entry) -> [u8; ENTRY] {
     put(field::DESTINATION, entry.destination.0);
     put(field::CREDITS, entry.credits);
     put(field::CHANNEL, entry.channel.to_bits());
-    put(field::FLAGS, if entry.asks { ASKS } else { 0 });
+    put(field::FLAGS, network::flags(entry.asks, entry.serial));
     bytes[field::SEQUENCE].copy_from_slice(&entry.sequence.to_le_bytes());
     bytes[field::ACKNOWLEDGEMENT].copy_from_slice(&entry.acknowledgement.to_le_bytes());
     bytes[NUMBER].copy_from_slice(&entry.number.to_le_bytes());
@@ -116,17 +128,19 @@ pub fn emit(entry: &Entry) -> [u8; ENTRY] {
     bytes
 }
 
-/// The entry in these bytes, whoever wrote them. Of the flags only the first is looked at.
+/// The entry in these bytes, whoever wrote them.
 #[inline]
 pub fn parse(bytes: &[u8; ENTRY]) -> Entry {
     let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let u32_at = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     let u64_at = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+    let (asks, serial) = network::split_flags(u16_at(field::FLAGS));
     Entry {
         destination: destination(bytes),
         credits: u16_at(field::CREDITS),
         channel: Channel::from_bits(u16_at(field::CHANNEL)),
-        asks: u16_at(field::FLAGS) & ASKS != 0,
+        asks,
+        serial,
         sequence: u32_at(field::SEQUENCE.start),
         acknowledgement: u32_at(field::ACKNOWLEDGEMENT.start),
         number: u64_at(NUMBER.start),

@@ -3,6 +3,7 @@
 mod binaries;
 mod circles;
 mod comments;
+mod fields;
 mod finding;
 mod layers;
 mod lexer;
@@ -45,6 +46,7 @@ pub fn tidy(root: &Path) -> Result<Vec<Finding>> {
     methods::check(&tree, &mut findings);
     circles::check(&tree, &mut findings);
     statics::check(&tree, &mut findings);
+    fields::check(&tree, &mut findings);
     findings.sort();
     Ok(findings)
 }

@@ -97,6 +97,11 @@ impl<L: Link> Actions<Buffer> for Surroundings<'_, L> {
         }
     }
 
+    #[cold]
+    fn is_under_way(&mut self, to: Rank) -> bool {
+        self.link.paths().is_some_and(|paths| paths.is_under_way(to))
+    }
+
     #[inline]
     fn deliver(&mut self, delivery: Delivery<Buffer>) {
         if L::NI.is_some() && self.side == Side::Ni {

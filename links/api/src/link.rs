@@ -94,6 +94,11 @@ pub trait Link: Send + Sized + 'static {
 
     /// Transmits a packet, at the next [`Self::flush`] at the latest. Of a [`Payload::Buffer`] it
     /// transmits `header.size` bytes.
+    ///
+    /// A link that has several ways to a rank, and is not [ordered](Capabilities::ordered), keeps
+    /// to `header.follows`: what [follows](weft_wire::Follows) others is handed over after them, as
+    /// far as they arrive. To tell, its other end may have `header.serial`, a number of the link's
+    /// own; of what protocols number, acknowledge and send again it knows nothing.
     fn transmit(&mut self, to: Rank, header: &Header, payload: Payload);
 
     /// Sends what was transmitted since the last flush. Links that hold nothing back do nothing.

@@ -62,6 +62,11 @@ pub trait Paths {
     /// they are as many.
     fn payload_to(&self, to: Rank) -> Option<usize>;
 
+    /// True if something that was transmitted to `to` is on its way still, and arrives, or is lost
+    /// in a way of which this link knows: whoever would send it again waits as long as this says
+    /// so. Not for each packet: it may be a call of the system.
+    fn is_under_way(&mut self, to: Rank) -> bool;
+
     /// Probes how long packets may be, and looks after whatever else may change. Called now and
     /// then with the time. Returns what is to be told to the user.
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu>;

@@ -19,9 +19,6 @@ use weft_wire::{Header, envelope};
 const AT_ONCE: usize = 16;
 /// Bytes of a record of several short packets at most.
 const PACKED_BYTES: usize = 8 << 10;
-/// Records that have left of which it is known where they end, at most: those of the last megabytes
-/// of long packets.
-const LEFT: usize = 256;
 /// Records that wait at most, beside those in frames.
 const WAITING: usize = 1024;
 
@@ -33,20 +30,29 @@ pub(crate) struct Connection {
     written: usize,
     /// Bytes of the records before it, all of which it has taken.
     taken: u64,
-    /// Of the latest of these, the number of the last packet and where in the stream they end.
-    left: VecDeque<(u32, u64)>,
+    /// Bytes that the other end's kernel had acknowledged at the last [`Self::progress`].
+    acknowledged: u64,
     /// The kernel takes no more, or has not connected yet.
     blocked: bool,
     /// The kernel may keep the end of what it has until more comes.
     corked: bool,
 }
 
+/// Progress of a connection since the last question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// The other end's kernel has all.
+    Arrived,
+    /// It has more than before.
+    Moves,
+    /// It has nothing more, and something is under way.
+    Still,
+}
+
 /// Record that waits.
 struct Record {
     place: Place,
     bytes: usize,
-    /// Number of its last packet, if it has any.
-    number: Option<u32>,
     sealed: bool,
 }
 
@@ -78,7 +84,7 @@ impl Connection {
             queue: VecDeque::new(),
             written: 0,
             taken: 0,
-            left: VecDeque::new(),
+            acknowledged: 0,
             blocked: false,
             corked: false,
         })
@@ -106,20 +112,15 @@ impl Connection {
         self.blocked = false;
     }
 
-    /// True if the packet with this number waits, here or in the kernel: it is under way, however
-    /// long that takes.
-    pub fn holds(&mut self, number: u32) -> bool {
-        self.queue.iter().any(|record| record.number == Some(number)) || self.is_under_way(number)
-    }
-
-    /// True if the other end's kernel has not acknowledged all of the record with this packet.
-    fn is_under_way(&mut self, number: u32) -> bool {
-        let written = self.taken + self.written as u64;
-        let arrived = written.saturating_sub(unsent(&self.socket).unwrap_or(0));
-        while self.left.front().is_some_and(|(_, end)| *end <= arrived) {
-            let _ = self.left.pop_front();
+    /// Asks the kernel how far the connection has come.
+    pub fn progress(&mut self) -> Progress {
+        if self.has_arrived() {
+            return Progress::Arrived;
         }
-        self.left.iter().any(|(left, _)| *left == number)
+        let written = self.taken + self.written as u64;
+        let acknowledged = written.saturating_sub(unsent(&self.socket).unwrap_or(0));
+        let before = std::mem::replace(&mut self.acknowledged, acknowledged);
+        if acknowledged == before { Progress::Still } else { Progress::Moves }
     }
 
     /// Adds the record that says whose this connection is.
@@ -127,12 +128,7 @@ impl Connection {
         let mut record = vec![0; envelope::SIZE + HELLO_CONTENTS + trailer_bytes];
         sealer.seal(Kind::HELLO, &mut record);
         let bytes = record.len();
-        self.queue.push_back(Record {
-            place: Place::Own(record),
-            bytes,
-            number: None,
-            sealed: true,
-        });
+        self.queue.push_back(Record { place: Place::Own(record), bytes, sealed: true });
     }
 
     /// Adds the packet in a frame, which is kept until it has left.
@@ -140,22 +136,21 @@ impl Connection {
         let bytes = envelope::SIZE + envelope::packet_bytes(envelope::body_bytes(header));
         let record = frames.memory.record_mut(frame, bytes);
         envelope::put_around(&mut record[envelope::SIZE..], header);
-        let (place, number) = (Place::Frame(frame), Some(header.sequence));
-        self.queue.push_back(Record { place, bytes, number, sealed: false });
+        self.queue.push_back(Record { place: Place::Frame(frame), bytes, sealed: false });
     }
 
     /// Adds a copy of a packet. False if too many wait.
     #[must_use]
     pub fn push_copy(&mut self, header: &Header, body: &[u8], trailer_bytes: usize) -> bool {
         let packet = envelope::packet_bytes(body.len());
-        if let Some(Record { place: Place::Own(bytes), sealed: false, number, bytes: end }) =
+        if let Some(Record { place: Place::Own(bytes), sealed: false, bytes: end }) =
             self.queue.back_mut()
             && bytes.len() + packet + trailer_bytes <= PACKED_BYTES
         {
             let at = bytes.len();
             bytes.resize(at + packet, 0);
             envelope::put(&mut bytes[at..], header, body);
-            (*end, *number) = (at + packet, Some(header.sequence));
+            *end = at + packet;
             return true;
         }
         if self.queue.len() >= WAITING {
@@ -165,8 +160,7 @@ impl Connection {
         let mut bytes = Vec::with_capacity((end + trailer_bytes).max(512));
         bytes.resize(end, 0);
         envelope::put(&mut bytes[envelope::SIZE..], header, body);
-        let (place, number) = (Place::Own(bytes), Some(header.sequence));
-        self.queue.push_back(Record { place, bytes: end, number, sealed: false });
+        self.queue.push_back(Record { place: Place::Own(bytes), bytes: end, sealed: false });
         true
     }
 
@@ -256,12 +250,6 @@ impl Connection {
         {
             self.written -= first.bytes;
             self.taken += first.bytes as u64;
-            if let Some(number) = first.number {
-                if self.left.len() == LEFT {
-                    let _ = self.left.pop_front();
-                }
-                self.left.push_back((number, self.taken));
-            }
             if let Some(frame) = self.queue.pop_front().and_then(|record| record.frame()) {
                 frames.left(frame);
             }

@@ -21,18 +21,19 @@
 //! **Connections** go one way: whoever has a long packet for a rank connects to it. So two never
 //! meet, and either side begins again without asking the other. The first record is a hello.
 //!
-//! **Order is as of one.** Whoever numbers packets drops what comes after a gap. So once a long
-//! packet has gone to a rank, all other data goes there by the same connection, until a packet from
-//! that rank acknowledges the last that did, or its kernel all that was sent there. A rank hands a
-//! record over only when a look at the datagrams after it was whole has found none; and what comes
-//! by datagram with a gap before it only when a look at the connection has found no record.
-//! Acknowledgements and other control go by datagram always (I5). What goes as a run is a datagram
-//! in this; by which of the two links a packet comes, one with a gap before it waits for a look at
-//! the other.
+//! **Order is as of one.** What a packet follows is the protocol's to say ([`weft_wire::Follows`]),
+//! and all that this link knows of it. Once a long packet has gone to a rank, whatever follows
+//! others goes there by the same connection, and has a serial number of this link's, until the
+//! protocol says that all was taken, or that rank's kernel has all that was sent there. A rank
+//! hands a record over only when a look at the datagrams after it was whole has found none; and
+//! what comes by datagram with a gap before it only when a look at the connection has found no
+//! record. What follows nothing goes by datagram always (I5). What goes as a run is a datagram in
+//! this; by which of the two links a packet comes, one with a gap before it waits for a look at the
+//! other.
 //!
-//! **Loss is as of one.** What a broken connection had is lost, and sent again by who numbered it.
-//! Where there is no connection long packets go in pieces by datagram, which is slower. A packet
-//! that still waits here is not queued twice.
+//! **Loss is as of one.** What a broken connection had is lost, and sent again by the protocol.
+//! Where there is no connection long packets go in pieces by datagram, which is slower. Whether
+//! something is under way still the link says when it is asked.
 //!
 //! **Trust.** Records are sealed as datagrams are, under keys of their own. Nothing of a connection
 //! is believed before its hello is authentic; those without one are bounded in number and time.

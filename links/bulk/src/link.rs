@@ -27,7 +27,8 @@ use weft_link::{
     Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
-use weft_wire::{Header, Rank, envelope, path};
+use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
+use weft_wire::{Follows, Header, Rank, envelope, path};
 
 mod memory;
 mod receiving;
@@ -81,8 +82,6 @@ pub struct Counters {
     pub runs: u64,
     /// Packets that came by the link for runs.
     pub arrived_runs: u64,
-    /// Packets that waited still when they were to be sent again.
-    pub spared: u64,
     /// Connections begun.
     pub begun: u64,
     /// Connections that broke, or never came about.
@@ -228,41 +227,50 @@ impl<F: Part> Bulk<F> {
         runs.send(to, header, bytes);
     }
 
-    /// A packet that is long, or follows one.
+    /// A packet that is long, or to a rank to which others went by another way than datagrams.
     #[inline(never)]
     fn transmit_slowly(&mut self, to: Rank, header: &Header, payload: Payload) {
-        let is_long = usize::from(header.size) > self.far.capabilities().max_payload;
-        if !header.tag.is_numbered() {
+        if header.follows == Follows::Nothing {
             return self.transmit_far(to, header, payload);
         }
-        if !is_long && self.ways.has_arrived(to) {
-            return self.transmit_far(to, header, payload);
+        if self.ways.hear(to, header.follows) {
+            self.ways.give_up(to, &mut self.frames);
+        }
+        let is_long = usize::from(header.size) > self.far.capabilities().max_payload;
+        if !is_long && !self.ways.has_records(to) {
+            let header = self.ways.number(to, header);
+            return self.transmit_far(to, &header, payload);
         }
         let size = usize::from(header.size);
         let by_far = size <= self.far.most_payload_at_once();
         if is_long
             && (by_far || size <= self.runs.most())
             && let Payload::Buffer(buffer) = payload
-            && self.ways.may_run(to, header.sequence)
+            && self.ways.may_run(to, header.follows)
         {
             self.counters.runs += 1;
-            return match by_far {
-                true => self.transmit_far(to, header, payload),
-                false => self.transmit_run(to, header, buffer),
-            };
+            if by_far {
+                let header = self.ways.number_among(to, header);
+                return self.transmit_far(to, &header, payload);
+            }
+            let header = self.ways.number(to, header);
+            return self.transmit_run(to, &header, buffer);
         }
-        let begins = self.ways.datagram_most(to) >= 0;
-        let repeats = self.ways.repeats(to, header.sequence);
-        let Bulk { far, frames, runs, ways, incoming, seals, epoll, .. } = self;
-        let (trailer_bytes, counters) = (&self.trailer_bytes, &mut self.counters);
-        let Some(connection) = ways.connection(to, epoll.as_fd(), seals) else {
-            counters.pieces += u64::from(is_long);
-            return self.transmit_far(to, header, payload);
-        };
-        if repeats && connection.holds(header.sequence) {
-            counters.spared += 1;
-            return;
+        self.transmit_by_record(to, header, payload, is_long);
+    }
+
+    /// A packet that goes by connection, or in pieces if there is none.
+    fn transmit_by_record(&mut self, to: Rank, header: &Header, payload: Payload, is_long: bool) {
+        let size = usize::from(header.size);
+        let begins = !self.ways.is_by_record(to);
+        if !self.ways.connect(to, self.epoll.as_fd(), &mut self.seals) {
+            self.counters.pieces += u64::from(is_long);
+            let header = self.ways.number_among(to, header);
+            return self.transmit_far(to, &header, payload);
         }
+        let header = &self.ways.number(to, header);
+        let Bulk { far, frames, runs, ways, incoming, trailer_bytes, .. } = self;
+        let Some(connection) = ways.connection(to) else { return };
         let queued = match payload {
             Payload::Buffer(buffer) => match Side::of(buffer) {
                 Side::Own(frame)
@@ -294,19 +302,19 @@ impl<F: Part> Bulk<F> {
             Payload::Empty => connection.push_copy(header, &[], *trailer_bytes),
         };
         if queued {
-            self.went(to, header, begins);
+            self.went(to, size, begins);
         }
     }
 
     /// A packet waits for the connection to `to`.
-    fn went(&mut self, to: Rank, header: &Header, begins: bool) {
+    fn went(&mut self, to: Rank, size: usize, begins: bool) {
         self.counters.packets += 1;
-        self.ways.went(to, header);
+        self.ways.went(to);
         if begins {
             // What was sent there by datagram is not to be overtaken.
             self.far.flush();
         }
-        self.unflushed += usize::from(header.size);
+        self.unflushed += size;
         let most = if self.frames.memory.any_lent() { LENT_FLUSH_BYTES } else { FLUSH_BYTES };
         if self.unflushed >= most {
             self.flush_connections(true);
@@ -539,6 +547,10 @@ impl<F: Part> Link for Bulk<F> {
 impl<F: Part> Paths for Bulk<F> {
     fn payload_to(&self, _: Rank) -> Option<usize> {
         None
+    }
+
+    fn is_under_way(&mut self, to: Rank) -> bool {
+        self.ways.is_under_way(to)
     }
 
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {

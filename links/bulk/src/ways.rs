@@ -1,39 +1,51 @@
 //! Connections to other ranks: begun when a long packet is to go there, given up when they break or
-//! stand still, and begun again, less often each time.
+//! stand still, and begun again, less often each time; and the order of packets that go by several
+//! ways to one rank.
+//!
+//! ```text
+//!             a long packet, by record                the protocol says that all was taken,
+//!             ┌────────────────────▶ by record ───┐   or the other end's kernel has all
+//!   by datagram ◀─────────────────────────────────┘
+//! ```
+//! From the first packet to a rank on that goes by another way than datagrams, packets there that
+//! [follow](Follows) others have serial numbers. What has none follows at once.
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Progress};
 use crate::frames::Frames;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use weft_datagram::seal::Seals;
 use weft_link::clock::Nanoseconds;
-use weft_wire::{Header, Rank};
+use weft_seal::Seals;
+use weft_wire::{Follows, Header, Rank, Serial};
 
 /// Marks events of these connections; the rank is in the lower half.
 pub(crate) const WAY: u64 = 2 << 32;
 
-/// Time without an acknowledgement of anything after which a connection is taken for cut: a
-/// firewall or an idle address translation says nothing. A stopped process loses one, too, and gets
-/// another.
+/// Time without progress after which a connection is taken for cut: a firewall or an idle address
+/// translation says nothing.
 const STALLED_AFTER: Nanoseconds = 300_000_000;
 /// Time until a connection is begun again, doubled each time that none came about.
 const AGAIN_AFTER: Nanoseconds = 50_000_000;
 const MOST_DOUBLINGS: u8 = 7;
 
-/// Way to one rank.
+/// Way to one rank, and from there.
 pub(crate) struct Way {
-    /// User bytes of a packet that goes by datagram at most; less than 0 while all data follows
-    /// what went over the connection.
+    /// User bytes of a packet that goes by datagram without a serial number at most; less than 0
+    /// once packets there have such numbers.
     pub datagram_most: i32,
-    /// Number of the last packet that went over the connection.
-    last: u32,
+    /// Number of the last packet there that has one.
+    last: Serial,
+    /// True while packets are under way by connection: all others follow them there.
+    by_record: bool,
     connection: Option<Connection>,
-    /// Number of the packet after the last that came from there, by either way.
-    next: u32,
-    /// Number that the peer acknowledged last, and the time at which that was news.
-    acknowledged: u32,
+    /// Number of the packet after the last that came from there.
+    next: Serial,
+    /// Time at which the connection was last known to move.
     news_at: Nanoseconds,
+    /// Time since which nothing was transmitted there but what was taken for lost.
+    lost_since: Option<Nanoseconds>,
     failures: u8,
     again_at: Nanoseconds,
     runs: RunHistory,
@@ -50,9 +62,7 @@ const MOST_RUN_DOUBLINGS: u32 = 10;
 /// Runs to one rank.
 #[derive(Clone, Copy, Default)]
 struct RunHistory {
-    /// Number of the last packet that went as one.
-    last: Option<u32>,
-    /// Those that were to be sent again, of so many: both are forgotten at [`FEW_RUNS`].
+    /// Those that were lost, of so many: both are forgotten at [`FEW_RUNS`].
     lost: u32,
     went: u32,
     /// Packets that go by connection yet, and how often that was so.
@@ -61,14 +71,13 @@ struct RunHistory {
 }
 
 impl RunHistory {
-    /// True if the packet with this number may go as a run: it was not sent before, and those that
-    /// went arrive.
-    fn may_go(&mut self, number: u32) -> bool {
+    /// True if a packet may go as a run: no copy of it was lost, and those that went arrive.
+    fn may_go(&mut self, is_again: bool) -> bool {
         if self.rest > 0 {
             self.rest -= 1;
             return false;
         }
-        if self.last.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0) {
+        if is_again {
             self.lost += 1;
             if self.lost >= MOST_LOST_RUNS {
                 self.rest = FEW_RUNS << self.rests.min(MOST_RUN_DOUBLINGS);
@@ -76,7 +85,6 @@ impl RunHistory {
             }
             return false;
         }
-        self.last = Some(number);
         self.went += 1;
         if self.went >= FEW_RUNS {
             (self.rests, self.lost, self.went) = (0, 0, 0);
@@ -90,7 +98,6 @@ pub(crate) struct Ways {
     ways: Vec<Way>,
     addresses: Vec<SocketAddr>,
     own: Rank,
-    far_most: i32,
     /// Ranks whose connection has records that the kernel has not taken.
     waiting: Vec<Rank>,
     now: Nanoseconds,
@@ -103,118 +110,137 @@ impl Ways {
     /// To ranks with these addresses, from `own`; packets up to `far_most` user bytes go by
     /// datagram.
     pub fn new(addresses: Vec<SocketAddr>, own: Rank, far_most: usize) -> Self {
-        let far_most = far_most as i32;
         let way = |_: &SocketAddr| Way {
-            datagram_most: far_most,
-            last: 0,
+            datagram_most: far_most as i32,
+            last: Serial::NONE,
+            by_record: false,
             connection: None,
-            next: 0,
-            acknowledged: 0,
+            next: Serial::FIRST,
             news_at: 0,
+            lost_since: None,
             failures: 0,
             again_at: 0,
             runs: RunHistory::default(),
         };
         let ways = addresses.iter().map(way).collect();
-        Ways { ways, addresses, own, far_most, waiting: Vec::new(), now: 0, begun: 0, broken: 0 }
+        Ways { ways, addresses, own, waiting: Vec::new(), now: 0, begun: 0, broken: 0 }
     }
 
-    /// Longest packet to `to` that goes by datagram now.
+    /// Longest packet to `to` that goes by datagram as it is.
     #[inline]
     pub fn datagram_most(&self, to: Rank) -> i32 {
         self.ways[to.index()].datagram_most
     }
 
-    /// True if the packet with this number may wait for the connection to `to` already.
-    pub fn repeats(&self, to: Rank, number: u32) -> bool {
-        let way = &self.ways[to.index()];
-        way.datagram_most < 0 && (number.wrapping_sub(way.last) as i32) <= 0
-    }
-
-    /// A packet has come from `from`, which says what it has acknowledged.
-    #[inline]
-    pub fn heard(&mut self, from: Rank, acknowledgement: u32) {
-        if let Some(way) = self.ways.get_mut(from.index())
-            && way.datagram_most < 0
-        {
-            way.acknowledge(acknowledgement, self.far_most, self.now);
+    /// Takes in what the protocol says of a packet to `to`, before its way is chosen. True if the
+    /// connection there does not bring what it takes.
+    pub fn hear(&mut self, to: Rank, follows: Follows) -> bool {
+        let way = &mut self.ways[to.index()];
+        match follows {
+            Follows::Nothing => {}
+            Follows::Earlier => way.lost_since = None,
+            Follows::Taken => {
+                way.lost_since = None;
+                if std::mem::take(&mut way.by_record) {
+                    way.failures = 0;
+                }
+            }
+            Follows::Lost => {
+                let since = *way.lost_since.get_or_insert(self.now);
+                return way.by_record && self.now.saturating_sub(since) >= STALLED_AFTER;
+            }
         }
+        false
     }
 
-    /// A packet has come by datagram. True if it has a number, and packets before it have not come,
-    /// or not yet; else it is handed over.
+    /// The header of a packet to `to` that is to be in turn there.
+    pub fn number(&mut self, to: Rank, header: &Header) -> Header {
+        let way = &mut self.ways[to.index()];
+        way.last = match (way.last, header.follows) {
+            // What was sent before has no number.
+            (Serial::NONE, Follows::Earlier | Follows::Lost) => Serial::FIRST.next(),
+            (last, _) => last.next(),
+        };
+        way.datagram_most = -1;
+        Header { serial: way.last, ..*header }
+    }
+
+    /// The header of a packet to `to` by datagram, which has a number only if others have.
+    pub fn number_among(&mut self, to: Rank, header: &Header) -> Header {
+        if self.datagram_most(to) < 0 { self.number(to, header) } else { *header }
+    }
+
+    /// True if the packet with this header has a number, and packets before it have not come, or
+    /// not yet; else it is handed over.
     #[inline]
-    pub fn came_by_datagram(&mut self, header: &Header, is_numbered: bool) -> bool {
-        self.heard(header.source, header.acknowledgement);
-        let waits = is_numbered && self.has_gap_before(header);
-        if is_numbered && !waits {
+    pub fn comes_early(&mut self, header: &Header) -> bool {
+        let is_early = self.has_gap_before(header);
+        if !is_early {
             self.came(header);
         }
-        waits
+        is_early
     }
 
-    /// A packet with a number is handed over.
+    /// A packet is handed over.
     #[inline]
     pub fn came(&mut self, header: &Header) {
-        if let Some(way) = self.ways.get_mut(header.source.index())
-            && (header.sequence.wrapping_sub(way.next) as i32) >= 0
+        if header.serial.is_some()
+            && let Some(way) = self.ways.get_mut(header.source.index())
+            && !way.next.is_after(header.serial)
         {
-            way.next = header.sequence.wrapping_add(1);
+            way.next = header.serial.next();
         }
-    }
-
-    /// A packet has come by record.
-    #[inline]
-    pub fn came_by_record(&mut self, header: &Header) {
-        self.heard(header.source, header.acknowledgement);
-        self.came(header);
     }
 
     /// True if the packet with this header was sent next after the last that came: none is missing
     /// in between.
     #[inline]
     pub fn is_next(&self, header: &Header) -> bool {
-        self.ways.get(header.source.index()).is_some_and(|way| way.next == header.sequence)
+        self.ways.get(header.source.index()).is_some_and(|way| way.next == header.serial)
     }
 
     /// True if packets before this one have not come, or not yet.
     #[inline]
     pub fn has_gap_before(&self, header: &Header) -> bool {
         let way = self.ways.get(header.source.index());
-        way.is_some_and(|way| (header.sequence.wrapping_sub(way.next) as i32) > 0)
+        header.serial.is_some() && way.is_some_and(|way| header.serial.is_after(way.next))
     }
 
-    /// True if the packet with this number may go to `to` as a run: none of its data is under way
-    /// by connection, and runs arrive.
-    pub fn may_run(&mut self, to: Rank, number: u32) -> bool {
-        let follows = self.datagram_most(to) < 0 && !self.has_arrived(to);
-        !follows && self.ways[to.index()].runs.may_go(number)
+    /// True if a packet may go to `to` as a run: nothing is under way there by connection, and runs
+    /// arrive.
+    pub fn may_run(&mut self, to: Rank, follows: Follows) -> bool {
+        !self.has_records(to) && self.ways[to.index()].runs.may_go(follows == Follows::Lost)
     }
 
-    /// True if the other end's kernel has all that went over the connection to `to`: short packets
-    /// go by datagram again.
-    pub fn has_arrived(&mut self, to: Rank) -> bool {
-        let Some(way) = self.ways.get_mut(to.index()) else { return false };
-        let has_arrived = way.connection.as_ref().is_some_and(Connection::has_arrived);
-        if has_arrived {
-            way.datagram_most = self.far_most;
+    /// True if packets may be under way by connection to `to`, because the other end's kernel has
+    /// not all: others follow them there.
+    pub fn has_records(&mut self, to: Rank) -> bool {
+        let way = &mut self.ways[to.index()];
+        if way.by_record && way.connection.as_ref().is_none_or(Connection::has_arrived) {
+            way.by_record = false;
         }
-        has_arrived
+        way.by_record
     }
 
-    /// The connection to `to`, begun if there is none and it is time; `None` if there is none.
-    pub fn connection(
-        &mut self,
-        to: Rank,
-        epoll: BorrowedFd<'_>,
-        seals: &mut Seals,
-    ) -> Option<&mut Connection> {
+    /// True while packets go by connection to `to` as far as is known without a question.
+    pub fn is_by_record(&self, to: Rank) -> bool {
+        self.ways[to.index()].by_record
+    }
+
+    /// True if something is under way by connection to `to`.
+    pub fn is_under_way(&self, to: Rank) -> bool {
+        let connection = self.ways[to.index()].connection.as_ref();
+        connection.is_some_and(|connection| !connection.has_arrived())
+    }
+
+    /// True if there is a connection to `to`, which is begun if there is none and it is time.
+    pub fn connect(&mut self, to: Rank, epoll: BorrowedFd<'_>, seals: &mut Seals) -> bool {
         let way = &mut self.ways[to.index()];
         if way.connection.is_none() && self.now >= way.again_at {
-            let from = self.addresses.get(self.own.index())?.ip();
+            let from = self.addresses[self.own.index()].ip();
             let Ok(mut connection) = Connection::begin(from, self.addresses[to.index()]) else {
                 way.fail(self.now);
-                return None;
+                return false;
             };
             self.begun += 1;
             let trailer_bytes = seals.protection().trailer_bytes();
@@ -225,17 +251,19 @@ impl Ways {
             let _ = epoll::add(epoll, &connection.socket, data, EventFlags::RDHUP);
             way.connection = Some(connection);
         }
-        way.connection.as_mut()
+        way.connection.is_some()
     }
 
-    /// A packet with this header went to the connection to `to`: all data follows it.
-    pub fn went(&mut self, to: Rank, header: &Header) {
+    /// The connection to `to`, if there is one.
+    pub fn connection(&mut self, to: Rank) -> Option<&mut Connection> {
+        self.ways[to.index()].connection.as_mut()
+    }
+
+    /// A packet went to the connection to `to`: all others follow it.
+    pub fn went(&mut self, to: Rank) {
         let way = &mut self.ways[to.index()];
-        if way.datagram_most >= 0 {
-            (way.last, way.news_at) = (header.sequence, self.now);
-            way.datagram_most = -1;
-        } else if (header.sequence.wrapping_sub(way.last) as i32) > 0 {
-            way.last = header.sequence;
+        if !std::mem::replace(&mut way.by_record, true) {
+            way.news_at = self.now;
         }
         if !self.waiting.contains(&to) {
             self.waiting.push(to);
@@ -330,37 +358,30 @@ impl Ways {
         self.now = now;
         for to in (0..self.ways.len() as u16).map(Rank) {
             let way = &mut self.ways[to.index()];
-            if way.datagram_most >= 0 || way.connection.is_none() {
+            let Some(connection) = way.connection.as_mut().filter(|_| way.by_record) else {
                 continue;
-            }
-            if now.saturating_sub(way.news_at) >= STALLED_AFTER {
+            };
+            if connection.progress() != Progress::Still {
+                way.news_at = now;
+            } else if now.saturating_sub(way.news_at) >= STALLED_AFTER {
                 self.give_up(to, frames);
             }
         }
     }
 
     /// Ends the connection to `to`; the records that it has are lost.
-    fn give_up(&mut self, to: Rank, frames: &mut Frames) {
+    pub fn give_up(&mut self, to: Rank, frames: &mut Frames) {
         let way = &mut self.ways[to.index()];
         if let Some(mut connection) = way.connection.take() {
             connection.drop_all(frames);
             self.broken += 1;
         }
         way.fail(self.now);
-        way.datagram_most = self.far_most;
+        (way.by_record, way.lost_since) = (false, None);
     }
 }
 
 impl Way {
-    fn acknowledge(&mut self, next: u32, far_most: i32, now: Nanoseconds) {
-        if next != self.acknowledged {
-            (self.acknowledged, self.news_at, self.failures) = (next, now, 0);
-        }
-        if (next.wrapping_sub(self.last) as i32) > 0 {
-            self.datagram_most = far_most;
-        }
-    }
-
     fn fail(&mut self, now: Nanoseconds) {
         self.again_at = now + (AGAIN_AFTER << self.failures.min(MOST_DOUBLINGS));
         self.failures = self.failures.saturating_add(1);

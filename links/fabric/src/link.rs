@@ -545,6 +545,10 @@ impl<T: Transport> Paths for Fabric<T> {
         None
     }
 
+    fn is_under_way(&mut self, _: Rank) -> bool {
+        false
+    }
+
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
         self.progress();
         if let Some(meeting) = &mut self.meeting {

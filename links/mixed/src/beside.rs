@@ -103,6 +103,10 @@ impl<N: Part, F: Part<Clock = N::Clock>> Paths for Mixed<N, F> {
         self.goes_far(to).then(|| self.far.capabilities().max_payload)
     }
 
+    fn is_under_way(&mut self, to: Rank) -> bool {
+        self.goes_far(to) && self.far.paths().is_some_and(|far| far.is_under_way(to))
+    }
+
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
         self.far.paths()?.tend(now)
     }

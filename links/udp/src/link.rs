@@ -373,6 +373,10 @@ impl Paths for Udp {
         None
     }
 
+    fn is_under_way(&mut self, _: Rank) -> bool {
+        false
+    }
+
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
         let change = self.outgoing.tend(&mut self.incoming.asking, now);
         self.send_waiting();

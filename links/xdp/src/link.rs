@@ -420,6 +420,10 @@ impl Paths for Xdp {
         None
     }
 
+    fn is_under_way(&mut self, _: Rank) -> bool {
+        false
+    }
+
     fn tend(&mut self, now: Nanoseconds) -> Option<PathMtu> {
         let asking = &mut self.incoming.asking;
         let change = self.outgoing.tend(asking, now, || self.places.pop());

@@ -389,3 +389,39 @@ fn a_pair_that_loses_nothing_has_its_whole_window() {
     let left: usize = (101..110).map(|buffer| numbers_of(&bench.unicast(1, buffer)).len()).sum();
     assert_eq!(left + 1, usize::from(window));
 }
+
+#[test]
+fn what_the_link_has_under_way_is_waited_for() {
+    let mut bench = bench(0);
+    bench.unicast(1, 90);
+    bench.out.under_way.push(Rank(1));
+    for _ in 0..10 {
+        let (deadline, timer) = bench.ni.next_deadline().unwrap();
+        assert_eq!(timer, Timer::Retransmit);
+        assert_eq!(bench.advance(deadline), []);
+    }
+    assert_eq!(bench.ni.counters().time_outs_on_link, 10);
+    // It is lost, with the connection.
+    bench.out.under_way.clear();
+    let (deadline, _) = bench.ni.next_deadline().unwrap();
+    assert_eq!(bench.advance(deadline), [asking_packet(0)]);
+    assert_eq!(bench.ni.counters().time_outs_on_link, 10);
+}
+
+#[test]
+fn a_packet_follows_those_before_it() {
+    use weft_wire::Follows::{Earlier, Lost, Nothing, Taken};
+    let mut bench = bench(0);
+    (0..2).for_each(|i| drop(bench.unicast(1, 90 + i)));
+    assert_eq!(bench.out.follows, [Taken, Earlier]);
+    let (deadline, _) = bench.ni.next_deadline().unwrap();
+    bench.advance(deadline);
+    assert_eq!(bench.out.follows, [Taken, Earlier, Lost]);
+    bench.receive(acknowledge(1, 1), Body::Empty);
+    bench.unicast(1, 92);
+    bench.receive(acknowledge(1, 3), Body::Empty);
+    bench.unicast(1, 93);
+    assert_eq!(bench.out.follows.last(), Some(&Taken), "all before it was taken");
+    bench.receive(asking(acknowledge(1, 3)), Body::Empty);
+    assert_eq!(bench.out.follows.last(), Some(&Nothing), "an acknowledgement overtakes");
+}

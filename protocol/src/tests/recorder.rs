@@ -3,7 +3,7 @@
 use crate::tree::Shape;
 use crate::{Actions, Body, Deferred, Delivery, Ni, Preset, Settings, Violation};
 use std::collections::VecDeque;
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Follows, GroupId, Header, Rank, Tag, TreeId};
 
 /// User bytes of every packet in these tests; the protocols never look at them.
 pub const SIZE: u16 = 8;
@@ -27,11 +27,22 @@ pub struct Recorder {
     did: Vec<Did>,
     delivered: VecDeque<Delivery<u64>>,
     deferred: VecDeque<Deferred<u64>>,
+    /// For each packet what it follows, in the order in which they were transmitted.
+    pub follows: Vec<Follows>,
+    /// Peers to which the link has something under way.
+    pub under_way: Vec<Rank>,
 }
 
 impl Actions<u64> for Recorder {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
-        self.did.push(Did::Transmit(to, *header, *body));
+        // Said to the link, and to nobody else.
+        self.follows.push(header.follows);
+        let header = Header { follows: Follows::Nothing, ..*header };
+        self.did.push(Did::Transmit(to, header, *body));
+    }
+
+    fn is_under_way(&mut self, to: Rank) -> bool {
+        self.under_way.contains(&to)
     }
 
     fn deliver(&mut self, delivery: Delivery<u64>) {
@@ -70,7 +81,7 @@ impl Actions<u64> for Recorder {
 /// An NI under test. Every event returns the actions that it caused.
 pub struct Bench {
     pub ni: Ni<u64>,
-    out: Recorder,
+    pub out: Recorder,
 }
 
 impl Bench {

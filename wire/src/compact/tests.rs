@@ -6,7 +6,7 @@ proptest! {
     #[test]
     fn parse_undoes_emit(header in any_header(), sequence_flag in any::<u32>(), payload_kind in any::<u8>()) {
         let words = emit(&header, sequence_flag, payload_kind);
-        let lossless = Header { sequence: 0, acknowledgement: 0, asks: false, ..header };
+        let lossless = Header { sequence: 0, acknowledgement: 0, asks: false, serial: Serial::NONE, ..header };
         prop_assert_eq!(flag(words[0]), sequence_flag);
         prop_assert_eq!(parse(words, header.source), Ok(lossless));
         prop_assert_eq!(super::payload_kind(words[0]), payload_kind);
@@ -22,7 +22,7 @@ proptest! {
     fn plain_headers_are_what_parse_says_of_them(
         header in any_header(), is_plain in any::<bool>(), payload_kind in any::<u8>(),
     ) {
-        let mut header = Header { sequence: 0, acknowledgement: 0, asks: false, ..header };
+        let mut header = Header { sequence: 0, acknowledgement: 0, asks: false, serial: Serial::NONE, ..header };
         if is_plain {
             header.tag = Tag::Ucast;
             header.channel = Channel::NONE;

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 pub(crate) fn any_header() -> impl Strategy<Value = Header> {
-    (1u8..=6, 0u8..16, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32, bool)>())
+    (1u8..=6, 0u8..16, any::<[u16; 3]>(), any::<u32>(), any::<u16>(), any::<(u32, u32, u16)>())
         .prop_map(
             |(
                 tag,
@@ -10,7 +10,7 @@ pub(crate) fn any_header() -> impl Strategy<Value = Header> {
                 [source, size, credits],
                 tree,
                 channel,
-                (sequence, acknowledgement, asks),
+                (sequence, acknowledgement, flags),
             )| Header {
                 tag: Tag::try_from(tag).unwrap(),
                 source: Rank(source),
@@ -20,7 +20,9 @@ pub(crate) fn any_header() -> impl Strategy<Value = Header> {
                 channel: Channel::from_bits(channel),
                 sequence,
                 acknowledgement,
-                asks,
+                asks: split_flags(flags).0,
+                follows: Follows::Nothing,
+                serial: split_flags(flags).1,
             },
         )
 }
@@ -60,10 +62,12 @@ fn the_layout_is_frozen() {
         sequence: 0x0d0e_0f10,
         acknowledgement: 0x1112_1314,
         asks: true,
+        follows: Follows::Nothing,
+        serial: Serial::from_bits(0x7b5c),
     };
     let expected = [
-        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 1, 0, 0x10, 0x0f, 0x0e, 0x0d, 0x14,
-        0x13, 0x12, 0x11,
+        1, 2, 2, 1, 4, 3, 6, 5, 0x0a, 9, 8, 7, 0x0c, 0x0b, 0xb9, 0xf6, 0x10, 0x0f, 0x0e, 0x0d,
+        0x14, 0x13, 0x12, 0x11,
     ];
     assert_eq!(emit(&header), expected);
 }

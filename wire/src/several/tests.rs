@@ -71,13 +71,14 @@ fn the_layout_of_an_entry_is_frozen() {
         destination: Rank(0x0201),
         credits: 0x0403,
         channel: Channel(Some(Rank(0x0605))),
-        asks: true,
+        asks: false,
+        serial: Serial::from_bits(0x0403),
         sequence: 0x0c0b_0a09,
         acknowledgement: 0x100f_0e0d,
         number: 0x1817_1615_1413_1211,
         tag: 0x201f_1e1d_1c1b_1a19,
     };
     let mut expected: [u8; ENTRY] = std::array::from_fn(|i| i as u8 + 1);
-    expected[6..8].copy_from_slice(&[1, 0]);
+    expected[6..8].copy_from_slice(&[6, 8]);
     assert_eq!(emit(&entry), expected);
 }

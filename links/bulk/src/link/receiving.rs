@@ -118,7 +118,7 @@ impl<F: Part> Bulk<F> {
         let received = self.far.receive()?;
         match &received {
             Some(Received { header, .. })
-                if self.ways.came_by_datagram(header, header.tag.is_numbered()) =>
+                if header.serial.is_some() && self.ways.comes_early(header) =>
             {
                 self.wait_for_others(received, false)
             }
@@ -131,24 +131,17 @@ impl<F: Part> Bulk<F> {
     fn receive_run(&mut self) -> Result<Option<Received>, LinkViolation> {
         let received = self.next_run()?;
         match &received {
-            Some(Received { header, .. }) if self.ways.has_gap_before(header) => {
+            Some(Received { header, .. }) if self.ways.comes_early(header) => {
                 self.wait_for_others(received, true)
             }
-            Some(Received { header, .. }) => {
-                self.ways.came(header);
-                Ok(received)
-            }
-            None => Ok(None),
+            _ => Ok(received),
         }
     }
 
     /// The next packet that came as a run, whatever is before it.
     fn next_run(&mut self) -> Result<Option<Received>, LinkViolation> {
         let received = self.runs.receive()?;
-        if let Some(Received { header, .. }) = &received {
-            self.counters.arrived_runs += 1;
-            self.ways.heard(header.source, header.acknowledgement);
-        }
+        self.counters.arrived_runs += u64::from(received.is_some());
         Ok(received)
     }
 
@@ -181,9 +174,6 @@ impl<F: Part> Bulk<F> {
         }
         if self.ahead.datagram.is_none() {
             self.ahead.datagram = self.far.receive()?;
-            if let Some(Received { header, .. }) = &self.ahead.datagram {
-                self.ways.heard(header.source, header.acknowledgement);
-            }
         }
         for _ in 0..JOINS {
             if self.ahead.run.is_none() {
@@ -217,16 +207,14 @@ impl<F: Part> Bulk<F> {
 
     /// The one of these packets that is to be handed over first.
     fn first_of(&self, all: [Option<Header>; 3]) -> Option<usize> {
-        let has_gap =
-            |header: &Header| header.tag.is_numbered() && self.ways.has_gap_before(header);
+        let has_gap = |header: &Header| self.ways.has_gap_before(header);
         let of = |index: usize| all[index].as_ref();
         let there = || (0..all.len()).filter(|index| all[*index].is_some());
         let next = there().find(|index| of(*index).is_some_and(|header| !has_gap(header)));
         next.or_else(|| {
             there().reduce(|first, other| match (of(first), of(other)) {
                 (Some(one), Some(two)) if one.source == two.source => {
-                    let is_before = (two.sequence.wrapping_sub(one.sequence) as i32) < 0;
-                    if is_before { other } else { first }
+                    if one.serial.is_after(two.serial) { other } else { first }
                 }
                 (Some(one), _) if one.source == self.ahead.source => first,
                 _ => other,
@@ -257,7 +245,7 @@ impl<F: Part> Bulk<F> {
         self.passed_over = 0;
         self.questions.came();
         let mut received = self.incoming.next(&mut self.arrivals, &mut self.seals)?;
-        self.ways.came_by_record(&received.header);
+        self.ways.came(&received.header);
         if let Payload::Buffer(buffer) = received.payload {
             received.payload = Payload::Buffer(buffer.marked(Layer::Bulk));
         }

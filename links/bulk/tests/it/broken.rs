@@ -3,9 +3,9 @@
 use crate::common::*;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
-use weft_datagram::seal::Protection;
-use weft_link::{Link, Paths, Payload};
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_link::{Link, Paths};
+use weft_seal::Protection;
+use weft_wire::{Follows, Rank};
 
 /// Sends packets up to `count` as a protocol would: again from the first that is missing, until all
 /// have come; `break_at` is called once after so many.
@@ -16,10 +16,16 @@ fn all_come(
 ) -> VecDeque<u32> {
     let (mut expected, mut now) = (0, 0);
     let [from, to] = links else { unreachable!("a pair") };
-    let mut accepted = VecDeque::new();
+    let (mut accepted, mut next) = (VecDeque::new(), 0);
     while expected < count {
         for number in expected..count.min(expected + 8) {
-            transmit(from, number, 50_000);
+            let follows = match (number < next, number == expected) {
+                (true, _) => Follows::Lost,
+                (false, true) => Follows::Taken,
+                (false, false) => Follows::Earlier,
+            };
+            transmit_after(from, follows, number, 50_000);
+            next = next.max(number + 1);
         }
         from.flush();
         for _ in 0..200 {
@@ -34,7 +40,6 @@ fn all_come(
             from.flush();
             std::thread::yield_now();
         }
-        acknowledge(to, expected);
         receive_all(from, &mut VecDeque::new());
         each(accepted.len());
         // Time passes as the links are told.
@@ -86,31 +91,47 @@ fn a_connection_that_stands_still_is_given_up() {
 }
 
 #[test]
-fn a_packet_that_waits_is_not_queued_twice() {
-    let [mut from, _to] = pair();
+fn a_connection_that_brings_nothing_is_given_up() {
+    let mut ways = Ways::new(2);
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    ways.peers[1] = silent.local_addr().unwrap();
+    let [mut from, mut to] = ways.attach(Protection::Tagged).try_into().ok().unwrap();
+    // The system has it, and nobody takes it from there.
+    assert!(transmit_after(&mut from, Follows::Taken, 0, 50_000));
+    let mut now = 0;
+    let mut got = VecDeque::new();
+    while got.is_empty() {
+        assert!(now < 2_000_000_000, "it is sent in vain: {:?}", from.counters());
+        now += 20_000_000;
+        from.tend(now);
+        if !from.is_under_way(Rank(1)) {
+            assert!(transmit_after(&mut from, Follows::Lost, 0, 50_000));
+        }
+        from.flush();
+        (0..200).for_each(|_| receive_all(&mut to, &mut got));
+    }
+    assert_eq!(got[0], 0);
+    assert!(from.counters().broken > 0 && from.counters().pieces > 0);
+}
+
+#[test]
+fn what_the_other_end_does_not_have_is_under_way() {
+    let [mut from, mut to] = pair();
+    assert!(!from.is_under_way(Rank(1)), "nothing was sent");
     // Nobody reads: at some point the kernel takes no more, and packets wait.
     let mut number = 0;
     while transmit(&mut from, number, 60_000) {
         number += 1;
     }
-    let before = from.counters();
-    assert_eq!(before.spared, 0);
-    // The frames that all packets wait in are taken; one that waits is found before that.
-    let mut repeat = |number: u32| {
-        let tree = TreeId::unicast(Rank(0));
-        let header = Header { sequence: number, ..Header::new(Tag::Ucast, Rank(0), tree, 0) };
-        from.transmit(Rank(1), &header, Payload::Empty);
-        let counters = from.counters();
-        (counters.spared, counters.packets - before.packets)
-    };
-    assert_eq!(repeat(number - 1), (1, 0), "it waits in its frame");
-    // Of 64 frames all wait, so the kernel has those before.
-    assert_eq!(repeat(number - 66), (2, 0), "it waits in the kernel");
-    // The other end's kernel acknowledges what it has, at once or a little later.
-    let mut passed = repeat(0);
-    while passed.1 == 0 {
-        std::thread::yield_now();
-        passed = repeat(0);
+    assert!(from.is_under_way(Rank(1)));
+    let mut got = VecDeque::new();
+    while got.len() < number as usize {
+        from.flush();
+        receive_all(&mut from, &mut VecDeque::new());
+        receive_all(&mut to, &mut got);
     }
-    assert_eq!(passed.1, 1, "this end cannot know whether the other one dropped it");
+    // The other end's kernel acknowledges what it has, at once or a little later.
+    while from.is_under_way(Rank(1)) {
+        std::thread::yield_now();
+    }
 }

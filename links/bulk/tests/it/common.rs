@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::ptr::NonNull;
 use weft_bulk::{Bulk, BulkSettings, RunSettings};
-use weft_datagram::seal::{Keys, Protection, Secret};
-use weft_link::{Link, Part, Payload};
+use weft_link::clock::Nanoseconds;
+use weft_link::{Buffer, Link, LinkViolation, Part, Payload, Received};
+use weft_seal::{Keys, Protection, Secret};
 use weft_udp::{Udp, UdpSettings};
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 
 pub const JOB: u32 = 7;
 
@@ -40,18 +42,76 @@ impl Ways {
         all.map(attach).collect()
     }
 
+    /// The last rank has a link for datagrams alone.
+    pub fn attach_but_last(self, protection: Protection) -> (Vec<Bulk<Udp>>, Udp) {
+        let mut fars = datagrams(self.sockets, &secret(), protection, 1500);
+        let last = fars.pop().unwrap();
+        let all = (0..).map(Rank).zip(fars.into_iter().zip(self.listeners));
+        let attach =
+            |(own, (far, listener))| attach(own, far, listener, &self.peers, protection, None);
+        (all.map(attach).collect(), last)
+    }
+
     /// With a link for packets of up to 53 KB beside that for datagrams.
     pub fn attach_with_runs(self, protection: Protection) -> Vec<Bulk<Udp>> {
+        self.attach_beside(protection, |runs| Box::new(runs))
+    }
+
+    /// With such a link, of which nothing arrives.
+    pub fn attach_with_lost_runs(self, protection: Protection) -> Vec<Bulk<Udp>> {
+        self.attach_beside(protection, |runs| Box::new(Silent(runs)))
+    }
+
+    fn attach_beside(
+        self,
+        protection: Protection,
+        beside: impl Fn(Udp) -> Box<dyn weft_bulk::RunLink>,
+    ) -> Vec<Bulk<Udp>> {
         let sockets = Ways::new(self.listeners.len() as u16).sockets;
         let runs = datagrams(sockets, &secret().derive("runs"), protection, 9000);
         let fars = datagrams(self.sockets, &secret(), protection, 1500);
         let all = (0..).map(Rank).zip(fars.into_iter().zip(self.listeners).zip(runs));
         let attach = |(own, ((far, listener), runs)): (_, ((_, _), Udp))| {
             let arrivals = runs.arrivals().unwrap();
-            let runs = RunSettings { arrivals, link: Box::new(runs) };
+            let runs = RunSettings { arrivals, link: beside(runs) };
             attach(own, far, listener, &self.peers, protection, Some(runs))
         };
         all.map(attach).collect()
+    }
+}
+
+/// A link for runs that loses all.
+struct Silent(Udp);
+
+impl weft_bulk::RunLink for Silent {
+    fn most_payload(&self) -> usize {
+        weft_bulk::RunLink::most_payload(&self.0)
+    }
+
+    fn send(&mut self, _: Rank, _: &Header, _: &[u8]) {}
+
+    fn receive(&mut self) -> Result<Option<Received>, LinkViolation> {
+        weft_bulk::RunLink::receive(&mut self.0)
+    }
+
+    fn has_arrivals(&mut self) -> bool {
+        weft_bulk::RunLink::has_arrivals(&mut self.0)
+    }
+
+    fn bytes(&self, buffer: Buffer) -> NonNull<u8> {
+        weft_bulk::RunLink::bytes(&self.0, buffer)
+    }
+
+    fn copy_out(&self, buffer: Buffer, into: &mut [u8]) {
+        weft_bulk::RunLink::copy_out(&self.0, buffer, into);
+    }
+
+    fn free(&mut self, buffer: Buffer) {
+        weft_bulk::RunLink::free(&mut self.0, buffer);
+    }
+
+    fn tend(&mut self, now: Nanoseconds) {
+        weft_bulk::RunLink::tend(&mut self.0, now);
     }
 }
 
@@ -103,10 +163,16 @@ pub fn pattern(number: u32, size: usize) -> Vec<u8> {
     (0..size).map(|i| (number as usize * 31 + i * 7) as u8).collect()
 }
 
-/// Transmits packet `number` of rank 0 to rank 1, without a flush; false if no frame is free.
+/// Transmits packet `number` of rank 0 to rank 1, which follows those before it, without a flush;
+/// false if no frame is free.
 pub fn transmit(link: &mut Bulk<Udp>, number: u32, size: usize) -> bool {
-    let mut header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
-    header.sequence = number;
+    transmit_after(link, Follows::Earlier, number, size)
+}
+
+/// Does what [`transmit`] does, for a packet that follows something else.
+pub fn transmit_after(link: &mut Bulk<Udp>, follows: Follows, number: u32, size: usize) -> bool {
+    let header = Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), size as u16);
+    let header = Header { sequence: number, follows, ..header };
     link.transmit_copy(Rank(1), &header, &pattern(number, size))
 }
 
@@ -121,14 +187,6 @@ pub fn receive_all(link: &mut Bulk<Udp>, into: &mut VecDeque<u32>) {
         assert_eq!(bytes, pattern(number, bytes.len()), "the bytes of {number}");
         into.push_back(number);
     }
-}
-
-/// Tells rank 0 that rank 1 expects packet `number`.
-pub fn acknowledge(link: &mut Bulk<Udp>, number: u32) {
-    let mut header = Header::new(Tag::Acknowledge, Rank(1), TreeId::unicast(Rank(1)), 0);
-    header.acknowledgement = number;
-    link.transmit(Rank(0), &header, Payload::Empty);
-    link.flush();
 }
 
 /// Passes on what comes at an address, `bytes` of it on the first connection.

@@ -9,7 +9,7 @@ use weft_datagram::seal::{Protection, Refused};
 use weft_link::memory::{POSTED_HEAD_BYTES, Posted, PostedHead, Posting};
 use weft_link::{Link, Part, Payload};
 use weft_udp::Udp;
-use weft_wire::{Header, Rank, Tag, TreeId};
+use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 
 /// Bytes of a packet that belong in the memory.
 const BODY: usize = 60_000;
@@ -39,7 +39,7 @@ fn transmit_part(
     let packet = [&head[..], &offset.to_le_bytes(), bytes].concat();
     let mut header =
         Header::new(Tag::Ucast, Rank(0), TreeId::unicast(Rank(0)), packet.len() as u16);
-    header.sequence = number;
+    (header.sequence, header.follows) = (number, Follows::Earlier);
     assert!(link.transmit_copy(Rank(1), &header, &packet), "a frame is free");
     link.flush();
 }
