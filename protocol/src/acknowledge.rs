@@ -1,19 +1,39 @@
 //! Acknowledgements on their way out: with whatever goes to their sender anyway, at once, or after
 //! a while.
 
-use crate::asking::Why;
+use crate::actions::{Actions, Body};
+use crate::base::Base;
+use crate::flows::Flows;
 use crate::planted::Bug;
 use crate::sequence::Flow;
 use crate::timer::Timer;
-use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-impl<B: Copy> Ni<B> {
+/// Reason why an acknowledgement goes out in a packet of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Half a window is unacknowledged (thesis 8.2.2).
+    HalfWindow,
+    /// The sender asked.
+    Asked,
+    /// The timer ran out.
+    Late,
+    /// The last acknowledgement may be lost.
+    Again,
+    /// Packets were dropped: a NACK.
+    Dropped,
+    /// A stopped sender may send.
+    Room,
+    /// So that the peer hears something.
+    Heartbeat,
+}
+
+impl<B: Copy> Flows<B> {
     /// Something of `from` may be acknowledged: at once from half a window on, or if it asked, else
     /// by the next packet there, or after a while.
     pub(crate) fn acknowledge_soon(&mut self, from: Rank, out: &mut impl Actions<B>) {
-        let half = self.settings.window_packets.div_ceil(2);
-        let optimistic = self.settings.preset.is_optimistic();
+        let half = self.base.settings.window_packets.div_ceil(2);
+        let optimistic = self.base.settings.preset.is_optimistic();
         let receiving = &self.flow(from).receiving;
         match receiving.unacknowledged() {
             0 => {}
@@ -26,14 +46,14 @@ impl<B: Copy> Ni<B> {
     }
 
     pub(crate) fn acknowledge_later(&mut self, from: Rank) {
-        let deadline = self.now + self.settings.acknowledge_after;
+        let deadline = self.base.now + self.base.settings.acknowledge_after;
         let deadline = *self.flow(from).receiving.deadline.get_or_insert(deadline);
-        self.wake_by(deadline, Timer::Acknowledge);
+        self.timers.wake_by(deadline, Timer::Acknowledge);
     }
 
     /// An acknowledgement in a packet of its own, positive or negative.
     pub(crate) fn acknowledge(&mut self, to: Rank, tag: Tag, why: Why, out: &mut impl Actions<B>) {
-        let counters = &mut self.counters;
+        let counters = &mut self.base.counters;
         counters.explicit_acknowledgements += u64::from(tag == Tag::Acknowledge);
         match why {
             Why::HalfWindow => {}
@@ -44,9 +64,9 @@ impl<B: Copy> Ni<B> {
             Why::Room => counters.room_updates += 1,
             Why::Heartbeat => counters.heartbeats += 1,
         }
-        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
+        let mut header = Header::new(tag, self.base.local, TreeId::unicast(self.base.local), 0);
         self.piggyback(to, &mut header);
-        if tag == Tag::Nack || self.settings.preset.is_optimistic() {
+        if tag == Tag::Nack || self.base.settings.preset.is_optimistic() {
             header.sequence = self.flow(to).receiving.expected();
         }
         out.transmit(to, &header, &Body::Empty);
@@ -55,27 +75,28 @@ impl<B: Copy> Ni<B> {
     /// Piggybacks on a packet that goes to `peer` now: an acknowledgement of packets from there,
     /// and the room that there is for more.
     pub(crate) fn piggyback(&mut self, peer: Rank, header: &mut Header) {
-        let mistake = self.mistake_in_acknowledgement(peer);
-        let (now, silence) = (self.now, self.settings.silence);
-        let Flow { receiving, hearing, .. } = self.flow(peer);
+        let Flows { base, peers, .. } = self;
+        let Flow { receiving, hearing, .. } = peers.flow(peer);
+        let mistake = mistake(base, receiving.waiting());
+        let (now, silence) = (base.now, base.settings.silence);
         header.acknowledgement = receiving.acknowledge().wrapping_add(mistake);
         let (limited, is_first) = (receiving.limited, silence.is_some() && hearing.speak(now));
         header.credits = if limited { self.room_to_tell(peer) } else { 0 };
         if let Some(silence) = silence {
-            self.expect(is_first, silence);
+            self.timers.expect(is_first, now, silence.heartbeat_after);
         }
     }
+}
 
-    /// Number that a planted bug adds to an acknowledgement that goes to `peer`.
-    #[inline]
-    fn mistake_in_acknowledgement(&mut self, peer: Rank) -> u32 {
-        if !cfg!(feature = "planted") {
-            return 0;
-        }
-        let waiting = self.flow(peer).receiving.waiting();
-        if waiting > 0 && self.strikes(Bug::AcknowledgeUnforwarded) {
-            return waiting.into();
-        }
-        u32::from(self.strikes(Bug::AcknowledgeEarly))
+/// Number that a planted bug adds to an acknowledgement, while so many packets wait to be
+/// acknowledged.
+#[inline]
+fn mistake(base: &mut Base, waiting: u16) -> u32 {
+    if !cfg!(feature = "planted") {
+        return 0;
     }
+    if waiting > 0 && base.strikes(Bug::AcknowledgeUnforwarded) {
+        return waiting.into();
+    }
+    u32::from(base.strikes(Bug::AcknowledgeEarly))
 }

@@ -15,97 +15,54 @@
 //! A time-out sends one packet again, not all, and asks; the answer says what the receiver has
 //! accepted, and the rest follows from there.
 
-use crate::ni::Departure;
+use crate::acknowledge::Why;
+use crate::actions::{Actions, Body, Deferred};
+use crate::flows::Flows;
 use crate::sequence::Every;
-use crate::settings::Settings;
+use crate::settings::{Settings, Silence};
 use crate::timer::{Nanoseconds, Timer};
-use crate::{Actions, Body, Deferred, Ni};
 use weft_wire::{Follows, Header, Rank, Tag, TreeId};
 
 /// Number of times that a peer that does not acknowledge is asked in the time that it may be
 /// silent.
 const ASKED_MEANWHILE: u64 = 8;
 
-/// Reason why an acknowledgement goes out in a packet of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
-    /// Half a window is unacknowledged (thesis 8.2.2).
-    HalfWindow,
-    /// The sender asked.
-    Asked,
-    /// The timer ran out.
-    Late,
-    /// The last acknowledgement may be lost.
-    Again,
-    /// Packets were dropped: a NACK.
-    Dropped,
-    /// A stopped sender may send.
-    Room,
-    /// So that the peer hears something.
-    Heartbeat,
-}
-
-impl<B: Copy> Ni<B> {
+impl<B: Copy> Flows<B> {
     /// Counts a packet for `to` that has got its number, and takes so many send buffers. True if it
     /// asks for an acknowledgement.
     pub(crate) fn asks(&mut self, to: Rank, taken: usize, out: &mut impl Actions<B>) -> bool {
-        self.retransmission.unacknowledged += 1;
-        self.retransmission.taken += taken;
-        if !self.settings.preset.is_optimistic() {
+        self.send_pool.take(taken);
+        if !self.base.settings.preset.is_optimistic() {
             return false;
         }
-        let Ni { settings, peers, retransmission, .. } = self;
-        let short = retransmission.taken >= settings.pupa.pool_marks().0;
+        let Flows { base, peers, send_pool, .. } = self;
+        let (settings, short) = (&base.settings, send_pool.are_scarce(&base.settings));
         let sending = &mut peers.flow(to).sending;
         let Asking { from, every, .. } = Asking::of(sending.window(settings), settings);
         sending.asking |= short || sending.len() >= from;
         let asks = sending.asks(taken, every);
-        if short && !std::mem::replace(&mut self.retransmission.short, true) {
+        if short && self.send_pool.run_short() {
             self.ask_others(to, out);
         }
         asks
     }
 
-    /// Has the next packet to `to` ask for an acknowledgement, whatever is free: somebody waits for
-    /// it. Presets whose senders do not ask have their receivers' timers.
-    pub fn ask_with_next(&mut self, to: Rank) {
-        if self.settings.preset.is_optimistic() {
-            self.flow(to).sending.ask_with_next = true;
-        }
-    }
-
     /// Decides whether to go on asking, once `from` has acknowledged something.
     pub(crate) fn ask_less(&mut self, from: Rank) {
-        let Ni { settings, peers, retransmission, .. } = self;
-        let sending = &mut peers.flow(from).sending;
-        if !retransmission.short && !sending.asking {
+        let Flows { base, peers, send_pool, .. } = self;
+        let (settings, sending) = (&base.settings, &mut peers.flow(from).sending);
+        if !send_pool.are_short() && !sending.asking {
             return;
         }
-        retransmission.short &= retransmission.taken > settings.pupa.pool_marks().1;
+        send_pool.recover(settings);
         let until = Asking::of(sending.window(settings), settings).until;
-        sending.asking &= retransmission.short || sending.len() > until;
-    }
-
-    /// Send buffers that `departure` takes for itself. What goes to several takes its own once, for
-    /// all of them, if buffers are counted by size.
-    pub(crate) fn taken_by(&self, departure: &Departure<B>) -> usize {
-        match self.settings.pupa.send_buffers {
-            None => 1,
-            Some(_) if departure.holders.is_some() => 0,
-            Some(buffers) => buffers.taken_by(departure.size),
-        }
-    }
-
-    /// Send buffers that a multicast of `size` bytes takes until all have acknowledged it.
-    pub(crate) fn taken_by_multicast(&self, size: u16) -> usize {
-        self.settings.pupa.send_buffers.map_or(0, |buffers| buffers.taken_by(size))
+        sending.asking &= send_pool.are_short() || sending.len() > until;
     }
 
     /// Send buffers are short: all who have packets to acknowledge are asked to, but `to`, who is
     /// asked by a packet on its way there.
     fn ask_others(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
-        let owing = flows.filter(|(rank, flow)| *rank != to && flow.sending.len() > 0);
+        let owing = self.peers.flows().filter(|(rank, flow)| *rank != to && flow.sending.len() > 0);
         let owing: Vec<Rank> = owing.map(|(rank, _)| rank).collect();
         for peer in owing {
             self.flow(peer).sending.asking = true;
@@ -115,8 +72,9 @@ impl<B: Copy> Ni<B> {
 
     /// Asks for an acknowledgement in a packet of its own, which acknowledges as well.
     fn request(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        self.counters.requests += 1;
-        let mut header = Header::new(Tag::Acknowledge, self.local, TreeId::unicast(self.local), 0);
+        self.base.counters.requests += 1;
+        let mut header =
+            Header::new(Tag::Acknowledge, self.base.local, TreeId::unicast(self.base.local), 0);
         header.asks = true;
         self.piggyback(to, &mut header);
         header.sequence = self.flow(to).receiving.expected();
@@ -142,12 +100,17 @@ impl<B: Copy> Ni<B> {
         }
         sending.suspect();
         let missing = sending.due();
-        match self.send_again(peer, 1, out) {
-            0 => {
-                self.request(peer, out);
-                self.wait_again(peer);
+        if self.send_again(peer, 1, out) == 0 {
+            self.request(peer, out);
+            self.wait_again(peer);
+        } else if let (Some(missing), Some(Silence { lost_after, .. })) =
+            (missing, self.base.settings.silence)
+        {
+            let now = self.base.now;
+            if self.flow(peer).hearing.is_in_vain(missing, now, lost_after) {
+                self.base.counters.peers_lost += 1;
+                out.mtu_exceeded(peer, missing.1);
             }
-            _ => missing.into_iter().for_each(|missing| self.sent_in_vain(peer, missing, out)),
         }
         let sending = &mut self.flow(peer).sending;
         sending.attempts = sending.attempts.saturating_add(1);
@@ -160,16 +123,17 @@ impl<B: Copy> Ni<B> {
         most: usize,
         out: &mut impl Actions<B>,
     ) -> usize {
-        let settings = self.settings;
+        let settings = self.base.settings;
         let sending = &mut self.flow(peer).sending;
         let again = sending.take_due(most);
         let Some(last) = again.len().checked_sub(1) else { return 0 };
         let asks = sending.asking || sending.limit.is_some();
         let every = Asking::of(sending.window(&settings), &settings).every.packets;
-        self.counters.retransmissions += again.len() as u64;
+        self.base.counters.retransmissions += again.len() as u64;
         self.wait_again(peer);
         for (i, (number, departure)) in again.into_iter().enumerate() {
-            let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
+            let mut header =
+                Header::new(departure.tag, self.base.local, departure.tree, departure.size);
             self.piggyback(peer, &mut header);
             (header.sequence, header.follows) = (number, Follows::Lost);
             header.asks = i == last || asks && i.is_multiple_of(usize::from(every));
@@ -183,16 +147,15 @@ impl<B: Copy> Ni<B> {
 
     /// The acknowledgement timer has run out, once more.
     pub(crate) fn count_expiration(&mut self, out: &mut impl Actions<B>) {
-        if !self.settings.preset.is_optimistic() {
+        if !self.base.settings.preset.is_optimistic() {
             return;
         }
-        self.retransmission.expirations += 1;
-        if self.retransmission.expirations < self.settings.pupa.refresh_every {
+        self.expirations += 1;
+        if self.expirations < self.base.settings.pupa.refresh_every {
             return;
         }
-        self.retransmission.expirations = 0;
-        let flows = self.peers.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_ref()?)));
-        let heard = flows.filter(|(_, flow)| flow.receiving.has_news_for_all());
+        self.expirations = 0;
+        let heard = self.peers.flows().filter(|(_, flow)| flow.receiving.has_news_for_all());
         let heard: Vec<Rank> = heard.map(|(rank, _)| rank).collect();
         for peer in heard {
             self.flow(peer).receiving.acknowledge_to_all();
@@ -204,7 +167,7 @@ impl<B: Copy> Ni<B> {
     /// be silent for only so long is asked some times meanwhile, so that it is known soon whether
     /// packets get there.
     pub(crate) fn wait_again(&mut self, peer: Rank) {
-        let (now, settings) = (self.now, self.settings);
+        let (now, settings) = (self.base.now, self.base.settings);
         let sending = &mut self.flow(peer).sending;
         let once = sending.timeout(&settings);
         let most = settings
@@ -212,7 +175,7 @@ impl<B: Copy> Ni<B> {
             .map_or(Nanoseconds::MAX, |silence| silence.lost_after / ASKED_MEANWHILE);
         let deadline = now + sending.doubled_timeout(&settings).min(most.max(once));
         sending.deadline = Some(deadline);
-        self.wake_by(deadline, Timer::Retransmit);
+        self.timers.wake_by(deadline, Timer::Retransmit);
     }
 }
 

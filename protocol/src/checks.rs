@@ -4,13 +4,14 @@
 //! much as half a packet. With [`Settings::checks_all`] all peers are, after each packet, and
 //! what is counted for all of them together.
 
-use crate::Ni;
+use crate::flows::Flows;
 use crate::invariants::{
     Broken, BuffersHere, CreditsHere, i1_buffers_here, i1_credits_here, i2_window_here,
     i3_none_overtaken, i3_numbers_here, i4_buffers_counted, i5_none_waits_here,
 };
 use crate::peers::Peer;
 use crate::settings::Settings;
+use crate::traffic::Traffic;
 use weft_wire::Rank;
 
 /// Packets that arrive between two looks, if not after each.
@@ -42,6 +43,38 @@ impl Checks {
         self.plain + u64::from(self.every - self.plain_left)
     }
 
+    /// Counts a plain packet. True if a [look](Self::look) must follow.
+    #[inline(always)]
+    pub fn count_plain(&mut self) -> bool {
+        self.plain_left -= 1;
+        self.plain_left == 0
+    }
+
+    /// Counts another packet. True if a [look](Self::look) must follow.
+    #[inline(always)]
+    pub fn count_other(&mut self) -> bool {
+        self.left -= 1;
+        self.left == 0
+    }
+
+    /// Checks what must hold between two events, at the peer whose turn it is.
+    ///
+    /// # Errors
+    /// The invariant that does not hold.
+    #[cold]
+    pub fn look<B: Copy>(&mut self, traffic: &Traffic<B>) -> Result<(), Broken> {
+        self.restart();
+        let settings = &traffic.flows.base.settings;
+        if settings.checks_all {
+            return check_all(traffic);
+        }
+        let rank = self.next;
+        self.next = Rank(if rank.0 + 1 < settings.ranks { rank.0 + 1 } else { 0 });
+        let peer = traffic.flows.peers.get(rank);
+        peer.map_or(Ok(()), |peer| check_peer(rank, peer, traffic))?;
+        traffic.recoveries.check()
+    }
+
     /// Begins to count anew, at a look.
     fn restart(&mut self) {
         self.plain = self.plain_packets();
@@ -49,100 +82,61 @@ impl Checks {
     }
 }
 
-impl<B: Copy> Ni<B> {
-    /// Counts a packet that [`Self::received_plain`] has accepted. True if
-    /// [`Self::check_invariants`] must follow.
-    #[inline(always)]
-    pub fn count_plain(&mut self) -> bool {
-        self.checks.plain_left -= 1;
-        self.checks.plain_left == 0
-    }
+/// Checks what must hold between two events, at all peers.
+///
+/// # Errors
+/// The invariant that does not hold.
+pub(crate) fn check_all<B: Copy>(traffic: &Traffic<B>) -> Result<(), Broken> {
+    let mut peers = traffic.flows.peers.iter();
+    peers.try_for_each(|(rank, peer)| check_peer(rank, peer, traffic))?;
+    check_sums(traffic)?;
+    traffic.recoveries.check()
+}
 
-    /// Counts a packet that [`Self::received`] has accepted. True if [`Self::check_invariants`]
-    /// must follow.
-    #[inline(always)]
-    pub fn is_check_due(&mut self) -> bool {
-        self.checks.left -= 1;
-        self.checks.left == 0
+fn check_peer<B: Copy>(rank: Rank, peer: &Peer<B>, traffic: &Traffic<B>) -> Result<(), Broken> {
+    let Flows { base, peers, .. } = &traffic.flows;
+    let outgoing = &peer.outgoing;
+    i3_none_overtaken(rank, outgoing.held(), outgoing.blocked())?;
+    if peer.flow.is_none() {
+        let control = outgoing.count_blocked(|departure| !departure.tag.is_data());
+        i5_none_waits_here(rank, control)?;
+        i1_buffers_here(&buffers_here(rank, peer, &base.settings))?;
     }
+    // Places in a window are credits too, unless the peer says how many there are.
+    if peer.flow.is_none() || !base.settings.preset.is_optimistic() && !peers.is_gone(rank) {
+        let credits = credits_here(rank, peer, &base.settings);
+        i1_credits_here(&credits)?;
+        i2_window_here(&credits)?;
+    }
+    let numbers = peer.flow.as_ref().map(|flow| flow.numbers(rank));
+    numbers.map_or(Ok(()), |numbers| i3_numbers_here(&numbers))
+}
 
-    /// Checks what must hold between two events.
-    ///
-    /// # Errors
-    /// The invariant that does not hold. The job cannot go on.
-    #[cold]
-    pub fn check_invariants(&mut self) -> Result<(), Broken> {
-        self.checks.restart();
-        if self.settings.checks_all {
-            return self.check_all_invariants();
-        }
-        let rank = self.checks.next;
-        self.checks.next = Rank(if rank.0 + 1 < self.settings.ranks { rank.0 + 1 } else { 0 });
-        self.peers.get(rank).map_or(Ok(()), |peer| self.check_peer(rank, peer))?;
-        self.recoveries.check(self.local)
+/// Checks what is counted for all peers together.
+fn check_sums<B: Copy>(traffic: &Traffic<B>) -> Result<(), Broken> {
+    let Flows { peers, receive_buffers, send_pool, .. } = &traffic.flows;
+    let (mut buffers, mut unacknowledged) = (0, 0);
+    for (_, flow) in peers.flows() {
+        buffers += flow.receiving.buffered;
+        unacknowledged += flow.sending.len();
     }
+    i4_buffers_counted("receive buffers", buffers, receive_buffers.used())?;
+    i4_buffers_counted("packets kept to send again", unacknowledged, send_pool.unacknowledged())
+}
 
-    /// Checks what must hold between two events, at all peers.
-    ///
-    /// # Errors
-    /// Those of [`Self::check_invariants`].
-    pub fn check_all_invariants(&self) -> Result<(), Broken> {
-        self.peers.iter().try_for_each(|(rank, peer)| self.check_peer(rank, peer))?;
-        self.check_sums()?;
-        self.recoveries.check(self.local)
-    }
+fn credits_here<B>(peer: Rank, state: &Peer<B>, settings: &Settings) -> CreditsHere {
+    let (outgoing, tally) = (&state.outgoing, state.outgoing.tally());
+    let most = outgoing.window();
+    let first = settings.adaptive.map_or(most, |adaptive| adaptive.floor_packets);
+    let away = tally.spent.beyond(tally.returned);
+    CreditsHere { peer, first, held: outgoing.held(), away, most }
+}
 
-    fn check_peer(&self, rank: Rank, peer: &Peer<B>) -> Result<(), Broken> {
-        let outgoing = &peer.outgoing;
-        i3_none_overtaken(rank, outgoing.held(), outgoing.blocked())?;
-        if peer.flow.is_none() {
-            let control = outgoing.count_blocked(|departure| !departure.tag.is_data());
-            i5_none_waits_here(rank, control)?;
-            i1_buffers_here(&self.buffers_here(rank, peer))?;
-        }
-        // Places in a window are credits too, unless the peer says how many there are.
-        if peer.flow.is_none() || !self.settings.preset.is_optimistic() && !self.is_gone(rank) {
-            let credits = self.credits_here(rank, peer);
-            i1_credits_here(&credits)?;
-            i2_window_here(&credits)?;
-        }
-        let numbers = peer.flow.as_ref().map(|flow| flow.numbers(rank));
-        numbers.map_or(Ok(()), |numbers| i3_numbers_here(&numbers))
-    }
-
-    /// Checks what is counted for all peers together.
-    fn check_sums(&self) -> Result<(), Broken> {
-        let flows = self.peers.iter().filter_map(|(_, peer)| peer.flow.as_ref());
-        let (mut buffers, mut unacknowledged) = (0, 0);
-        for flow in flows {
-            buffers += flow.receiving.buffered;
-            unacknowledged += flow.sending.len();
-        }
-        i4_buffers_counted("receive buffers", buffers, self.retransmission.buffers)?;
-        i4_buffers_counted("packets kept to send again", unacknowledged, self.unacknowledged())
-    }
-
-    fn credits_here(&self, peer: Rank, state: &Peer<B>) -> CreditsHere {
-        let (outgoing, tally) = (&state.outgoing, state.outgoing.tally());
-        let most = outgoing.window();
-        let first = self.settings.adaptive.map_or(most, |adaptive| adaptive.floor_packets);
-        let away = tally.spent.beyond(tally.returned);
-        CreditsHere { peer, first, held: outgoing.held(), away, most }
-    }
-
-    fn buffers_here(&self, peer: Rank, state: &Peer<B>) -> BuffersHere {
-        let (incoming, tally) = (&state.incoming, state.incoming.tally());
-        let most = state.outgoing.window();
-        let least = self.settings.adaptive.map_or(most, |adaptive| adaptive.floor_packets);
-        let (buffered, owed, window) = (incoming.buffered(), incoming.owed(), incoming.window());
-        BuffersHere {
-            peer,
-            there: tally.filled.beyond(tally.freed),
-            buffered,
-            owed,
-            window,
-            least,
-            most,
-        }
-    }
+fn buffers_here<B>(peer: Rank, state: &Peer<B>, settings: &Settings) -> BuffersHere {
+    let (incoming, tally) = (&state.incoming, state.incoming.tally());
+    let most = state.outgoing.window();
+    let least = settings.adaptive.map_or(most, |adaptive| adaptive.floor_packets);
+    let (buffered, owed, window) = (incoming.buffered(), incoming.owed(), incoming.window());
+    let there = tally.filled.beyond(tally.freed);
+    BuffersHere { peer, there, buffered, owed, window, least, most }
 }

@@ -3,38 +3,65 @@
 //! Two NIs hash alike if they do the same from here on. What was counted is left out, what never
 //! changes, and where in a table something lies.
 
+use crate::actions::Delivery;
+use crate::base::Base;
+use crate::flows::Flows;
+use crate::groups::Groups;
+use crate::multicast::Multicast;
+use crate::ni::Ni;
 use crate::slab::{Key, Slab};
-use crate::{Delivery, Ni};
+use crate::traffic::Traffic;
 use std::hash::{Hash, Hasher};
+
+// Without `..` in these, so that a new field is hashed or left out on purpose.
 
 impl<B: Clone + Hash + Ord> Hash for Ni<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Without `..`, so that a new field is hashed or left out on purpose.
-        let Ni {
+        let Ni { traffic, multicast, told_of_loss, checks: _ } = self;
+        (traffic, multicast, told_of_loss).hash(state);
+    }
+}
+
+impl<B: Clone + Hash + Ord> Hash for Traffic<B> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Traffic { flows, windows, recoveries, holders, fetch_add, leaving } = self;
+        (flows, windows, recoveries, holders, fetch_add, leaving).hash(state);
+    }
+}
+
+impl<B: Clone + Hash> Hash for Flows<B> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Flows { base, peers, receive_buffers, send_pool, timers, expirations } = self;
+        (base, receive_buffers, send_pool, timers, expirations).hash(state);
+        peers.hash_all(state);
+    }
+}
+
+impl Hash for Base {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Base {
             local,
             settings: _,
-            peers,
-            groups,
-            early,
-            host_of: _,
-            holders,
-            variables,
-            fetching,
-            recoveries,
-            retransmission,
             now,
-            pool,
             counters: _,
-            checks: _,
             #[cfg(feature = "planted")]
                 planted: _,
         } = self;
-        (local, groups.len(), early, holders, fetching).hash(state);
-        (recoveries, retransmission, now, pool).hash(state);
-        peers.hash_all(state);
-        for variable in variables.iter().enumerate().filter(|(_, value)| **value != 0) {
-            variable.hash(state);
-        }
+        (local, now).hash(state);
+    }
+}
+
+impl<B: Hash> Hash for Multicast<B> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Multicast { groups, early } = self;
+        (groups, early).hash(state);
+    }
+}
+
+/// All ranks create the same groups, so their number says which there are.
+impl Hash for Groups {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
     }
 }
 

@@ -14,99 +14,75 @@
 //! as if there were no buffer, until the group is there. A rank that waits for such a sender before
 //! it creates the group waits for ever.
 
+use crate::actions::{Actions, Deferred};
+use crate::flows::Flows;
 use crate::invariants::i9_bounded;
-use crate::tree::{Group, GroupError};
-use crate::{Actions, Deferred, Ni, Violation};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use crate::multicast::{Early, Multicast};
+use crate::traffic::Traffic;
+use crate::violation::Violation;
+use weft_wire::{Header, Tag, TreeId};
 
 /// So many groups more than this rank may another have created. What names a later one is taken for
 /// a mistake.
 const MOST_AHEAD: usize = 1024;
 
-/// A multicast packet whose group is not known yet, or that others wait before.
-#[derive(Debug, Clone, Hash)]
-pub(crate) struct Early<B> {
-    pub header: Header,
-    pub buffer: B,
-    /// The rank that gets the buffer's credit back in the end.
-    pub creditor: Rank,
-    /// It is the host's to look at, and the NI's to forward (`hrx-imc`).
-    pub for_host: bool,
-}
-
-impl<B: Copy> Ni<B> {
-    /// Creates the next multicast group; all ranks must create the same ones in the same order.
-    /// What came early is to be [admitted](Self::admit_early) then.
-    ///
-    /// # Errors
-    /// [`GroupError`] if `members` is not a set of ranks of this job.
-    ///
-    /// # Panics
-    /// After 65,535 groups: the next number stands for none.
-    pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
-        let mut group = Group::new(members, self.settings.shape, self.peers.len())?;
-        if let Some(host_of) = &self.host_of {
-            group = group.on_hosts(host_of);
-        }
-        let id = GroupId(self.groups.len() as u16);
-        assert!(id.0 < GroupId::LIMIT, "a job has at most {} multicast groups", GroupId::LIMIT);
-        self.groups.push(group);
-        Ok(id)
-    }
-
-    /// The group `id`, if there is one.
-    pub fn group(&self, id: GroupId) -> Option<&Group> {
-        self.groups.get(usize::from(id.0))
-    }
-
-    /// Packets of groups that this rank has not created yet.
-    pub fn early(&self) -> usize {
-        self.early.len()
-    }
-
+impl<B: Copy> Multicast<B> {
     /// Delivers and forwards what came early for the groups that are there now. Until then what
     /// comes for them waits too.
     ///
     /// # Errors
     /// [`Violation`] if a packet did not come from its parent in the tree of its group. Nothing was
     /// done then, and the job cannot go on.
-    pub fn admit_early(&mut self, out: &mut impl Actions<B>) -> Result<(), Violation> {
+    pub fn admit_early(
+        &mut self,
+        traffic: &mut Traffic<B>,
+        out: &mut impl Actions<B>,
+    ) -> Result<(), Violation> {
         let early = std::mem::take(&mut self.early);
-        let wrong = early.iter().find_map(|early| self.check_multicast(&early.header).err());
+        let wrong = early.iter().find_map(|early| self.check(&early.header, &traffic.flows).err());
         if let Some(violation) = wrong {
             self.early = early;
             return Err(violation);
         }
+        for early in &early {
+            count_early(&early.header, &mut traffic.flows, |count| count - 1);
+        }
         for early in early {
-            match self.is_known(early.header.tree) {
-                true => self.admit(early, out),
-                false => self.early.push(early),
+            match self.groups.are_known(early.header.tree) {
+                true => self.admit(early, traffic, out),
+                false => {
+                    count_early(&early.header, &mut traffic.flows, |count| count + 1);
+                    self.early.push(early);
+                }
             }
         }
         Ok(())
     }
 
-    fn admit(&mut self, early: Early<B>, out: &mut impl Actions<B>) {
+    fn admit(&mut self, early: Early<B>, traffic: &mut Traffic<B>, out: &mut impl Actions<B>) {
         let Early { header, buffer, creditor, for_host } = early;
         if for_host {
-            let holders = self.forward_received(&header, buffer, out);
+            let holders = self.forward_received(&header, buffer, traffic, out);
             out.defer(Deferred::numbered(header, buffer, holders));
         } else {
-            self.multicast_received(&header, buffer, creditor, out);
+            self.received(&header, buffer, creditor, traffic, out);
         }
     }
 
     /// A multicast packet must come on a tree of a group, from the parent in that tree. Whether it
     /// does is not known yet of a group that is not.
-    pub(crate) fn check_multicast(&self, header: &Header) -> Result<(), Violation> {
+    ///
+    /// # Errors
+    /// [`Violation`] if it does not.
+    pub fn check(&self, header: &Header, flows: &Flows<B>) -> Result<(), Violation> {
         let Header { source, tree, .. } = *header;
         let refused = Violation::Tree(source, tree);
         let id = tree.group().ok_or(refused)?;
-        let from_parent = match self.group(id) {
-            Some(group) => group.parent(tree.root, self.local) == Some(source),
+        let from_parent = match self.groups.get(id) {
+            Some(_) => self.groups.parent(tree) == Some(source),
             None => {
                 let ahead = usize::from(id.0) - self.groups.len();
-                ahead < MOST_AHEAD && !self.is_foreign(tree.root)
+                ahead < MOST_AHEAD && !flows.base.is_foreign(tree.root)
             }
         };
         if from_parent { Ok(()) } else { Err(refused) }
@@ -114,36 +90,34 @@ impl<B: Copy> Ni<B> {
 
     /// True if a packet of `tree`, which is a multicast tree, has to wait for its group, or for
     /// others that do (I3).
-    pub(crate) fn is_early(&self, tree: TreeId) -> bool {
+    pub fn is_early(&self, tree: TreeId) -> bool {
         let waits = |early: &Early<B>| early.header.tree.group() == tree.group();
-        !self.is_known(tree) || self.early.iter().any(waits)
+        !self.groups.are_known(tree) || self.early.iter().any(waits)
     }
 
     /// True if a packet with a number is early, and as many of its sender are as may be.
-    pub(crate) fn is_too_early(&self, header: &Header) -> bool {
-        header.tag == Tag::Mcast && self.is_early(header.tree) && self.has_all_early(header.source)
-    }
-
-    /// True if no more packets of `from` may be early.
-    pub(crate) fn has_all_early(&self, from: Rank) -> bool {
-        let is_from = |early: &&Early<B>| early.header.source == from;
-        !self.early.is_empty() && self.early.iter().filter(is_from).count() >= self.early_at_most()
+    pub fn is_too_early(&self, header: &Header, flows: &mut Flows<B>) -> bool {
+        let Flows { base, peers, .. } = flows;
+        header.tag == Tag::Mcast
+            && self.is_early(header.tree)
+            && peers.flow(header.source).receiving.has_all_early(&base.settings)
     }
 
     /// Keeps a packet, which was accepted, until its group is there.
-    pub(crate) fn keep_early(&mut self, early: Early<B>) {
-        self.counters.early_packets += 1;
+    pub fn keep_early(&mut self, early: Early<B>, flows: &mut Flows<B>) {
+        flows.base.counters.early_packets += 1;
+        count_early(&early.header, flows, |count| count + 1);
         self.early.push(early);
         // A window of each, and what came on the recovery channels of all.
-        let bound = self.peers.len() * (self.early_at_most() + 1);
+        let window = usize::from(flows.base.settings.window_packets);
+        let bound = flows.peers.len() * (window + 1);
         i9_bounded("the packets of groups to come", self.early.len(), bound);
     }
+}
 
-    fn early_at_most(&self) -> usize {
-        usize::from(self.settings.window_packets)
-    }
-
-    fn is_known(&self, tree: TreeId) -> bool {
-        tree.group().is_some_and(|id| self.group(id).is_some())
+/// Counts the packets of a sender that wait for their groups, where packets have numbers.
+fn count_early<B: Copy>(header: &Header, flows: &mut Flows<B>, count: impl FnOnce(u16) -> u16) {
+    if let Some(flow) = &mut flows.peers[header.source].flow {
+        flow.receiving.early = count(flow.receiving.early);
     }
 }

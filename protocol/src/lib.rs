@@ -6,17 +6,34 @@
 //! into. The same `Ni` therefore runs inside a rank's own calls, on an engine thread, and in a
 //! test that holds sixty-four of them in a vector.
 //!
+//! An `Ni` takes events and has its parts do what follows, each of which owns its state and knows
+//! those below it only:
+//!
+//! ```text
+//!   Ni ──▶ Multicast (groups, packets of groups to come)
+//!    │        │
+//!    ▼        ▼
+//!   Traffic (what leaves, waits, is kept, becomes free) ──▶ Windows, Recoveries, FetchAdd
+//!    │
+//!    ▼
+//!   Flows (numbers, acknowledgements, what is sent again, silence)
+//!    │        └──▶ ReceiveBuffers, SendPool, Timers
+//!    │
+//!    ▼
+//!   Peers (credits, numbers, and times of each pair) and Base (settings, time, counts)
+//! ```
+//!
 //! | module | protocol | thesis |
 //! |---|---|---|
-//! | [`credit`], `unicast` | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
+//! | [`credit`], `traffic`, `unicast` | UCAST: credits between each pair of ranks, blocked-sends queues | 4.1 |
 //! | `pool`, `windows` | windows that follow demand | careful-protocols 7 |
-//! | [`tree`], `multicast`, `early` | MCAST: spanning trees, forwarding, release; groups not created yet | 4.2, Appendix A |
+//! | [`tree`], `groups`, `multicast`, `early`, `holders` | MCAST: spanning trees, forwarding, release; groups not created yet | 4.2, Appendix A |
 //! | `recovery` | RECOV: deadlock suspected, and a way out | 4.3, 5.3.2 |
-//! | `retransmit`, `sequence` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
-//! | `asking`, `room` | pupa: acknowledgements when asked for, credits without limit | Pupa 2.2 |
+//! | `flows`, `retransmit`, `sequence`, `numbered` | irx and hrx: go-back-N | 8.2.2, 8.3.2 |
+//! | `asking`, `room`, `receive_buffers`, `send_pool` | pupa: acknowledgements when asked for, credits without limit | Pupa 2.2 |
 //! | `congestion` | fewer packets under way where the network drops some | RFC 5681 |
 //! | `round_trip` | time-outs that follow the network | RFC 6298 |
-//! | `silence` | peers that are not heard of | |
+//! | `silence`, `hearing`, `farewell` | peers that are not heard of | |
 //! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
 //! | [`invariants`], `checks` | what must always hold, a function each; what one NI sees of it | |
@@ -29,31 +46,41 @@
 mod acknowledge;
 mod actions;
 mod asking;
+mod base;
 mod checks;
 mod congestion;
 mod counters;
 pub mod credit;
+mod departure;
 mod digest;
 mod early;
+mod farewell;
 mod fetch_add;
-mod in_order;
+mod flows;
+mod groups;
+mod hearing;
+mod holders;
 pub mod invariants;
 mod multicast;
 mod ni;
+mod numbered;
 mod peers;
 mod planted;
 mod pool;
 mod preset;
+mod receive_buffers;
 mod recovery;
 mod retransmit;
 mod room;
 mod round_trip;
+mod send_pool;
 mod sequence;
 mod settings;
 mod silence;
 mod slab;
 mod tally;
 mod timer;
+mod traffic;
 pub mod tree;
 mod unicast;
 mod violation;

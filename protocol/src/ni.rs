@@ -1,59 +1,34 @@
 //! The state of one NI, and the events that change it.
 
-use crate::actions::Sharing;
-use crate::checks::Checks;
-use crate::credit::{TooManyCredits, WindowExceeded};
-use crate::early::Early;
-use crate::fetch_add::{self, Fetching, VARIABLES};
-use crate::multicast::Holders;
-use crate::peers::{Peer, Peers};
+use crate::actions::{Actions, Body, Delivery, Sharing};
+use crate::checks::{Checks, check_all};
+use crate::counters::Counters;
+use crate::departure::Departure;
+use crate::fetch_add::VARIABLES;
+use crate::flows::Flows;
+use crate::invariants::Broken;
+use crate::multicast::{Early, Multicast};
 use crate::planted::Bug;
-use crate::pool::Pool;
-use crate::preset::{Forwarding, Reliability};
-use crate::recovery::Recoveries;
-use crate::retransmit::{BufferOf, Retransmission};
-use crate::settings::Settings;
-use crate::slab::{Key, Slab};
-use crate::timer::Nanoseconds;
-use crate::tree::Group;
-use crate::{Actions, Body, Counters, Delivery, Violation};
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use crate::preset::Reliability;
+use crate::retransmit::BufferOf;
+use crate::settings::{Recovery, Settings};
+use crate::timer::{Nanoseconds, Timer};
+use crate::traffic::Traffic;
+use crate::tree::{Group, GroupError};
+use crate::violation::Violation;
+use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
+///
+/// It takes events, and has its parts do what follows from them: [`Traffic`] what concerns pairs
+/// of ranks, [`Multicast`] what concerns groups.
 #[derive(Debug, Clone)]
 pub struct Ni<B> {
-    pub(crate) local: Rank,
-    pub(crate) settings: Settings,
-    pub(crate) peers: Peers<B>,
-    pub(crate) groups: Vec<Group>,
-    /// In the order in which they came.
-    pub(crate) early: Vec<Early<B>>,
-    /// By rank, where trees know hosts.
-    pub(crate) host_of: Option<Box<[u16]>>,
-    pub(crate) holders: Slab<Holders<B>>,
-    pub(crate) variables: Vec<u64>,
-    pub(crate) fetching: Fetching,
-    pub(crate) recoveries: Recoveries,
-    pub(crate) retransmission: Retransmission,
-    /// Time of the last [`Self::advance`].
-    pub(crate) now: Nanoseconds,
-    /// The pool of receive buffers, if windows follow demand.
-    pub(crate) pool: Option<Box<Pool>>,
-    pub(crate) counters: Counters,
+    pub(crate) traffic: Traffic<B>,
+    pub(crate) multicast: Multicast<B>,
+    /// A peer has said that a rank was lost.
+    pub(crate) told_of_loss: bool,
     pub(crate) checks: Checks,
-    #[cfg(feature = "planted")]
-    pub(crate) planted: Option<(Bug, u32)>,
-}
-
-/// A data packet on its way to one destination (the thesis's send descriptor).
-#[derive(Debug, Clone, Hash)]
-pub(crate) struct Departure<B> {
-    pub tag: Tag,
-    pub tree: TreeId,
-    pub size: u16,
-    pub body: Body<B>,
-    /// Set if the buffer has other destinations or owners too.
-    pub holders: Option<Key>,
 }
 
 impl<B: Copy> Ni<B> {
@@ -67,25 +42,10 @@ impl<B: Copy> Ni<B> {
             panic!("{contradiction}");
         }
         Ni {
-            local,
-            settings,
-            peers: Peers::new(&settings),
-            groups: vec![Group::everyone(settings.ranks, settings.shape)],
-            early: Vec::new(),
-            host_of: None,
-            holders: Slab::new(),
-            variables: vec![0; usize::from(VARIABLES)],
-            fetching: Fetching::No,
-            recoveries: Recoveries::default(),
-            retransmission: Retransmission::default(),
-            now: 0,
-            pool: settings
-                .adaptive
-                .map(|adaptive| Box::new(Pool::new(&adaptive, settings.window_packets))),
-            counters: Counters::default(),
+            traffic: Traffic::new(local, settings),
+            multicast: Multicast::new(local, &settings),
+            told_of_loss: false,
             checks: Checks::new(&settings),
-            #[cfg(feature = "planted")]
-            planted: None,
         }
     }
 
@@ -97,16 +57,16 @@ impl<B: Copy> Ni<B> {
     /// # Panics
     /// If `peer` is no peer, or anything was sent there or came from there.
     pub fn set_lossless(&mut self, peer: Rank) {
-        assert!(!self.is_foreign(peer), "{peer:?} is no peer of {:?}", self.local);
-        let settings = self.settings;
-        let fresh = self.peers.get(peer).is_none_or(|peer| peer.is_fresh(&settings));
-        assert!(fresh, "packets have passed between {peer:?} and {:?}", self.local);
-        self.peers.set_lossless(peer);
+        let Flows { base, peers, .. } = &mut self.traffic.flows;
+        assert!(!base.is_foreign(peer), "{peer:?} is no peer of {:?}", base.local);
+        let fresh = peers.get(peer).is_none_or(|peer| peer.is_fresh(&base.settings));
+        assert!(fresh, "packets have passed between {peer:?} and {:?}", base.local);
+        peers.set_lossless(peer);
     }
 
     /// True if packets between `peer` and this rank are numbered, acknowledged and sent again.
     pub fn is_numbered(&self, peer: Rank) -> bool {
-        self.peers.is_numbered(peer)
+        self.traffic.flows.peers.is_numbered(peer)
     }
 
     /// A packet from the network (thesis fig. 4.3, 4.7). `body` must be a buffer for data packets;
@@ -122,21 +82,24 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let from = header.source;
-        if self.is_foreign(from) {
+        let traffic = &mut self.traffic;
+        if traffic.flows.base.is_foreign(from) {
             return Err(Violation::Source(from));
         }
         match (header.tag, body) {
             // The packet that most packets are, in as few steps as it can be had.
-            (Tag::Ucast, Body::Buffer(buffer)) if self.is_plain(header) => {
-                self.accept_credits(header)?;
-                self.fill(header)?;
-                self.count_received(header);
-                self.counters.packets_delivered += 1;
+            (Tag::Ucast, Body::Buffer(buffer)) if traffic.is_plain(header) => {
+                traffic.accept_credits(header)?;
+                traffic.fill(header)?;
+                traffic.flows.base.count_received(header);
+                traffic.flows.base.counters.packets_delivered += 1;
                 out.deliver(Delivery::received(buffer, header, from, None));
-                self.handle_credits(header, out);
+                traffic.handle_credits(header, out);
                 Ok(())
             }
-            (Tag::Ucast, Body::Buffer(buffer)) if self.received_in_order(header, buffer, out) => {
+            (Tag::Ucast, Body::Buffer(buffer))
+                if traffic.received_in_order(header, buffer, out) =>
+            {
                 Ok(())
             }
             _ => self.received_other(header, body, out),
@@ -150,9 +113,10 @@ impl<B: Copy> Ni<B> {
         body: Body<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
-        match self.reliability() {
+        let flows = &self.traffic.flows;
+        match flows.base.settings.preset.reliability() {
             Reliability::Careful => self.received_carefully(header, body, out),
-            _ if !self.peers.is_numbered(header.source) => {
+            _ if !flows.peers.is_numbered(header.source) => {
                 self.received_carefully(header, body, out)
             }
             Reliability::Ni => self.received_numbered(header, body, BufferOf::Link, out),
@@ -168,56 +132,25 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         self.check(header, &body)?;
-        self.check_channel(header)?;
+        let traffic = &mut self.traffic;
+        traffic.check_channel(header)?;
         if matches!(header.tag, Tag::Recall | Tag::Return) {
-            return self.share_out(header, out);
+            return traffic.windows.share_out(header, &mut traffic.flows, out);
         }
-        self.accept_credits(header)?;
+        traffic.accept_credits(header)?;
         if header.tag.is_data() {
             match header.channel.0 {
-                Some(owner) => self.join_channel(owner, header),
-                None => self.fill(header)?,
+                Some(owner) => traffic.recoveries.join(owner, header.source, header.tree),
+                None => traffic.fill(header)?,
             }
         }
         self.dispatch(header, body, header.source, out);
-        self.handle_credits(header, out);
+        let traffic = &mut self.traffic;
+        traffic.handle_credits(header, out);
         if header.asks {
-            self.grant_credits(header.source, out);
+            traffic.windows.grant_credits(header.source, &mut traffic.flows, out);
         }
         Ok(())
-    }
-
-    /// True if nothing about a unicast packet is out of the ordinary.
-    #[inline]
-    fn is_plain(&self, header: &Header) -> bool {
-        !self.peers.is_numbered(header.source)
-            && header.tree.is_unicast_of(header.source)
-            && header.channel == Channel::NONE
-            && !header.asks
-    }
-
-    #[inline]
-    fn accept_credits(&mut self, header: &Header) -> Result<(), Violation> {
-        let outgoing = &mut self.peers[header.source].outgoing;
-        outgoing.accept(header.credits).map_err(|TooManyCredits| Violation::Credits(header.source))
-    }
-
-    /// A data packet fills a buffer of its sender's window.
-    #[inline]
-    fn fill(&mut self, header: &Header) -> Result<(), Violation> {
-        let Peer { outgoing, incoming, .. } = &mut self.peers[header.source];
-        incoming.fill().map_err(|WindowExceeded| {
-            outgoing.refuse(header.credits);
-            Violation::Window(header.source)
-        })
-    }
-
-    /// Sends what waited for the credits in a packet.
-    #[inline]
-    fn handle_credits(&mut self, header: &Header, out: &mut impl Actions<B>) {
-        if header.credits > 0 && self.peers[header.source].outgoing.blocked() > 0 {
-            self.drain_blocked(header.source, out);
-        }
     }
 
     /// The host is done with a packet (thesis fig. 4.3, 4.7).
@@ -230,12 +163,12 @@ impl<B: Copy> Ni<B> {
         match delivery.sharing {
             Sharing::Alone => {
                 out.free(delivery.buffer);
-                if self.strikes(Bug::ReleaseTwice) {
+                if self.traffic.flows.base.strikes(Bug::ReleaseTwice) {
                     out.free(delivery.buffer);
                 }
-                self.buffer_freed(delivery.parent, delivery.tree, out);
+                self.traffic.buffer_freed(delivery.parent, delivery.tree, out);
             }
-            Sharing::Forwarded(key) => self.drop_holder(key, out),
+            Sharing::Forwarded(key) => self.traffic.drop_holder(key, out),
             Sharing::Unforwarded(_) => panic!("a packet was released before it was re-injected"),
         }
     }
@@ -250,12 +183,12 @@ impl<B: Copy> Ni<B> {
         out: &mut impl Actions<B>,
     ) -> Delivery<B> {
         let Delivery { size, tree, parent: _, .. } = delivery;
-        let (parent, mut sharing) = (self.local, Sharing::Alone);
+        let (parent, mut sharing) = (self.local(), Sharing::Alone);
         match delivery.sharing {
             Sharing::Unforwarded(_) => {
                 sharing = delivery.sharing;
                 out.free(delivery.buffer);
-                self.buffer_freed(delivery.parent, tree, out);
+                self.traffic.buffer_freed(delivery.parent, tree, out);
             }
             _ => self.released(delivery, out),
         }
@@ -265,76 +198,80 @@ impl<B: Copy> Ni<B> {
     /// Counts of what this NI has done so far.
     pub fn counters(&self) -> Counters {
         let plain = self.checks.plain_packets();
-        let Counters { packets_received, packets_delivered, .. } = self.counters;
+        let counters = self.traffic.flows.base.counters;
+        let Counters { packets_received, packets_delivered, .. } = counters;
         let (packets_received, packets_delivered) =
             (packets_received + plain, packets_delivered + plain);
-        Counters { packets_received, packets_delivered, ..self.counters }
+        Counters { packets_received, packets_delivered, ..counters }
     }
 
     /// Time that the slowest peer takes to acknowledge a packet, smoothed: the network's, and that
     /// for which the peer keeps the acknowledgement back. `None` where none was measured.
     pub fn slowest_acknowledgement(&self) -> Option<Nanoseconds> {
-        self.flows().filter_map(|(_, flow)| flow.sending.round_trip.time()).max()
+        let flows = self.traffic.flows.peers.flows();
+        flows.filter_map(|(_, flow)| flow.sending.round_trip.time()).max()
     }
 
     /// This NI's rank.
     pub fn local(&self) -> Rank {
-        self.local
+        self.traffic.flows.base.local
     }
 
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
-        &self.settings
+        &self.traffic.flows.base.settings
     }
 
     /// The credits held for sending to `peer` and the packets that wait for one.
     pub fn outgoing(&self, peer: Rank) -> (u16, usize) {
-        let outgoing = self.peers.get(peer).map(|peer| &peer.outgoing);
-        outgoing.map_or((self.peers.first_credits(), 0), |out| (out.held(), out.blocked()))
+        let peers = &self.traffic.flows.peers;
+        let outgoing = peers.get(peer).map(|peer| &peer.outgoing);
+        outgoing.map_or((peers.first_credits(), 0), |out| (out.held(), out.blocked()))
     }
 
     /// The credits held for sending to `peer` when none is in use; where packets are numbered, the
     /// packets that the network takes now.
     pub fn window(&self, peer: Rank) -> u16 {
-        let flow = self.peers.get(peer).map(|peer| peer.flow.as_deref());
-        match flow {
-            None => self.peers.first_credits(),
-            Some(None) => self.settings.window_packets,
-            Some(Some(flow)) => flow.sending.window(&self.settings),
+        let Flows { base, peers, .. } = &self.traffic.flows;
+        match peers.get(peer).map(|peer| peer.flow.as_deref()) {
+            None => peers.first_credits(),
+            Some(None) => base.settings.window_packets,
+            Some(Some(flow)) => flow.sending.window(&base.settings),
         }
     }
 
     /// The receive buffers that packets from `peer` fill, and the credits owed to it.
     pub fn incoming(&self, peer: Rank) -> (u16, u16) {
-        let incoming = self.peers.get(peer).map(|peer| &peer.incoming);
+        let incoming = self.traffic.flows.peers.get(peer).map(|peer| &peer.incoming);
         incoming.map_or((0, 0), |incoming| (incoming.buffered(), incoming.owed()))
     }
 
     /// Transmissions that wait for a credit now, to whatever peer.
     pub fn blocked(&self) -> usize {
-        self.peers.iter().map(|(_, peer)| peer.outgoing.blocked()).sum()
+        self.traffic.flows.peers.iter().map(|(_, peer)| peer.outgoing.blocked()).sum()
     }
 
     /// True if all that was sent here is over: nothing waits for a credit, and nothing may have to
     /// be sent again.
     pub fn is_flushed(&self) -> bool {
-        self.blocked() == 0 && self.unacknowledged() == 0
+        self.blocked() == 0 && self.traffic.flows.send_pool.unacknowledged() == 0
     }
 
     /// Buffers that have several destinations or owners now.
     pub fn shared_buffers(&self) -> usize {
-        self.holders.len()
+        self.traffic.holders.len()
     }
 
     /// True if nothing waits, is buffered, or is being asked for.
     pub fn is_idle(&self) -> bool {
+        let Traffic { flows, holders, .. } = &self.traffic;
         !self.is_fetching()
-            && self.holders.len() == 0
-            && self.early.is_empty()
-            && self.retransmission.buffers == 0
+            && holders.len() == 0
+            && self.multicast.early.is_empty()
+            && flows.receive_buffers.used() == 0
             && self.is_flushed()
             && self.channels().next().is_none()
-            && self.peers.iter().all(|(_, peer)| peer.incoming.buffered() == 0)
+            && flows.peers.iter().all(|(_, peer)| peer.incoming.buffered() == 0)
     }
 
     /// Refuses what no correct peer sends, whatever the credits.
@@ -352,7 +289,8 @@ impl<B: Copy> Ni<B> {
         if !right_body {
             return Err(Violation::Body(from, header.tag));
         }
-        let numbered = self.peers.is_numbered(from);
+        let Traffic { flows, windows, fetch_add, .. } = &self.traffic;
+        let numbered = flows.peers.is_numbered(from);
         match header.tag {
             Tag::Ucast if !header.tree.is_unicast_of(from) => {
                 return Err(Violation::Tree(from, header.tree));
@@ -360,10 +298,10 @@ impl<B: Copy> Ni<B> {
             Tag::FaRequest if header.tree != TreeId::unicast(from) => {
                 return Err(Violation::Tree(from, header.tree));
             }
-            Tag::Mcast => self.check_multicast(header)?,
-            Tag::FaRequest => fetch_add::check(from, body)?,
+            Tag::Mcast => self.multicast.check(header, flows)?,
+            Tag::FaRequest => check_variable(from, body)?,
             // Where packets come twice, the number tells first whether this one counts.
-            Tag::FaReply if !numbered && !self.fetching.asked(from) => {
+            Tag::FaReply if !numbered && !fetch_add.has_asked(from) => {
                 return Err(Violation::Unasked(from));
             }
             Tag::ChannelClear | Tag::Credit if numbered => {
@@ -372,10 +310,10 @@ impl<B: Copy> Ni<B> {
             Tag::Acknowledge | Tag::Nack | Tag::Farewell | Tag::Lost if !numbered => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
-            Tag::Lost if !self.is_told_of(header.tree) => {
+            Tag::Lost if !flows.base.is_told_of(header.tree) => {
                 return Err(Violation::Tree(from, header.tree));
             }
-            Tag::Recall | Tag::Return if self.pool.is_none() => {
+            Tag::Recall | Tag::Return if !windows.are_adaptive() => {
                 return Err(Violation::Unsupported(from, header.tag));
             }
             _ => {}
@@ -392,172 +330,271 @@ impl<B: Copy> Ni<B> {
         creditor: Rank,
         out: &mut impl Actions<B>,
     ) {
-        self.count_received(header);
+        let Ni { traffic, multicast, .. } = self;
+        traffic.flows.base.count_received(header);
         match (header.tag, body) {
             (Tag::Ucast, Body::Buffer(buffer)) => {
-                self.counters.packets_delivered += 1;
+                traffic.flows.base.counters.packets_delivered += 1;
                 out.deliver(Delivery::received(buffer, header, creditor, None));
             }
-            (Tag::Mcast, Body::Buffer(buffer)) if self.is_early(header.tree) => {
-                self.keep_early(Early { header: *header, buffer, creditor, for_host: false });
+            (Tag::Mcast, Body::Buffer(buffer)) if multicast.is_early(header.tree) => {
+                let early = Early { header: *header, buffer, creditor, for_host: false };
+                multicast.keep_early(early, &mut traffic.flows);
             }
             (Tag::Mcast, Body::Buffer(buffer)) => {
-                self.multicast_received(header, buffer, creditor, out);
+                multicast.received(header, buffer, creditor, traffic, out);
             }
             (_, Body::FetchAdd { variable, amount }) => {
-                self.serve_fetch_add(header, variable, amount, out);
+                traffic.serve_fetch_add(header, variable, amount, out);
             }
             (Tag::ChannelClear, _) => {
                 if let Some(owner) = header.channel.0 {
-                    self.child_is_clear(owner, header.source, out);
+                    traffic.child_is_clear(owner, header.source, out);
                 }
             }
-            (Tag::Farewell, _) => self.bid_farewell(header.source, out),
+            (Tag::Farewell, _) => traffic.bid_farewell(header.source, out),
             (_, Body::Fetched(value)) => {
-                self.fetching = Fetching::No;
+                traffic.fetch_add.end();
                 out.fetched(value);
             }
             _ => {}
         }
     }
 
-    #[inline]
-    pub(crate) fn count_received(&mut self, header: &Header) {
-        if header.tag.is_data() {
-            self.counters.packets_received += 1;
-            self.counters.bytes_received += u64::from(header.size);
-        }
+    /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each
+    /// host once ([`Group::on_hosts`]). All ranks must be told the same, before the first group and
+    /// the first packet.
+    ///
+    /// # Panics
+    /// If it does not name the host of every rank, or there are groups.
+    pub fn set_hosts(&mut self, host_of: &[u16]) {
+        self.multicast.groups.set_hosts(host_of, &self.traffic.flows.base.settings);
     }
 
-    /// Transmits a data packet now if there is a credit, or else when one comes. `arrived` is the
-    /// recovery channel that it came on, if it is being forwarded and came on one.
-    #[inline(always)]
-    pub(crate) fn credit_send(
+    /// Creates the next multicast group; all ranks must create the same ones in the same order.
+    /// What came early is to be [admitted](Self::admit_early) then.
+    ///
+    /// # Errors
+    /// [`GroupError`] if `members` is not a set of ranks of this job.
+    ///
+    /// # Panics
+    /// After 65,535 groups: the next number stands for none.
+    pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
+        self.multicast.groups.create(members, &self.traffic.flows.base.settings)
+    }
+
+    /// The group `id`, if there is one.
+    pub fn group(&self, id: GroupId) -> Option<&Group> {
+        self.multicast.groups.get(id)
+    }
+
+    /// Packets of groups that this rank has not created yet.
+    pub fn early(&self) -> usize {
+        self.multicast.early.len()
+    }
+
+    /// Delivers and forwards what came early for the groups that are there now. Until then what
+    /// comes for them waits too.
+    ///
+    /// # Errors
+    /// [`Violation`] if a packet did not come from its parent in the tree of its group. Nothing was
+    /// done then, and the job cannot go on.
+    pub fn admit_early(&mut self, out: &mut impl Actions<B>) -> Result<(), Violation> {
+        self.multicast.admit_early(&mut self.traffic, out)
+    }
+
+    /// Sends `size` bytes of `buffer` to all other members of `group` (thesis fig. 4.6). The
+    /// buffer is the NI's until it is freed.
+    ///
+    /// # Panics
+    /// If there is no such group or this rank is not a member: the packet would reach nobody.
+    pub fn multicast(&mut self, group: GroupId, buffer: B, size: u16, out: &mut impl Actions<B>) {
+        self.multicast_for(Protocol::PACKETS, group, buffer, size, out);
+    }
+
+    /// Sends as [`Self::multicast`] does, to the system `protocol` of the members.
+    ///
+    /// # Panics
+    /// Those of [`Self::multicast`].
+    pub fn multicast_for(
         &mut self,
-        to: Rank,
-        departure: Departure<B>,
-        arrived: Channel,
+        protocol: Protocol,
+        group: GroupId,
+        buffer: B,
+        size: u16,
         out: &mut impl Actions<B>,
     ) {
-        if self.peers[to].outgoing.spend() {
-            self.depart(to, departure, out);
-        } else {
-            self.wait_for_credit(to, departure, arrived, out);
-        }
+        self.multicast.send((protocol, group), (buffer, size), &mut self.traffic, out);
     }
 
-    #[cold]
-    fn wait_for_credit(
+    /// The host passes a packet on before it looks at it (host-level forwarding).
+    pub fn reinject(&mut self, delivery: &mut Delivery<B>, out: &mut impl Actions<B>) {
+        self.multicast.reinject(delivery, &mut self.traffic, out);
+    }
+
+    /// Adds `amount` to `variable` of `home`; the value before comes through
+    /// [`Actions::fetched`]. One request at a time: [`Self::is_fetching`] tells.
+    pub fn fetch_and_add(
         &mut self,
-        to: Rank,
-        departure: Departure<B>,
-        arrived: Channel,
+        home: Rank,
+        variable: u16,
+        amount: u64,
         out: &mut impl Actions<B>,
     ) {
-        let tree = departure.tree;
-        self.counters.blocked_sends += 1;
-        self.peers[to].outgoing.block(departure);
-        self.wait_for_room(to);
-        self.recover_blocked(to, tree, arrived, out);
-    }
-
-    #[inline(never)]
-    pub(crate) fn drain_blocked(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        while let Some(departure) = self.peers[to].outgoing.unblock() {
-            self.unblocked(to);
-            self.depart(to, departure, out);
-        }
-    }
-
-    /// Puts a data packet on the wire; its credit is spent.
-    #[inline(always)]
-    fn depart(&mut self, to: Rank, departure: Departure<B>, out: &mut impl Actions<B>) {
-        let header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-        if self.peers[to].flow.is_some() {
-            self.depart_numbered(to, header, departure, out);
-        } else {
-            self.depart_carefully(to, header, departure, out);
-        }
-    }
-
-    /// Puts a data packet on the wire, on a recovery channel.
-    pub(crate) fn depart_on(
-        &mut self,
-        owner: Rank,
-        to: Rank,
-        departure: Departure<B>,
-        out: &mut impl Actions<B>,
-    ) {
-        self.counters.recovery_packets += 1;
-        let mut header = Header::new(departure.tag, self.local, departure.tree, departure.size);
-        header.channel = Channel(Some(owner));
-        self.depart_carefully(to, header, departure, out);
-    }
-
-    #[inline(always)]
-    fn depart_carefully(
-        &mut self,
-        to: Rank,
-        header: Header,
-        departure: Departure<B>,
-        out: &mut impl Actions<B>,
-    ) {
-        self.count_sent(to, &departure);
-        let header = self.peers[to].return_credits(header, self.pool.is_some());
-        out.transmit(to, &header, &departure.body);
-        match (departure.holders, departure.body) {
-            (Some(key), _) => {
-                self.forwarded(key, out);
-                self.drop_holder(key, out);
-            }
-            (None, Body::Buffer(buffer)) => out.free(buffer),
-            _ => {}
-        }
-    }
-
-    #[inline]
-    pub(crate) fn count_packet_sent(&mut self, size: u16) {
-        self.counters.packets_sent += 1;
-        self.counters.bytes_sent += u64::from(size);
-    }
-
-    /// A data packet leaves for the first time.
-    #[inline]
-    pub(crate) fn count_sent(&mut self, to: Rank, departure: &Departure<B>) {
-        self.count_packet_sent(departure.size);
-        if let Body::FetchAdd { .. } = departure.body {
-            self.fetching = Fetching::Asked(to);
-        }
-    }
-
-    /// A receive buffer that a packet of `tree` from `parent` filled is free again.
-    #[inline]
-    pub(crate) fn buffer_freed(&mut self, parent: Rank, tree: TreeId, out: &mut impl Actions<B>) {
-        if parent == self.local {
+        assert!(!self.is_fetching(), "a rank has one fetch-and-add outstanding at a time");
+        assert!(variable < VARIABLES, "there are {VARIABLES} fetch-and-add variables");
+        let local = self.local();
+        let Traffic { fetch_add, .. } = &mut self.traffic;
+        if home == local {
+            let value = fetch_add.add(variable, amount);
+            out.fetched(value);
             return;
         }
-        if self.peers[parent].flow.is_some() {
-            self.vacate_pool(parent, out);
-        } else if !self.is_recovering() || !self.release_channel(tree, out) {
-            self.peers[parent].incoming.count_freed();
-            self.return_credit(parent, out);
+        fetch_add.begin();
+        let body = Body::FetchAdd { variable, amount };
+        let departure = Departure::control(Tag::FaRequest, TreeId::unicast(local), body);
+        self.traffic.credit_send(home, departure, Channel::NONE, out);
+    }
+
+    /// True if an answer is outstanding.
+    pub fn is_fetching(&self) -> bool {
+        self.traffic.fetch_add.is_fetching()
+    }
+
+    /// Has the next packet to `to` ask for an acknowledgement, whatever is free: somebody waits for
+    /// it. Presets whose senders do not ask have their receivers' timers.
+    pub fn ask_with_next(&mut self, to: Rank) {
+        let flows = &mut self.traffic.flows;
+        if flows.base.settings.preset.is_optimistic() {
+            flows.flow(to).sending.ask_with_next = true;
         }
     }
 
-    /// True if `rank` is no peer of this NI.
-    #[inline]
-    pub(crate) fn is_foreign(&self, rank: Rank) -> bool {
-        rank == self.local || rank.index() >= self.peers.len()
+    /// The receive buffers that `peer` may fill, or has filled: its window now.
+    pub fn promised(&self, peer: Rank) -> u16 {
+        let peers = &self.traffic.flows.peers;
+        peers.get(peer).map_or(peers.first_credits(), |peer| peer.incoming.window())
     }
 
-    /// The level that makes transmission reliable here.
-    #[inline]
-    pub(crate) fn reliability(&self) -> Reliability {
-        self.settings.preset.reliability()
+    /// Buffers of the pool that no sender has, and how many senders have the others; `None` where
+    /// windows do not change.
+    pub fn pool(&self) -> Option<(u32, usize)> {
+        self.traffic.windows.pool().map(|pool| (pool.free(), pool.sharers()))
     }
 
-    /// The level that forwards multicast packets here.
-    pub(crate) fn forwarding(&self) -> Forwarding {
-        self.settings.preset.forwarding()
+    /// Owners of the recovery channels that have a packet or wait for a child here.
+    pub fn channels(&self) -> impl Iterator<Item = Rank> + '_ {
+        self.traffic.recoveries.channels()
+    }
+
+    /// This rank ends, in good order: its peers are told, where they would miss it. To be called
+    /// once, after all else was sent; they know when [`Self::is_flushed`] says so.
+    pub fn disconnect(&mut self, out: &mut impl Actions<B>) {
+        self.traffic.disconnect(out);
+    }
+
+    /// Tells all peers that `lost` has ended, and the number of the cause: those never met, too,
+    /// since they may wait for others that were. To be called by who has
+    /// not [heard of it](Self::was_told_of_loss) from one of them.
+    pub fn tell_loss(&mut self, lost: Rank, cause: u32, out: &mut impl Actions<B>) {
+        self.traffic.flows.tell_loss(lost, cause, out);
+    }
+
+    /// True if a peer has said that a rank has ended.
+    pub fn was_told_of_loss(&self) -> bool {
+        self.told_of_loss
+    }
+
+    /// True if `peer` has ended, in good order: what is sent there reaches nobody.
+    pub fn is_gone(&self, peer: Rank) -> bool {
+        self.traffic.flows.peers.is_gone(peer)
+    }
+
+    /// Makes the mistake at its `opportunity`-th opportunity, the first being 0, and once.
+    #[cfg(feature = "planted")]
+    pub fn plant(&mut self, bug: Bug, opportunity: u32) {
+        self.traffic.flows.base.planted = Some((bug, opportunity));
+    }
+
+    /// True if a planted mistake has been made.
+    #[cfg(feature = "planted")]
+    pub fn has_struck(&self) -> bool {
+        self.traffic.flows.base.planted.is_none()
+    }
+
+    /// Counts a packet that [`Self::received_plain`] has accepted. True if
+    /// [`Self::check_invariants`] must follow.
+    #[inline(always)]
+    pub fn count_plain(&mut self) -> bool {
+        self.checks.count_plain()
+    }
+
+    /// Counts a packet that [`Self::received`] has accepted. True if [`Self::check_invariants`]
+    /// must follow.
+    #[inline(always)]
+    pub fn is_check_due(&mut self) -> bool {
+        self.checks.count_other()
+    }
+
+    /// Checks what must hold between two events.
+    ///
+    /// # Errors
+    /// The invariant that does not hold. The job cannot go on.
+    pub fn check_invariants(&mut self) -> Result<(), Broken> {
+        self.checks.look(&self.traffic)
+    }
+
+    /// Checks what must hold between two events, at all peers.
+    ///
+    /// # Errors
+    /// Those of [`Self::check_invariants`].
+    pub fn check_all_invariants(&self) -> Result<(), Broken> {
+        check_all(&self.traffic)
+    }
+
+    /// True if this NI runs timers, and must be told the time with [`Self::advance`] before it is
+    /// told of events.
+    #[inline]
+    pub fn keeps_time(&self) -> bool {
+        let Settings { preset, recovery, .. } = self.settings();
+        preset.retransmits() || matches!(recovery, Recovery::After(_))
+    }
+
+    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point
+    /// before the last one counts as that.
+    #[inline]
+    pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
+        if !self.traffic.passes(now) {
+            self.traffic.advance_slowly(now, out);
+        }
+    }
+
+    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an
+    /// NI whose timers its host runs.
+    pub fn tell_time(&mut self, now: Nanoseconds) {
+        self.traffic.flows.tell_time(now);
+    }
+
+    /// The time, as it was told last.
+    pub fn now(&self) -> Nanoseconds {
+        self.traffic.flows.base.now
+    }
+
+    /// The latest time at which [`Self::advance`] is to be called, and the reason; `None` while no
+    /// timer runs. It may be too early, which costs a look, but is never too late.
+    pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
+        let Traffic { flows, recoveries, .. } = &self.traffic;
+        let suspicion = recoveries.deadline().map(|deadline| (deadline, Timer::Suspect));
+        [flows.timers.earliest(), suspicion].into_iter().flatten().min()
+    }
+}
+
+/// Checks that a request is for a variable that there is.
+fn check_variable<B>(from: Rank, body: &Body<B>) -> Result<(), Violation> {
+    match body {
+        Body::FetchAdd { variable, .. } if *variable >= VARIABLES => {
+            Err(Violation::Variable(from, *variable))
+        }
+        _ => Ok(()),
     }
 }

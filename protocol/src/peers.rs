@@ -6,9 +6,10 @@
 //! gigabytes. The table of a small job is flat: it is looked at for every packet.
 
 use crate::credit::{Incoming, Outgoing};
-use crate::ni::Departure;
+use crate::departure::Departure;
 use crate::sequence::Flow;
-use crate::settings::Settings;
+use crate::settings::{Settings, Silence};
+use crate::timer::{Nanoseconds, Timer};
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::ops::{Index, IndexMut};
@@ -114,6 +115,30 @@ impl<B> Peers<B> {
     }
 }
 
+impl<B> Peers<B> {
+    /// Those whose packets have numbers.
+    pub fn flows(&self) -> impl Iterator<Item = (Rank, &Flow<B>)> {
+        self.iter().filter_map(|(rank, peer)| Some((rank, peer.flow.as_deref()?)))
+    }
+
+    /// Those of whom something is expected.
+    pub fn met(&self) -> impl Iterator<Item = Rank> {
+        self.flows().filter(|(_, flow)| flow.hearing.is_expected()).map(|(rank, _)| rank)
+    }
+
+    /// The first timer of all, where peers may keep silent for so long.
+    pub fn earliest_timer(&self, silence: Option<Silence>) -> Option<(Nanoseconds, Timer)> {
+        let deadlines = self.flows().flat_map(|(_, flow)| {
+            let Flow { sending, receiving, hearing } = flow;
+            let resend = sending.deadline.map(|at| (at, Timer::Retransmit));
+            let look = silence.and_then(|silence| hearing.deadline(silence));
+            let look = look.map(|at| (at, Timer::Silence));
+            [resend, receiving.deadline.map(|at| (at, Timer::Acknowledge)), look]
+        });
+        deadlines.flatten().min()
+    }
+}
+
 impl<B: Clone> Peers<B> {
     pub fn new(settings: &Settings) -> Self {
         let ranks = usize::from(settings.ranks);
@@ -138,6 +163,12 @@ impl<B: Clone> Peers<B> {
         let index = peer.index();
         let paged = || self.pages.get(index / PAGE)?.as_ref().map(|page| &page[index % PAGE]);
         self.flat.get(index).or_else(paged)
+    }
+
+    /// True if `peer` has ended, in good order: what is sent there reaches nobody.
+    pub fn is_gone(&self, peer: Rank) -> bool {
+        let flow = self.get(peer).and_then(|peer| peer.flow.as_ref());
+        flow.is_some_and(|flow| flow.hearing.gone)
     }
 
     /// True if packets between `peer` and this rank are numbered, because they may be lost.

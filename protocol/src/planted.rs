@@ -1,7 +1,7 @@
 //! Bugs to plant: a test of the tests.
 //!
 //! Each is a mistake that an implementer could make, of another kind. Only builds with the feature
-//! `planted` can make them; without it [`crate::Ni::plant`] does not exist and nothing is asked.
+//! `planted` can make them; without it `Ni::plant` does not exist and nothing is asked.
 
 /// A mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,39 +24,4 @@ pub enum Bug {
     TakeTwice,
     /// A recovery channel is said to be clear while packets are on it.
     ClearEarly,
-}
-
-#[cfg(feature = "planted")]
-impl<B> crate::Ni<B> {
-    /// Makes the mistake at its `opportunity`-th opportunity, the first being 0, and once.
-    pub fn plant(&mut self, bug: Bug, opportunity: u32) {
-        self.planted = Some((bug, opportunity));
-    }
-
-    /// True if a planted mistake has been made.
-    pub fn has_struck(&self) -> bool {
-        self.planted.is_none()
-    }
-
-    pub(crate) fn strikes(&mut self, bug: Bug) -> bool {
-        match &mut self.planted {
-            Some((planted, 0)) if *planted == bug => {
-                self.planted = None;
-                true
-            }
-            Some((planted, left)) if *planted == bug => {
-                *left -= 1;
-                false
-            }
-            _ => false,
-        }
-    }
-}
-
-#[cfg(not(feature = "planted"))]
-impl<B> crate::Ni<B> {
-    #[inline(always)]
-    pub(crate) fn strikes(&mut self, _: Bug) -> bool {
-        false
-    }
 }

@@ -17,16 +17,17 @@
 //! that came on the channel.
 
 use crate::invariants::{Broken, ChannelHere, i7_channel_here};
-use crate::planted::Bug;
 use crate::settings::Recovery;
 use crate::timer::Nanoseconds;
-use crate::{Actions, Body, Ni, Violation};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use std::hash::{Hash, Hasher};
+use weft_wire::{Rank, TreeId};
 
 /// State of one NI about recoveries.
-#[derive(Debug, Clone, Default, Hash)]
+#[derive(Debug, Clone, Hash)]
 pub(crate) struct Recoveries {
+    local: Rank,
+    suspicion: Suspicion,
     /// The channels that this NI takes part in; its own is there while its recovery goes on.
     channels: BTreeMap<Rank, Participation>,
     /// The channels on which packets of a tree came here, and for which no buffer was freed yet.
@@ -48,17 +49,52 @@ struct Participation {
     below: Vec<Rank>,
 }
 
+/// Settings of recovery, which never change.
+#[derive(Debug, Clone, Copy)]
+struct Suspicion(Recovery);
+
+impl Hash for Suspicion {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Part of a channel that is clear, here and below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clear {
+    /// The owner's, which is this NI: its recovery has ended.
+    Own,
+    /// That of another owner, whose parent here is to be told.
+    Below(Rank),
+}
+
 impl Recoveries {
+    /// None, at the NI of `local`.
+    pub fn new(local: Rank, recovery: Recovery) -> Self {
+        Recoveries {
+            local,
+            suspicion: Suspicion(recovery),
+            channels: BTreeMap::new(),
+            trees: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+            last: None,
+        }
+    }
+
+    /// True if deadlock is never suspected.
+    #[inline]
+    pub fn is_off(&self) -> bool {
+        self.suspicion.0 == Recovery::Off
+    }
+
     /// I7 as far as one NI sees it: a channel has one buffer here, and is in use exactly while that
     /// is, or while children have not cleared their part, each of which has been sent one packet.
     /// That it does not lead back is for its owner to see to.
-    pub fn check(&self, local: Rank) -> Result<(), Broken> {
+    pub fn check(&self) -> Result<(), Broken> {
         for (&owner, part) in &self.channels {
             let packets = self.trees.values().flatten().filter(|&&on| on == owner).count();
             let below: BTreeSet<Rank> = part.below.iter().copied().collect();
             i7_channel_here(&ChannelHere {
                 owner,
-                is_own: owner == local,
+                is_own: owner == self.local,
                 packets,
                 held: part.held,
                 children: part.below.len(),
@@ -74,163 +110,123 @@ impl Recoveries {
         let mut in_turn = self.blocked.range(after..).chain(self.blocked.range(..after));
         in_turn.find(expired).map(|(&peer, _)| peer)
     }
-}
 
-impl<B: Copy> Ni<B> {
     /// Owners of the recovery channels that have a packet or wait for a child here.
     pub fn channels(&self) -> impl Iterator<Item = Rank> + '_ {
-        self.recoveries.channels.keys().copied()
+        self.channels.keys().copied()
     }
 
-    /// A packet for `to` has been queued. It came on channel `arrived`, if it is being forwarded.
-    pub(crate) fn recover_blocked(
-        &mut self,
-        to: Rank,
-        tree: TreeId,
-        arrived: Channel,
-        out: &mut impl Actions<B>,
-    ) {
-        if self.settings.recovery == Recovery::Off {
-            return;
-        }
-        let now = self.now;
-        self.recoveries.blocked.entry(to).or_insert(now);
-        match arrived.0 {
-            Some(owner) => self.extend_recovery(owner, to, tree, out),
-            None => self.try_recovery(out),
-        }
+    /// A packet for `to` has been queued at `now`.
+    pub fn block(&mut self, to: Rank, now: Nanoseconds) {
+        self.blocked.entry(to).or_insert(now);
     }
 
-    /// Packets for `to` have left its queue.
-    pub(crate) fn unblocked(&mut self, to: Rank) {
-        if self.settings.recovery == Recovery::Off {
+    /// Packets for `to` have left its queue at `now`; others wait there if it is `blocked` still.
+    pub fn unblock(&mut self, to: Rank, blocked: bool, now: Nanoseconds) {
+        if self.is_off() {
             return;
         }
-        if self.peers[to].outgoing.blocked() == 0 {
-            self.recoveries.blocked.remove(&to);
+        if blocked {
+            self.blocked.insert(to, now);
         } else {
-            self.recoveries.blocked.insert(to, self.now);
+            self.blocked.remove(&to);
         }
     }
 
-    /// Begins a recovery if none of this NI goes on and there is a reason to (thesis 4.3.1, 5.4).
-    pub(crate) fn try_recovery(&mut self, out: &mut impl Actions<B>) {
-        let waited_since = match self.settings.recovery {
-            Recovery::Off => return,
+    /// The peer for which a recovery of this NI begins at `now`: none of its goes on, and there is
+    /// a reason to (thesis 4.3.1, 5.4).
+    pub fn due(&self, now: Nanoseconds) -> Option<Rank> {
+        let waited_since = match self.suspicion.0 {
+            Recovery::Off => return None,
             Recovery::AtOnce => Nanoseconds::MAX,
-            Recovery::After(wait) => match self.now.checked_sub(wait) {
-                Some(since) => since,
-                None => return,
-            },
+            Recovery::After(wait) => now.checked_sub(wait)?,
         };
-        if self.recoveries.channels.contains_key(&self.local) {
-            return;
+        if self.channels.contains_key(&self.local) {
+            return None;
         }
-        let Some(to) = self.recoveries.next_blocked(waited_since) else { return };
-        let Some(departure) = self.peers[to].outgoing.bypass(|_| true) else { return };
-        self.counters.recoveries += 1;
-        self.recoveries.last = Some(to);
+        self.next_blocked(waited_since)
+    }
+
+    /// A recovery of this NI begins, with a packet to `to`.
+    pub fn begin(&mut self, to: Rank) {
+        self.last = Some(to);
         let part = Participation { parent: self.local, held: false, below: vec![to] };
-        self.recoveries.channels.insert(self.local, part);
-        self.unblocked(to);
-        self.depart_on(self.local, to, departure, out);
+        self.channels.insert(self.local, part);
     }
 
     /// The time at which a suspicion falls due.
-    pub(crate) fn suspicion_deadline(&self) -> Option<Nanoseconds> {
-        let Recovery::After(wait) = self.settings.recovery else { return None };
-        if self.recoveries.channels.contains_key(&self.local) {
+    pub fn deadline(&self) -> Option<Nanoseconds> {
+        let Recovery::After(wait) = self.suspicion.0 else { return None };
+        if self.channels.contains_key(&self.local) {
             return None;
         }
-        self.recoveries.blocked.values().min().map(|since| since + wait)
+        self.blocked.values().min().map(|since| since + wait)
     }
 
-    /// Passes the oldest waiting packet of `tree` on to `to` on the channel of `owner` (thesis fig.
-    /// 4.13): not the one that came, if others of its tree wait before it (invariant I3).
-    fn extend_recovery(&mut self, owner: Rank, to: Rank, tree: TreeId, out: &mut impl Actions<B>) {
-        let next = self.peers[to].outgoing.bypass(|departure| departure.tree == tree);
-        let Some(departure) = next else { return };
-        if let Some(part) = self.recoveries.channels.get_mut(&owner) {
+    /// A packet passes on to `to`, on the channel of `owner`.
+    pub fn extend(&mut self, owner: Rank, to: Rank) {
+        if let Some(part) = self.channels.get_mut(&owner) {
             part.below.push(to);
         }
-        self.unblocked(to);
-        self.depart_on(owner, to, departure, out);
     }
 
-    /// Checks that a packet may come on its channel, or clear it: nothing is changed.
-    pub(crate) fn check_channel(&self, header: &Header) -> Result<(), Violation> {
-        let (from, clears) = (header.source, header.tag == Tag::ChannelClear);
-        if header.channel == Channel::NONE && !clears {
-            return Ok(());
-        }
-        if self.settings.recovery == Recovery::Off {
-            return Err(Violation::Unsupported(from, Tag::ChannelClear));
-        }
-        let allowed = header.channel.0.is_some_and(|owner| {
-            let part = self.recoveries.channels.get(&owner);
-            if clears {
-                return part.is_some_and(|part| part.below.contains(&from));
-            }
-            // Its owner is the root of the channel, and everybody else is on it once.
-            header.tag.is_data() && !self.is_foreign(owner) && part.is_none()
-        });
-        if allowed { Ok(()) } else { Err(Violation::Channel(from, header.channel)) }
+    /// True if nobody has a packet on the channel of `owner` here: everybody but its owner, who is
+    /// the root of the channel, is on it once.
+    pub fn is_open(&self, owner: Rank) -> bool {
+        !self.channels.contains_key(&owner)
     }
 
-    /// A data packet fills the buffer of its channel here.
-    pub(crate) fn join_channel(&mut self, owner: Rank, header: &Header) {
-        let part = Participation { parent: header.source, held: true, below: vec![] };
-        self.recoveries.channels.insert(owner, part);
-        self.recoveries.trees.entry(header.tree).or_default().push_back(owner);
+    /// True if `child` may say that its part of the channel of `owner` is clear.
+    pub fn may_clear(&self, owner: Rank, child: Rank) -> bool {
+        self.channels.get(&owner).is_some_and(|part| part.below.contains(&child))
+    }
+
+    /// A data packet of `tree` from `parent` fills the buffer of its channel here.
+    pub fn join(&mut self, owner: Rank, parent: Rank, tree: TreeId) {
+        self.channels.insert(owner, Participation { parent, held: true, below: vec![] });
+        self.trees.entry(tree).or_default().push_back(owner);
     }
 
     /// True if a packet that came on some channel has not made way for another yet.
     #[inline]
-    pub(crate) fn is_recovering(&self) -> bool {
-        !self.recoveries.trees.is_empty()
+    pub fn is_recovering(&self) -> bool {
+        !self.trees.is_empty()
     }
 
-    /// Notes that a buffer that a packet of `tree` filled is free. True if that clears a channel
-    /// here: then no credit goes back for it.
+    /// A buffer that a packet of `tree` filled is free. The owner of the channel whose buffer here
+    /// that frees, if it does: then no credit goes back for it.
     #[cold]
-    pub(crate) fn release_channel(&mut self, tree: TreeId, out: &mut impl Actions<B>) -> bool {
-        let Some(owners) = self.recoveries.trees.get_mut(&tree) else { return false };
+    pub fn release(&mut self, tree: TreeId) -> Option<Rank> {
+        let owners = self.trees.get_mut(&tree)?;
         let owner = owners.pop_front();
         if owners.is_empty() {
-            self.recoveries.trees.remove(&tree);
+            self.trees.remove(&tree);
         }
-        let Some(owner) = owner else { return false };
-        if let Some(part) = self.recoveries.channels.get_mut(&owner) {
+        let owner = owner?;
+        if let Some(part) = self.channels.get_mut(&owner) {
             part.held = false;
         }
-        self.clear_channel(owner, out);
-        true
+        Some(owner)
     }
 
     /// `child` says that its part of the channel of `owner` is clear.
-    pub(crate) fn child_is_clear(&mut self, owner: Rank, child: Rank, out: &mut impl Actions<B>) {
-        if let Some(part) = self.recoveries.channels.get_mut(&owner) {
+    pub fn child_is_clear(&mut self, owner: Rank, child: Rank) {
+        if let Some(part) = self.channels.get_mut(&owner) {
             part.below.retain(|&below| below != child);
         }
-        self.clear_channel(owner, out);
     }
 
-    /// Tells the parent, or ends the recovery, once the channel is clear here and below.
-    fn clear_channel(&mut self, owner: Rank, out: &mut impl Actions<B>) {
-        let Some(part) = self.recoveries.channels.get(&owner) else { return };
-        let clear = !part.held && part.below.is_empty();
-        if !clear && !self.strikes(Bug::ClearEarly) {
-            return;
+    /// Ends this NI's part of the channel of `owner`, once that is clear here and below, or if
+    /// `early` says so.
+    pub fn clear(&mut self, owner: Rank, early: impl FnOnce() -> bool) -> Option<Clear> {
+        let part = self.channels.get(&owner)?;
+        if (part.held || !part.below.is_empty()) && !early() {
+            return None;
         }
-        let Some(part) = self.recoveries.channels.remove(&owner) else { return };
-        if owner == self.local {
-            self.try_recovery(out);
-            return;
-        }
-        let parent = part.parent;
-        let mut header = Header::new(Tag::ChannelClear, self.local, TreeId::unicast(self.local), 0);
-        header.channel = Channel(Some(owner));
-        header.credits = self.peers[parent].incoming.collect();
-        out.transmit(parent, &header, &Body::Empty);
+        let part = self.channels.remove(&owner)?;
+        Some(if owner == self.local { Clear::Own } else { Clear::Below(part.parent) })
     }
 }
+
+#[cfg(test)]
+mod tests;

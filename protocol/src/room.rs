@@ -14,16 +14,20 @@
 //! twice, or told late, or lost: the limited sender asks with every packet that it sends, and when
 //! its timer runs out.
 
-use crate::asking::Why;
+use crate::acknowledge::Why;
+use crate::actions::{Actions, Body};
+use crate::flows::Flows;
 use crate::planted::Bug;
+use crate::receive_buffers::room_mark;
 use crate::timer::Timer;
-use crate::{Actions, Body, Ni};
 use weft_wire::{Header, Rank, Tag};
 
-impl<B: Copy> Ni<B> {
+impl<B: Copy> Flows<B> {
     /// True if a packet of `from` with this body finds a buffer.
     pub(crate) fn has_buffer(&self, from: Rank, body: &Body<B>) -> bool {
-        !matches!(body, Body::Buffer(_)) || self.own_room(from) > 0 || self.shared_room() > 0
+        let receiving = || Some(&self.peers.get(from)?.flow.as_ref()?.receiving);
+        !matches!(body, Body::Buffer(_))
+            || self.receive_buffers.has_any(receiving(), &self.base.settings)
     }
 
     /// A packet of `from` takes the buffer that there is for it.
@@ -31,31 +35,22 @@ impl<B: Copy> Ni<B> {
         if !matches!(body, Body::Buffer(_)) {
             return;
         }
-        let primary = self.settings.primary_buffers();
-        let receiving = &mut self.flow(from).receiving;
-        receiving.buffered += 1;
-        let shared = receiving.buffered > primary;
-        self.retransmission.buffers += 1;
-        self.retransmission.shared += usize::from(shared);
+        let Flows { base, peers, receive_buffers, .. } = self;
+        receive_buffers.fill(&mut peers.flow(from).receiving, &base.settings);
     }
 
     /// A buffer that a packet of `from` filled is free: a sender that was refused one is told.
     #[inline(never)]
     pub(crate) fn vacate_pool(&mut self, from: Rank, out: &mut impl Actions<B>) {
-        let primary = self.settings.primary_buffers();
-        let receiving = &mut self.flow(from).receiving;
-        assert!(receiving.buffered > 0, "I4 one owner: a buffer was released twice");
-        let shared = receiving.buffered > primary;
-        receiving.buffered -= 1;
-        self.retransmission.buffers -= 1;
-        self.retransmission.shared -= usize::from(shared);
-        if self.settings.preset.is_optimistic() {
+        let Flows { base, peers, receive_buffers, .. } = self;
+        let shared = receive_buffers.vacate(&mut peers.flow(from).receiving, &base.settings);
+        if self.base.settings.preset.is_optimistic() {
             self.tell_room(from, out);
-            let first = self.retransmission.refused.front().copied();
+            let first = self.receive_buffers.refused.front().copied();
             if let Some(first) = first.filter(|&first| shared && first != from) {
                 self.tell_room(first, out);
             }
-        } else if let Some(peer) = self.retransmission.refused.pop_front() {
+        } else if let Some(peer) = self.receive_buffers.refused.pop_front() {
             self.flow(peer).receiving.refused = false;
             self.acknowledge(peer, Tag::Nack, Why::Dropped, out);
         }
@@ -68,7 +63,7 @@ impl<B: Copy> Ni<B> {
         receiving.refused = true;
         let news = receiving.finds_gap() | !std::mem::replace(&mut receiving.limited, true);
         if news {
-            self.counters.stops += 1;
+            self.base.counters.stops += 1;
             self.acknowledge(from, Tag::Nack, Why::Dropped, out);
         } else if header.asks {
             self.acknowledge(from, Tag::Acknowledge, Why::Asked, out);
@@ -78,36 +73,37 @@ impl<B: Copy> Ni<B> {
     /// The room for packets from `to`, as a packet that goes there reports it; see
     /// [`Header::credits`].
     pub(crate) fn room_to_tell(&mut self, to: Rank) -> u16 {
-        if !self.settings.preset.is_optimistic() || !self.flow(to).receiving.limited {
+        if !self.base.settings.preset.is_optimistic() || !self.flow(to).receiving.limited {
             return 0;
         }
-        let (room, mark) = (self.room(to), self.room_mark());
+        let (room, mark) = self.room(to);
         let receiving = &mut self.flow(to).receiving;
         let starved = std::mem::replace(&mut receiving.starved, room == 0);
         receiving.limited = room < mark;
         let (limited, waiting) = (receiving.limited, usize::from(receiving.waiting()));
         match (starved, room) {
-            (false, 0) => self.retransmission.refused.push_back(to),
-            (true, 1..) => self.retransmission.refused.retain(|&peer| peer != to),
+            (false, 0) => self.receive_buffers.refused.push_back(to),
+            (true, 1..) => self.receive_buffers.refused.retain(|&peer| peer != to),
             _ => {}
         }
         if !limited {
-            self.counters.resumes += 1;
+            self.base.counters.resumes += 1;
             return 0;
         }
         u16::try_from(waiting + room + 1).unwrap_or(u16::MAX)
     }
 
     /// A packet says what room its sender has for packets from here, and which it has accepted.
-    /// What that lets through leaves.
-    pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) {
+    /// True if more may leave now: whoever calls this sends what waits, if anything does.
+    #[must_use]
+    pub(crate) fn hear_room(&mut self, header: &Header, out: &mut impl Actions<B>) -> bool {
         let from = header.source;
-        let ignored = header.credits > 0 && self.strikes(Bug::IgnoreStop);
-        let (now, settings) = (self.now, self.settings);
-        let Some(flow) = &mut self.peers[from].flow else { return };
+        let ignored = header.credits > 0 && self.base.strikes(Bug::IgnoreStop);
+        let (now, settings) = (self.base.now, self.base.settings);
+        let Some(flow) = &mut self.peers[from].flow else { return false };
         let sending = &mut flow.sending;
         if header.acknowledgement != sending.oldest() {
-            return;
+            return false;
         }
         let first_without = u32::from(header.credits).checked_sub(1);
         let limit = first_without.map(|room| header.acknowledgement.wrapping_add(room));
@@ -136,24 +132,22 @@ impl<B: Copy> Ni<B> {
         if !probing {
             self.send_again(from, again, out);
         }
-        self.peers[from].outgoing.grant(places);
-        if self.peers[from].outgoing.blocked() > 0 {
-            self.drain_blocked(from, out);
-            self.wait_for_room(from);
-        }
+        let outgoing = &mut self.peers[from].outgoing;
+        outgoing.grant(places);
+        outgoing.blocked() > 0
     }
 
     /// Packets for `to` may be waiting for room: it is asked for some before long.
     pub(crate) fn wait_for_room(&mut self, to: Rank) {
         let waits = self.peers[to].outgoing.blocked() > 0;
-        let (now, settings) = (self.now, self.settings);
+        let (now, settings) = (self.base.now, self.base.settings);
         let Some(flow) = &mut self.peers[to].flow else { return };
         if !waits || !settings.preset.is_optimistic() || flow.sending.deadline.is_some() {
             return;
         }
         let deadline = now + flow.sending.doubled_timeout(&settings);
         flow.sending.deadline = Some(deadline);
-        self.wake_by(deadline, Timer::Retransmit);
+        self.timers.wake_by(deadline, Timer::Retransmit);
     }
 
     /// Tells a limited sender of room, if that is worth a packet.
@@ -161,7 +155,7 @@ impl<B: Copy> Ni<B> {
         if !self.flow(peer).receiving.limited {
             return;
         }
-        let (room, mark) = (self.room(peer), self.room_mark());
+        let (room, mark) = self.room(peer);
         let receiving = &mut self.flow(peer).receiving;
         let news = receiving.starved && room > 0 || room >= mark;
         if !news {
@@ -173,31 +167,11 @@ impl<B: Copy> Ni<B> {
         }
     }
 
-    /// Buffers that packets of `from` may fill: its own, and a share of those for all.
-    fn room(&self, from: Rank) -> usize {
-        if self.has_all_early(from) {
-            return 0;
-        }
-        let shared = self.shared_room();
-        let share = shared / (1 + self.retransmission.refused.len());
-        self.own_room(from) + share.max(usize::from(shared > 0))
-    }
-
-    /// The room from which on a sender may send without limit again.
-    fn room_mark(&self) -> usize {
-        let senders = usize::from(self.settings.ranks).saturating_sub(1).max(1);
-        let share = self.settings.receive_buffers.div_ceil(senders);
-        let all = self.settings.primary_buffers() + share;
-        (all * usize::from(self.settings.pupa.high_water_percent)).div_ceil(100).max(1)
-    }
-
-    fn own_room(&self, from: Rank) -> usize {
-        let flow = self.peers.get(from).and_then(|peer| peer.flow.as_ref());
-        let buffered = flow.map_or(0, |flow| flow.receiving.buffered);
-        self.settings.primary_buffers().saturating_sub(buffered)
-    }
-
-    fn shared_room(&self) -> usize {
-        self.settings.receive_buffers - self.retransmission.shared
+    /// Buffers that packets of `from` may fill, and the number of them from which on it may send
+    /// without limit again.
+    fn room(&mut self, from: Rank) -> (usize, usize) {
+        let Flows { base, peers, receive_buffers, .. } = self;
+        let room = receive_buffers.room(&peers.flow(from).receiving, &base.settings);
+        (room, room_mark(&base.settings))
     }
 }

@@ -13,14 +13,14 @@
 //! Numbers wrap around; a window is far smaller than half their range.
 
 use crate::congestion::CongestionWindow;
+use crate::departure::Departure;
+use crate::hearing::Hearing;
 use crate::invariants::NumbersHere;
-use crate::ni::Departure;
 use crate::round_trip::RoundTrip;
 use crate::settings::Settings;
-use crate::silence::Hearing;
 use crate::timer::Nanoseconds;
 use std::collections::VecDeque;
-use weft_wire::Rank;
+use weft_wire::{Header, Rank};
 
 /// Both directions between this NI and one peer.
 #[derive(Debug, Clone, Hash)]
@@ -32,6 +32,24 @@ pub(crate) struct Flow<B> {
 }
 
 impl<B: Copy> Flow<B> {
+    /// Verdict on what a packet acknowledges, and on its number if it `is_numbered`; as in
+    /// [`Receiving::verdict`].
+    ///
+    /// # Errors
+    /// [`Unsent`] if the peer cannot have got what it acknowledges.
+    pub fn verdict(
+        &self,
+        header: &Header,
+        is_numbered: bool,
+        window: u16,
+    ) -> Result<SequenceVerdict, Unsent> {
+        self.sending.acknowledged(header.acknowledgement)?;
+        Ok(match is_numbered {
+            true => self.receiving.verdict(header.sequence, window),
+            false => SequenceVerdict::Next,
+        })
+    }
+
     /// Numbers for checks.
     pub fn numbers(&self, peer: Rank) -> NumbersHere {
         let Flow { sending, receiving, .. } = self;
@@ -404,6 +422,8 @@ pub(crate) struct Receiving {
     outstanding: VecDeque<u16>,
     /// Number in the last acknowledgement.
     acknowledged: u32,
+    /// Packets that wait for their groups.
+    pub early: u16,
     /// The time at which an acknowledgement has to be sent at the latest.
     pub deadline: Option<Nanoseconds>,
     /// The number that was missing when the peer was last told of a gap.
@@ -436,6 +456,11 @@ pub(crate) enum SequenceVerdict {
 }
 
 impl Receiving {
+    /// True if no more packets may wait for their groups.
+    pub fn has_all_early(&self, settings: &Settings) -> bool {
+        self.early >= settings.window_packets
+    }
+
     /// The verdict on `number`, from a sender with a window of `window` packets. The window begins
     /// at the last acknowledgement, not at what is expected: the sender knows of no later one, and
     /// what has to be kept in mind of packets that are not acknowledged is bounded by it (invariant
@@ -465,11 +490,10 @@ impl Receiving {
             && !self.refused
     }
 
-    /// Accepts such a packet, which may be acknowledged.
+    /// Accepts such a packet, which may be acknowledged; whoever calls this fills a buffer.
     #[inline]
     pub fn accept_alone(&mut self) {
         self.expected = self.expected.wrapping_add(1);
-        self.buffered += 1;
     }
 
     /// The number that is accepted next.

@@ -247,6 +247,11 @@ impl Settings {
         self.adaptive.map(|adaptive| adaptive.floor_packets).or(first)
     }
 
+    /// Send buffers that a multicast of `size` bytes takes until all have acknowledged it.
+    pub(crate) fn buffers_of_multicast(&self, size: u16) -> usize {
+        self.pupa.send_buffers.map_or(0, |buffers| buffers.taken_by(size))
+    }
+
     /// Receive buffers that each sender has for itself, where packets are numbered.
     pub fn primary_buffers(&self) -> usize {
         if self.preset.is_optimistic() { usize::from(self.pupa.primary_buffers) } else { 0 }

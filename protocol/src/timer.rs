@@ -1,8 +1,5 @@
 //! Points in time, and why they matter.
 
-use crate::settings::Recovery;
-use crate::{Actions, Ni};
-
 /// A point in time, in nanoseconds since whatever the caller likes; it never goes back.
 pub type Nanoseconds = u64;
 
@@ -19,63 +16,46 @@ pub enum Timer {
     Suspect,
 }
 
-/// The time, and the timers that run out as it passes.
-impl<B: Copy> Ni<B> {
-    /// True if this NI runs timers, and must be told the time with [`Self::advance`] before it is
-    /// told of events.
+/// Timers of all peers, of which the first is known.
+#[derive(Debug, Clone, Copy, Default, Hash)]
+pub(crate) struct Timers {
+    /// No timer of any peer runs out before this; they are looked through when it has passed.
+    earliest: Option<(Nanoseconds, Timer)>,
+}
+
+impl Timers {
+    /// A timer runs out at `deadline`.
     #[inline]
-    pub fn keeps_time(&self) -> bool {
-        self.settings.preset.retransmits() || matches!(self.settings.recovery, Recovery::After(_))
+    pub fn wake_by(&mut self, deadline: Nanoseconds, why: Timer) {
+        let earliest = self.earliest.get_or_insert((deadline, why));
+        *earliest = (deadline, why).min(*earliest);
     }
 
-    /// The time is now `now`. Runs out the timers that are due. Time does not go back: a point
-    /// before the last one counts as that.
+    /// After the first packet between two ranks, at `now`, heartbeats are expected.
     #[inline]
-    pub fn advance(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
-        if !self.passes(now) {
-            self.advance_slowly(now, out);
+    pub fn expect(&mut self, is_first: bool, now: Nanoseconds, heartbeat_after: Nanoseconds) {
+        if is_first {
+            self.wake_by(now + heartbeat_after, Timer::Silence);
         }
     }
 
-    /// The time is now `now`, if nothing else follows from that: no timer is due, and this NI was
-    /// not deaf.
+    /// The first point in time at which a timer may run out, and which.
     #[inline]
-    fn passes(&mut self, now: Nanoseconds) -> bool {
-        let passed = now.saturating_sub(self.now);
-        let passes = !matches!(self.settings.recovery, Recovery::After(_))
-            && !self.settings.silence.is_some_and(|silence| silence.is_deaf(passed))
-            && self.earliest_timer().is_none_or(|(earliest, _)| earliest > now);
-        if passes {
-            self.now = now.max(self.now);
-        }
-        passes
+    pub fn earliest(&self) -> Option<(Nanoseconds, Timer)> {
+        self.earliest
     }
 
-    #[inline(never)]
-    fn advance_slowly(&mut self, now: Nanoseconds, out: &mut impl Actions<B>) {
-        self.tell_time(now);
-        self.run_out(out);
-        if self.suspicion_deadline().is_some_and(|deadline| deadline <= now) {
-            self.try_recovery(out);
-        }
+    /// True if a timer may run out at `now`.
+    #[inline]
+    pub fn are_due(&self, now: Nanoseconds) -> bool {
+        self.earliest.is_some_and(|(earliest, _)| earliest <= now)
     }
 
-    /// The time is now `now`, and timers that are due wait for the next [`Self::advance`]: for an
-    /// NI whose timers its host runs.
-    pub fn tell_time(&mut self, now: Nanoseconds) {
-        self.notice_deafness(now);
-        self.now = now.max(self.now);
-    }
-
-    /// The time, as it was told last.
-    pub fn now(&self) -> Nanoseconds {
-        self.now
-    }
-
-    /// The latest time at which [`Self::advance`] is to be called, and the reason; `None` while no
-    /// timer runs. It may be too early, which costs a look, but is never too late.
-    pub fn next_deadline(&self) -> Option<(Nanoseconds, Timer)> {
-        let suspicion = self.suspicion_deadline().map(|deadline| (deadline, Timer::Suspect));
-        [self.earliest_timer(), suspicion].into_iter().flatten().min()
+    /// The timers of all peers were looked through: the first of them.
+    pub fn set(&mut self, earliest: Option<(Nanoseconds, Timer)>) {
+        self.earliest = earliest;
     }
 }
+
+#[cfg(test)]
+mod tests;

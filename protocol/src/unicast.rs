@@ -1,10 +1,12 @@
 //! UCAST: packets to one rank, by credit (thesis 4.1).
 
-use crate::actions::Sharing;
+use crate::actions::{Actions, Body, Delivery, Sharing};
 use crate::credit::TooManyCredits;
-use crate::ni::Departure;
+use crate::departure::Departure;
+use crate::ni::Ni;
 use crate::peers::Peer;
-use crate::{Actions, Body, Delivery, Ni, Violation};
+use crate::traffic::Traffic;
+use crate::violation::Violation;
 use weft_wire::{Channel, Header, Protocol, Rank, Tag, TreeId};
 
 /// The outcome of a look at a short packet.
@@ -23,7 +25,7 @@ impl<B: Copy> Ni<B> {
     /// is freed. Never blocks: without a credit the packet waits in the blocked-sends queue.
     #[inline]
     pub fn unicast(&mut self, to: Rank, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        self.unicast_on(TreeId::unicast(self.local), to, buffer, size, out);
+        self.unicast_on(TreeId::unicast(self.local()), to, buffer, size, out);
     }
 
     /// Sends as [`Self::unicast`] does, for the system that `tree` names: the delivery says which.
@@ -36,15 +38,16 @@ impl<B: Copy> Ni<B> {
         size: u16,
         out: &mut impl Actions<B>,
     ) {
-        if to == self.local {
-            self.counters.packets_delivered += 1;
-            let parent = self.local;
+        let base = &mut self.traffic.flows.base;
+        if to == base.local {
+            base.counters.packets_delivered += 1;
+            let parent = base.local;
             out.deliver(Delivery { buffer, size, tree, parent, sharing: Sharing::Alone });
             return;
         }
         let body = Body::Buffer(buffer);
         let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
-        self.credit_send(to, departure, Channel::NONE, out);
+        self.traffic.credit_send(to, departure, Channel::NONE, out);
     }
 
     /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever
@@ -52,17 +55,17 @@ impl<B: Copy> Ni<B> {
     /// takes [`Self::unicast`] and a buffer.
     #[inline(always)]
     pub fn unicast_at_once(&mut self, to: Rank, protocol: Protocol, size: u16) -> Option<Header> {
-        let (local, is_adaptive) = (self.local, self.pool.is_some());
+        let (local, is_adaptive) = (self.local(), self.traffic.windows.are_adaptive());
         if to == local {
             return None;
         }
-        let peer = self.peers.get_mut(to)?;
+        let peer = self.traffic.flows.peers.get_mut(to)?;
         if peer.flow.is_some() || !peer.outgoing.spend() {
             return None;
         }
         let header = Header::new(Tag::Ucast, local, TreeId::unicast(local).of(protocol), size);
         let header = peer.return_credits(header, is_adaptive);
-        self.count_packet_sent(size);
+        self.traffic.flows.base.count_sent(size);
         Some(header)
     }
 
@@ -70,7 +73,10 @@ impl<B: Copy> Ni<B> {
     /// asked for.
     pub fn awaits_credit(&self, to: Rank) -> bool {
         let careful = |peer: &Peer<B>| peer.flow.is_none() && peer.outgoing.held() == 0;
-        to != self.local && self.pool.is_none() && self.peers.get(to).is_some_and(careful)
+        let Traffic { flows, windows, .. } = &self.traffic;
+        to != flows.base.local
+            && !windows.are_adaptive()
+            && flows.peers.get(to).is_some_and(careful)
     }
 
     /// A data packet of `size` bytes whose header has nothing out of the ordinary but `credits`,
@@ -89,8 +95,9 @@ impl<B: Copy> Ni<B> {
         credits: u16,
         look: impl FnOnce() -> bool,
     ) -> Result<Looked, Violation> {
-        let is_static = self.pool.is_none() && !self.is_recovering();
-        let Peer { outgoing, incoming, .. } = &mut self.peers[from];
+        let Traffic { flows, windows, recoveries, .. } = &mut self.traffic;
+        let is_static = !windows.are_adaptive() && !recoveries.is_recovering();
+        let Peer { outgoing, incoming, .. } = &mut flows.peers[from];
         if !incoming.has_room() {
             return Err(Violation::Window(from));
         }
@@ -99,7 +106,7 @@ impl<B: Copy> Ni<B> {
             outgoing.accept(credits).map_err(|TooManyCredits| Violation::Credits(from))?;
             is_unblocked = outgoing.blocked() > 0;
         }
-        self.counters.bytes_received += u64::from(size);
+        flows.base.counters.bytes_received += u64::from(size);
         let is_done = look();
         let is_freed = is_done && is_static;
         let is_due = match is_freed {
@@ -116,22 +123,18 @@ impl<B: Copy> Ni<B> {
     /// credits that have come leave.
     #[cold]
     pub fn settle(&mut self, from: Rank, looked: Looked, out: &mut impl Actions<B>) {
-        if looked.is_done && !looked.is_freed {
-            self.buffer_freed(from, TreeId::unicast(from), out);
-        } else if let Some(credits) = self.peers[from].incoming.due() {
-            self.send_credits(from, credits, out);
-        }
-        self.drain_blocked(from, out);
+        self.traffic.settle(from, looked.is_done && !looked.is_freed, out);
     }
 
     /// The host is done with a packet from `from` that was received short. If the answer says so,
     /// [`Self::settle`] must follow.
     #[inline(always)]
     pub fn released_plain(&mut self, from: Rank) -> Looked {
-        let is_static = self.pool.is_none() && !self.is_recovering();
+        let Traffic { flows, windows, recoveries, .. } = &mut self.traffic;
+        let is_static = !windows.are_adaptive() && !recoveries.is_recovering();
         let mut is_unsettled = true;
         if is_static {
-            let incoming = &mut self.peers[from].incoming;
+            let incoming = &mut flows.peers[from].incoming;
             incoming.count_freed();
             is_unsettled = incoming.vacate_until_due();
         }

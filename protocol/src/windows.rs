@@ -28,76 +28,90 @@
 //! floor. And a smaller window has a smaller half: what is owed may be due at once, or the sender
 //! would wait for credits, and the receiver for packets.
 
-use crate::peers::Peer;
+use crate::actions::{Actions, Body};
+use crate::flows::Flows;
 use crate::planted::Bug;
 use crate::pool::Pool;
-use crate::{Actions, Body, Ni, Violation};
+use crate::settings::Settings;
+use crate::violation::Violation;
 use weft_wire::{Header, Rank, Tag, TreeId};
 
-impl<B: Copy> Ni<B> {
+/// Windows of all senders: the pool of receive buffers, if they follow demand.
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Windows {
+    pool: Option<Box<Pool>>,
+}
+
+impl Windows {
+    /// Those of these settings.
+    pub fn new(settings: &Settings) -> Self {
+        let new = |adaptive| Box::new(Pool::new(&adaptive, settings.window_packets));
+        Windows { pool: settings.adaptive.map(new) }
+    }
+
+    /// True if windows follow demand.
+    #[inline(always)]
+    pub fn are_adaptive(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// The pool, if windows follow demand.
+    pub fn pool(&self) -> Option<&Pool> {
+        self.pool.as_deref()
+    }
+
     /// A buffer that a packet of `to` filled is free: its credit goes back, some time.
     #[inline(always)]
-    pub(crate) fn return_credit(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        if self.strikes(Bug::LoseCredit) {
+    pub fn return_credit<B: Copy>(
+        &mut self,
+        to: Rank,
+        flows: &mut Flows<B>,
+        out: &mut impl Actions<B>,
+    ) {
+        if flows.base.strikes(Bug::LoseCredit) {
             return;
         }
         if self.pool.is_some() {
-            self.return_or_keep(to, out);
-        } else if let Some(credits) = self.peers[to].incoming.release() {
-            self.send_credits(to, credits, out);
+            self.return_or_keep(to, flows, out);
+        } else if let Some(credits) = flows.peers[to].incoming.release() {
+            send_credits(to, credits, flows, out);
         }
-    }
-
-    /// Credits in a packet of their own: nothing was there to take them along.
-    #[inline(never)]
-    pub(crate) fn send_credits(&mut self, to: Rank, credits: u16, out: &mut impl Actions<B>) {
-        self.counters.explicit_credits += 1;
-        self.send_control(Tag::Credit, to, credits, out);
-    }
-
-    fn send_control(&mut self, tag: Tag, to: Rank, credits: u16, out: &mut impl Actions<B>) {
-        let mut header = Header::new(tag, self.local, TreeId::unicast(self.local), 0);
-        header.credits = credits;
-        out.transmit(to, &header, &Body::Empty);
-    }
-
-    /// The receive buffers that `peer` may fill, or has filled: its window now.
-    pub fn promised(&self, peer: Rank) -> u16 {
-        let known = self.peers.get(peer).map(|peer| peer.incoming.window());
-        known.unwrap_or(self.peers.first_credits())
-    }
-
-    /// Buffers of the pool that no sender has, and how many senders have the others; `None` where
-    /// windows do not change.
-    pub fn pool(&self) -> Option<(u32, usize)> {
-        self.pool.as_ref().map(|pool| (pool.free(), pool.sharers()))
     }
 
     /// Packets of `sender` wait behind the one that just came.
     #[cold]
-    pub(crate) fn grant_credits(&mut self, sender: Rank, out: &mut impl Actions<B>) {
+    pub fn grant_credits<B: Copy>(
+        &mut self,
+        sender: Rank,
+        flows: &mut Flows<B>,
+        out: &mut impl Actions<B>,
+    ) {
         let Some(pool) = &mut self.pool else { return };
         let credits = pool.request(sender);
         if credits > 0 {
-            self.give(sender, credits, out);
+            give(sender, credits, flows, out);
         } else if let Some(victim) = pool.next_victim(sender) {
-            self.take_back(victim, out);
+            self.take_back(victim, flows, out);
         }
     }
 
     /// A [`Tag::Recall`] or a [`Tag::Return`].
-    pub(crate) fn share_out(
+    ///
+    /// # Errors
+    /// [`Violation`] if its sender has no such credits, or was not asked for any.
+    pub fn share_out<B: Copy>(
         &mut self,
         header: &Header,
+        flows: &mut Flows<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
         let Header { source, credits, .. } = *header;
         if header.tag == Tag::Recall {
-            let held = self.peers[source].outgoing.hand_back(credits);
-            self.send_control(Tag::Return, source, held, out);
+            let held = flows.peers[source].outgoing.hand_back(credits);
+            send_control(Tag::Return, source, held, flows, out);
             return Ok(());
         }
-        let incoming = &mut self.peers[source].incoming;
+        let incoming = &mut flows.peers[source].incoming;
         // What fills a buffer, or is owed, it does not hold: others would get buffers that are in
         // use (I2).
         let theirs = incoming.window() - incoming.buffered() - incoming.owed();
@@ -105,45 +119,55 @@ impl<B: Copy> Ni<B> {
         if credits > theirs || !self.pool.as_mut().is_some_and(returned) {
             return Err(Violation::Return(source, credits));
         }
-        self.counters.credits_taken_back += u64::from(credits);
-        self.peers[source].incoming.narrow(credits);
-        if !self.strikes(Bug::KeepDueCredits) {
-            self.return_what_is_due(source, out);
+        flows.base.counters.credits_taken_back += u64::from(credits);
+        flows.peers[source].incoming.narrow(credits);
+        if !flows.base.strikes(Bug::KeepDueCredits) {
+            return_what_is_due(source, flows, out);
         }
-        self.serve_hungry(out);
+        self.serve_hungry(flows, out);
         Ok(())
     }
 
     /// Takes credits from `victim`: those that are here, or else those that it holds, once it
     /// answers.
-    fn take_back(&mut self, victim: Rank, out: &mut impl Actions<B>) {
+    fn take_back<B: Copy>(
+        &mut self,
+        victim: Rank,
+        flows: &mut Flows<B>,
+        out: &mut impl Actions<B>,
+    ) {
         let Some(pool) = &mut self.pool else { return };
-        let incoming = &mut self.peers[victim].incoming;
+        let incoming = &mut flows.peers[victim].incoming;
         let credits = pool.take(victim, incoming.owed());
-        self.counters.credits_taken_back += u64::from(credits);
+        flows.base.counters.credits_taken_back += u64::from(credits);
         incoming.withhold(credits);
         if credits == 0
             && let Some(asked) = pool.recall(victim)
         {
-            self.counters.recalls += 1;
-            self.send_control(Tag::Recall, victim, asked, out);
+            flows.base.counters.recalls += 1;
+            send_control(Tag::Recall, victim, asked, flows, out);
         }
-        self.return_what_is_due(victim, out);
-        self.serve_hungry(out);
+        return_what_is_due(victim, flows, out);
+        self.serve_hungry(flows, out);
     }
 
     #[inline(never)]
-    fn return_or_keep(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        self.peers[to].incoming.vacate();
-        let twice = self.is_recalled(to) && self.strikes(Bug::TakeTwice);
+    fn return_or_keep<B: Copy>(
+        &mut self,
+        to: Rank,
+        flows: &mut Flows<B>,
+        out: &mut impl Actions<B>,
+    ) {
+        flows.peers[to].incoming.vacate();
+        let twice = self.is_recalled(to) && flows.base.strikes(Bug::TakeTwice);
         let kept = self.pool.as_mut().is_some_and(|pool| pool.keeps(to) || twice);
         if kept {
-            self.counters.credits_taken_back += 1;
-            self.peers[to].incoming.withhold(1);
+            flows.base.counters.credits_taken_back += 1;
+            flows.peers[to].incoming.withhold(1);
         }
-        self.return_what_is_due(to, out);
+        return_what_is_due(to, flows, out);
         if kept {
-            self.serve_hungry(out);
+            self.serve_hungry(flows, out);
         }
     }
 
@@ -151,25 +175,49 @@ impl<B: Copy> Ni<B> {
         self.pool.as_ref().is_some_and(|pool| pool.is_recalled(sender))
     }
 
-    fn return_what_is_due(&mut self, to: Rank, out: &mut impl Actions<B>) {
-        let Peer { incoming, .. } = &mut self.peers[to];
-        if let Some(credits) = incoming.due() {
-            self.send_credits(to, credits, out);
-        }
-    }
-
-    fn serve_hungry(&mut self, out: &mut impl Actions<B>) {
+    fn serve_hungry<B: Copy>(&mut self, flows: &mut Flows<B>, out: &mut impl Actions<B>) {
         while let Some((sender, credits)) = self.pool.as_mut().and_then(|pool| pool.serve()) {
-            self.give(sender, credits, out);
+            give(sender, credits, flows, out);
         }
     }
+}
 
-    /// Opens the window of `sender`, and tells it so.
-    fn give(&mut self, sender: Rank, credits: u16, out: &mut impl Actions<B>) {
-        self.counters.credits_granted += u64::from(credits);
-        let incoming = &mut self.peers[sender].incoming;
-        incoming.widen(credits);
-        let owed = incoming.collect();
-        self.send_credits(sender, owed, out);
+/// Credits in a packet of their own: nothing was there to take them along.
+#[inline(never)]
+pub(crate) fn send_credits<B: Copy>(
+    to: Rank,
+    credits: u16,
+    flows: &mut Flows<B>,
+    out: &mut impl Actions<B>,
+) {
+    flows.base.counters.explicit_credits += 1;
+    send_control(Tag::Credit, to, credits, flows, out);
+}
+
+fn send_control<B: Copy>(
+    tag: Tag,
+    to: Rank,
+    credits: u16,
+    flows: &Flows<B>,
+    out: &mut impl Actions<B>,
+) {
+    let local = flows.base.local;
+    let mut header = Header::new(tag, local, TreeId::unicast(local), 0);
+    header.credits = credits;
+    out.transmit(to, &header, &Body::Empty);
+}
+
+fn return_what_is_due<B: Copy>(to: Rank, flows: &mut Flows<B>, out: &mut impl Actions<B>) {
+    if let Some(credits) = flows.peers[to].incoming.due() {
+        send_credits(to, credits, flows, out);
     }
+}
+
+/// Opens the window of `sender`, and tells it so.
+fn give<B: Copy>(sender: Rank, credits: u16, flows: &mut Flows<B>, out: &mut impl Actions<B>) {
+    flows.base.counters.credits_granted += u64::from(credits);
+    let incoming = &mut flows.peers[sender].incoming;
+    incoming.widen(credits);
+    let owed = incoming.collect();
+    send_credits(sender, owed, flows, out);
 }

@@ -19,7 +19,7 @@ pub enum Follows {
     Earlier,
     /// Those, all of which their receiver has taken: nothing is on its way.
     Taken,
-    /// As [`Follows::Earlier`], and a copy of this packet that is taken for lost.
+    /// Those of [`Follows::Earlier`], and a copy of this packet that is taken for lost.
     Lost,
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tests::recorder::{Bench, Did, acknowledge_nothing, ucast};
-use crate::{Body, Contradiction, Preset, Settings};
+use crate::{Body, Contradiction, Preset, Settings, Silence, Timer};
 
 const SILENCE: Silence = Silence { heartbeat_after: 200, lost_after: 1000 };
 

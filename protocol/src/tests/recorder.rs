@@ -161,7 +161,7 @@ impl Bench {
 
     /// True if this packet goes the short way: then it was received.
     pub fn goes_short(&mut self, header: Header, buffer: u64) -> bool {
-        self.ni.received_in_order(&header, buffer, &mut self.out)
+        self.ni.traffic.received_in_order(&header, buffer, &mut self.out)
     }
 
     /// Packets that were delivered, and are not released.

@@ -26,7 +26,11 @@ const CIRCLES: Ratchet = Ratchet {
         ("cli", 12),
         ("endpoint", 23),
         ("messaging", 23),
-        ("protocol", 17),
+        ("systems/events", 4),
+        ("systems/object", 12),
+        ("systems/orca", 7),
+        ("systems/orca, all circles", 17),
+        ("systems/region", 6),
         ("systems/region, all circles", 12),
     ],
 };

@@ -33,7 +33,7 @@ const OF_TYPES: Ratchet = Ratchet {
         ("endpoint Node", 104),
         ("endpoint Packets", 125),
         ("messaging Engine", 103),
-        ("protocol Ni", 192),
+        ("protocol Ni", 65),
         ("systems/orca Checker", 157),
         ("systems/orca Code", 82),
         ("systems/orca Generator", 43),

@@ -1,0 +1,34 @@
+//! Packets on their way out.
+
+use crate::actions::Body;
+use crate::settings::Settings;
+use crate::slab::Key;
+use weft_wire::{Tag, TreeId};
+
+/// A data packet on its way to one destination (the thesis's send descriptor).
+#[derive(Debug, Clone, Hash)]
+pub(crate) struct Departure<B> {
+    pub tag: Tag,
+    pub tree: TreeId,
+    pub size: u16,
+    pub body: Body<B>,
+    /// Set if the buffer has other destinations or owners too.
+    pub holders: Option<Key>,
+}
+
+impl<B> Departure<B> {
+    /// A packet without user bytes, and in no buffer that others need.
+    pub fn control(tag: Tag, tree: TreeId, body: Body<B>) -> Self {
+        Departure { tag, tree, size: 0, body, holders: None }
+    }
+
+    /// Send buffers that it takes for itself. What goes to several takes its own once, for all of
+    /// them, if buffers are counted by size.
+    pub fn send_buffers(&self, settings: &Settings) -> usize {
+        match settings.pupa.send_buffers {
+            None => 1,
+            Some(_) if self.holders.is_some() => 0,
+            Some(buffers) => buffers.taken_by(self.size),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Times at which two peers heard of each other.
+
+use crate::settings::Silence;
+use crate::timer::Nanoseconds;
+
+/// Times at which two peers heard of each other.
+#[derive(Debug, Clone, Default, Hash)]
+pub(crate) struct Hearing {
+    /// Nothing is expected of those whom this NI has never met.
+    met: bool,
+    /// Time at which anything came from the peer.
+    pub heard: Nanoseconds,
+    /// Time at which anything was sent to it.
+    pub spoke: Nanoseconds,
+    pub lost: bool,
+    /// The peer has ended, in good order.
+    pub gone: bool,
+    again: Again,
+}
+
+/// A packet that was sent again and again without any other that was missing before it.
+#[derive(Debug, Clone, Default, Hash)]
+struct Again {
+    number: u32,
+    times: u16,
+    since: Nanoseconds,
+}
+
+/// User bytes that every way takes: IP asks for packets of 576 (RFC 791).
+const SHORT: u16 = 512;
+/// The way is taken for too narrow after so many copies, which no network that is worth the name
+/// loses all, ...
+const MOST_COPIES: u16 = 20;
+/// ... and after so many times of what silence may last, so that a way that recovers costs nothing.
+const PATIENCE: Nanoseconds = 2;
+
+impl Hearing {
+    /// The time at which this peer is to be looked at again.
+    pub fn deadline(&self, silence: Silence) -> Option<Nanoseconds> {
+        let Silence { heartbeat_after, lost_after } = silence;
+        self.is_expected().then(|| (self.spoke + heartbeat_after).min(self.heard + lost_after))
+    }
+
+    /// True if something was sent to the peer, or came from it.
+    #[inline]
+    pub fn has_met(&self) -> bool {
+        self.met
+    }
+
+    /// A packet has come from the peer, which has met this rank.
+    #[inline]
+    pub fn hear(&mut self, now: Nanoseconds) {
+        self.heard = now;
+    }
+
+    /// A packet goes to the peer. True if it is the first between the two.
+    #[inline]
+    pub fn speak(&mut self, now: Nanoseconds) -> bool {
+        let is_first = self.meet(now);
+        self.spoke = now;
+        is_first
+    }
+
+    /// True if packets of the peer are expected.
+    #[inline]
+    pub fn is_expected(&self) -> bool {
+        self.met && !self.lost && !self.gone
+    }
+
+    /// The two have something to do with each other. True if that is news.
+    #[inline]
+    pub fn meet(&mut self, now: Nanoseconds) -> bool {
+        if !std::mem::replace(&mut self.met, true) {
+            (self.heard, self.spoke) = (now, now);
+            return true;
+        }
+        false
+    }
+
+    /// Packet `number`, which the peer misses and has room for, was sent again at `now`, because
+    /// nothing was heard of it. True if that goes on while the peer is heard of: the way there is
+    /// too narrow for as many bytes. Silence may last `lost_after`.
+    pub fn is_in_vain(
+        &mut self,
+        (number, size): (u32, u16),
+        now: Nanoseconds,
+        lost_after: Nanoseconds,
+    ) -> bool {
+        let again = &mut self.again;
+        if again.number != number || again.times == 0 {
+            *again = Again { number, times: 0, since: now };
+        }
+        again.times = again.times.saturating_add(1);
+        let is_stuck = again.times > MOST_COPIES && now - again.since >= PATIENCE * lost_after;
+        let is_narrow = is_stuck && size > SHORT && !self.lost;
+        self.lost |= is_narrow;
+        is_narrow
+    }
+}
