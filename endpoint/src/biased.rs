@@ -29,7 +29,46 @@ use weft_link::sync::{
 };
 
 /// No thread: no thread-local lies there.
-const NOBODY: usize = 0;
+pub(crate) const NOBODY: usize = 0;
+
+/// Fences between threads of this process, of which one does so often and the other seldom: the
+/// seldom one pays for both, where the kernel passes barriers.
+#[derive(Clone, Copy, Debug)]
+pub struct Fences {
+    asymmetric: bool,
+}
+
+impl Fences {
+    /// Fences of this process.
+    pub fn new() -> Self {
+        Fences { asymmetric: Scope::Process.register().is_ok() }
+    }
+
+    /// Light side of a pair: this thread's earlier writes are seen by a thread that reads after
+    /// [`Self::heavy`], or this thread sees what that one wrote before it. Costs nothing where the
+    /// kernel passes barriers.
+    #[inline(always)]
+    pub fn light(self) {
+        match self.asymmetric {
+            true => light_fence(),
+            false => fence(Ordering::SeqCst),
+        }
+    }
+
+    /// Heavy side of a pair with [`Self::light`], which pays for both.
+    pub fn heavy(self) {
+        match self.asymmetric {
+            true => Scope::Process.heavy_fence(),
+            false => fence(Ordering::SeqCst),
+        }
+    }
+}
+
+impl Default for Fences {
+    fn default() -> Self {
+        Fences::new()
+    }
+}
 
 /// A value that one thread at a time may enter.
 pub struct Biased<T> {
@@ -37,9 +76,8 @@ pub struct Biased<T> {
     busy: AtomicBool,
     wanted: AtomicBool,
     others: Others,
-    /// True if the kernel passes barriers for this process; otherwise the owner issues fences of
-    /// its own.
-    asymmetric: bool,
+    /// Fences of the owner and others. Where the kernel passes no barriers there is no owner.
+    fences: Fences,
     value: UnsafeCell<T>,
 }
 
@@ -55,15 +93,14 @@ impl<T: Default> Default for Biased<T> {
 impl<T> Biased<T> {
     /// A lock around `value`, owned by the calling thread.
     pub fn new(value: T) -> Self {
-        let asymmetric = Scope::Process.register().is_ok();
-        // Without barriers by the kernel there is no owner.
-        let owner = if asymmetric { this_thread() } else { NOBODY };
+        let fences = Fences::new();
+        let owner = if fences.asymmetric { this_thread() } else { NOBODY };
         Biased {
             owner: AtomicUsize::new(owner),
             busy: AtomicBool::new(false),
-            wanted: AtomicBool::new(!asymmetric),
+            wanted: AtomicBool::new(!fences.asymmetric),
             others: Others::default(),
-            asymmetric,
+            fences,
             value: UnsafeCell::new(value),
         }
     }
@@ -76,7 +113,7 @@ impl<T> Biased<T> {
 
     /// Makes the calling thread the owner. No thread may be inside or try to enter meanwhile.
     pub fn adopt(&mut self) {
-        if self.asymmetric {
+        if self.fences.asymmetric {
             self.owner.store(this_thread(), Ordering::Relaxed);
         }
     }
@@ -92,7 +129,7 @@ impl<T> Biased<T> {
         // As for an entry of another thread; after it, the owner is outside and finds `wanted`. It
         // exits as the owner: it is none any more only when it is outside.
         self.wanted.store(true, Ordering::SeqCst);
-        self.heavy_fence();
+        self.fences.heavy();
         while self.busy.load(Ordering::Acquire) {
             yield_now();
         }
@@ -101,23 +138,9 @@ impl<T> Biased<T> {
         unsafe { self.others.unlock() };
     }
 
-    /// Light side of a pair of fences: this thread's earlier writes are seen by a thread that reads
-    /// after [`Self::heavy_fence`], or this thread sees what that one wrote before it. Costs
-    /// nothing where the kernel passes barriers.
-    #[inline(always)]
-    pub(crate) fn light_fence(&self) {
-        match self.asymmetric {
-            true => light_fence(),
-            false => fence(Ordering::SeqCst),
-        }
-    }
-
-    /// Heavy side of a pair with [`Self::light_fence`], which pays for both.
-    pub(crate) fn heavy_fence(&self) {
-        match self.asymmetric {
-            true => Scope::Process.heavy_fence(),
-            false => fence(Ordering::SeqCst),
-        }
+    /// Fences by which threads may agree beside this lock.
+    pub(crate) fn fences(&self) -> Fences {
+        self.fences
     }
 
     /// Enters, waiting for a thread that is inside. A thread that is inside already must not: that
@@ -219,7 +242,7 @@ impl<T> Biased<T> {
     #[cold]
     fn keep_owner_out(&self, tries: usize) -> bool {
         self.wanted.store(true, Ordering::SeqCst);
-        self.heavy_fence();
+        self.fences.heavy();
         let mut tried = 0;
         while self.busy.load(Ordering::Acquire) {
             tried += 1;

@@ -26,6 +26,7 @@
 //! | `puts` | puts and gets, a system of the endpoint's own |
 //! | `threads` | threads of a program, or its coroutines |
 //! | [`machine`] | what a pause takes here, and a line from core to core |
+//! | [`presence`] | which thread looks, sleeps, flushes and rings when, as machines |
 //! | `ni` | the network interface: the only place where protocol, link and clock meet |
 //! | [`biased`] | the lock around it (`unsafe`), thesis 6.2.1 |
 
@@ -34,6 +35,7 @@
 
 pub mod biased;
 mod group;
+pub mod presence;
 
 // Under loom only what is above is built, for the collectives, which need no more.
 #[cfg(not(loom))]
@@ -70,13 +72,15 @@ pub use error::{Error, Result};
 pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
 #[cfg(not(loom))]
 pub use ni::{
-    Core, Inspect, Node, Pauses, Place, Statistics, Step, Taken, Upcalls, WaitPolicy, WatchThread,
+    Inspect, Node, Pauses, Place, Statistics, Taken, Upcalls, WaitPolicy, WatchThread,
     default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
 pub use packets::{InterruptsOff, Packets, Progress, Said, Span};
 #[cfg(not(loom))]
 pub use posted::{POSTED_HEAD_BYTES, Posted, PostedHead};
+#[cfg(not(loom))]
+pub use presence::{backoff::Step, contention::Core};
 #[cfg(not(loom))]
 pub use puts::{
     Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, ReadBlock, RemoteHeap,

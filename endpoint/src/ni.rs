@@ -16,22 +16,21 @@
 //! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
 //! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
-//! | `wait`, `sleep` | spin, then yield, then sleep | 6.2.2 |
+//! | `attendance` | what threads share of their presence, the bells, what others are told | |
+//! | `wait`, `sleep` | waits and sleeps, as [`presence`](crate::presence) says | 6.2.2 |
 //! | `pause` | the time between two looks | |
-//! | `contention` | who else wants the core, by which waits go | |
+//! | `samples` | the system's counters, by which waits go | |
 //! | `place` | as many ranks on each core, where they share cores | |
 //! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
-//! | `interrupts` | when it may not interrupt | 3.7 |
 //!
 //! Keeps I6 (upcalls only when allowed, draining apart from upcalls) and I9 (bounded).
 
 mod any_node;
 mod arrival;
+mod attendance;
 mod attributes;
 mod backlog;
-mod coalescing;
-mod contention;
 mod copies;
 mod dispatch;
 mod endpoint;
@@ -39,13 +38,13 @@ mod engine;
 mod fetch_add;
 mod frames;
 mod inner;
-mod interrupts;
 mod lossy;
 mod network;
 mod node;
 mod pause;
 mod place;
 mod plain;
+mod samples;
 mod sleep;
 mod systems;
 mod wait;
@@ -54,14 +53,11 @@ mod watch;
 pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
 pub use any_node::{Inspect, Statistics, Taken, Upcalls};
 pub(crate) use arrival::Arrival;
-pub(crate) use coalescing::Hint;
-pub use contention::Core;
-pub use contention::system::quota;
 pub(crate) use endpoint::Endpoint;
-pub(crate) use interrupts::Interrupts;
 pub use network::network_settings;
 pub use node::Node;
 pub use pause::Pauses;
 pub use place::Place;
-pub use wait::{Step, WaitPolicy};
+pub use samples::quota;
+pub use wait::WaitPolicy;
 pub use watch::{WatchThread, default_interrupt_delay};

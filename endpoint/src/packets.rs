@@ -472,13 +472,14 @@ impl Packets {
     /// upcall if an interrupt is making one: when this returns, none runs and none begins behind
     /// the caller's back. The caller must hold nothing that an upcall waits for.
     pub fn interrupts_off(&self) -> InterruptsOff<'_> {
-        InterruptsOff::new(self.node.interrupts())
+        InterruptsOff::new(&self.node.attendance().interrupts)
     }
 
     /// Body of an interrupt: calls `step`, which takes a packet, as long as it finds something and
     /// interrupts are on. So a thread that turns interrupts off waits for one step at most.
     pub fn interrupted(&self, mut step: impl FnMut() -> bool) {
-        while !self.node.interrupts().are_off() && !self.node.is_closed() && step() {}
+        let attendance = self.node.attendance();
+        while !attendance.interrupts.are_off() && !attendance.is_closed() && step() {}
     }
 
     /// Creates a multicast group. All ranks must create the same groups in the same order, each

@@ -1,19 +1,18 @@
 //! A node as the packet layer sees it: whatever its link.
 
-use crate::ni::Hint;
 use crate::ni::arrival::Arrival;
+use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::frames::Frame;
-use crate::ni::interrupts::Interrupts;
-use crate::ni::wait::{Deadline, Look, What};
+use crate::ni::wait::Look;
 use crate::posted::LinkMemory;
+use crate::presence::backoff::Step;
 use crate::{Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::Buffer;
 use weft_link::clock::Work;
-use weft_link::status::Awaited;
 use weft_protocol::Counters;
 use weft_wire::{GroupId, Protocol, Rank};
 
@@ -123,6 +122,8 @@ pub struct Statistics {
 pub(crate) trait AnyNode: Send + Sync {
     /// Its attributes.
     fn attributes(&self) -> &Attributes;
+    /// Presence of its threads, apart from the link.
+    fn attendance(&self) -> &Attendance;
     /// A handle to this node that knows its link.
     fn endpoint(self: Arc<Self>) -> Endpoint;
     /// Installs the function of `protocol` for arriving packets.
@@ -185,26 +186,9 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::PoolExhausted`].
     fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>>;
-    /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again: another
-    /// thread of this rank may have done what it waits for. Cheap while none sleeps.
-    fn nudge(&self);
-    /// Sets or clears the mark that this system has work to do besides packets. The upcall thread
-    /// interrupts if the host does not get to that work within the watchdog's delay.
-    fn set_pending_work(&self, system: Protocol, there: bool);
-    /// Does what [`Self::set_pending_work`] does, for a host that will most likely get to the work
-    /// itself: the upcall thread is not woken for it, and looks within a second.
-    fn note_pending_work(&self, system: Protocol, there: bool);
-    /// Has the upcall thread take arrivals at once, from here on, for a program that waits without
-    /// polling; or look seldom while the program computes, for one that polls.
-    fn set_eager(&self, is_eager: bool);
-    /// Has sleeping threads look again at this time by [`Self::now`].
-    fn set_alarm(&self, time: Option<Duration>);
     /// Makes all threads equal: from here on none enters for free, and all enter at the cost of one
     /// ordinary lock.
     fn share(&self);
-    /// Takes a hint about packets that are launched from here on, until some thread polls or waits;
-    /// returns the one before. For links that send several packets at the price of one.
-    fn hint(&self, hint: Hint) -> Hint;
     /// Ends a program: where packets may be lost, waits until all of its own are acknowledged, and
     /// then for peers that have missed an acknowledgement. Gives up after a second without any
     /// progress.
@@ -228,34 +212,12 @@ pub(crate) trait AnyNode: Send + Sync {
     /// # Errors
     /// [`crate::Error::Group`].
     fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
-    /// Calls `step`, which should poll, until it is done; spins, yields, sleeps in between.
+    /// Sleeps until something arrives, or `limit` has passed, unless `step` finds something when
+    /// all is armed.
     ///
     /// # Errors
     /// The first error of `step`.
-    fn wait(&self, step: &mut Look<'_>) -> Result<()>;
-    /// Does what [`Self::wait`] does, lets others know `what` this rank waits for once it sleeps,
-    /// and sleeps no longer than `deadline` ([`crate::Packets::wait_for`]).
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    fn wait_for(&self, what: What<'_>, deadline: Deadline, step: &mut Look<'_>) -> Result<()>;
-    /// Has others know of a wait that consists of several ([`crate::Packets::say_wait`]), if they
-    /// can.
-    fn say(&self, awaited: &Awaited) -> bool;
-    /// Says of what [`Self::say`] has said that it is looked for again and again.
-    fn looks(&self);
-    /// Ends what [`Self::say`] has said.
-    fn unsay(&self);
-    /// Does what [`Self::wait`] does, but ends where that would sleep.
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()>;
-    /// Pause of a program that polls ([`crate::Packets::pause`]).
-    ///
-    /// # Errors
-    /// The first error of `step`.
-    fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32>;
+    fn sleep(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step>;
     /// True if everything launched here has left: nothing waits for a credit.
     fn is_flushed(&self) -> bool;
     /// True if a rank has said farewell, where the network has such.
@@ -264,14 +226,8 @@ pub(crate) trait AnyNode: Send + Sync {
     fn statistics(&self) -> Statistics;
     /// The time by this rank's clock.
     fn now(&self) -> Duration;
-    /// Ends the upcall thread's work for this node.
-    fn close(&self);
     /// Has `uses` use the program's memory by the link.
     fn with_memory(&self, uses: &mut dyn FnMut(&mut dyn LinkMemory));
-    /// Interrupts on and off.
-    fn interrupts(&self) -> &Interrupts;
-    /// True once [`Self::close`] was called.
-    fn is_closed(&self) -> bool;
     /// Charges work to the host's clock: nothing to a real machine, virtual time to a simulated
     /// one, which may take an interrupt meanwhile.
     fn charge(&self, work: Work);

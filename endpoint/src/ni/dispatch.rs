@@ -40,7 +40,7 @@ impl<L: Link> Node<L> {
     }
 
     pub(crate) fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
-        if self.in_upcall.load(Ordering::Acquire) {
+        if self.attendance.sleepers.is_in_upcall() {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
         inner.send_notices();
@@ -76,7 +76,7 @@ impl<L: Link> Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
-        if self.in_upcall.load(Ordering::Acquire) {
+        if self.attendance.sleepers.is_in_upcall() {
             return self.drain_beside_upcall(inner).map(|_| Taken::Nothing);
         }
         inner.send_notices();
@@ -107,7 +107,7 @@ impl<L: Link> Node<L> {
     ) -> Result<Taken> {
         let is_simple = L::NI.is_none() && !delivery.wants_reinjection();
         if !is_simple {
-            self.in_upcall.store(true, Ordering::Relaxed);
+            self.attendance.sleepers.begin_upcall();
             inner = self.host_processes(inner, &mut delivery);
         }
         self.count_processed(&inner);
@@ -117,7 +117,7 @@ impl<L: Link> Node<L> {
             self.exit_after_poll(inner, true);
             return Ok(Taken::AtOnce);
         }
-        self.in_upcall.store(true, Ordering::Relaxed);
+        self.attendance.sleepers.begin_upcall();
         self.exit_after_poll(inner, true);
         *into = Some(arrival);
         Ok(Taken::Held)
@@ -126,7 +126,7 @@ impl<L: Link> Node<L> {
     /// A poll while a packet is in an upcall, or held by its system: the network is drained, and
     /// nothing more.
     fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
-        self.skipped_polls.fetch_add(1, Ordering::Relaxed);
+        self.attendance.sleepers.skip();
         let drained = inner.drain();
         self.exit_after_poll(inner, matches!(drained, Ok(true)));
         match drained? {
@@ -197,7 +197,7 @@ impl<L: Link> Node<L> {
                     inner.release(arrival.delivery);
                     self.count_processed(&inner);
                     if verdict == Verdict::Wake {
-                        self.nudge();
+                        self.attendance.nudge();
                     }
                 }
             }
@@ -259,7 +259,7 @@ impl<L: Link> Node<L> {
         let mut inner = match L::NETWORK.is_some() {
             false => inner.while_outside(client).0,
             true => {
-                self.exit_after_look(inner);
+                self.exit_after_look(inner, true);
                 client();
                 self.inner.enter()
             }
@@ -273,8 +273,7 @@ impl<L: Link> Node<L> {
     /// Marks the packet as no longer in an upcall.
     #[inline(always)]
     fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
-        self.in_upcall.store(false, Ordering::Relaxed);
-        if self.asleep.load(Ordering::Relaxed) > 0 {
+        if self.attendance.sleepers.end_upcall() {
             self.wake_skipped(inner);
         }
         self.count_processed(inner);
@@ -313,8 +312,8 @@ impl<L: Link> Node<L> {
     /// it.
     fn announce_waiting(&self, inner: &Inner<L>) {
         self.publish_waiting(inner);
-        if self.asleep.load(Ordering::Relaxed) > 0 && inner.systems.unserved() != 0 {
-            self.attributes.bells.ring(Waiter::Host);
+        if self.attendance.sleepers.are_any_inside() && inner.systems.unserved() != 0 {
+            self.attendance.bells.ring(Waiter::Host);
         }
     }
 
@@ -343,11 +342,11 @@ impl<L: Link> Node<L> {
     /// second condition; what can go wrong here is that one starts inside another.
     #[inline]
     pub(crate) fn begin_upcall(&self) {
-        let was_in_upcall = self.in_upcall.load(Ordering::Relaxed);
+        let was_in_upcall = self.attendance.sleepers.may_be_in_upcall();
         let conditions =
             UpcallConditions { interrupts_enabled: false, polling: true, upcalls_allowed: false };
         i6_upcalls_only_when_allowed(conditions, was_in_upcall);
-        self.in_upcall.store(true, Ordering::Relaxed);
+        self.attendance.sleepers.begin_upcall();
     }
 }
 

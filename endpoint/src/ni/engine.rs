@@ -416,10 +416,8 @@ impl<L: Link> Node<L> {
             if packets > 0 {
                 self.clock.charge(Work::Deferred { packets });
             }
-        } else if found {
-            self.exit_after_look(inner);
         } else {
-            self.exit_after_look_in_vain(inner);
+            self.exit_after_look(inner, found);
         }
     }
 }
@@ -432,7 +430,7 @@ impl<L: Link> NiHalf for Node<L> {
             true
         });
         if inner.watch_host(self.clock.now(), self.host_status().interrupts_disabled) {
-            self.interrupts.count();
+            self.attendance.interrupts.count();
             if let Some(ni) = L::NI {
                 ni.interrupt(&mut inner.link);
             }
@@ -440,7 +438,7 @@ impl<L: Link> NiHalf for Node<L> {
         inner.set_timer();
         drop(inner);
         if host_should_look {
-            self.attributes.bells.ring(Waiter::Host);
+            self.attendance.bells.ring(Waiter::Host);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::ni::any_node::AnyNode;
 use crate::ni::inner::Inner;
 use crate::ni::node::Node;
-use crate::ni::wait::Step;
+use crate::presence::backoff::Step;
 use weft_link::Link;
 use weft_link::clock::{Clock, Work};
 use weft_wire::Rank;
@@ -51,7 +51,8 @@ impl<L: Link> Node<L> {
         self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
         let mut asked = false;
         let mut value = None;
-        self.wait(&mut || {
+        let any: &dyn AnyNode = self;
+        any.wait(&mut || {
             let mut inner = self.inner.enter();
             self.tell_time(&mut inner);
             if !asked && inner.may_fetch() {

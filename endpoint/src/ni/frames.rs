@@ -2,10 +2,9 @@
 
 use crate::ni::any_node::{AnyNode, Polled, Upcalls};
 use crate::ni::node::Node;
-use crate::ni::wait::Step;
+use crate::presence::backoff::Step;
 use crate::{Error, Result};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Link};
 use weft_wire::{Protocol, Rank};
@@ -44,7 +43,8 @@ impl<L: Link> Node<L> {
         upcalls: Upcalls,
     ) -> Result<Frame> {
         let mut found = None;
-        self.wait(&mut || {
+        let any: &dyn AnyNode = self;
+        any.wait(&mut || {
             found = self.try_frame(protocol, to)?;
             if found.is_some() {
                 return Ok(Step::Done);
@@ -72,7 +72,7 @@ impl<L: Link> Node<L> {
     /// upcalls too, all would wait for one another.
     fn detach_if_stuck(&self) {
         let mut inner = self.inner.enter();
-        if self.in_upcall.load(Ordering::Relaxed) {
+        if self.attendance.sleepers.may_be_in_upcall() {
             inner.detach_pending();
         }
     }

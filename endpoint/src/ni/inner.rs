@@ -2,11 +2,11 @@
 
 use crate::ni::arrival::Arrival;
 use crate::ni::backlog::Gates;
-use crate::ni::coalescing::Coalescing;
 use crate::ni::copies::Copies;
 use crate::ni::engine::{OffloadedNi, PacketCopy, Request, payload_of};
 use crate::ni::fetch_add::Fetching;
 use crate::ni::systems::Systems;
+use crate::presence::coalescing::Coalescing;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;

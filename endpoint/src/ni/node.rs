@@ -5,23 +5,23 @@ use crate::ni::any_node::{
     AnyNode, Destination, Handler, Inspect, Polled, Statistics, Taken, Upcall, Upcalls,
 };
 use crate::ni::arrival::Arrival;
+use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
 use crate::ni::endpoint::Endpoint;
 use crate::ni::frames::Frame;
 use crate::ni::inner::{Inner, Side};
-use crate::ni::interrupts::Interrupts;
-use crate::ni::lossy::TimerFallback;
-use crate::ni::sleep::nanoseconds_of;
-use crate::ni::wait::{Deadline, Look, Step, WaitPolicy, Waits, What};
+use crate::ni::wait::{Look, WaitPolicy, Waits};
 use crate::posted::LinkMemory;
-use crate::{Error, Result, ni::Hint};
+use crate::presence::backoff::Step;
+use crate::presence::cell::Sleepers;
+use crate::presence::fallback::TimerFallback;
+use crate::{Error, Result};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
-use weft_link::status::Awaited;
 use weft_link::{Buffer, Capabilities, Link, ShortPackets};
 use weft_protocol::{Ni, Settings};
 use weft_wire::{GroupId, Protocol, Rank};
@@ -36,30 +36,11 @@ pub struct Node<L: Link> {
     pub(crate) glance: Arc<<L::Short as ShortPackets<L>>::Glance>,
     pub(crate) clock: L::Clock,
     pub(crate) attributes: Attributes,
-    /// True while the notice is not one of the wait under way, but of the whole it belongs to.
-    pub(super) is_said: AtomicBool,
-    pub(crate) waits: Waits,
-    pub(crate) timer_fallback: TimerFallback,
-    pub(crate) interrupts: Interrupts,
-    /// True if a packet is in an upcall, or held by a system that sorts it: one. Set in the lock.
-    pub(crate) in_upcall: AtomicBool,
-    /// Polls that found a packet held by another thread, and so left others where they were.
-    pub(crate) skipped_polls: AtomicU32,
+    pub(crate) attendance: Attendance,
     /// Systems whose packets wait to be taken, a bit each. A hint: written inside the lock.
     pub(crate) waiting_protocols: AtomicU32,
-    /// Waiting threads that sleep, or are about to.
-    pub(crate) asleep: AtomicU32,
-    /// Systems that have work besides packets, and no waiting thread to do it, a bit each.
-    pub(crate) pending_work: AtomicU32,
-    /// True if the program waits without polling: arrivals are then the upcall thread's at once.
-    pub(crate) eager: AtomicBool,
-    /// Time at which a sleeping thread has to look again at the latest, in nanoseconds.
-    pub(crate) alarm: AtomicU64,
     pub(crate) packets_processed: AtomicU64,
     pub(crate) sleeps: AtomicU64,
-    /// Threads of the program that sleep until something arrives, and look at once when they wake.
-    pub(crate) sleepers: AtomicU32,
-    closed: AtomicBool,
     /// True once others were told of a loss, or need not be.
     pub(crate) has_told: AtomicBool,
     /// Error for which a poll failed last.
@@ -71,29 +52,24 @@ impl<L: Link> Node<L> {
     pub fn new(local: Rank, settings: Settings, mut link: L, policy: WaitPolicy) -> Self {
         let (clock, glance) = (link.clock(), L::Short::glance(&link));
         let attributes = Attributes::new(local, &settings, &mut link);
+        let fallback = TimerFallback::new(settings.acknowledge_after);
         let inner = Inner::new(link, Ni::new(local, settings));
+        let (is_busy, drained) = (Arc::clone(&inner.is_busy), Arc::clone(&inner.drained));
+        let inner = Biased::new(inner);
+        // The host of an NI apart is coroutines, which take turns.
+        let sleepers = Sleepers::new(L::NI.is_none().then(|| inner.fences()));
+        let waits = Waits::new(policy, L::NETWORK.is_some());
         Node {
-            is_busy: Arc::clone(&inner.is_busy),
-            drained: Arc::clone(&inner.drained),
-            inner: Biased::new(inner),
+            is_busy,
+            drained,
+            inner,
             glance,
             clock,
+            attendance: Attendance::new(waits, sleepers, fallback, &attributes),
             attributes,
-            is_said: AtomicBool::new(false),
-            waits: Waits::new(policy, L::NETWORK.is_some()),
-            timer_fallback: TimerFallback::new(&settings),
-            interrupts: Interrupts::default(),
-            in_upcall: AtomicBool::new(false),
-            skipped_polls: AtomicU32::new(0),
             waiting_protocols: AtomicU32::new(0),
-            asleep: AtomicU32::new(0),
-            pending_work: AtomicU32::new(0),
-            eager: AtomicBool::new(false),
-            alarm: AtomicU64::new(u64::MAX),
             packets_processed: AtomicU64::new(0),
             sleeps: AtomicU64::new(0),
-            sleepers: AtomicU32::new(0),
-            closed: AtomicBool::new(false),
             has_told: AtomicBool::new(false),
             trouble: Mutex::new(None),
         }
@@ -115,7 +91,7 @@ impl<L: Link> Node<L> {
         Statistics {
             protocol: inner.ni.counters(),
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
-            interrupts: self.interrupts.taken(),
+            interrupts: self.attendance.interrupts.taken(),
             sleeps: self.sleeps.load(Ordering::Relaxed),
             drains: inner.drained_polls,
         }
@@ -129,16 +105,6 @@ impl<L: Link> Node<L> {
                 Err(Error::RankLost(loss))
             }
         }
-    }
-
-    /// Sets or clears the mark that a system has work besides packets. True if that is new.
-    fn change_pending_work(&self, system: Protocol, there: bool) -> bool {
-        let bit = 1 << system.index();
-        let before = match there {
-            true => self.pending_work.fetch_or(bit, Ordering::SeqCst),
-            false => self.pending_work.fetch_and(!bit, Ordering::SeqCst),
-        };
-        (before & bit != 0) != there
     }
 
     pub(crate) fn drain(&self) -> Result<bool> {
@@ -166,15 +132,11 @@ impl<L: Link> Node<L> {
         }
     }
 
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
-    }
-
     /// State of the host for the polling watchdog: packets processed, interrupts disabled.
     pub(crate) fn host_status(&self) -> weft_protocol::watchdog::HostStatus {
         weft_protocol::watchdog::HostStatus {
             packets_processed: self.packets_processed.load(Ordering::Relaxed),
-            interrupts_disabled: self.interrupts.are_off(),
+            interrupts_disabled: self.attendance.interrupts.are_off(),
         }
     }
 
@@ -198,6 +160,12 @@ impl<L: Link> AnyNode for Node<L> {
     fn attributes(&self) -> &Attributes {
         &self.attributes
     }
+
+    #[inline]
+    fn attendance(&self) -> &Attendance {
+        &self.attendance
+    }
+
     fn endpoint(self: Arc<Self>) -> Endpoint {
         let any: Arc<dyn Any + Send + Sync> = Arc::clone(&self) as Arc<_>;
         any.downcast().map_or_else(|_| Endpoint::Other(self), Endpoint::Shm)
@@ -305,9 +273,7 @@ impl<L: Link> AnyNode for Node<L> {
 
     #[inline]
     fn taken(&self) {
-        self.in_upcall.store(false, Ordering::Release);
-        self.inner.light_fence();
-        if self.asleep.load(Ordering::Relaxed) > 0 {
+        if self.attendance.sleepers.end_upcall_outside() {
             self.wake_skipped(&self.inner.enter());
         }
     }
@@ -317,45 +283,8 @@ impl<L: Link> AnyNode for Node<L> {
         self.try_frame(protocol, to)
     }
 
-    #[inline]
-    fn nudge(&self) {
-        // A thread that is about to sleep pays for both, in `sleep`.
-        self.inner.light_fence();
-        if self.asleep.load(Ordering::Relaxed) > 0 {
-            self.attributes.bells.ring(Waiter::Host);
-        }
-    }
-
-    fn set_pending_work(&self, system: Protocol, there: bool) {
-        if self.change_pending_work(system, there) && there {
-            self.attributes.bells.ring(Waiter::Upcall);
-        }
-    }
-
-    fn note_pending_work(&self, system: Protocol, there: bool) {
-        self.change_pending_work(system, there);
-    }
-
-    fn set_eager(&self, is_eager: bool) {
-        self.eager.store(is_eager, Ordering::Relaxed);
-        self.timer_fallback.set_patient(!is_eager);
-    }
-
-    fn set_alarm(&self, time: Option<Duration>) {
-        let before = self.alarm.swap(nanoseconds_of(time), Ordering::SeqCst);
-        if nanoseconds_of(time) < before {
-            self.nudge();
-            self.attributes.bells.ring(Waiter::Upcall);
-        }
-    }
-
     fn share(&self) {
         self.inner.share();
-    }
-
-    #[inline]
-    fn hint(&self, hint: Hint) -> Hint {
-        self.timer_fallback.set_hint(hint)
     }
 
     fn linger(&self) {
@@ -407,41 +336,14 @@ impl<L: Link> AnyNode for Node<L> {
             inner.admit_early()?;
             self.exit_and_flush(inner);
             // Nothing arrives that would wake the threads that wait for it.
-            self.nudge();
-            self.attributes.bells.ring(Waiter::Upcall);
+            self.attendance.nudge();
+            self.attendance.bells.ring(Waiter::Upcall);
         }
         Ok(group)
     }
 
-    fn wait(&self, step: &mut Look<'_>) -> Result<()> {
-        self.wait_or_sleep(step)
-    }
-
-    fn wait_for(&self, what: What<'_>, deadline: Deadline, step: &mut Look<'_>) -> Result<()> {
-        self.wait_visibly(what, deadline, step)
-    }
-
-    fn say(&self, awaited: &Awaited) -> bool {
-        self.say(awaited)
-    }
-
-    fn looks(&self) {
-        self.looks();
-    }
-
-    fn unsay(&self) {
-        self.unsay();
-    }
-
-    fn wait_awake(&self, step: &mut Look<'_>) -> Result<()> {
-        self.waits.wait(step, &mut |_| Ok(Step::Done))
-    }
-
-    fn pause(&self, begins: bool, step: &mut Look<'_>) -> Result<u32> {
-        if let Some(recorder) = &self.attributes.services.recorder {
-            recorder.looked_in_vain();
-        }
-        self.waits.pause(begins, &mut |limit| self.sleep(step, limit))
+    fn sleep(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step> {
+        self.sleep_unless(step, limit)
     }
 
     fn is_flushed(&self) -> bool {
@@ -465,21 +367,8 @@ impl<L: Link> AnyNode for Node<L> {
         Duration::from_nanos(self.clock.now())
     }
 
-    fn close(&self) {
-        self.closed.store(true, Ordering::Release);
-        self.attributes.bells.ring(Waiter::Upcall);
-    }
-
     fn with_memory(&self, uses: &mut dyn FnMut(&mut dyn LinkMemory)) {
         uses(&mut self.inner.enter().link);
-    }
-
-    fn interrupts(&self) -> &Interrupts {
-        &self.interrupts
-    }
-
-    fn is_closed(&self) -> bool {
-        Node::is_closed(self)
     }
 
     fn charge(&self, work: Work) {

@@ -5,9 +5,7 @@
 //! message's own way, or one pause.
 
 use crate::machine::{self, pause};
-
-/// Time between two looks of a rank that waits, in nanoseconds: shorter than any line's way.
-const BETWEEN_LOOKS_NS: f64 = 40.0;
+use crate::presence::constants::BETWEEN_LOOKS_NS;
 
 /// Number of pauses between two looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

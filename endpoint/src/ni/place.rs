@@ -6,6 +6,7 @@
 //! three (`docs/internals/waiting.md`). So a rank that waits goes back to its place now and then.
 //! It is not bound to it: the kernel may take it elsewhere in between.
 
+use crate::presence::constants::RETURN_EVERY;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use weft_link::clock::Nanoseconds;
 
@@ -35,9 +36,6 @@ pub(crate) struct Returns {
     /// Time of the next one at the earliest.
     next: Nanoseconds,
 }
-
-/// Time between two returns at least. One takes some 20 us.
-const RETURN_EVERY: Nanoseconds = 5_000_000;
 
 impl Returns {
     /// Takes the calling thread to `place` if it is somewhere else.

@@ -4,7 +4,6 @@
 //! Nothing is queued, and nothing is made of it that a system may keep, unless it wants to. Other
 //! packets, and those that arrive while others wait, go the way of [`crate::ni::dispatch`].
 
-use crate::AnyNode;
 use crate::biased::Entered;
 use crate::ni::any_node::{Handler, Inspect, Polled, Taken, Upcall, Verdict};
 use crate::ni::arrival::{Arrival, look_at};
@@ -17,7 +16,7 @@ use weft_link::{Buffer, Gather, Glance, Link, Plain, ReceivedPlain, ShortPackets
 use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Node<L> {
-    /// See [`AnyNode::poll`].
+    /// See [`AnyNode::poll`](crate::AnyNode::poll).
     #[inline(always)]
     pub(crate) fn poll_packet(&self) -> Option<Polled> {
         let Some((mut inner, short)) = self.enter_for_short(|_| true) else {
@@ -29,7 +28,8 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// See [`AnyNode::take_unless`]; the look of a system whose link is known is part of this.
+    /// See [`AnyNode::take_unless`](crate::AnyNode::take_unless); the look of a system whose link is
+    /// known is part of this.
     #[inline(always)]
     pub(crate) fn take_packet(
         &self,
@@ -58,7 +58,7 @@ impl<L: Link> Node<L> {
         self.take_slowly(protocol, &mut inspector, into)
     }
 
-    /// See [`AnyNode::launch_short`].
+    /// See [`AnyNode::launch_short`](crate::AnyNode::launch_short).
     #[inline(always)]
     pub(crate) fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
         let size = bytes.size() as u16;
@@ -85,7 +85,7 @@ impl<L: Link> Node<L> {
     /// True if the next packet of the network may go the short way.
     #[inline(always)]
     fn is_short_way(&self) -> bool {
-        !self.is_busy.load(Ordering::Relaxed) && !self.in_upcall.load(Ordering::Relaxed)
+        !self.is_busy.load(Ordering::Relaxed) && !self.attendance.sleepers.may_be_in_upcall()
     }
 
     /// Enters, as the thread that does so for free, and takes the packet that comes next, if that
@@ -205,7 +205,7 @@ impl<L: Link> Node<L> {
             None => {}
         }
         if verdict == Verdict::Wake {
-            self.nudge();
+            self.attendance.nudge();
         }
         inner.systems.table[plain.protocol.index()].handler.get_or_insert(handler);
         self.polled(&inner, accepted.is_some())
@@ -263,7 +263,7 @@ impl<L: Link> Node<L> {
             drop(inner);
             return Some(Taken::AtOnce);
         }
-        self.in_upcall.store(true, Ordering::Relaxed);
+        self.attendance.sleepers.begin_upcall();
         Arrival::fill(plain, frame, into);
         Some(Taken::Held)
     }

@@ -1,27 +1,23 @@
-//! The upcall thread: interrupts, for a host that computes and does not poll.
-//!
-//! It sleeps until an arrival rings its bell, lets the polling watchdog's delay pass, and compares
-//! the host's count of packets processed (thesis 4.4, fig. 4.16). If the host has processed none,
-//! it polls in the host's place: that is the interrupt. While packets keep coming and the host
-//! keeps processing them, it looks ever less often and leaves its bell unarmed, so that senders do
-//! not pay for waking it. On a network it sleeps all that time ([`network`]).
+//! The upcall thread: it does what [`presence::watch`](crate::presence::watch) says.
 
-mod network;
 mod slack;
 
 use crate::AnyNode;
 use crate::ni::any_node::Statistics;
-use crate::ni::contention::Core;
 use crate::ni::node::Node;
+use crate::presence::constants::{
+    BESIDE_SLEEPER, DELAY_ON_SHARED_CORES, IDLE_LOOK, INTERRUPT_DELAY, SHORTEST_SLEEP,
+};
+use crate::presence::fallback::{Sleep, Woken};
+use crate::presence::watch::{Act, Event, Found, Host, MemoryWatch, NetworkWatch};
 use slack::Slack;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::{Bells, Ticket, Waiter};
+use weft_link::clock::Clock;
 use weft_link::gauge::{Counts, Gauge};
-use weft_protocol::watchdog::{Verdict, Watchdog};
 
 /// The delay between an arrival and an interrupt for a job with `ranks` ranks on `cores` cores,
 /// unless the user asks for another (`docs/internals/performance.md` has the measurements).
@@ -31,24 +27,8 @@ use weft_protocol::watchdog::{Verdict, Watchdog};
 /// not running, and an interrupt would only take the core from another rank; so the delay is then
 /// about what the scheduler gives to one at a time.
 pub fn default_interrupt_delay(ranks: usize, cores: usize) -> Duration {
-    match ranks <= cores {
-        true => Duration::from_micros(70),
-        false => DELAY_ON_SHARED_CORES,
-    }
+    if ranks <= cores { INTERRUPT_DELAY } else { DELAY_ON_SHARED_CORES }
 }
-
-/// Shortest delay where others want the rank's core.
-const DELAY_ON_SHARED_CORES: Duration = Duration::from_millis(2);
-
-/// While the host polls, the delay grows up to this many times.
-const MOST_DELAYS: u32 = 8;
-/// A host that has been polling for long is looked at less often still: the delay is at most this
-/// part of that time, and so is what an interrupt comes late by when the host begins to compute.
-const SHARE_OF_ACTIVITY: u32 = 16;
-/// Longest delay on those grounds. Each look takes the core from a rank, for 10 us or more.
-const LONGEST_DELAY: Duration = Duration::from_millis(5);
-/// Period in which a thread with nothing to do looks if it is still needed.
-const IDLE_LOOK: Duration = Duration::from_secs(1);
 
 /// A running upcall thread; stops when its node closes.
 pub struct WatchThread {
@@ -71,7 +51,7 @@ impl WatchThread {
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
         let heartbeats = start_heartbeats(&node)?;
-        node.timer_fallback.watched();
+        node.attendance.fallback.watched();
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
             // A panic in an upcall must end the rank, not just this thread.
@@ -88,7 +68,7 @@ impl WatchThread {
 
 impl Drop for WatchThread {
     fn drop(&mut self) {
-        self.node.close();
+        self.node.attendance().close();
         if let Some(heartbeats) = self.heartbeats.take() {
             heartbeats.thread().unpark();
             let _ = heartbeats.join();
@@ -108,7 +88,7 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let node = Arc::clone(node);
     let beat = move || {
         let slack = Slack::new();
-        while !node.is_closed() && node.attributes.bells.loss().is_none() {
+        while !node.attendance.is_closed() && node.attendance.bells.loss().is_none() {
             node.beat();
             slack.sleep(period, true, || std::thread::park_timeout(period));
         }
@@ -119,43 +99,67 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
 struct Watch<L: Link> {
     node: Arc<Node<L>>,
     bells: Arc<dyn Bells>,
-    watchdog: Watchdog,
-    delay: Duration,
+    machine: Machine,
+    /// The sleep for which the bell was armed, until it is slept.
+    armed: Option<(Ticket, Sleep)>,
     slack: Slack,
-    start: Instant,
     /// Place where others may see the counts of this rank.
     gauge: Option<Arc<dyn Gauge>>,
 }
 
+/// Machine of the thread, by the link that it looks at.
+enum Machine {
+    Memory(MemoryWatch),
+    Network(NetworkWatch),
+}
+
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
-        let bells = Arc::clone(&node.attributes.bells);
-        let watchdog = Watchdog::new(delay.as_nanos() as u64);
+        let bells = Arc::clone(&node.attendance.bells);
         let gauge = node.attributes.services.gauge.clone();
-        Watch { node, bells, watchdog, delay, slack: Slack::new(), start: Instant::now(), gauge }
-    }
-
-    /// Delay of an interrupt, as it is at first.
-    fn delay(&self) -> Duration {
-        match self.node.waits.core() {
-            Core::Own => self.delay,
-            Core::Shared | Core::Busy | Core::Rationed => self.delay.max(DELAY_ON_SHARED_CORES),
-        }
+        let machine = match L::NETWORK.is_some() {
+            true => Machine::Network(NetworkWatch::new(delay)),
+            false => Machine::Memory(MemoryWatch::new(delay)),
+        };
+        Watch { node, bells, machine, armed: None, slack: Slack::new(), gauge }
     }
 
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
-        match L::NETWORK.is_some() {
-            true => self.watch_network(&mut interrupt),
-            false => self.watch_memory(&mut interrupt),
+        let mut act = Act::Look;
+        while !self.is_over() {
+            let event = match act {
+                Act::Look => Event::Looked(self.look()),
+                Act::Sleep => Event::Woken(self.sleep_armed()),
+                Act::Pause(time) => {
+                    self.pause(time);
+                    Event::Paused
+                }
+                Act::Interrupt => {
+                    self.node.attendance.fallback.makes_upcalls(self.node.clock.now());
+                    self.node.attendance.interrupts.run(&mut interrupt);
+                    Event::Interrupted
+                }
+            };
+            act = self.next(event);
         }
         if let Some(loss) = self.bells.loss()
-            && !self.node.is_closed()
+            && !self.node.attendance.is_closed()
         {
             self.node.tell_loss(loss);
             // Even if no thread waits in the node, one may wait for a future that only a poll there
             // ends.
-            self.node.interrupts.run(&mut interrupt);
+            self.node.attendance.interrupts.run(&mut interrupt);
             lost(loss);
+        }
+    }
+
+    fn next(&mut self, event: Event) -> Act {
+        let (node, host) = (&self.node, self.node.host());
+        match &mut self.machine {
+            Machine::Network(machine) => machine.next(event, &host),
+            Machine::Memory(machine) => {
+                machine.next(event, node.clock.now(), &host, || node.is_idle_for_host())
+            }
         }
     }
 
@@ -164,7 +168,7 @@ impl<L: Link> Watch<L> {
         if let Some(gauge) = self.gauge.as_ref().filter(|gauge| gauge.is_wanted()) {
             gauge.show(&self.counts());
         }
-        self.node.is_closed() || self.bells.loss().is_some()
+        self.node.attendance.is_closed() || self.bells.loss().is_some()
     }
 
     fn counts(&self) -> Counts {
@@ -183,88 +187,115 @@ impl<L: Link> Watch<L> {
         }
     }
 
-    /// Watches arrivals in shared memory, until it is over.
-    fn watch_memory(&mut self, interrupt: &mut impl FnMut()) {
-        while !self.is_over() {
-            if let Some((ticket, limit)) = self.node.arm_watch(IDLE_LOOK)
-                && !self.node.has_pending_work()
-            {
-                self.bells.wait(Waiter::Upcall, ticket, limit);
-            }
-            self.watch_host(interrupt);
-        }
+    fn look(&mut self) -> Found {
+        let (found, armed) = match L::NETWORK.is_some() {
+            true => self.node.look_at_network(),
+            false => self.node.look_at_memory(),
+        };
+        self.armed = armed;
+        found
     }
 
-    /// Watches until the host has processed everything and nothing more arrives.
-    fn watch_host(&mut self, interrupt: &mut impl FnMut()) {
-        let (mut pause, mut began) = (self.delay(), Instant::now());
-        let mut processed = self.node.host_status().packets_processed;
-        let mut activity = self.node.activity();
-        // A program that waits without polling is given no time to poll.
-        let mut at_once = self.node.eager.load(Ordering::Relaxed);
-        while !self.is_over() {
-            self.watchdog.arrived(self.now());
-            if !std::mem::take(&mut at_once) {
-                self.pause(pause);
-            }
-            let host = self.node.host_status();
-            // A host at work gets to its packets by itself: it is not disturbed by a look inside.
-            // One that is inside drains the node: that is as good as progress.
-            let waiting = host.packets_processed != processed || !self.is_idle();
-            let is_active = self.node.activity() != activity;
-            let delivered = host.packets_processed + u64::from(waiting);
-            match self.watchdog.timeout(self.now(), delivered, host) {
-                Verdict::Cancel if !is_active => return,
-                Verdict::Cancel | Verdict::Restart if is_active => {
-                    pause = longer(pause, self.delay(), began.elapsed());
-                }
-                Verdict::Cancel | Verdict::Restart => {}
-                Verdict::Interrupt => {
-                    self.node.interrupts.run(&mut *interrupt);
-                    (pause, began) = (self.delay(), Instant::now());
-                }
-            }
-            processed = self.node.host_status().packets_processed;
-            activity = self.node.activity();
-        }
+    fn sleep_armed(&mut self) -> Woken {
+        self.armed.take().map_or(Woken::Ring, |(ticket, sleep)| self.sleep(ticket, sleep))
     }
 
-    /// True if there is nothing that the host should get to.
-    fn is_idle(&self) -> bool {
-        !self.node.try_has_arrivals().unwrap_or(false) && !self.node.has_pending_work()
-    }
-
+    /// Leaves the program time, and on a network all that it needs if it visits the node meanwhile.
     fn pause(&self, time: Duration) {
-        let ticket: Ticket = self.bells.ticket(Waiter::Upcall);
-        if !self.node.is_closed() {
+        let ticket = self.bells.ticket(Waiter::Upcall);
+        if L::NETWORK.is_some() {
+            let sleep = self.node.attendance.fallback.unarmed(self.node.clock.now(), time);
+            self.sleep(ticket, sleep);
+        } else if !self.node.attendance.is_closed() {
             self.bells.wait(Waiter::Upcall, ticket, time);
         }
     }
 
-    fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+    /// Sleeps until the announced look, which the program may put off meanwhile; or until something
+    /// rings, if that is to end it.
+    fn sleep(&self, mut ticket: Ticket, mut sleep: Sleep) -> Woken {
+        let (node, fallback) = (&self.node, &self.node.attendance.fallback);
+        let woken = loop {
+            let Some(part) = fallback.part(&sleep, node.clock.now()) else { break Woken::Time };
+            if self.is_over() || (sleep.is_armed() && node.has_work()) {
+                break Woken::Ring;
+            }
+            let may_be_late = part.may_be_late && L::NETWORK.is_some();
+            let wait = || self.bells.wait(Waiter::Upcall, ticket, part.limit);
+            self.slack.sleep(part.limit, may_be_late, wait);
+            ticket = self.bells.ticket(Waiter::Upcall);
+            if fallback.rang(&mut sleep, node.clock.now()) {
+                break Woken::Ring;
+            }
+        };
+        fallback.awake();
+        woken
     }
 }
 
+/// Looks of the upcall thread.
 impl<L: Link> Node<L> {
-    /// Arms the upcall thread's bell, for a sleep that lasts no longer than `limit`; returns the
-    /// ticket, and the longest sleep. `None` if packets are there, or the host is inside.
-    fn arm_watch(&self, limit: Duration) -> Option<(Ticket, Duration)> {
-        let mut inner = self.inner.try_enter()?;
-        if !inner.pending.is_empty() {
-            return None;
+    /// The host, as it is seen from outside.
+    fn host(&self) -> Host {
+        Host {
+            status: self.host_status(),
+            activity: self.activity(),
+            is_eager: self.attendance.work.is_eager.get(),
+            core: self.attendance.waits.core(),
         }
-        let ticket = inner.link.arm(Waiter::Upcall)?;
+    }
+
+    /// True if there is something to do besides packets: pending work, or an alarm.
+    fn has_work(&self) -> bool {
+        self.attendance.work.is_there(|| self.clock.now())
+    }
+
+    /// True if there is nothing that the host should get to.
+    fn is_idle_for_host(&self) -> bool {
+        !self.try_has_arrivals().unwrap_or(false) && !self.has_work()
+    }
+
+    /// Arms the upcall thread's bell, unless packets are there or the host is inside.
+    fn look_at_memory(&self) -> (Found, Option<(Ticket, Sleep)>) {
+        let inner = self.inner.try_enter().filter(|inner| inner.pending.is_empty());
+        let Some(ticket) = inner.and_then(|mut inner| inner.link.arm(Waiter::Upcall)) else {
+            return (Found::Waits, None);
+        };
         // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
-        Some((ticket, limit.min(self.until_alarm())))
+        let limit = IDLE_LOOK.min(self.until_alarm());
+        let sleep = self.attendance.fallback.armed(self.clock.now(), limit, false);
+        (Found::Nothing, Some((ticket, sleep)))
+    }
+
+    /// Serves the protocol in place of a program that computes. Arms the upcall thread's bell if
+    /// there is nothing for the program, and announces when it looks again.
+    fn look_at_network(&self) -> (Found, Option<(Ticket, Sleep)>) {
+        let (fallback, sleepers) = (&self.attendance.fallback, &self.attendance.sleepers);
+        let Some(mut inner) = self.inner.try_enter() else {
+            return (Found::Inside(Duration::from_nanos(fallback.tick())), None);
+        };
+        self.serve_inside(&mut inner);
+        if !inner.pending.is_empty() || inner.systems.has_takeable() {
+            drop(inner);
+            // The arrival that would have woken it is no longer in the link.
+            self.attendance.nudge();
+            return (Found::Waits, None);
+        }
+        if self.has_work() {
+            return (Found::Waits, None);
+        }
+        let now = self.clock.now();
+        // A thread that sleeps looks when it wakes, which puts the look off.
+        let (ticket, limit) = if sleepers.are_any_at_bell() {
+            (self.attendance.bells.ticket(Waiter::Upcall), BESIDE_SLEEPER)
+        } else {
+            let Some(ticket) = inner.link.arm(Waiter::Upcall) else { return (Found::Waits, None) };
+            let timer = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
+            let timer = Duration::from_nanos(timer.saturating_sub(now).max(SHORTEST_SLEEP));
+            // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
+            (ticket, timer.min(self.until_alarm()).min(IDLE_LOOK))
+        };
+        let is_timed = inner.ring_upcall_within(limit..=limit).is_some();
+        (Found::Nothing, Some((ticket, fallback.armed(now, limit, is_timed))))
     }
 }
-
-/// The pause after `pause`, for a host that has been polling for `active`.
-fn longer(pause: Duration, delay: Duration, active: Duration) -> Duration {
-    let share = active / SHARE_OF_ACTIVITY;
-    (pause * 2).min((delay * MOST_DELAYS).max(share.min(LONGEST_DELAY)))
-}
-
-#[cfg(test)]
-mod tests;

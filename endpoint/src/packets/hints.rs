@@ -1,22 +1,24 @@
 //! Hints about packets that are launched next, for links that send several at the price of one.
 
 use crate::Packets;
-use crate::ni::Hint;
+use crate::presence::coalescing::Hint;
 
 impl Packets {
     /// Holds packets that are launched from here on, because more follow at once: until the first
     /// launch after `hold(false)`, and until some thread polls at the latest.
     #[inline]
     pub fn hold(&self, held: bool) {
-        self.node.hint(if held { Hint::More } else { Hint::Last });
+        self.node.attendance().hint.set(if held { Hint::More } else { Hint::Last });
     }
 
     /// Launches packets that nobody waits for: they leave with the next that `launch` did not, when
     /// some thread polls, or after 0.2 ms; after 6 ms where a timer is dear to set.
     pub fn aside<T>(&self, launch: impl FnOnce() -> T) -> T {
-        let before = self.node.hint(Hint::Aside);
+        let hint = &self.node.attendance().hint;
+        let before = hint.get();
+        hint.set(Hint::Aside);
         let launched = launch();
-        self.node.hint(before);
+        hint.set(before);
         launched
     }
 }

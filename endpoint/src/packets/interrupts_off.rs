@@ -1,6 +1,6 @@
 //! Guard that keeps interrupts off.
 
-use crate::ni::Interrupts;
+use crate::presence::cell::Interrupts;
 
 /// Keeps interrupts off while it lives. Guards may nest.
 #[must_use = "interrupts are on again as soon as the guard is dropped"]

@@ -10,13 +10,13 @@ pub struct Said(Packets);
 impl Said {
     /// Says that this rank has looked for what it waits for, in vain, and will again.
     pub fn looks(&self) {
-        self.0.node.looks();
+        self.0.node.attendance().publish_look();
     }
 }
 
 impl Drop for Said {
     fn drop(&mut self) {
-        self.0.node.unsay();
+        self.0.node.attendance().withdraw();
     }
 }
 
@@ -48,7 +48,7 @@ impl Packets {
     /// returns they learn nothing of each. `None` if nobody can know, or another thread has said
     /// something.
     pub fn say_wait(&self, awaited: &Awaited) -> Option<Said> {
-        self.node.say(awaited).then(|| Said(self.clone()))
+        self.node.attendance().publish(awaited).then(|| Said(self.clone()))
     }
 
     /// Does what [`Self::wait`] does, but ends where that would sleep, done or not.
@@ -71,37 +71,37 @@ impl Packets {
     /// Wakes a thread that sleeps in [`Self::wait`], so that it calls its step again. Cheap while
     /// none sleeps.
     pub fn nudge(&self) {
-        self.node.nudge();
+        self.node.attendance().nudge();
     }
 
     /// Sets or clears the mark that this protocol has work to do besides packets. The upcall thread
     /// interrupts if the program does not get to that work within the watchdog's delay.
     pub fn set_pending_work(&self, there: bool) {
-        self.node.set_pending_work(self.protocol, there);
+        self.node.attendance().set_pending_work(self.protocol, there);
     }
 
     /// Does what [`Self::set_pending_work`] does, for a program that will most likely get to the
     /// work itself: the upcall thread is not woken for it, and looks within a second.
     pub fn note_pending_work(&self, there: bool) {
-        self.node.note_pending_work(self.protocol, there);
+        self.node.attendance().note_pending_work(self.protocol, there);
     }
 
     /// Has the upcall thread take arrivals at once, from here on: for a program that waits without
     /// polling.
     pub fn set_eager(&self) {
-        self.node.set_eager(true);
+        self.node.attendance().set_eager(true);
     }
 
     /// Says that this program takes its packets by polls, and that nobody waits for them while it
     /// computes: the upcall thread, which takes its core, looks 2 ms after the program was last
     /// here instead of 0.4. Until [`Self::set_eager`].
     pub fn set_patient(&self) {
-        self.node.set_eager(false);
+        self.node.attendance().set_eager(false);
     }
 
     /// Has threads that sleep look again at `time`, by [`Self::now`]. A thread that waits itself
     /// has the deadline of [`Self::wait_for`], which wakes no other.
     pub fn set_alarm(&self, time: Option<Duration>) {
-        self.node.set_alarm(time);
+        self.node.attendance().set_alarm(time);
     }
 }

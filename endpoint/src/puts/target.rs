@@ -65,7 +65,7 @@ fn follow_up(
     let Some(node) = node.upgrade() else { return };
     match left {
         FollowUp::Nothing => {}
-        FollowUp::Wake => node.nudge(),
+        FollowUp::Wake => node.attendance().nudge(),
         FollowUp::Store(queue, notification) => {
             let own = notification.from == node.attributes().local;
             // A packet of the rank's own is not kept: waiting for its credit, the rank would wait
@@ -73,7 +73,7 @@ fn follow_up(
             let held = if own { None } else { slot.take() };
             let held = held.map(|arrival| KeptPacket::new(arrival, Arc::clone(&node)));
             queue.post_late(notification, held);
-            node.nudge();
+            node.attendance().nudge();
         }
         FollowUp::Reply(owed) => {
             let Some(to) = slot.as_ref().map(Arrival::origin) else { return };

@@ -46,7 +46,7 @@ const LISTED: &[Listed] = &[
     ("endpoint/src/biased.rs", "HERE", "address that differs by thread"),
     ("endpoint/src/biased.rs", "HERE", "address that differs by thread"),
     ("endpoint/src/machine.rs", "MEASURED", "time of a pause, measured once"),
-    ("endpoint/src/ni/contention/system.rs", "OF_THREAD", "a thread's file in /proc"),
+    ("endpoint/src/ni/samples.rs", "OF_THREAD", "a thread's file in /proc"),
     ("launch/pmi/src/farewell.rs", "AT_END", "function that the system calls at the end"),
     ("launch/pmi/src/farewell.rs", "LAST", "last message of the process to its manager"),
     ("launch/pmi/src/inherited.rs", "TAKING", "lock around taking an inherited descriptor"),

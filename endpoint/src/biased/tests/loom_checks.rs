@@ -4,7 +4,7 @@
 use super::*;
 use loom::cell::Cell;
 use loom::thread::{self, JoinHandle};
-use weft_link::sync::{AtomicBool, Ordering, model};
+use weft_link::sync::model;
 
 type Count = Biased<Cell<u32>>;
 
@@ -103,27 +103,5 @@ fn a_lock_may_be_shared_while_its_owner_enters_at_once() {
         let entered = lock.enter_at_once().map(|inside| increment(&inside));
         other.join().unwrap();
         assert_count(&lock, 1 + u32::from(entered.is_some()));
-    });
-}
-
-/// A thread that is about to sleep, and one that has something for it: `Node::sleep`, and
-/// `Node::nudge`.
-#[test]
-fn of_two_threads_with_fences_one_sees_the_write_of_the_other() {
-    model(|| {
-        let lock = owned();
-        let words = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
-        let sleeper = {
-            let (lock, words) = (Arc::clone(&lock), Arc::clone(&words));
-            thread::spawn(move || {
-                words[0].store(true, Ordering::Relaxed);
-                lock.heavy_fence();
-                words[1].load(Ordering::Relaxed)
-            })
-        };
-        words[1].store(true, Ordering::Relaxed);
-        lock.light_fence();
-        let is_asleep = words[0].load(Ordering::Relaxed);
-        assert!(sleeper.join().unwrap() || is_asleep, "nobody wakes the sleeper");
     });
 }

@@ -3,7 +3,8 @@
 use crate::ni::any_node::{AnyNode, Destination, Polled, Taken, Upcalls};
 use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
-use crate::ni::wait::{Step, WaitPolicy};
+use crate::ni::wait::WaitPolicy;
+use crate::presence::backoff::Step;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -145,6 +146,10 @@ fn alone() -> (Arc<Node<Alone>>, Arc<Bell>) {
     (Arc::new(node), bell)
 }
 
+fn any(node: &Node<Alone>) -> &dyn AnyNode {
+    node
+}
+
 fn send(node: &Node<Alone>) {
     let (frame, _) = node.alloc(Protocol::PACKETS, None, Upcalls::Allowed).unwrap();
     node.launch(frame, Protocol::PACKETS, Destination::Unicast(Rank(0)), 0).unwrap();
@@ -158,7 +163,7 @@ fn take(node: &Node<Alone>, into: &mut Option<Arrival>) -> crate::Result<bool> {
 fn take_one(node: &Node<Alone>) {
     let mut taken = None;
     let mut look = || Ok(if take(node, &mut taken)? { Step::Done } else { Step::Idle });
-    node.wait(&mut look).unwrap();
+    any(&node).wait(&mut look).unwrap();
     node.taken();
     node.release(taken.unwrap());
 }
@@ -204,7 +209,7 @@ fn who_makes_an_upcall_wakes_those_who_fell_asleep_meanwhile() {
                 let done = seen.load(Ordering::SeqCst) == 2;
                 Ok(if done { Step::Done } else { Step::Idle })
             };
-            node.wait(polls).unwrap();
+            any(&node).wait(polls).unwrap();
         });
         assert_ne!(node.poll(), Some(Polled::Nothing));
         waits.join().unwrap();
@@ -220,7 +225,7 @@ fn who_waits_awake_goes_on_where_others_sleep() {
         looks += 1;
         Ok(Step::Idle)
     };
-    node.wait_awake(look).unwrap();
+    any(&node).wait_awake(look).unwrap();
     assert_eq!((looks, node.statistics().sleeps), (1, 0));
 }
 
@@ -229,7 +234,7 @@ fn who_waits_awake_goes_on_where_others_sleep() {
 fn a_deadline_ends_sleeps_and_rings_nobody() {
     let (node, bell) = alone();
     let time = Duration::from_millis(50);
-    node.set_alarm(Some(Duration::from_nanos(SystemClock.now()) + NEVER));
+    node.attendance.set_alarm(Some(Duration::from_nanos(SystemClock.now()) + NEVER));
     let rings = bell.upcall_rings.load(Ordering::SeqCst);
     let what = || Awaited::of_unknown("a deadline");
     let is_over = AtomicBool::new(false);
@@ -240,7 +245,7 @@ fn a_deadline_ends_sleeps_and_rings_nobody() {
                 let is_over = is_over.load(Ordering::SeqCst);
                 Ok(if is_over { Step::Done } else { Step::Idle })
             };
-            node.wait_for(&what, deadline, look).unwrap();
+            any(&node).wait_for(&what, deadline, look).unwrap();
         });
         bell.wait_for_a_sleeper();
         is_over.store(true, Ordering::SeqCst);

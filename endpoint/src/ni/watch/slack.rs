@@ -4,13 +4,11 @@
 //! interrupt of its own, which on a virtual machine costs the program 40 us or more of its core;
 //! one that may end with the next tick costs nothing, because that comes anyway.
 
+use crate::presence::constants::PUNCTUAL;
 use rustix::thread::set_current_timer_slack;
 use rustix::time::{ClockId, clock_getres};
 use std::num::NonZeroU64;
 use std::time::Duration;
-
-/// Sleeps shorter than this end when they should.
-const PUNCTUAL: Duration = Duration::from_millis(1);
 
 /// Timer slack of one tick of the kernel.
 pub struct Slack {

@@ -3,6 +3,10 @@ use super::*;
 const NEAR: Nanoseconds = 2_000;
 const TO: Option<Rank> = Some(Rank(3));
 
+fn found(coalescing: &mut Coalescing) {
+    coalescing.has_found(|| false);
+}
+
 /// A program that looks between its packets, one each [`NEAR`], after so many of them.
 fn stream(packets: u64, mut between: impl FnMut(&mut Coalescing)) -> (Coalescing, Vec<bool>) {
     let mut coalescing = Coalescing::default();
@@ -22,7 +26,7 @@ fn the_second_packet_without_a_look_waits_for_more() {
 
 #[test]
 fn who_finds_all_it_waits_for_and_sends_on_sends_a_stream() {
-    let (_, held) = stream(8, Coalescing::has_found);
+    let (_, held) = stream(8, found);
     assert_eq!(held, [false, false, false, false, true, true, true, true]);
 }
 
@@ -38,7 +42,7 @@ fn a_look_in_vain_ends_no_stream_and_some_of_them_are_a_wait() {
 
 #[test]
 fn whoever_has_sent_no_stream_waits_at_its_first_look_in_vain() {
-    let (mut few, _) = stream(2, Coalescing::has_found);
+    let (mut few, _) = stream(2, found);
     assert!(few.is_waiting());
 }
 
@@ -46,7 +50,7 @@ fn whoever_has_sent_no_stream_waits_at_its_first_look_in_vain() {
 fn who_answers_is_answered_at_once() {
     let (_, held) = stream(20, |coalescing| {
         coalescing.heard(Rank(3));
-        coalescing.has_found();
+        found(coalescing);
     });
     assert_eq!(held, [false; 20]);
 }
@@ -55,17 +59,17 @@ fn who_answers_is_answered_at_once() {
 fn what_others_send_ends_no_stream() {
     let (_, held) = stream(20, |coalescing| {
         coalescing.heard(Rank(4));
-        coalescing.has_found();
+        found(coalescing);
     });
     assert!(held[4..].iter().all(|held| *held));
 }
 
 #[test]
 fn a_packet_to_another_rank_begins_anew() {
-    let (mut coalescing, _) = stream(8, Coalescing::has_found);
+    let (mut coalescing, _) = stream(8, found);
     let now = 8 * NEAR;
     assert!(!coalescing.follows(Some(Rank(4)), now));
-    coalescing.has_found();
+    found(&mut coalescing);
     assert!(!coalescing.follows(TO, now + NEAR));
     assert!(!coalescing.follows(None, now + 2 * NEAR));
     assert!(!coalescing.follows(None, now + 3 * NEAR), "several ranks are told at once");
@@ -74,14 +78,14 @@ fn a_packet_to_another_rank_begins_anew() {
 /// Others may have had the core: the stream goes on, with a packet that leaves at once.
 #[test]
 fn a_pause_lets_one_packet_of_a_stream_go() {
-    let (mut coalescing, _) = stream(8, Coalescing::has_found);
+    let (mut coalescing, _) = stream(8, found);
     let now = 7 * NEAR + STREAM_GAP - 1;
     assert!(!coalescing.follows(TO, now));
-    coalescing.has_found();
+    found(&mut coalescing);
     assert!(coalescing.follows(TO, now + NEAR));
-    coalescing.has_found();
+    found(&mut coalescing);
     assert!(!coalescing.follows(TO, now + NEAR + STREAM_GAP), "a longer one ends it");
-    coalescing.has_found();
+    found(&mut coalescing);
     assert!(!coalescing.follows(TO, now + 2 * NEAR + STREAM_GAP));
 }
 
@@ -108,8 +112,8 @@ fn a_message_behind_a_last_packet_leaves_at_once() {
 
 #[test]
 fn a_hint_is_what_it_was_stored_as() {
-    for hint in [Hint::Nothing, Hint::More, Hint::Last] {
-        assert_eq!(Hint::of(hint as u8), hint);
+    for hint in [Hint::Nothing, Hint::More, Hint::Last, Hint::Aside] {
+        assert_eq!(Hint::of_bits(hint.to_bits()), hint);
     }
 }
 
@@ -132,4 +136,15 @@ fn a_packet_of_a_systems_own_waits_for_the_programs_next_which_leaves_at_once() 
     assert!(coalescing.holds_packets());
     coalescing.has_left();
     assert!(!coalescing.holds_packets());
+}
+
+#[test]
+fn answers_to_packets_that_came_together_leave_together() {
+    let mut coalescing = Coalescing::default();
+    assert_eq!(coalescing.has_found(|| true), Leaves::Soon);
+    assert_eq!(coalescing.released(Hint::More, || false), Leaves::WithNext);
+    assert_eq!(coalescing.released(Hint::Nothing, || false), Leaves::AtOnce);
+    coalescing.hold(0);
+    assert_eq!(coalescing.has_found(|| false), Leaves::Soon, "some are held back");
+    assert_eq!(coalescing.has_found_nothing(), Leaves::AtOnce, "its program waits");
 }

@@ -1,6 +1,6 @@
 //! Samples of the system's counters: what a rank learns about the cores beside its own waits.
 
-use crate::ni::contention::{Fared, Limits};
+use crate::presence::contention::{Fared, Limits};
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -9,7 +9,7 @@ use weft_link::clock::Nanoseconds;
 
 /// Scheduling of one thread since it was started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Schedstat {
+struct Schedstat {
     /// Time for which it was ready to run and did not, as others had its core.
     pub run_delay: Nanoseconds,
     /// Number of times that it was given a core.
@@ -46,7 +46,7 @@ pub(crate) fn fared(now: Nanoseconds) -> Option<Fared> {
 }
 
 /// Three numbers: time on a core, time in the queue of one, and how often it got one.
-pub(crate) fn parse_schedstat(text: &str) -> Option<Schedstat> {
+fn parse_schedstat(text: &str) -> Option<Schedstat> {
     let mut numbers = text.split_ascii_whitespace().skip(1).map(|word| word.parse().ok());
     Some(Schedstat { run_delay: numbers.next()??, slices: numbers.next()?? })
 }
@@ -86,12 +86,12 @@ fn read<'a>(file: &File, into: &'a mut [u8]) -> Option<&'a str> {
 }
 
 /// Number of times that a control group has used its quota up, by its `cpu.stat`.
-pub(crate) fn throttled(stat: &str) -> Option<u64> {
+fn throttled(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix("nr_throttled ")?.trim().parse().ok())
 }
 
 /// Time of all cores that the machine below gave to others, by `/proc/stat`.
-pub(crate) fn stolen(stat: &str) -> Option<Nanoseconds> {
+fn stolen(stat: &str) -> Option<Nanoseconds> {
     let ticks: u64 = stat.lines().next()?.split_ascii_whitespace().nth(8)?.parse().ok()?;
     Some(ticks * (1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)))
 }
@@ -149,8 +149,11 @@ fn quota_in(folder: &Path) -> Option<f64> {
 }
 
 /// Quota in cores: so many microseconds in so many. `max`, or -1 in version 1, is none.
-pub(crate) fn parse_quota(text: &str) -> Option<f64> {
+fn parse_quota(text: &str) -> Option<f64> {
     let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<f64>().ok());
     let (quota, period) = (numbers.next()??, numbers.next()??);
     (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
+
+#[cfg(test)]
+mod tests;

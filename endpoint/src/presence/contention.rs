@@ -13,13 +13,17 @@
 //! nobody, and so it is held; each time that the evidence comes back at once it is held for twice
 //! as long.
 
-pub(crate) mod system;
-
+use super::cell::{Bits, Shared};
+use super::constants::{
+    DELAY_SHARE, FEWEST_YIELDS, LIMITS_EVERY, LONGEST_ALONE, LONGEST_HOLD, OBSERVE_AT_ONCE,
+    OBSERVE_EVERY, SHORTEST_HOLD, SLICE, STOLEN_SHARE, TIME_PER_YIELD, WAKE_UP, WINDOW,
+    YIELDS_SHARE,
+};
+use std::time::Duration;
 use weft_link::clock::Nanoseconds;
 
 /// Share of a core that a rank has to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
 pub enum Core {
     /// Nobody else wants its core.
     Own,
@@ -31,15 +35,53 @@ pub enum Core {
     Rationed,
 }
 
-impl Core {
-    /// The value that was stored as a number.
-    pub(crate) fn from_bits(bits: u8) -> Self {
+impl Bits for Core {
+    #[inline]
+    fn to_bits(self) -> u64 {
+        self as u64
+    }
+
+    #[inline]
+    fn of_bits(bits: u64) -> Self {
         match bits {
             0 => Core::Own,
             1 => Core::Shared,
             2 => Core::Busy,
             _ => Core::Rationed,
         }
+    }
+}
+
+/// Time of the next sample of the system's counters, and what the rank did since the last. Threads
+/// that count at once may miss some.
+#[derive(Default)]
+pub(crate) struct Sampling {
+    at: Shared<Nanoseconds>,
+    yields: Shared<u64>,
+    sleeps: Shared<u64>,
+}
+
+impl Sampling {
+    /// True if a sample is due: two looks in vain had this time between them.
+    pub fn is_due(&self, now: Nanoseconds, gap: Duration) -> bool {
+        let early = if gap >= LONGEST_ALONE { OBSERVE_EVERY - OBSERVE_AT_ONCE } else { 0 };
+        now + early >= self.at.get()
+    }
+
+    /// A sample is taken. Returns the yields and sleeps since the last.
+    pub fn begin(&self, now: Nanoseconds) -> (u64, u64) {
+        self.at.set(now + OBSERVE_EVERY);
+        (self.yields.replace(0), self.sleeps.replace(0))
+    }
+
+    /// The core is given away.
+    pub fn yielded(&self) {
+        self.yields.set(self.yields.get() + 1);
+    }
+
+    /// A thread sleeps.
+    pub fn slept(&self) {
+        self.sleeps.set(self.sleeps.get() + 1);
     }
 }
 
@@ -77,31 +119,6 @@ pub(crate) struct Limits {
     /// Time of a core that the machine below gave to others, the mean of all cores.
     pub stolen: Nanoseconds,
 }
-
-/// One part of the time in so many, of [`WINDOW`] at least, from which on delays count.
-const DELAY_SHARE: u64 = 10;
-/// One part of the time in so many, from which on it counts that it was stolen.
-const STOLEN_SHARE: u64 = 10;
-/// One yield in so many, from which on it counts that others ran, and the fewest that count.
-const YIELDS_SHARE: u64 = 4;
-const FEWEST_YIELDS: u64 = 8;
-/// Time for each yield, at most, in a report of waits alone. A thread that does other things
-/// besides is given its core again for many reasons, and yields are no measure of them.
-const TIME_PER_YIELD: Nanoseconds = 250_000;
-/// Delay of a wake-up on a core that nobody else wants: it has to be woken as well.
-const WAKE_UP: Nanoseconds = 60_000;
-/// Time between two samples of the limits. Stolen time is counted in hundredths of a second.
-const LIMITS_EVERY: Nanoseconds = 200_000_000;
-/// Mean delay from which on others most likely compute, and do not wait.
-const SLICE: Nanoseconds = 500_000;
-/// Time for which a verdict is held at first.
-const SHORTEST_HOLD: Nanoseconds = 500_000_000;
-/// Longest time for which one is held.
-const LONGEST_HOLD: Nanoseconds = 16_000_000_000;
-/// Shortest time in which long delays say that others compute. A yield among ranks that all yield
-/// takes a time slice now and then, too, and ranks that have not noticed yet that they share their
-/// core spin on it.
-const WINDOW: Nanoseconds = 20_000_000;
 
 /// Evidence that comes and goes, and a state that is held after it.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,58 +1,33 @@
 use super::*;
-use weft_protocol::Silence;
 
 const MS: Nanoseconds = 1_000_000;
 
-fn stay(lost_after: Option<Nanoseconds>) -> Stay {
-    let silence = lost_after.map(|lost_after| Silence { heartbeat_after: MS, lost_after });
-    Stay::new(0, &Settings { silence, retransmit_after: 10 * MS, ..Settings::new(2, 1) })
-}
-
-#[test]
-fn who_has_ended_stays_for_a_while_after_the_last_arrival() {
-    let mut stay = stay(None);
-    assert_eq!(stay.until(5 * MS, true, true), 45 * MS);
-    assert_eq!(stay.until(7 * MS, false, true), 45 * MS);
-    assert_eq!(stay.until(9 * MS, true, true), 49 * MS);
-}
-
-#[test]
-fn those_who_go_on_sending_do_not_keep_who_has_ended() {
-    let mut stay = stay(None);
-    let ended = (1..).map(|ms| ms * MS).find(|&now| stay.until(now, true, true) <= now);
-    assert_eq!(ended, Some(MS + LONGEST_STAY_IN_ALL));
-}
-
-#[test]
-fn a_peer_that_may_keep_silent_for_longer_is_waited_for_as_long() {
-    for (lost_after, patience) in
-        [(None, PATIENCE), (Some(800 * MS), PATIENCE), (Some(60_000 * MS), 60_000 * MS)]
-    {
-        assert_eq!(stay(lost_after).until(0, false, false), patience);
-    }
+/// One whose ticks are of 0.4 ms.
+fn fallback() -> TimerFallback {
+    TimerFallback::new(MS / 5)
 }
 
 #[test]
 fn the_longer_a_program_talks_the_further_it_puts_the_look_off() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let fallback = fallback();
     let tick = fallback.tick();
     // The thread has announced a look, and the program enters.
-    fallback.put_off_from.store(0, Ordering::Relaxed);
+    fallback.put_off_from.set(0);
     assert_eq!(fallback.put_off_by(100 * MS), tick);
-    fallback.put_off_from.store(100 * MS, Ordering::Relaxed);
+    fallback.put_off_from.set(100 * MS);
     assert_eq!(fallback.put_off_by(101 * MS), tick);
     assert_eq!(fallback.put_off_by(108 * MS), MS);
     assert_eq!(fallback.put_off_by(900 * MS), LONGEST_PUT_OFF);
     // It computes, the thread has looked, and it talks again.
     fallback.awake();
-    fallback.put_off_from.store(0, Ordering::Relaxed);
+    fallback.put_off_from.set(0);
     assert_eq!(fallback.put_off_by(910 * MS), tick);
 }
 
 #[test]
 fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
-    fallback.put_off_from.store(0, Ordering::Relaxed);
+    let fallback = fallback();
+    fallback.put_off_from.set(0);
     let tick = fallback.tick();
     assert_eq!(fallback.put_off_within(100 * MS), tick..=LATE);
     fallback.makes_upcalls(100 * MS);
@@ -62,7 +37,7 @@ fn a_look_may_be_late_unless_upcalls_have_been_made_lately() {
 
 #[test]
 fn a_program_that_polls_needs_no_punctual_looks() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let fallback = fallback();
     assert!(!fallback.may_look_late(MS), "timers are cheap, and somebody may wait");
     fallback.makes_upcalls(MS);
     fallback.set_patient(true);
@@ -70,39 +45,38 @@ fn a_program_that_polls_needs_no_punctual_looks() {
     assert_eq!(*fallback.put_off_within(2 * MS).end(), LATE);
     fallback.set_patient(false);
     assert!(!fallback.may_look_late(2 * MS));
-    fallback.is_late.store(true, Ordering::Relaxed);
+    fallback.is_late.set(true);
     assert!(!fallback.may_look_late(2 * MS), "upcalls were made");
     assert!(fallback.may_look_late(MS + PUNCTUAL_FOR));
 }
 
 #[test]
 fn a_timer_that_is_dear_to_set_is_left_while_the_program_talks() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
-    let load = |time: &AtomicU64| time.load(Ordering::Relaxed);
+    let fallback = fallback();
     fallback.put_off(0, LATE);
     assert!(!fallback.puts_off_untimed(MS), "it was not dear to set");
-    fallback.is_late.store(true, Ordering::Relaxed);
+    fallback.is_late.set(true);
     assert!(fallback.puts_off_untimed(MS));
-    assert_eq!(load(&fallback.looks_at), MS + LATE);
-    assert_eq!(load(&fallback.put_off_from), MS + RENEWED_AFTER);
-    assert_eq!(load(&fallback.rings_at), LATE, "it is left");
-    assert!(fallback.rings_early.load(Ordering::Relaxed), "and who wakes by it sleeps on");
+    assert_eq!(fallback.looks_at.get(), MS + LATE);
+    assert_eq!(fallback.put_off_from.get(), MS + RENEWED_AFTER);
+    assert_eq!(fallback.rings_at.get(), LATE, "it is left");
+    assert!(fallback.rings_early.get(), "and who wakes by it sleeps on");
     fallback.makes_upcalls(2 * MS);
     assert!(fallback.puts_off_untimed(3 * MS));
-    assert_eq!(load(&fallback.looks_at), 3 * MS + fallback.tick(), "looks are punctual now");
+    assert_eq!(fallback.looks_at.get(), 3 * MS + fallback.tick(), "looks are punctual now");
     let later = 2 * MS + PUNCTUAL_FOR;
     assert!(fallback.puts_off_untimed(later));
-    assert_eq!(load(&fallback.looks_at), later + LATE);
-    fallback.put_off_from.store(0, Ordering::Relaxed);
+    assert_eq!(fallback.looks_at.get(), later + LATE);
+    fallback.put_off_from.set(0);
     assert!(!fallback.puts_off_untimed(later), "the thread has set it, for whatever it waits");
 }
 
 #[test]
 fn acknowledgements_may_be_held_back_for_as_long_as_a_look_is_late() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let fallback = fallback();
     let soon = 2 * LONGEST_WAIT;
     assert_eq!(fallback.longest_wait(0, false), soon);
-    fallback.is_late.store(true, Ordering::Relaxed);
+    fallback.is_late.set(true);
     assert_eq!(fallback.longest_wait(0, false), LATE);
     assert_eq!(fallback.longest_wait(0, true), soon, "the program's packets");
     fallback.makes_upcalls(0);
@@ -111,32 +85,32 @@ fn acknowledgements_may_be_held_back_for_as_long_as_a_look_is_late() {
 
 #[test]
 fn a_look_for_what_is_held_back_is_put_off_once_that_is_sent() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
-    let looks_at = || fallback.looks_at.load(Ordering::Relaxed);
+    let fallback = fallback();
+    let looks_at = || fallback.looks_at.get();
     let early = MS + 2 * LONGEST_WAIT;
     for at in [&fallback.looks_at, &fallback.rings_at] {
-        at.store(early, Ordering::Relaxed);
+        at.set(early);
     }
-    fallback.put_off_early(MS);
+    fallback.left(MS);
     assert_eq!(looks_at(), early, "nothing was held back");
-    fallback.looks_for_held.store(true, Ordering::Relaxed);
-    fallback.put_off_early(MS);
+    fallback.looks_for_held();
+    fallback.left(MS);
     assert_eq!(looks_at(), MS + fallback.tick());
     assert!(fallback.looks_when_it_rings(MS), "the timer is still to ring");
     assert_eq!(looks_at(), early);
     assert!(!fallback.looks_when_it_rings(MS), "it is looked for already");
-    fallback.looks_for_held.store(true, Ordering::Relaxed);
-    fallback.put_off_early(MS);
+    fallback.looks_for_held();
+    fallback.left(MS);
     assert!(!fallback.looks_when_it_rings(early - 1), "it may have rung");
-    fallback.looks_for_held.store(true, Ordering::Relaxed);
-    fallback.is_late.store(true, Ordering::Relaxed);
-    fallback.put_off_early(2 * MS);
+    fallback.looks_for_held();
+    fallback.is_late.set(true);
+    fallback.left(2 * MS);
     assert_eq!(looks_at(), 2 * MS + LATE, "a late look is as late after it");
 }
 
 #[test]
 fn a_program_that_polls_is_left_alone_for_longer() {
-    let fallback = TimerFallback::new(&Settings::new(2, 1));
+    let fallback = fallback();
     let usual = fallback.tick();
     fallback.set_patient(true);
     assert_eq!(fallback.tick(), PATIENT_TICK);

@@ -9,20 +9,30 @@
 //! [`Interrupts::off`] has returned, no interrupt runs and none begins. The wait is short because
 //! an interrupt looks at the count after each packet.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread::ThreadId;
+use super::Shared;
+use crate::biased::{NOBODY, this_thread};
+use weft_link::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, yield_now};
 
 /// State of interrupts at a rank.
-#[derive(Default)]
-pub(crate) struct Interrupts {
+pub struct Interrupts {
     /// Number of guards that keep interrupts off.
     off: AtomicU32,
     /// True if an interrupt runs, or is about to unless they are off.
     running: AtomicBool,
     /// The upcall thread, which cannot wait for itself.
-    thread: OnceLock<ThreadId>,
-    taken: AtomicU64,
+    thread: AtomicUsize,
+    taken: Shared<u64>,
+}
+
+impl Default for Interrupts {
+    fn default() -> Self {
+        Interrupts {
+            off: AtomicU32::new(0),
+            running: AtomicBool::new(false),
+            thread: AtomicUsize::new(NOBODY),
+            taken: Shared::new(0),
+        }
+    }
 }
 
 impl Interrupts {
@@ -36,9 +46,9 @@ impl Interrupts {
 
     #[cold]
     fn wait_until_over(&self) {
-        let on_upcall_thread = self.thread.get() == Some(&std::thread::current().id());
+        let on_upcall_thread = self.thread.load(Ordering::Relaxed) == this_thread();
         while !on_upcall_thread && self.running.load(Ordering::SeqCst) {
-            std::thread::yield_now();
+            yield_now();
         }
     }
 
@@ -54,7 +64,7 @@ impl Interrupts {
 
     /// Calls `interrupt`, on the upcall thread, unless they are off.
     pub fn run(&self, interrupt: impl FnOnce()) {
-        self.thread.get_or_init(|| std::thread::current().id());
+        self.thread.store(this_thread(), Ordering::Relaxed);
         self.running.store(true, Ordering::SeqCst);
         if !self.are_off() {
             self.count();
@@ -65,14 +75,14 @@ impl Interrupts {
 
     /// Counts one; where the NI interrupts the host's processor, there is no thread to exclude.
     pub fn count(&self) {
-        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.taken.set(self.taken.get() + 1);
     }
 
     /// Number of interrupts so far.
     pub fn taken(&self) -> u64 {
-        self.taken.load(Ordering::Relaxed)
+        self.taken.get()
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

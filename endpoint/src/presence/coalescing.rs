@@ -1,20 +1,13 @@
 //! Packets that are held back, so that they share a datagram and a system call with others.
 
+use super::cell::Bits;
+use super::constants::{COALESCE_FOR, LOOKS_OF_STREAM, STREAM, STREAM_GAP};
 use weft_link::clock::Nanoseconds;
 use weft_wire::Rank;
 
-/// Longest time for which a packet is held back while the program goes on sending.
-const COALESCE_FOR: Nanoseconds = 10_000;
-/// Packets that soon follow one another to one rank, and are taken for a stream.
-const STREAM: u32 = 4;
-/// Longest time between two of them: others may have the core meanwhile.
-const STREAM_GAP: Nanoseconds = 100_000;
-/// Looks in vain after which a program that sends a stream is taken to wait.
-const LOOKS_OF_STREAM: u32 = 3;
-
 /// Word of the layer above on the packet that it launches next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hint {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Hint {
     /// Nothing.
     Nothing,
     /// More follow at once, with which it leaves.
@@ -25,23 +18,29 @@ pub(crate) enum Hint {
     Aside,
 }
 
-/// Time at which a packet leaves.
+/// Time at which transmitted packets leave the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Leaves {
+pub enum Leaves {
+    /// Now.
     AtOnce,
-    /// With others, or once it has waited for long enough.
+    /// With others, or once they have waited for long enough.
     Soon,
     /// With the next.
     WithNext,
 }
 
-impl Hint {
-    /// The hint of this number.
-    pub fn of(number: u8) -> Self {
-        match number {
-            n if n == Hint::More as u8 => Hint::More,
-            n if n == Hint::Last as u8 => Hint::Last,
-            n if n == Hint::Aside as u8 => Hint::Aside,
+impl Bits for Hint {
+    #[inline(always)]
+    fn to_bits(self) -> u64 {
+        self as u64
+    }
+
+    #[inline(always)]
+    fn of_bits(bits: u64) -> Self {
+        match bits {
+            1 => Hint::More,
+            2 => Hint::Last,
+            3 => Hint::Aside,
             _ => Hint::Nothing,
         }
     }
@@ -53,8 +52,8 @@ impl Hint {
 /// sends one packet and waits for the answer does not wait for anything else (the fast path of Pupa
 /// 2.3). The second shows that there are more. So do [`STREAM`] packets that follow one another,
 /// although the program looks in between: it finds at once what it waits for, and sends on.
-#[derive(Default)]
-pub(crate) struct Coalescing {
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+pub struct Coalescing {
     /// Receiver of the last packet, unless it has answered.
     last: Option<Rank>,
     /// Time of the last packet.
@@ -111,16 +110,33 @@ impl Coalescing {
         }
     }
 
-    /// Records a look that found something.
+    /// Records that the program has given a packet back, after a hint.
     #[inline]
-    pub fn has_found(&mut self) {
+    pub fn released(&mut self, hint: Hint, has_more: impl FnOnce() -> bool) -> Leaves {
+        match hint {
+            Hint::More => Leaves::WithNext,
+            _ => self.has_found(has_more),
+        }
+    }
+
+    /// Records a look that found something. Transmitted packets leave, unless more have arrived
+    /// already, which may have to be answered too, or some are held back.
+    #[inline]
+    pub fn has_found(&mut self, has_more: impl FnOnce() -> bool) -> Leaves {
         self.has_looked = true;
         self.in_vain = 0;
+        if self.holds() || has_more() { Leaves::Soon } else { Leaves::AtOnce }
+    }
+
+    /// Records a look in vain.
+    #[inline]
+    pub fn has_found_nothing(&mut self) -> Leaves {
+        if !self.is_waiting() && self.holds() { Leaves::Soon } else { Leaves::AtOnce }
     }
 
     /// Records a look in vain; true if the program waits.
     #[inline]
-    pub fn is_waiting(&mut self) -> bool {
+    fn is_waiting(&mut self) -> bool {
         self.has_looked = true;
         if self.streak < STREAM {
             return true;

@@ -1,0 +1,22 @@
+//! Cells that threads of a rank share without the node's lock. These are the only atomics of the
+//! machines; loom explores the agreements that are made by them.
+//!
+//! | type | agreement |
+//! |---|---|
+//! | [`Shared`] | none: any of the last values will do |
+//! | [`Sleepers`] | who has something for a thread sees that it sleeps, or that thread sees it |
+//! | [`Interrupts`] | once interrupts are off, none runs and none begins |
+//! | [`Work`] | who sets work or an alarm rings, or the thread that goes to sleep sees it |
+
+mod interrupts;
+mod shared;
+mod sleepers;
+mod work;
+
+pub use interrupts::Interrupts;
+pub use shared::{Bits, Shared};
+pub use sleepers::Sleepers;
+pub use work::Work;
+
+#[cfg(all(test, loom))]
+mod loom_checks;
