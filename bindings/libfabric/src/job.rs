@@ -2,8 +2,7 @@
 //! process's: whoever opens a domain has a part in it, and the last to close one leaves it.
 
 use crate::address::JobName;
-use crate::backoff::Backoff;
-use crate::published::PublishedWait;
+use crate::published_wait::PublishedWait;
 use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::ReceiveOp;
@@ -13,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use weft::PacketJob;
 use weft_endpoint::biased::{Biased, Entered};
+use weft_endpoint::presence::polls::Countdown;
 use weft_endpoint::{Awaited, HeldPacket, Inspect, Packets, Progress, Protocol};
 use weft_endpoint::{Rank, Step, Taken, Whom};
 use weft_tagged::Receiver;
@@ -56,12 +56,12 @@ pub(crate) struct Job {
     /// Name of the job in addresses.
     name: JobName,
     domains: AtomicUsize,
-    /// Polls that find nothing until the next pause.
-    backoff: Backoff,
+    /// Polls in vain until the next pause.
+    polls: Countdown,
     /// True if something was found since the last pause.
     has_found: AtomicBool,
-    /// Wait of a program that looks in vain, as others learn of it.
-    published: PublishedWait,
+    /// Wait of a program that polls in vain, as others learn of it.
+    wait: PublishedWait,
     /// Threads that wait for something. What one of them waits for another one may take from the
     /// network.
     waiting: AtomicUsize,
@@ -131,9 +131,9 @@ impl Job {
                 near,
                 name,
                 domains: AtomicUsize::new(0),
-                backoff: Backoff::default(),
+                polls: Countdown::default(),
                 has_found: AtomicBool::new(true),
-                published: PublishedWait::default(),
+                wait: PublishedWait::default(),
                 waiting: AtomicUsize::new(0),
                 _progress: progress,
                 packets,
@@ -149,7 +149,7 @@ impl Job {
         }
         let place = self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(place) = place else { return };
-        self.published.end();
+        self.wait.end();
         let deadline = self.packets.now() + LEAVE_LIMIT;
         let mut says_so = false;
         while self.packets.now() < deadline {
@@ -327,8 +327,8 @@ impl Job {
     #[inline(always)]
     pub fn found_something(&self) {
         self.has_found.store(true, Ordering::Relaxed);
-        self.backoff.begin();
-        self.published.end();
+        self.polls.begin();
+        self.wait.end();
         self.nudge_others(0);
     }
 
@@ -336,7 +336,7 @@ impl Job {
     /// core, one of them may have to run first. Threads that look at once may miss some.
     #[inline(always)]
     pub fn look_in_vain(&self) {
-        if self.backoff.is_pause_due() {
+        if self.polls.is_pause_due() {
             self.pause();
         }
     }
@@ -348,7 +348,7 @@ impl Job {
         if self.enter().exchange.may_carry() && self.packets.carries() {
             // Who shares the core may be the one that it comes from.
             std::thread::yield_now();
-            return self.backoff.paused(LOOKS_WHILE_CARRIED);
+            return self.polls.paused(LOOKS_WHILE_CARRIED);
         }
         let mut step = || {
             let mut state = self.enter();
@@ -357,15 +357,15 @@ impl Job {
             Ok(Step::of(any || state.reports.has_completions()))
         };
         let begins = self.has_found.swap(false, Ordering::Relaxed);
-        self.published.pauses(begins, &self.packets, || self.awaited());
-        let looks = self.packets.pause(begins, &mut step).unwrap_or(1);
-        self.backoff.paused(looks);
+        self.wait.pauses(begins, &self.packets, || self.awaited());
+        let polls = self.packets.pause(begins, &mut step).unwrap_or(1);
+        self.polls.paused(polls);
     }
 
     /// The program has got what it waited for.
     #[inline]
     pub fn wait_ends(&self) {
-        self.backoff.begin();
+        self.polls.begin();
     }
 
     /// Object of the wait of a program for whatever it has begun.
@@ -411,7 +411,7 @@ impl Job {
         let deadline = limit.map(|limit| self.packets.now() + limit);
         let mut found = Err(Refusal::AGAIN);
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        self.published.end();
+        self.wait.end();
         let waited = self.packets.wait_for(what, deadline, &mut || {
             let mut state = self.enter();
             // Others may have brought it, with no packet.

@@ -15,10 +15,10 @@
 //! | `vector`, `region` | addresses; memory that others may access |
 //! | `collective` | what `libweft-coll` calls (`weft-coll.h`), and the operations behind it |
 //! | `open_mpi` | corrections of Open MPI 4, for ranks that preload the library (`unsafe`) |
-//! | `watch`, `throttle` | what a program waits for; reads that leave out a poll |
+//! | `watch` | what a program waits for |
 //! | `entry`, `object` | functions that C calls; objects that it calls them with (`unsafe`) |
 //! | `job` | this process's place in its job, and the lock around everything |
-//! | `backoff`, `published` | a program that polls: its pauses, and what others see it wait for |
+//! | `published_wait` | what others see a program wait for that polls |
 //! | `state` | messages, queues, counters and addresses of a job: all that the lock is around |
 //! | `transfer`, `memory` | one send or receive, and the program's bytes (`memory` is `unsafe`) |
 //! | `slots`, `address`, `descriptor` | numbers of objects, addresses, what to wait for with `poll` |
@@ -34,7 +34,6 @@
 
 mod abi;
 mod address;
-mod backoff;
 mod collective;
 mod counter;
 mod descriptor;
@@ -51,14 +50,13 @@ mod open_mpi;
 mod pointer;
 mod poll;
 mod provider;
-mod published;
+mod published_wait;
 mod queue;
 mod refusal;
 mod region;
 mod slots;
 mod spans;
 mod state;
-mod throttle;
 mod transfer;
 mod vector;
 mod wait;

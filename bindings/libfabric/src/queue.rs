@@ -8,12 +8,12 @@ use crate::pointer::{Context, List, Out, Room};
 use crate::refusal::{Refusal, Result};
 use crate::slots::QueueId;
 use crate::state::{Completion, State, Watched};
-use crate::throttle::PollThrottle;
 use crate::transfer::{Notice, ReceiveOp};
 use crate::wait;
 use crate::watch::Watch;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::Arc;
+use weft_endpoint::presence::polls::Reads;
 use weft_tagged::{Envelope, Receiver};
 
 object! {
@@ -25,7 +25,7 @@ object! {
         format: Format,
         /// Watch by which its program waits.
         watch: Arc<Watch>,
-        throttle: PollThrottle,
+        reads: Reads,
     }
 }
 
@@ -118,7 +118,7 @@ static OPS: QueueOps = QueueOps {
     strerror,
 };
 
-/// Those of a queue whose reads [are throttled](crate::throttle).
+/// Those of a queue whose [`Reads`] leave looks out.
 static THROTTLED: QueueOps = QueueOps { read: read_throttled, ..OPS };
 
 impl Class for Queue {
@@ -179,9 +179,9 @@ pub(crate) fn open(
     let id = job.enter().reports.open_queue(size, watch.descriptor())?;
     watch.add(job, Watched::Queue(id));
     let ops = if job.packets().looks_are_calls() { &THROTTLED } else { &OPS };
-    let (fid, throttle) = (Fid::of::<Queue>(context), PollThrottle::default());
+    let (fid, reads) = (Fid::of::<Queue>(context), Reads::default());
     let job = Arc::clone(job);
-    Ok(give(Queue { fid, ops, job, id, format, watch, throttle }))
+    Ok(give(Queue { fid, ops, job, id, format, watch, reads }))
 }
 
 impl Completion {
@@ -343,16 +343,16 @@ extern "C" fn read(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
 extern "C" fn read_throttled(queue: &Queue, room: Room<c_void>, count: usize) -> isize {
     let now = || queue.job.packets().now();
     let is_pending = queue.job.is_pending();
-    if !is_pending && queue.throttle.is_due(now) {
+    if !is_pending && queue.reads.is_due(now) {
         return Refusal::AGAIN.returned();
     }
-    let leaves_look = is_pending && queue.throttle.leaves_look();
+    let leaves_look = is_pending && queue.reads.leaves_look();
     let at_hand = if leaves_look { at_hand(queue, &room, count) } else { 0 };
     let read = if at_hand != 0 { at_hand } else { read(queue, room, count) };
     if read > 0 {
         queue.job.wait_ends();
     }
-    queue.throttle.has_read(read > 0, now);
+    queue.reads.has_read(read > 0, now);
     read
 }
 
