@@ -3,7 +3,7 @@
 use weft_wire::GroupId;
 
 /// A multicast group that this rank knows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct Group(pub(crate) GroupId);
 
 impl Group {

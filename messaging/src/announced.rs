@@ -1,9 +1,10 @@
 //! Outcome of sorting a packet.
 
-use crate::arrived::{Arrived, Body};
+use crate::arrived::Arrived;
 use crate::engine::Engine;
 use crate::format::PacketHeader;
 use crate::handler::Handler;
+use crate::machine::Body;
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,7 +8,7 @@
 
 use crate::engine::Engine;
 use crate::format::{self, PacketHeader};
-use crate::window::Flow;
+use crate::machine::{Body, Queued};
 use std::cell::Cell;
 use std::mem;
 use std::sync::Arc;
@@ -48,20 +48,6 @@ pub(crate) struct Arrived {
 
 /// Room for a copy of a short packet, without the message header.
 struct Short([u8; SHORT_BYTES]);
-
-/// The part of a message that its first packet tells. Port and number lie as in its header, to be
-/// written as one word.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Body {
-    pub port: u32,
-    pub number: u32,
-    pub length: u64,
-    /// Slot of the port at this rank.
-    pub slot: usize,
-    pub from: Rank,
-    pub flow: Flow,
-}
 
 /// A packet's worth of a message.
 #[derive(Default)]
@@ -103,21 +89,6 @@ fn with_kept<R>(look: impl FnOnce(&Kept) -> R) -> Option<R> {
 /// Drops the box that this thread has kept.
 pub(crate) fn forget() {
     drop(with_kept(Cell::take));
-}
-
-impl Body {
-    /// The message of a packet with this header.
-    #[inline]
-    pub fn new(from: Rank, flow: Flow, header: &PacketHeader, slot: usize) -> Self {
-        let PacketHeader { message: number, bytes: length, port, .. } = *header;
-        Body { from, number, length, port, slot, flow }
-    }
-}
-
-impl Default for Body {
-    fn default() -> Self {
-        Body { from: Rank(0), number: 0, length: 0, port: 0, slot: 0, flow: None }
-    }
 }
 
 impl Default for Short {
@@ -312,6 +283,13 @@ impl Arrived {
         if let Some(engine) = self.engine.take() {
             engine.state.enter().spares.put(self);
         }
+    }
+}
+
+impl Queued for Box<Arrived> {
+    #[inline]
+    fn body(&self) -> &Body {
+        &self.body
     }
 }
 

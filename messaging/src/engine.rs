@@ -6,19 +6,18 @@
 //! how threads share them is in `wait`.
 
 use crate::announced::{Announced, Asked, Asker, Taker, Work};
-use crate::arrived::{self, Arrived, Body, Part};
-use crate::arriving;
+use crate::arrived::{self, Arrived, Part};
 use crate::cached;
 use crate::error::{Error, Result};
 use crate::handler::{Handler, Model};
+use crate::machine::{Answer, Body, Counters, PortRun, Taken as TakenPart, window_packets};
 use crate::message::Message;
 use crate::popup::Pool;
-use crate::rendezvous::Answer;
 use crate::reports::Reports;
-use crate::state::{PortRun, State};
+use crate::seats::Seats;
+use crate::state::State;
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
-use crate::window::window_packets;
 use sharing::Sharing;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
@@ -39,6 +38,8 @@ pub struct Engine {
     packets: Packets,
     /// Entered from inside the network too: nobody enters the network from inside of it.
     pub(crate) state: Biased<State>,
+    /// Threads that wait.
+    pub(crate) seats: Biased<Seats>,
     pub(crate) tasks: Arc<Tasks>,
     /// Wakes the thread that polls.
     pub(crate) nudger: Waker,
@@ -116,6 +117,7 @@ impl Engine {
                     window_packets(packets.max_payload()),
                     packets.has_threads(),
                 )),
+                seats: Biased::default(),
                 tasks: Tasks::new(packets.clone(), announce),
                 nudger: Waker::from(Arc::new(Nudge(packets.clone()))),
                 pending: AtomicBool::new(false),
@@ -216,11 +218,11 @@ impl Engine {
     fn wake(&self, work: Work) -> bool {
         match work {
             Work::WakeReceivers(slot) => {
-                let next = || self.state.enter().ports.at(slot).receivers.pop();
+                let next = || self.state.enter().dispatch.take_receiver(slot);
                 std::iter::from_fn(next).for_each(Waker::wake);
             }
             Work::WakeTaker(slot) => {
-                let taker = self.state.enter().ports.at(slot).taker.clone();
+                let taker = self.state.enter().dispatch.taker(slot).cloned();
                 taker.into_iter().for_each(|taker| taker.wake());
             }
             Work::None | Work::Handlers => {}
@@ -350,7 +352,7 @@ impl Engine {
     pub fn flush(self: &Arc<Self>) -> Result<()> {
         self.watch_for(&|| Awaited::of_unknown("what it has sent to leave"), |engine| {
             let state = engine.state.enter();
-            let owes_nothing = state.owed.is_empty() && state.numbers.is_idle();
+            let owes_nothing = state.machine.owed.is_empty() && state.numbers.is_idle();
             drop(state);
             Ok(owes_nothing && engine.packets.is_flushed())
         })
@@ -385,7 +387,7 @@ impl Engine {
         let mut state = self.state.enter();
         self.caches_handles.store(false, Ordering::Relaxed);
         state.forget_engine();
-        let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
+        let (wakers, hooks) = self.take_waiters(&mut state);
         let numbers = std::mem::take(&mut state.numbers);
         drop(state);
         drop((wakers, hooks, numbers));
@@ -398,7 +400,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Unclaimed`].
     pub fn check_unclaimed(&self) -> Result<()> {
-        match self.state.enter().unclaimed() {
+        match self.state.enter().dispatch.unclaimed() {
             None => Ok(()),
             Some((from, messages)) => Err(Error::Unclaimed { from, messages }),
         }
@@ -408,12 +410,19 @@ impl Engine {
     pub fn statistics(&self) -> Statistics {
         let packets = self.packets.statistics();
         let state = self.state.enter();
+        let Counters { messages_sent, packets_copied_out, stalls, overdrafts, requests } =
+            state.machine.counters;
         Statistics {
-            packets,
+            messages_sent,
             messages_received: self.received.load(Ordering::Relaxed),
-            packets_unread: state.kept.iter().map(|kept| u64::from(*kept)).sum(),
-            bytes_copied_out: state.copied_bytes as u64,
-            ..state.statistics
+            packets_copied_out,
+            packets_unread: state.machine.unread(),
+            bytes_copied_out: state.machine.copied_bytes() as u64,
+            stalls,
+            overdrafts,
+            requests,
+            continuations: state.dispatch.continuations,
+            packets,
         }
     }
 
@@ -425,7 +434,8 @@ impl Engine {
     ) -> Result<usize> {
         let port = self.state.enter().create_port(name)?;
         if let Some(model) = model(port) {
-            let is_ready = self.state.enter().set_handler(Box::new(Handler { port, model }));
+            let is_ready =
+                self.state.enter().dispatch.set_handler(Box::new(Handler { port, model }));
             if is_ready {
                 self.note_pending();
                 self.have_handlers_run();
@@ -443,7 +453,7 @@ impl Engine {
 
     /// Has `taker` take messages of a port before its handler.
     pub(crate) fn set_taker(&self, slot: usize, taker: Arc<dyn Taker>) {
-        self.state.enter().ports.at(slot).taker = Some(taker);
+        self.state.enter().dispatch.set_taker(slot, taker);
     }
 
     /// Makes a message of what has waited at a port. Messages hold the engine, so what waits in the
@@ -478,14 +488,9 @@ impl Engine {
         waker: Option<&Waker>,
     ) -> Result<Option<Message>> {
         let mut state = self.state.enter();
-        let port = state.ports.at(mailbox.slot);
-        let arrived = port.queue.pop_front();
-        if arrived.is_none() {
-            register_waker(&mut port.receivers, waker);
-        }
+        let arrived = state.dispatch.unqueue(mailbox.slot, waker);
         // Who follows, and every task, is woken by what is queued, and by nothing else.
-        let polled = port.receivers.iter().all(|waker| waker.will_wake(&self.nudger));
-        let is_empty = polled && port.queue.is_empty();
+        let is_empty = state.dispatch.is_asked_by(mailbox.slot, &self.nudger);
         let empty_at = if is_empty { self.queued() } else { u64::MAX };
         mailbox.empty_at.store(empty_at, Ordering::Relaxed);
         if arrived.is_none() && waker.is_some() {
@@ -499,13 +504,13 @@ impl Engine {
     /// has asked that it may send.
     pub(crate) fn take_part(&self, body: &Body, waker: Option<&Waker>) -> Result<Option<Part>> {
         let mut state = self.state.enter();
-        let grant = match state.arrivals.take_part(body.from, body.number, waker) {
-            arriving::Taken::Part(part) => return Ok(Some(part)),
-            arriving::Taken::GivenUp(sent) => {
+        let grant = match state.machine.take_part(body, waker) {
+            TakenPart::Part(part) => return Ok(Some(part)),
+            TakenPart::GivenUp(sent) => {
                 let Body { from, length, .. } = *body;
                 return Err(Error::GivenUp { from, sent, length });
             }
-            arriving::Taken::Nothing { grant } => grant,
+            TakenPart::Nothing { grant } => grant,
         };
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
@@ -531,12 +536,19 @@ impl Engine {
             return;
         }
         state.failure = Some(error);
-        let (wakers, hooks) = (state.drain_wakers(), std::mem::take(&mut state.failure_hooks));
+        let (wakers, hooks) = self.take_waiters(&mut state);
         drop(state);
         self.note_pending();
         wakers.into_iter().for_each(Waker::wake);
         hooks.into_iter().for_each(|hook| hook());
         self.packets.nudge();
+    }
+
+    /// Everybody who waits, with a waker or a hook.
+    fn take_waiters(&self, state: &mut State) -> (Vec<Waker>, Vec<Box<dyn FnOnce() + Send>>) {
+        let mut wakers = state.drain_wakers();
+        wakers.extend(self.seats.enter().followers());
+        (wakers, std::mem::take(&mut state.failure_hooks))
     }
 
     /// Reason why this rank cannot go on, if it cannot.
@@ -568,13 +580,4 @@ impl Drop for Engine {
 #[cold]
 fn left_to_next(asker: Option<&Asker<'_>>, error: Error) -> Result<bool> {
     if asker.is_some_and(Asker::has_found) { Ok(true) } else { Err(error) }
-}
-
-/// Adds `waker` to others, once.
-pub(crate) fn register_waker(wakers: &mut Vec<Waker>, waker: Option<&Waker>) {
-    if let Some(waker) = waker
-        && !wakers.iter().any(|other| other.will_wake(waker))
-    {
-        wakers.push(waker.clone());
-    }
 }

@@ -28,7 +28,7 @@ const MAX_FLOW: u64 = u16::MAX as u64 + 1;
 const WHOLE: u64 = 12;
 
 /// Kind of a packet of a message.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// The first; it announces the message.
     First,
@@ -60,7 +60,7 @@ pub enum Kind {
 }
 
 /// The header of one packet of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PacketHeader {
     /// The port that the message is for.
     pub port: u32,

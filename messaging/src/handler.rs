@@ -12,8 +12,8 @@
 //! message. Only if it waits does the box become a continuation, and the port gets another: the
 //! lazy thread creation of OpenThreads (thesis 6.2.3), with a future in the place of a stack.
 
+use crate::machine::{Handling, PortRun};
 use crate::message::Message;
-use crate::state::PortRun;
 use crate::tasks::{Task, Tasks};
 use std::any::Any;
 use std::future::Future;
@@ -95,15 +95,19 @@ where
     }
 }
 
-impl Handler {
-    /// True if it may block the thread that polls: until the message that it reads is all here, for
-    /// example. In the simulator, popup threads are none.
-    pub fn may_block(&self) -> bool {
+impl Handling for Box<Handler> {
+    #[inline]
+    fn port(&self) -> PortRun {
+        self.port
+    }
+
+    /// True if it waits on its stack, until the message that it reads is all here, for example. In
+    /// the simulator, popup threads are none.
+    fn may_block(&self) -> bool {
         !matches!(self.model, Model::Async(_))
     }
 
-    /// True if the next message waits for the end of a run that waits.
-    pub fn stops_port(&self) -> bool {
+    fn stops_port(&self) -> bool {
         !matches!(self.model, Model::Async(Waiting { concurrent: true, .. }))
     }
 }

@@ -28,9 +28,7 @@
 
 mod announced;
 mod arrived;
-mod arriving;
 mod barrier;
-mod by_rank;
 mod cached;
 pub mod collective;
 mod completion;
@@ -39,22 +37,21 @@ mod error;
 pub mod format;
 mod handler;
 mod headers;
+pub mod machine;
 mod message;
 pub mod order;
-mod owed;
 mod parts;
 mod popup;
 mod port;
-mod rendezvous;
 mod reports;
 pub mod rpc;
+mod seats;
 mod send;
 mod short;
 mod state;
 pub mod sync;
 mod tasks;
 mod wait;
-mod window;
 
 pub use barrier::Barrier;
 /// Fuzz target for what members of an order say.
@@ -66,10 +63,10 @@ pub use completion::{Completer, Completion};
 pub use engine::{Engine, Statistics};
 pub use error::{Error, Result};
 pub use headers::HeaderStack;
+pub use machine::WINDOW_BYTES;
 pub use message::{Headers, Message};
 pub use order::{
     Disorder, Order, OrderMailbox, OrderStatistics, OrderWindow, OrderedMessage, Orders,
 };
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
-pub use window::WINDOW_BYTES;

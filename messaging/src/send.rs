@@ -2,13 +2,13 @@
 
 mod stalled;
 
-use crate::engine::{Engine, register_waker};
-use crate::format::{self, Kind, MAX_MESSAGE, PacketHeader};
+use crate::engine::Engine;
+use crate::format::{self, Kind, MAX_MESSAGE};
+use crate::machine::{Claim, Sender, To};
 use crate::parts::Parts;
 use crate::port::Port;
-use crate::rendezvous::{Answer, i12_granted_first};
 use crate::short::send_short;
-use crate::state::{PortState, State};
+use crate::state::State;
 use crate::{Error, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -27,25 +27,11 @@ const LEND_FROM: usize = 256 << 10;
 /// what was lent before them is acknowledged, and nobody waits for that.
 const COPIED_TAIL: usize = 128 << 10;
 
-/// Destination of a message.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum To {
-    Rank(Rank),
-    Group(Group),
-}
-
 /// A message on its way out: sent up to some byte.
 pub(crate) struct Sending<'a> {
     port: &'a Port,
-    to: To,
     headers: &'a [u8],
-    header: PacketHeader,
-    sent: u64,
-    total: u64,
-    /// Room at the receivers for one packet was taken.
-    claimed: bool,
-    /// Its receiver was asked, and has not answered.
-    asking: bool,
+    sender: Sender,
 }
 
 /// No headers of layers above. An array, so that nothing is left of it where messages are sent.
@@ -104,16 +90,9 @@ impl<'a> Sending<'a> {
             }
             _ => Kind::First,
         };
-        let header = PacketHeader {
-            port: port.number,
-            message: 0,
-            bytes: total,
-            header_bytes: headers.len() as u8,
-            kind,
-            aligned: false,
-        };
-        let (claimed, asking) = (false, false);
-        Ok(Sending { port, to, headers, header, sent: 0, total, claimed, asking })
+        let sender = Sender::new(to, (port.number, port.slot), total, kind);
+        let sender = sender.with_headers(headers.len() as u8);
+        Ok(Sending { port, headers, sender })
     }
 
     /// A message to one rank. It may have a number, and room at its receiver for one packet.
@@ -125,8 +104,7 @@ impl<'a> Sending<'a> {
         claimed: Option<u32>,
     ) -> Result<Self> {
         let mut sending = Sending::new(port, To::Rank(to), headers, parts)?;
-        sending.header.message = claimed.unwrap_or(0);
-        sending.claimed = claimed.is_some();
+        sending.sender.set_room(claimed);
         Ok(sending)
     }
 
@@ -147,7 +125,8 @@ impl<'a> Sending<'a> {
     /// True if its bytes may leave from where they are: its sender may wait until they have.
     fn may_lend(&self) -> bool {
         let engine = &self.port.engine;
-        let elsewhere = matches!(self.to, To::Rank(rank) if rank != engine.packets().rank());
+        let elsewhere =
+            matches!(self.sender.to(), To::Rank(rank) if rank != engine.packets().rank());
         elsewhere && !engine.state.enter().is_handling()
     }
 
@@ -160,11 +139,13 @@ impl<'a> Sending<'a> {
             if !self.claim(None)? {
                 self.wait_for_room()?;
             }
-            let packet = match try_packet(&self.port.engine, self.to)? {
+            let packet = match try_packet(&self.port.engine, self.sender.to())? {
                 Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine, self.to)?,
+                None => wait_for_frame(&self.port.engine, self.sender.to())?,
             };
-            if self.fill(packet, parts, lent)? || self.asking && !self.wait_for_grant()? {
+            if self.fill(packet, parts, lent)?
+                || self.sender.is_asking() && !self.wait_for_grant()?
+            {
                 return Ok(());
             }
         }
@@ -177,12 +158,12 @@ impl<'a> Sending<'a> {
                 self.wait_for_room_async().await?;
             }
             // Frames come back within a round trip, without anybody's handler.
-            let packet = match try_packet(&self.port.engine, self.to)? {
+            let packet = match try_packet(&self.port.engine, self.sender.to())? {
                 Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine, self.to)?,
+                None => wait_for_frame(&self.port.engine, self.sender.to())?,
             };
             if self.fill(packet, parts, None)?
-                || self.asking && !self.wait_for_grant_async().await?
+                || self.sender.is_asking() && !self.wait_for_grant_async().await?
             {
                 return Ok(());
             }
@@ -193,43 +174,25 @@ impl<'a> Sending<'a> {
     /// it. A handler that is to block finds room always.
     #[inline]
     fn claim(&mut self, waker: Option<&Waker>) -> Result<bool> {
-        if self.claimed {
+        if self.sender.has_room() {
             return Ok(true);
         }
         let (engine, slot) = (&self.port.engine, self.port.slot);
         let mut state = engine.state.enter();
-        if self.header.kind != Kind::Next && self.header.message == 0 {
-            self.header.message = state.next_message_number();
-            if self.header.kind == Kind::Request && !self.may_ask(&state, waker) {
-                self.header.kind = Kind::First;
-            }
+        let mut members = Vec::new();
+        if let To::Group(group) = self.sender.to()
+            && !state.machine.has_slack(slot, group)
+        {
+            // The network is not entered from inside here.
+            drop(state);
+            members = other_members(engine, group);
+            state = engine.state.enter();
         }
-        let granted = match self.to {
-            To::Rank(rank) => state.claim(slot, rank),
-            To::Group(group) => {
-                let mut members = Vec::new();
-                if !state.ports.at(slot).outgoing.has_slack(group) {
-                    // The network is not entered from inside here.
-                    drop(state);
-                    members = other_members(engine, group);
-                    state = engine.state.enter();
-                }
-                let window = state.window;
-                state.ports.at(slot).outgoing.claim_multicast(group, window, &members)
-            }
-        };
-        if !granted {
-            return self.claim_slowly(state, waker);
+        let waits = !self.sender.is_to_ask() || waker.is_some() || !state.is_handling();
+        match self.sender.claim(&mut state.machine, &members, waits) {
+            Claim::Granted => Ok(true),
+            Claim::Full => self.claim_slowly(state, waker),
         }
-        self.claimed = true;
-        Ok(true)
-    }
-
-    /// True if the receiver may be asked first. Who handles a message waits for nobody, and no rank
-    /// is asked about any number of messages at once.
-    fn may_ask(&self, state: &State, waker: Option<&Waker>) -> bool {
-        let To::Rank(rank) = self.to else { return false };
-        !(waker.is_none() && state.is_handling()) && state.requests.may_ask(rank)
     }
 
     #[cold]
@@ -240,18 +203,11 @@ impl<'a> Sending<'a> {
     ) -> Result<bool> {
         let may_overdraw = waker.is_none() && state.is_handling();
         self.check(&mut state)?;
-        let port = state.ports.at(self.port.slot);
-        if may_overdraw {
-            match self.to {
-                To::Rank(rank) => port.outgoing.overdraw(rank),
-                To::Group(group) => port.outgoing.overdraw_multicast(group),
-            }
-            state.statistics.overdrafts += 1;
-            self.claimed = true;
-            return Ok(true);
+        match may_overdraw {
+            true => self.sender.overdraw(&mut state.machine),
+            false => state.machine.wait_at(self.port.slot, waker),
         }
-        register_waker(&mut port.senders, waker);
-        Ok(false)
+        Ok(may_overdraw)
     }
 
     /// Checks that there is no reason to stop waiting.
@@ -259,12 +215,7 @@ impl<'a> Sending<'a> {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let PortState { refused, .. } = state.ports.at(self.port.slot);
-        let refused = match self.to {
-            To::Rank(rank) => refused.remove(&rank).then_some(rank),
-            // All of them: what is left would be taken for an answer to the next one's question.
-            To::Group(_) => std::mem::take(refused).pop_first(),
-        };
+        let refused = state.machine.take_refusal(self.port.slot, self.sender.to());
         match refused {
             Some(rank) => Err(Error::NoPort { rank, port: self.port.name.to_string() }),
             None => Ok(()),
@@ -272,36 +223,25 @@ impl<'a> Sending<'a> {
     }
 
     /// The answer of the receiver, if it has come; else registers `waker` for it.
-    fn answer(&mut self, waker: Option<&Waker>) -> Result<Option<Answer>> {
-        let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
+    fn answer(&mut self, waker: Option<&Waker>) -> Result<Option<bool>> {
         let state = &mut *self.port.engine.state.enter();
-        if let Some(answer) = state.requests.take(rank, self.header.message, waker) {
-            return Ok(Some(answer));
+        if let Some(is_wanted) = self.sender.take_answer(&mut state.machine, waker) {
+            return Ok(Some(is_wanted));
         }
         self.check(state)?;
-        register_waker(&mut state.ports.at(self.port.slot).senders, waker);
+        state.machine.wait_at(self.port.slot, waker);
         Ok(None)
     }
 
     /// Waits until the receiver has answered. True if it wants what it was asked for; if not,
-    /// that is it.
+    /// nothing of it leaves.
     #[cold]
     fn wait_for_grant(&mut self) -> Result<bool> {
-        let answer = self.wait(Self::answer)?;
-        Ok(self.is_granted(answer))
+        self.wait(Self::answer)
     }
 
     async fn wait_for_grant_async(&mut self) -> Result<bool> {
-        let answer = self.wait_async(Self::answer).await?;
-        Ok(self.is_granted(answer))
-    }
-
-    fn is_granted(&mut self, answer: Answer) -> bool {
-        self.asking = false;
-        if answer == Answer::Unwanted {
-            self.sent = self.total;
-        }
-        answer == Answer::Granted
+        self.wait_async(Self::answer).await
     }
 
     fn claimed(&mut self, waker: Option<&Waker>) -> Result<Option<()>> {
@@ -310,12 +250,12 @@ impl<'a> Sending<'a> {
 
     #[cold]
     fn wait_for_room(&mut self) -> Result<()> {
-        self.port.engine.state.enter().statistics.stalls += 1;
+        self.port.engine.state.enter().machine.counters.stalls += 1;
         self.wait(Self::claimed)
     }
 
     async fn wait_for_room_async(&mut self) -> Result<()> {
-        self.port.engine.state.enter().statistics.stalls += 1;
+        self.port.engine.state.enter().machine.counters.stalls += 1;
         self.wait_async(Self::claimed).await
     }
 
@@ -327,33 +267,26 @@ impl<'a> Sending<'a> {
         parts: &(impl Parts + ?Sized),
         lent: Option<&Lent<'_>>,
     ) -> Result<bool> {
-        if let To::Group(_) = self.to {
+        let to = self.sender.to();
+        if let To::Group(_) = to {
             packet.limit_to_multicast_payload();
         }
-        if self.header.kind == Kind::Request {
+        if self.sender.is_to_ask() {
             self.ask(packet)?;
             return Ok(false);
         }
-        i12_granted_first(!self.asking);
-        let left = (self.total - self.sent) as usize;
-        self.header.aligned = format::is_aligned(packet.room(), left);
-        let is_first = self.header.kind == Kind::First;
-        if is_first
-            && matches!(self.to, To::Rank(_))
-            && self.header.bytes_at() + left <= packet.room()
-        {
-            self.header.kind = Kind::Whole;
+        let left = self.sender.left() as usize;
+        let header = self.sender.head(packet.room());
+        packet.put(&header.emit())?;
+        if header.aligned {
+            packet.put(header.padding())?;
         }
-        packet.put(&self.header.emit())?;
-        if self.header.aligned {
-            packet.put(self.header.padding())?;
-        }
-        if is_first {
+        if header.kind != Kind::Next {
             packet.put(self.headers)?;
         }
         let filled = left.min(packet.room());
-        let start = self.sent as usize;
-        let lend_to = (self.total as usize).saturating_sub(COPIED_TAIL);
+        let start = self.sender.sent() as usize;
+        let lend_to = (start + left).saturating_sub(COPIED_TAIL);
         let lent = lent.filter(|_| start < lend_to);
         match (lent, parts.whole()) {
             (Some(lent), _) => drop(packet.put_lent(lent, start..start + filled)?),
@@ -363,71 +296,51 @@ impl<'a> Sending<'a> {
         let is_last = filled == left;
         if lent.is_some()
             && start + filled >= lend_to
-            && let To::Rank(rank) = self.to
+            && let To::Rank(rank) = to
         {
             packet.ask(rank);
         }
         let filled = filled as u64;
-        if !is_last || self.header.kind == Kind::Next {
+        if !is_last || header.kind == Kind::Next {
             self.port.engine.packets().hold(!is_last);
         }
-        match self.to {
+        match to {
             To::Rank(rank) => packet.unicast(rank)?,
             To::Group(group) => packet.multicast(group)?,
         }
-        self.launched(filled);
+        self.sender.launched(filled);
         Ok(is_last)
     }
 
     /// Launches the request for this message.
     #[cold]
     fn ask(&mut self, mut packet: SendPacket<'_>) -> Result<()> {
-        let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
-        packet.put(&self.header.emit())?.put(self.headers)?;
-        let (engine, number) = (&self.port.engine, self.header.message);
-        engine.state.enter().requests.ask(rank, number);
-        if let Err(error) = packet.unicast(rank) {
-            engine.state.enter().requests.forget(rank, number);
-            return Err(error.into());
-        }
-        // Who sees the count knows that what another thread sends comes after it.
-        engine.state.enter().statistics.requests += 1;
-        self.asking = true;
-        self.launched(0);
-        Ok(())
-    }
-
-    /// A packet with so many bytes of the message has left.
-    #[inline]
-    fn launched(&mut self, bytes: u64) {
-        self.sent += bytes;
-        self.claimed = false;
-        self.header.kind = Kind::Next;
-        self.header.header_bytes = 0;
-        self.header.bytes = self.sent;
+        let To::Rank(rank) = self.sender.to() else { unreachable!("single receivers are asked") };
+        let (engine, sender) = (&self.port.engine, &mut self.sender);
+        let header = sender.ask(&mut engine.state.enter().machine);
+        packet.put(&header.emit())?.put(self.headers)?;
+        let launched = packet.unicast(rank);
+        // Who sees it counted knows that what another thread sends comes after it.
+        sender.asked(&mut engine.state.enter().machine, launched.is_ok());
+        Ok(launched?)
     }
 
     /// It has begun, and ends before all of it was sent: its receivers must not wait for the rest.
     #[cold]
     fn give_up(&mut self) {
-        let (engine, PacketHeader { port, message, .. }) = (&self.port.engine, self.header);
+        let engine = &self.port.engine;
         let mut state = engine.state.enter();
-        let known = match self.to {
-            To::Rank(rank) if self.asking => state.requests.withdraw(rank, message),
-            _ => true,
-        };
-        let failed = state.failure.is_some();
+        let cancel = self.sender.give_up(&mut state.machine);
+        let cancel = cancel.filter(|_| state.failure.is_none());
         drop(state);
-        if known && !failed {
-            engine.tell(self.to, PacketHeader::of_message(port, Kind::Cancel, message, self.sent));
-        }
+        cancel.into_iter().for_each(|cancel| engine.tell(self.sender.to(), cancel));
     }
 }
 
 impl Drop for Sending<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.header.kind == Kind::Next && self.sent < self.total {
+        if self.sender.is_unfinished() {
             self.give_up();
         }
     }

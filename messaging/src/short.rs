@@ -28,7 +28,7 @@ pub(crate) fn send_short(
     if size > engine.packets().short_payload(to) || port.asks_first(bytes as u64) {
         return Err(None);
     }
-    let claimed = engine.state.enter().claim_short(port.slot, to);
+    let claimed = engine.state.enter().machine.claim_short(port.slot, to);
     let message = claimed.ok_or(None)?;
     let header = PacketHeader {
         port: port.number,

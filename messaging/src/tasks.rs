@@ -4,7 +4,7 @@
 //! is told that there is pending work.
 
 use crate::handler::Continuation;
-use crate::state::PortRun;
+use crate::machine::PortRun;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};

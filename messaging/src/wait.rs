@@ -9,7 +9,7 @@
 use crate::announced::Asker;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::state::State;
+use crate::seats::Seats;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -193,9 +193,7 @@ impl Engine {
 
     /// Has all that follow look again.
     pub(crate) fn wake_followers(&self) {
-        let state = self.state.enter();
-        let followers: Vec<_> = state.followers.iter().map(|(_, waker)| waker.clone()).collect();
-        drop(state);
+        let followers = self.seats.enter().followers();
         followers.into_iter().for_each(Waker::wake);
     }
 
@@ -254,24 +252,15 @@ impl Engine {
     /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor
     /// does.
     pub(crate) fn somebody_waits(&self) {
-        let state = self.state.enter();
-        let me = this_thread();
-        let polled = state.leader == me || state.is_handling() || state.blocked_on.contains(&me);
-        drop(state);
-        if !polled {
+        let waits = self.seats.enter().waits(this_thread());
+        if !waits && !self.state.enter().is_handling() {
             self.packets().set_eager();
         }
     }
 
     /// Becomes the thread that polls, unless another is.
     fn lead(self: &Arc<Self>) -> Option<Leading<'_>> {
-        let (me, mut state) = (this_thread(), self.state.enter());
-        if state.leader != 0 && state.leader != me {
-            return None;
-        }
-        state.leader = me;
-        state.depth += 1;
-        Some(Leading { engine: self })
+        self.seats.enter().lead(this_thread()).then_some(Leading { engine: self })
     }
 
     /// Waits to be woken, once. `Ready` with what was found, or with nothing when the time is up.
@@ -284,33 +273,29 @@ impl Engine {
         let parked =
             Arc::new(Unpark { thread: std::thread::current(), woken: AtomicBool::new(false) });
         let waker = Waker::from(Arc::clone(&parked));
-        {
-            let mut state = self.state.enter();
-            if state.leader == 0 {
-                return Ok(Poll::Pending);
-            }
-            state.followers.push((me, waker.clone()));
+        if !self.seats.enter().follow(me, &waker) {
+            return Ok(Poll::Pending);
         }
         let found = self.park(&parked, &waker, deadline, look);
-        let mut state = self.state.enter();
-        state.followers.retain(|(thread, _)| *thread != me);
+        let mut seats = self.seats.enter();
+        seats.leave(me);
         // Whoever leaves with what it wanted passes on that somebody has to lead.
         if !matches!(found, Ok(Poll::Pending)) {
-            self.hand_over(state);
+            self.hand_over(seats);
         }
         found
     }
 
     /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is
     /// ready.
-    fn hand_over(&self, mut state: Entered<'_, State>) {
-        if state.leader != 0 {
+    fn hand_over(&self, mut seats: Entered<'_, Seats>) {
+        if seats.is_led() {
             return;
         }
-        let next = state.followers.pop();
-        drop(state);
+        let next = seats.successor();
+        drop(seats);
         match next {
-            Some((_, waker)) => waker.wake(),
+            Some(waker) => waker.wake(),
             None if self.tasks.is_ready() => self.packets().set_pending_work(true),
             None => {}
         }
@@ -390,13 +375,11 @@ impl Leading<'_> {
 
 impl Drop for Leading<'_> {
     fn drop(&mut self) {
-        let mut state = self.engine.state.enter();
-        state.depth -= 1;
-        if state.depth > 0 {
+        let mut seats = self.engine.seats.enter();
+        if !seats.resign() {
             return;
         }
-        state.leader = 0;
-        self.engine.hand_over(state);
+        self.engine.hand_over(seats);
         self.engine.defer_pending();
     }
 }
@@ -406,17 +389,14 @@ struct Blocked<'a>(&'a Engine);
 
 impl<'a> Blocked<'a> {
     fn on(engine: &'a Engine) -> Self {
-        engine.state.enter().blocked_on.push(this_thread());
+        engine.seats.enter().block(this_thread());
         Blocked(engine)
     }
 }
 
 impl Drop for Blocked<'_> {
     fn drop(&mut self) {
-        let (me, mut state) = (this_thread(), self.0.state.enter());
-        if let Some(place) = state.blocked_on.iter().rposition(|thread| *thread == me) {
-            state.blocked_on.swap_remove(place);
-        }
+        self.0.seats.enter().unblock(this_thread());
     }
 }
 

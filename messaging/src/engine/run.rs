@@ -4,8 +4,8 @@ use super::Engine;
 use crate::announced::{Asker, Run};
 use crate::error::{Error, Result};
 use crate::handler::{Handler, Model, guarded};
+use crate::machine::PortRun;
 use crate::message::Message;
-use crate::state::PortRun;
 use crate::tasks::Task;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ impl Engine {
                 return Err(failure.clone());
             }
             let Some(run) = state.next_ready() else {
-                let (owes, counts) = (!state.owed.is_empty(), !state.numbers.is_idle());
+                let (owes, counts) = (!state.machine.owed.is_empty(), !state.numbers.is_idle());
                 drop(state);
                 if owes {
                     self.pay_owed();
@@ -96,7 +96,7 @@ impl Engine {
             Ok(false) => {
                 let mut state = self.state.enter();
                 state.exit_handler(port);
-                let unwanted = state.wait_with(handler);
+                let unwanted = state.dispatch.wait_with(handler);
                 drop(state);
                 drop(unwanted);
                 true
@@ -110,7 +110,7 @@ impl Engine {
     fn returned(&self, handler: Box<Handler>) -> bool {
         let mut state = self.state.enter();
         state.exit_handler(handler.port);
-        let unwanted = state.put_back(handler);
+        let unwanted = state.dispatch.put_back(handler);
         let more = !state.is_idle() || self.tasks.has_any();
         drop(state);
         drop(unwanted);
@@ -137,18 +137,11 @@ impl Engine {
     ) {
         let engine = Arc::clone(self);
         self.pool.run(Box::new(move || {
-            let mut state = engine.state.enter();
-            let me = state.here();
-            state.popups.push(me);
-            drop(state);
+            let me = engine.state.enter().enter_popup();
             let span = engine.packets.popup_span(run.slot as u32);
             let outcome = guarded(code);
             drop(span);
-            let mut state = engine.state.enter();
-            if let Some(place) = state.popups.iter().rposition(|thread| *thread == me) {
-                state.popups.swap_remove(place);
-            }
-            drop(state);
+            engine.state.enter().exit_popup(me);
             if let Err(what) = outcome {
                 engine.panicked(run, from, what);
             }
@@ -197,7 +190,7 @@ impl Engine {
 
     pub(super) fn task_ended(&self, task: &Task) {
         if let (Some(run), false) = (task.port, task.concurrent) {
-            let unwanted = self.state.enter().ended(run);
+            let unwanted = self.state.enter().dispatch.ended(run);
             self.note_pending();
             drop(unwanted);
         }
@@ -217,10 +210,9 @@ impl Engine {
     /// A task became ready: whoever polls runs it, or else the upcall thread.
     pub(super) fn task_is_ready(&self) {
         self.packets.note_owing(true);
-        if self.state.enter().leader == 0 {
-            self.packets.set_pending_work(true);
-        } else {
-            self.packets.nudge();
+        match self.seats.enter().is_led() {
+            true => self.packets.nudge(),
+            false => self.packets.set_pending_work(true),
         }
     }
 

@@ -16,6 +16,7 @@ impl Engine {
     pub fn share(&self) {
         self.packets.share();
         self.state.share();
+        self.seats.share();
         let mut sharing = self.sharing();
         sharing.is_shared = true;
         let hooks = std::mem::take(&mut sharing.hooks);

@@ -1,19 +1,17 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
+//! What a packet means says the [machine](crate::machine); here it is done.
 
 use super::Engine;
 use crate::announced::{Announced, Asker, Work};
-use crate::arrived::{Arrived, Body, Content, Part, SHORT_BYTES};
+use crate::arrived::{Arrived, Content, Part, SHORT_BYTES};
 use crate::error::Error;
 use crate::format::{self, Kind, PacketHeader};
-use crate::rendezvous::Answer;
-use crate::send::{To, try_packet};
-use crate::state::{State, UNMADE_LIMIT};
+use crate::machine::{Answer, Body, Ended, To};
+use crate::send::try_packet;
+use crate::state::State;
 use std::sync::Arc;
 use std::task::Waker;
 use weft_endpoint::{Group, HeldPacket, Inspect, Rank};
-
-/// Bytes of messages that are copied out of link memory at most, to keep senders going.
-const COPY_LIMIT_BYTES: usize = 64 << 20;
 
 /// A look at packets while the network is entered: messages that are short are sorted there.
 pub(super) struct Sorter<'a, 'b> {
@@ -42,12 +40,8 @@ impl Engine {
             Kind::First | Kind::Whole => self.first(held, from, &header, bytes),
             Kind::Next => self.next(held, from, &header, bytes),
             Kind::Request => self.request(held, from, &header),
-            Kind::Grant => self.answered(held, from, &header, Answer::Granted),
-            Kind::Unwanted => self.answered(held, from, &header, Answer::Unwanted),
             Kind::Cancel => self.cancelled(held, from, &header),
-            Kind::Window | Kind::Probe | Kind::NoPort | Kind::Stalled | Kind::Waiting => {
-                self.control(held, from, &header)
-            }
+            _ => self.told(held, from, &header),
         }
     }
 
@@ -88,12 +82,7 @@ impl Engine {
     ) -> Announced {
         let mut arrived = Arrived::blank(self);
         let mut state = self.state.enter();
-        let checked = state.arrivals.check_first(from, header, bytes);
-        let slot = checked.and_then(|()| {
-            let slot = state.ports.find(header.port, from);
-            slot.ok_or(Error::UnmadePorts { from, limit: UNMADE_LIMIT })
-        });
-        let slot = match slot {
+        let slot = match state.machine.admit(from, header, bytes) {
             Ok(slot) => slot,
             Err(error) => {
                 drop(state);
@@ -108,16 +97,14 @@ impl Engine {
             false => self.keep_at_most,
         };
         let mut content = Content::Held(held);
-        if is_crowded(&mut state, from, at_most) {
+        if !state.machine.keeps(from, at_most) {
             drop(state);
             content = self.copy_out(content);
             state = self.state.enter();
         }
         arrived.body = body;
         arrived.begin(content, header.bytes_at(), header.header_bytes);
-        if bytes < body.length {
-            state.arrivals.begin(&body, bytes, header.kind);
-        }
+        state.machine.begin(&body, bytes, header.kind);
         let mut announced = Announced::default();
         if let Some(arrived) = state.offer(self, arrived, bytes == body.length, &mut announced) {
             announced.work = state.queue(self, arrived);
@@ -127,94 +114,52 @@ impl Engine {
 
     fn next(&self, held: HeldPacket, from: Rank, header: &PacketHeader, bytes: u64) -> Announced {
         let mut state = self.state.enter();
-        let continues = state.arrivals.continues(from, header, bytes);
-        let Some(slot) = state.ports.find(header.port, from).filter(|_| continues) else {
-            drop(state);
-            return self.refuse(held, Error::Stray { from });
+        let slot = match state.machine.admit(from, header, bytes) {
+            Ok(slot) => slot,
+            Err(error) => {
+                drop(state);
+                return self.refuse(held, error);
+            }
         };
         let body = Body::new(from, held.group(), header, slot);
         let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
         // What nobody wants counts as kept until it is given back.
-        if is_crowded(&mut state, from, self.keep_at_most) {
+        if !state.machine.keeps(from, self.keep_at_most) {
             drop(state);
             part.content = self.copy_out(part.content);
             state = self.state.enter();
         }
-        let (unwanted, reader) = state.arrivals.arrived(from, header.message, bytes, part);
-        let resumes = state.resume_deferred();
+        let continued = state.machine.continued(from, header.message, bytes, part);
+        let resumes = state.dispatch.resume_deferred();
         drop(state);
-        if let Some(mut part) = unwanted {
+        if let Some(mut part) = continued.unwanted {
             self.give_back(&body, &mut part.content);
         }
         // A reader that left no waker polls by itself.
-        let needs_no_run = reader.is_none() && !resumes;
-        reader.into_iter().for_each(Waker::wake);
+        let needs_no_run = continued.reader.is_none() && !resumes;
+        continued.reader.into_iter().for_each(Waker::wake);
         if needs_no_run { Work::None.into() } else { Work::Handlers.into() }
     }
 
-    fn control(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
+    /// Takes what a packet without bytes tells.
+    #[cold]
+    fn told(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let flow = header.group().map(Group::numbered);
         let complains_of = flow.filter(|_| header.kind == Kind::Stalled);
         let is_members = complains_of.is_none_or(|group| self.is_member(group, from));
         let mut state = self.state.enter();
-        let Some(slot) = state.ports.known(header.port) else {
-            drop(state);
-            return self.about_no_port(held, from, header);
-        };
-        let nobody_reads = state.stalled > 0 && state.copied_bytes < COPY_LIMIT_BYTES;
-        let asks = state.asking > 0;
-        let port = state.ports.at(slot);
-        let (mut wakers, mut answer, mut legal) = (Vec::new(), None, true);
-        match header.kind {
-            Kind::Window => {
-                legal = port.outgoing.reported(from, flow, header.message);
-                wakers = std::mem::take(&mut port.senders);
-            }
-            Kind::Stalled if nobody_reads && port.is_unread() && is_members => {
-                let report = port.incoming.advance(from, flow, header.message);
-                answer =
-                    report.map(|report| PacketHeader::window(header.port, header.group(), report));
-            }
-            Kind::Waiting if nobody_reads && (asks || port.is_unread()) => {
-                let number = header.message;
-                let grant = state.arrivals.grant(from, number);
-                answer = grant.then(|| Answer::Granted.header(header.port, number));
-            }
-            Kind::Probe if port.name.is_none() => {
-                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
-            }
-            Kind::NoPort => {
-                port.refused.insert(from);
-                wakers = std::mem::take(&mut port.senders);
-            }
-            _ => {}
-        }
+        let port = state.usage(header.port);
+        let told = state.machine.told(from, header, port, is_members);
         drop(state);
-        self.packets.release(&mut held);
-        if !legal {
-            self.fail(Error::Stray { from });
-        }
-        answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
-        wakers.into_iter().for_each(Waker::wake);
-        Work::Handlers.into()
-    }
-
-    /// A control packet for a port that this rank has neither created nor sent to, and that no
-    /// message has come for. Nothing is kept for it, whatever its number: it is answered or passed
-    /// over, or nobody sends it.
-    #[cold]
-    fn about_no_port(&self, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
-        match header.kind {
-            Kind::Window | Kind::NoPort => return self.refuse(held, Error::Stray { from }),
-            Kind::Probe => {
-                self.tell(To::Rank(from), PacketHeader::about(header.port, Kind::NoPort));
+        match told {
+            Ok(told) => {
+                self.packets.release(&mut held);
+                told.answer.into_iter().for_each(|answer| self.tell(To::Rank(from), answer));
+                told.wakes.into_iter().for_each(Waker::wake);
+                Work::Handlers.into()
             }
-            // The multicasts that they are about may be on another way.
-            _ => {}
+            Err(error) => self.refuse(held, error),
         }
-        let mut held = held;
-        self.packets.release(&mut held);
-        Work::Handlers.into()
     }
 
     /// True if `from` may send to a group that this rank has created.
@@ -223,39 +168,16 @@ impl Engine {
         group == Group::ALL || self.packets.members(group).is_some_and(is_in)
     }
 
-    /// A message begins whose sender asks first. It has its place as any has. If this rank waits
-    /// for the sender's own answer, neither would ever read: then it is granted at once. So is what
-    /// a handler would read that cannot run before all of it is here, because the thread that would
-    /// run it asks somebody.
+    /// A message begins whose sender asks first. It has its place as any has.
     #[cold]
     fn request(self: &Arc<Self>, held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let announcement = self.first(held, from, header, 0);
         let mut state = self.state.enter();
-        let Some(slot) = state.ports.known(header.port) else { return announcement };
-        let is_unread = state.ports.at(slot).is_unread();
-        let crosses = if is_unread { state.requests.wait_for(from) } else { state.asking > 0 };
-        let grants = crosses && state.copied_bytes < COPY_LIMIT_BYTES;
-        if grants && state.arrivals.grant(from, header.message) {
-            drop(state);
-            self.answer(from, header.port, header.message, Answer::Granted);
-        }
+        let usage = state.usage(header.port);
+        let grant = usage.and_then(|(_, usage)| state.machine.requested(from, header, usage));
+        drop(state);
+        grant.into_iter().for_each(|grant| self.tell(To::Rank(from), grant));
         announcement
-    }
-
-    /// A receiver has answered a request of this rank.
-    #[cold]
-    fn answered(
-        &self,
-        mut held: HeldPacket,
-        from: Rank,
-        header: &PacketHeader,
-        answer: Answer,
-    ) -> Announced {
-        let waits = self.state.enter().requests.answered(from, header.message, answer);
-        let Some(waits) = waits else { return self.refuse(held, Error::Stray { from }) };
-        self.packets.release(&mut held);
-        waits.into_iter().for_each(Waker::wake);
-        Work::Handlers.into()
     }
 
     /// The sender of a message has given it up: if nobody has taken it yet, it was never there.
@@ -267,23 +189,34 @@ impl Engine {
         header: &PacketHeader,
     ) -> Announced {
         let mut state = self.state.enter();
-        let Some(slot) = state.ports.known(header.port) else {
+        let Some(slot) = state.machine.ports.known(header.port) else {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         };
-        let arrived = state.ports.at(slot).unqueue(from, header.message);
-        let ended = state.arrivals.cancel(from, header, arrived.is_some());
+        let is_it = |arrived: &Box<Arrived>| {
+            arrived.body.from == from && arrived.body.number == header.message
+        };
+        let arrived = state.dispatch.take_queued(slot, is_it);
+        let ended = state.machine.cancelled(from, header, arrived.is_some());
         drop(state);
-        let Some(ended) = ended else { return self.refuse(held, Error::Stray { from }) };
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => return self.refuse(held, error),
+        };
         let body = Body::new(from, held.group(), header, slot);
         self.packets.release(&mut held);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(&body, &mut part.content));
         arrived.into_iter().for_each(|arrived| drop(self.open(arrived)));
+        self.end(&body, ended);
+        Work::Handlers.into()
+    }
+
+    /// Does what is left to do for a message that its sender or its reader wants no more of.
+    fn end(&self, body: &Body, ended: Ended<Part, Waker>) {
+        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part.content));
         if ended.answer {
-            self.answer(from, header.port, header.message, Answer::Unwanted);
+            self.answer(body.from, body.port, body.number, Answer::Unwanted);
         }
         ended.reader.into_iter().for_each(Waker::wake);
-        Work::Handlers.into()
     }
 
     /// Answers the request of message `number`.
@@ -301,9 +234,7 @@ impl Engine {
         self.packets.copied(copy.len());
         self.packets.release(&mut held);
         let copied = Content::Copied(copy);
-        let mut state = self.state.enter();
-        state.copied_bytes += copied.cost();
-        state.statistics.packets_copied_out += 1;
+        self.state.enter().machine.copied_out(copied.cost());
         copied
     }
 
@@ -325,7 +256,7 @@ impl Engine {
         }
         let mut state = self.state.enter();
         if let Content::Held(_) = content {
-            *state.kept.entry(body.from) -= 1;
+            state.machine.gave_back(body.from);
         }
         let report = state.consumed(body, body.flow, content.cost());
         drop(state);
@@ -353,11 +284,8 @@ impl Engine {
 
     /// The reader of an arriving message wants no more of it.
     pub(crate) fn abandon(&self, body: &Body) {
-        let ended = self.state.enter().arrivals.abandon(body.from, body.number);
-        ended.parts.into_iter().for_each(|mut part| self.give_back(body, &mut part.content));
-        if ended.answer {
-            self.answer(body.from, body.port, body.number, Answer::Unwanted);
-        }
+        let ended = self.state.enter().machine.abandon(body);
+        self.end(body, ended);
     }
 
     /// Tells a sender of a window, of which it has half left. It may leave with an answer.
@@ -368,7 +296,7 @@ impl Engine {
     /// Sends a control packet, or leaves it for later if there is no frame.
     pub(crate) fn tell(&self, to: To, header: PacketHeader) {
         if !self.try_tell(to, header) {
-            let kept = self.state.enter().owed.push(to, header);
+            let kept = self.state.enter().machine.owed.push(to, header);
             self.note_pending();
             if let Err(violation) = kept {
                 self.fail(violation);
@@ -397,10 +325,10 @@ impl Engine {
     pub(super) fn pay_owed(&self) {
         while let Some((to, header)) = {
             let mut state = self.state.enter();
-            state.owed.pop()
+            state.machine.owed.pop()
         } {
             if !self.try_tell(to, header) {
-                self.state.enter().owed.put_back(to, header);
+                self.state.enter().machine.owed.put_back(to, header);
                 return self.note_pending();
             }
         }
@@ -426,28 +354,16 @@ impl State {
         announced: &mut Announced,
     ) -> bool {
         // Who has sent to too many ports is told so where errors are.
-        let Some(slot) = self.ports.find(arrived.body.port, arrived.body.from) else {
+        let Some(slot) = self.machine.ports.find(arrived.body.port, arrived.body.from) else {
             return false;
         };
         arrived.body.slot = slot;
         if let Some(arrived) = self.offer(engine, arrived, true, announced) {
-            if self.copied_bytes >= COPY_LIMIT_BYTES {
+            if !self.machine.has_memory() {
                 return false;
             }
             announced.work = self.queue(engine, arrived);
         }
         true
     }
-}
-
-/// True if a packet of `from` has to be copied out, because so many are kept; if not, it is
-/// counted.
-#[inline]
-fn is_crowded(state: &mut State, from: Rank, at_most: u32) -> bool {
-    let kept = state.kept.entry(from);
-    if *kept >= at_most && state.copied_bytes < COPY_LIMIT_BYTES {
-        return true;
-    }
-    *kept += 1;
-    false
 }

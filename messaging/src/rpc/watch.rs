@@ -7,10 +7,10 @@
 use super::Rpc;
 use super::format::{CallHeader, CallNumber, Kind};
 use crate::arrived::Arrived;
-use crate::engine::{Engine, register_waker};
+use crate::engine::Engine;
 use crate::format::{Kind as PacketKind, PacketHeader};
+use crate::machine::To;
 use crate::message::Message;
-use crate::send::To;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -117,18 +117,17 @@ impl Drop for Rpc {
 
 /// True if the rank has answered, since it was asked, that it has no such port.
 fn was_refused(engine: &Engine, (port, rank): ServicePort) -> bool {
-    let mut state = engine.state.enter();
-    let slot = state.ports.own(port);
-    state.ports.at(slot).refused.remove(&rank)
+    let machine = &mut engine.state.enter().machine;
+    let slot = machine.ports.own(port);
+    machine.take_refusal(slot, To::Rank(rank)).is_some()
 }
 
 /// Forgets what the rank said before, and has `waker` woken when it answers.
 fn begin_to_ask(engine: &Engine, (port, rank): ServicePort, waker: &Waker) {
-    let mut state = engine.state.enter();
-    let slot = state.ports.own(port);
-    let port = state.ports.at(slot);
-    port.refused.remove(&rank);
-    register_waker(&mut port.senders, Some(waker));
+    let machine = &mut engine.state.enter().machine;
+    let slot = machine.ports.own(port);
+    machine.take_refusal(slot, To::Rank(rank));
+    machine.wait_at(slot, Some(waker));
 }
 
 /// Throws away the request for a call of `from` that ended because this rank does not have the port
@@ -141,17 +140,15 @@ pub(super) fn discard_request(
     let header = CallHeader { kind: Kind::Call, number }.emit();
     let mut state = engine.state.enter();
     // The number is what a peer says.
-    let Some(slot) = state.ports.known(port) else { return false };
-    let port = state.ports.at(slot);
-    if port.name.is_some() {
+    let Some(slot) = state.machine.ports.known(port) else { return false };
+    if state.dispatch.usage(slot).is_created {
         return false;
     }
-    let is_it = |waiting: &Arrived| {
+    let is_it = |waiting: &Box<Arrived>| {
         let headers = waiting.bytes(engine.packets()).get(..waiting.part.start);
         waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
     };
-    let place = port.queue.iter().position(|waiting| is_it(waiting));
-    let found = place.and_then(|place| port.queue.remove(place));
+    let found = state.dispatch.take_queued(slot, is_it);
     drop(state);
     // Dropping it gives its sender the room back that it took.
     found.map(|request| drop(Message::new(engine, request))).is_some()

@@ -1,9 +1,9 @@
 //! Sends that wait for their receivers.
 
-use super::{PATIENCE, Sending, To, other_members};
+use super::{PATIENCE, Sending, other_members};
 use crate::Result;
 use crate::engine::Engine;
-use crate::format::{Kind, PacketHeader};
+use crate::machine::To;
 use crate::port::Port;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,25 +19,22 @@ type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
 /// A send that waits for its receivers, while it lives.
 struct Stalled<'a> {
     engine: &'a Engine,
-    /// It blocks its thread until it is answered.
-    asks: bool,
+    /// It blocks its thread.
+    blocks: bool,
 }
 
 impl<'a> Stalled<'a> {
-    fn begin(engine: &'a Engine, asks: bool) -> Self {
-        let mut state = engine.state.enter();
-        state.stalled += 1;
-        state.asking += u32::from(asks);
-        Stalled { engine, asks }
+    fn begin(engine: &'a Engine, blocks: bool) -> Self {
+        engine.state.enter().machine.stall(blocks);
+        Stalled { engine, blocks }
     }
 }
 
 impl Drop for Stalled<'_> {
     fn drop(&mut self) {
         let mut state = self.engine.state.enter();
-        state.stalled -= 1;
-        state.asking -= u32::from(self.asks);
-        let resumes = self.asks && state.resume_deferred();
+        state.machine.go_on(self.blocks);
+        let resumes = self.blocks && state.dispatch.resume_deferred();
         drop(state);
         if resumes {
             self.engine.note_pending();
@@ -50,8 +47,8 @@ impl Sending<'_> {
     /// Waits until `look` finds what the receivers are to say, and complains now and then.
     pub(super) fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
         let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine, self.asking);
-        let (port, to, asking) = (self.port, self.to, self.asking);
+        let _stalled = Stalled::begin(&engine, true);
+        let (port, to, asking) = (self.port, self.sender.to(), self.sender.is_asking());
         let what = || awaited(port, to, asking);
         let mut complaints = 0;
         let mut said = None;
@@ -93,18 +90,12 @@ impl Sending<'_> {
     /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
     fn complain(&self, complaints: u32) {
         let engine = &self.port.engine;
-        let (receivers, flow) = match self.to {
-            To::Rank(rank) => (vec![rank], None),
-            To::Group(group) => (other_members(engine, group), Some(group)),
+        let receivers = match self.sender.to() {
+            To::Rank(rank) => vec![rank],
+            To::Group(group) => other_members(engine, group),
         };
         for rank in receivers {
-            let PacketHeader { port, message, .. } = self.header;
-            let complaint = if self.asking {
-                PacketHeader::of_message(port, Kind::Waiting, message, 0)
-            } else {
-                let sent = engine.state.enter().ports.at(self.port.slot).outgoing.sent(rank, flow);
-                PacketHeader::stalled(port, flow.map(|group| group.number()), sent)
-            };
+            let complaint = self.sender.complaint(&mut engine.state.enter().machine, rank);
             engine.tell(To::Rank(rank), complaint);
             if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
                 self.port.probe(rank);
@@ -132,8 +123,7 @@ fn slowest(port: &Port, to: To) -> Option<Rank> {
         To::Rank(rank) => Some(rank),
         To::Group(group) => {
             let members = other_members(&port.engine, group);
-            let mut state = port.engine.state.enter();
-            state.ports.at(port.slot).outgoing.slowest(group, &members)
+            port.engine.state.enter().machine.slowest(port.slot, group, &members)
         }
     }
 }

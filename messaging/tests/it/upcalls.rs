@@ -1,7 +1,7 @@
 //! Upcalls of all models: what may wait, for what, and what goes on meanwhile (thesis 6.2.3).
 
 use crate::common::{Member, interrupted, number, run, small};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex as Blocking};
 use weft_endpoint::Rank;
 use weft_messaging::sync::{Condition, Mutex, Semaphore};
@@ -376,5 +376,26 @@ fn a_handler_may_drop_its_port_and_hold_another() {
         // Both names are free again.
         drop(member.mailbox(&port));
         drop(member.mailbox("held"));
+    });
+}
+
+/// Each is blocked in a send of many windows, and its handler reads what the other sends. A handler
+/// that read above the send, on its stack, would wait for a send that is below the other's handler.
+#[test]
+fn handlers_that_read_long_messages_do_not_wait_for_each_other() {
+    run(Job::new(2), |member| {
+        let read = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&read);
+        let port = Port::new(&member.engine, "long", move |mut message| {
+            count.fetch_add(message.read_to_vec().unwrap().len(), Ordering::SeqCst);
+        })
+        .unwrap();
+        member.barrier.wait().unwrap();
+        // In two pieces: what is in one may leave from where it is, in packets of any length.
+        let piece = vec![7; 1000 * member.engine.packets().max_payload()];
+        let size = 2 * piece.len();
+        port.send(member.other(), &[&piece[..], &piece[..]]).unwrap();
+        member.until(|| read.load(Ordering::SeqCst) == size);
+        member.barrier.wait().unwrap();
     });
 }

@@ -6,7 +6,8 @@ use weft_endpoint::Rank;
 const PAGE: usize = 16;
 
 /// A `T` for each rank; those above all that were touched take no memory.
-pub(crate) struct ByRank<T>(Vec<T>);
+#[derive(Clone, Hash)]
+pub struct ByRank<T>(Vec<T>);
 
 impl<T> Default for ByRank<T> {
     fn default() -> Self {

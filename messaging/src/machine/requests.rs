@@ -13,30 +13,17 @@
 //! who is stalled otherwise says yes to who has waited for long, as for windows.
 //!
 //! Sans-IO: what was asked and answered, here; what receivers know is in
-//! [`arriving`](crate::arriving).
+//! [`arrivals`](super::arrivals).
 
-use crate::arriving::UNFINISHED_LIMIT;
-use crate::by_rank::ByRank;
+use super::arrivals::UNFINISHED_LIMIT;
+use super::by_rank::ByRank;
 use crate::format::{Kind, PacketHeader};
 use std::collections::BTreeMap;
-use std::task::Waker;
 use weft_endpoint::Rank;
 
-/// I12, granted first: a message that was asked for has no bytes on their way, nor at its receiver,
-/// before the receiver has granted them.
-pub(crate) fn i12_granted_first(granted: bool) {
-    assert!(granted, "I12 granted first: bytes of a message left before they were asked for");
-}
-
-/// I13, one answer: a request is answered once. What was granted has bytes, or will, and is granted
-/// no more.
-pub(crate) fn i13_one_answer(is_first: bool) {
-    assert!(is_first, "I13 one answer: a request was answered again");
-}
-
 /// A receiver's answer to a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Answer {
     /// Send.
     Granted,
     /// Nobody will read it.
@@ -55,22 +42,29 @@ impl Answer {
 }
 
 /// The requests of one rank that are under way, by receiver and number.
-#[derive(Default)]
-pub(crate) struct Requests {
-    asked: BTreeMap<(Rank, u32), Request>,
+#[derive(Clone, Hash)]
+pub struct Requests<W> {
+    asked: BTreeMap<(Rank, u32), Request<W>>,
     /// Number of them, by receiver.
     under_way: ByRank<usize>,
 }
 
-enum Request {
+#[derive(Clone, Hash)]
+enum Request<W> {
     /// Not answered. Who waits for that.
-    Asked(Option<Waker>),
+    Asked(Option<W>),
     Answered(Answer),
     /// Its sender has given it up; the answer is to come all the same.
     Withdrawn,
 }
 
-impl Requests {
+impl<W> Default for Requests<W> {
+    fn default() -> Self {
+        Requests { asked: BTreeMap::new(), under_way: ByRank::default() }
+    }
+}
+
+impl<W: Clone> Requests<W> {
     /// True if `to` may be asked about one more message. That is half of what a receiver takes,
     /// since threads may look at the same time.
     pub fn may_ask(&self, to: Rank) -> bool {
@@ -91,7 +85,7 @@ impl Requests {
     }
 
     /// Notes an answer. Returns the waker of who waited for it; `None` if nobody had asked.
-    pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<Waker>> {
+    pub fn answered(&mut self, from: Rank, number: u32, answer: Answer) -> Option<Option<W>> {
         let request = self.asked.get_mut(&(from, number))?;
         match request {
             Request::Asked(waker) => {
@@ -108,7 +102,7 @@ impl Requests {
     }
 
     /// The answer to a request, if it has come; else leaves `waker` for it. Each is taken once.
-    pub fn take(&mut self, to: Rank, number: u32, waker: Option<&Waker>) -> Option<Answer> {
+    pub fn take(&mut self, to: Rank, number: u32, waker: Option<&W>) -> Option<Answer> {
         let request = self.asked.get_mut(&(to, number))?;
         if let Request::Asked(waiting) = request {
             *waiting = waker.cloned();
@@ -135,8 +129,13 @@ impl Requests {
         of_rank.any(|(_, request)| matches!(request, Request::Asked(_)))
     }
 
+    /// True if no request is under way.
+    pub fn is_empty(&self) -> bool {
+        self.asked.is_empty()
+    }
+
     /// Those who wait for answers.
-    pub fn drain_wakers(&mut self) -> impl Iterator<Item = Waker> {
+    pub fn drain_waiters(&mut self) -> impl Iterator<Item = W> {
         self.asked.values_mut().filter_map(|request| match request {
             Request::Asked(waker) => waker.take(),
             _ => None,

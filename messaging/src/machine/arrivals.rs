@@ -1,40 +1,40 @@
 //! Messages of which packets are still to come, or wait for their reader. Sans-IO: packets in, what
 //! is to be told to senders out.
 
-use crate::arrived::{Body, Part};
+use super::body::Body;
+use super::invariants::{i12_granted_first, i13_one_answer};
 use crate::error::{Error, Result};
 use crate::format::{Kind, PacketHeader};
-use crate::rendezvous::{i12_granted_first, i13_one_answer};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::task::Waker;
 use weft_endpoint::Rank;
 
 /// Messages of one sender that have begun and not ended, at most. A sender has one for each send
 /// that is under way: one a thread, and one for each handler that runs in the middle of another.
-pub(crate) const UNFINISHED_LIMIT: usize = 4096;
+pub const UNFINISHED_LIMIT: usize = 4096;
 
 /// All of them, by sender and the sender's number.
-#[derive(Default)]
-pub(crate) struct Arrivals {
-    messages: BTreeMap<(Rank, u32), Arriving>,
+#[derive(Clone, Hash)]
+pub struct Arrivals<P, W> {
+    messages: BTreeMap<(Rank, u32), Arriving<P, W>>,
     /// Number of those that are not all here, by sender.
     unfinished: Tally,
 }
 
-struct Arriving {
+#[derive(Clone, Hash)]
+struct Arriving<P, W> {
     /// Bytes of the message that were put into `parts`, or thrown away.
     arrived: u64,
     length: u64,
     /// `None` once its reader has dropped it: the rest is thrown away.
-    parts: Option<VecDeque<Part>>,
-    reader: Option<Waker>,
+    parts: Option<VecDeque<P>>,
+    reader: Option<W>,
     port: u32,
     sender: Sender,
 }
 
 /// State of the sender of a message.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Sender {
     /// It has asked, and waits for an answer.
     Asks,
@@ -45,8 +45,9 @@ enum Sender {
 }
 
 /// Answer to a reader.
-pub(crate) enum Taken {
-    Part(Part),
+pub enum Taken<P> {
+    /// The next part.
+    Part(P),
     /// Nothing yet.
     Nothing {
         /// Its sender is to be told to send.
@@ -57,17 +58,28 @@ pub(crate) enum Taken {
 }
 
 /// Remains of a message that its reader or its sender wants no more of.
-#[derive(Default)]
-pub(crate) struct Ended {
+pub struct Ended<P, W> {
     /// Its parts that are here.
-    pub parts: VecDeque<Part>,
+    pub parts: VecDeque<P>,
     /// Its sender waits to be told that nobody wants it.
     pub answer: bool,
     /// The reader that waits for more of it.
-    pub reader: Option<Waker>,
+    pub reader: Option<W>,
 }
 
-impl Arrivals {
+impl<P, W> Default for Arrivals<P, W> {
+    fn default() -> Self {
+        Arrivals { messages: BTreeMap::new(), unfinished: Tally::default() }
+    }
+}
+
+impl<P, W> Default for Ended<P, W> {
+    fn default() -> Self {
+        Ended { parts: VecDeque::new(), answer: false, reader: None }
+    }
+}
+
+impl<P, W: Clone> Arrivals<P, W> {
     /// Checks that a message may begin so: it has no more bytes than its header says, and neither
     /// its number nor its sender is taken up by messages that have not ended.
     pub fn check_first(&self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<()> {
@@ -116,8 +128,8 @@ impl Arrivals {
         from: Rank,
         number: u32,
         bytes: u64,
-        part: Part,
-    ) -> (Option<Part>, Option<Waker>) {
+        part: P,
+    ) -> (Option<P>, Option<W>) {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
             return (Some(part), None);
         };
@@ -142,7 +154,7 @@ impl Arrivals {
 
     /// The next part of a message, if it is there; else leaves `waker` for it, and who has asked
     /// whether to send is to be told so.
-    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&Waker>) -> Taken {
+    pub fn take_part(&mut self, from: Rank, number: u32, waker: Option<&W>) -> Taken<P> {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
             return Taken::Nothing { grant: false };
         };
@@ -164,8 +176,14 @@ impl Arrivals {
         self.messages.get_mut(&(from, number)).is_some_and(Arriving::grant)
     }
 
+    /// True if a reader waits for the next part of a message of `from` to this port.
+    pub fn starve(&self, from: Rank, port: u32) -> bool {
+        let mut of_sender = self.messages.range((from, 0)..=(from, u32::MAX));
+        of_sender.any(|(_, message)| message.port == port && message.reader.is_some())
+    }
+
     /// The reader of a message wants no more of it.
-    pub fn abandon(&mut self, from: Rank, number: u32) -> Ended {
+    pub fn abandon(&mut self, from: Rank, number: u32) -> Ended<P, W> {
         let Some(message) = self.messages.get_mut(&(from, number)) else {
             return Ended::default();
         };
@@ -182,7 +200,12 @@ impl Arrivals {
 
     /// The sender of a message ends it after `sent` bytes; a reader may have it, or it is `queued`,
     /// and then all of it is gone. `None` if that cannot be: it would have sent something else.
-    pub fn cancel(&mut self, from: Rank, header: &PacketHeader, queued: bool) -> Option<Ended> {
+    pub fn cancel(
+        &mut self,
+        from: Rank,
+        header: &PacketHeader,
+        queued: bool,
+    ) -> Option<Ended<P, W>> {
         let Entry::Occupied(mut entry) = self.messages.entry((from, header.message)) else {
             // What its reader did not want before it was granted is known no more.
             return (!queued).then(Ended::default);
@@ -203,13 +226,18 @@ impl Arrivals {
         Some(Ended { parts, answer, reader })
     }
 
+    /// True if no message is arriving.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
     /// Those who wait for parts.
-    pub fn drain_wakers(&mut self) -> impl Iterator<Item = Waker> {
+    pub fn drain_waiters(&mut self) -> impl Iterator<Item = W> {
         self.messages.values_mut().filter_map(|message| message.reader.take())
     }
 }
 
-impl Arriving {
+impl<P, W> Arriving<P, W> {
     /// True if a packet of `bytes` bytes after `before` others is the next one. None is empty: a
     /// peer could send any number of those without ever getting further. Nor does any come that was
     /// not granted.
@@ -236,7 +264,7 @@ impl Arriving {
 }
 
 /// Counts by rank, with nothing for ranks of which there is nothing.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 struct Tally(BTreeMap<Rank, usize>);
 
 impl Tally {

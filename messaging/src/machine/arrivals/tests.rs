@@ -1,6 +1,7 @@
 use super::*;
-use crate::arrived::Content;
 use crate::format::PacketHeader;
+
+type Arrivals = super::Arrivals<u8, u8>;
 
 const FROM: Rank = Rank(3);
 const PORT: u32 = 9;
@@ -11,10 +12,6 @@ fn body(number: u32, length: u64) -> Body {
 
 fn packet(kind: Kind, number: u32, bytes: u64) -> PacketHeader {
     PacketHeader::of_message(PORT, kind, number, bytes)
-}
-
-fn part() -> Part {
-    Part { content: Content::Copied(Box::new([1])), start: 0 }
 }
 
 /// A message of 10 bytes that was asked for.
@@ -47,7 +44,7 @@ fn a_request_is_granted_once() {
 #[test]
 #[should_panic(expected = "I12 granted first")]
 fn bytes_that_nobody_granted_break_i12() {
-    let _ = asked().arrived(FROM, 1, 4, part());
+    let _ = asked().arrived(FROM, 1, 4, 1);
 }
 
 #[test]
@@ -85,7 +82,7 @@ fn a_request_that_is_given_up_is_answered() {
 fn what_came_before_its_sender_gave_up_is_read_and_then_the_reader_is_told() {
     let mut arrivals = Arrivals::default();
     arrivals.begin(&body(1, 10), 2, Kind::First);
-    let (unwanted, _) = arrivals.arrived(FROM, 1, 3, part());
+    let (unwanted, _) = arrivals.arrived(FROM, 1, 3, 1);
     assert!(unwanted.is_none());
     let ended = arrivals.cancel(FROM, &packet(Kind::Cancel, 1, 5), false);
     assert!(ended.is_some_and(|ended| !ended.answer && ended.parts.is_empty()));
@@ -100,7 +97,7 @@ fn what_came_before_its_sender_gave_up_is_read_and_then_the_reader_is_told() {
 fn what_nobody_has_taken_goes_with_its_sender() {
     let mut arrivals = Arrivals::default();
     arrivals.begin(&body(1, 10), 2, Kind::First);
-    assert!(arrivals.arrived(FROM, 1, 3, part()).0.is_none());
+    assert!(arrivals.arrived(FROM, 1, 3, 1).0.is_none());
     let ended = arrivals.cancel(FROM, &packet(Kind::Cancel, 1, 5), true);
     assert_eq!(ended.map(|ended| ended.parts.len()), Some(1));
     assert!(arrivals.messages.is_empty());
@@ -123,7 +120,7 @@ fn nobody_gives_up_what_it_has_not_sent_so() {
     assert!(!cancel(Kind::Cancel, 3), "it sent 2 bytes");
     assert!(cancel(Kind::Cancel, 2));
     assert!(!cancel(Kind::Cancel, 2), "once");
-    let (_, _) = arrivals.arrived(FROM, 1, 8, part());
+    let (_, _) = arrivals.arrived(FROM, 1, 8, 1);
     let complete = packet(Kind::Cancel, 5, 10);
     assert!(arrivals.cancel(FROM, &complete, true).is_none(), "all of it is here");
 }

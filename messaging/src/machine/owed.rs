@@ -7,23 +7,23 @@
 //!
 //! Sans-IO: packets in, packets out.
 
-use crate::arriving::UNFINISHED_LIMIT;
-use crate::by_rank::ByRank;
+use super::arrivals::UNFINISHED_LIMIT;
+use super::by_rank::ByRank;
+use super::ports::UNMADE_LIMIT;
+use super::windows::To;
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
-use crate::send::To;
-use crate::state::UNMADE_LIMIT;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use weft_endpoint::Rank;
 
 /// Answers that are owed to one peer, at most: to each request that it may have under way, and for
 /// each port that it may ask for in vain.
-pub(crate) const ANSWERS_LIMIT: usize = UNFINISHED_LIMIT + UNMADE_LIMIT;
+pub const ANSWERS_LIMIT: usize = UNFINISHED_LIMIT + UNMADE_LIMIT;
 
 /// Control packets that wait for frames, in the order in which they leave.
-#[derive(Default)]
-pub(crate) struct Owed {
+#[derive(Default, Clone, Hash)]
+pub struct Owed {
     order: VecDeque<Subject>,
     packets: BTreeMap<Subject, PacketHeader>,
     answers: ByRank<usize>,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::rendezvous::Answer;
+use crate::machine::Answer;
 use weft_endpoint::Group;
 
 const TO: To = To::Rank(Rank(3));

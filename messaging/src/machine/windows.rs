@@ -14,7 +14,7 @@
 //!
 //! Sans-IO: counters in, decisions out. All of them wrap.
 
-use crate::by_rank::ByRank;
+use super::by_rank::ByRank;
 use std::collections::BTreeMap;
 use weft_endpoint::{Group, Rank};
 
@@ -28,22 +28,31 @@ const LEAST_PACKETS: u32 = 512;
 const STALE_PACKETS: u32 = 1 << 20;
 
 /// Packets of a window, if a packet holds `max_payload` bytes. The same on all ranks.
-pub(crate) fn window_packets(max_payload: usize) -> u32 {
+pub fn window_packets(max_payload: usize) -> u32 {
     LEAST_PACKETS.max((WINDOW_BYTES / max_payload.max(1)) as u32)
 }
 
 /// The flow of a message: unicast, or to a group.
-pub(crate) type Flow = Option<Group>;
+pub type Flow = Option<Group>;
+
+/// Destination of a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum To {
+    /// One rank.
+    Rank(Rank),
+    /// All other members of a group.
+    Group(Group),
+}
 
 /// A port's windows, seen from a sender.
-#[derive(Default)]
-pub(crate) struct Outgoing {
+#[derive(Default, Clone, Hash)]
+pub struct Outgoing {
     unicast: ByRank<Sent>,
     multicast: BTreeMap<Group, Multicast>,
 }
 
 /// Packets to one receiver.
-#[derive(Default, Clone, Copy)]
+#[derive(Default, Clone, Copy, Hash)]
 struct Sent {
     sent: u32,
     consumed: u32,
@@ -60,7 +69,7 @@ impl Sent {
 }
 
 /// Packets to one group.
-#[derive(Default)]
+#[derive(Default, Clone, Hash)]
 struct Multicast {
     sent: u32,
     /// Multicasts that may leave before anybody's window has to be looked at again.
@@ -153,13 +162,13 @@ impl Outgoing {
 }
 
 /// A port's windows, seen from the receiver.
-#[derive(Default)]
-pub(crate) struct Incoming {
+#[derive(Default, Clone, Hash)]
+pub struct Incoming {
     unicast: ByRank<Consumed>,
     multicast: BTreeMap<(Rank, Group), Consumed>,
 }
 
-#[derive(Default, Clone, Copy)]
+#[derive(Default, Clone, Copy, Hash)]
 struct Consumed {
     consumed: u32,
     reported: u32,
