@@ -48,7 +48,7 @@ struct Moving {
     next: Option<Site>,
 }
 
-/// What a change of the placement takes.
+/// Step by which a change of the placement is made.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing now.

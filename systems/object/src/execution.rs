@@ -1,4 +1,4 @@
-//! What a rank does for messages of the order, and for calls.
+//! Execution of messages of the order, and of calls.
 
 use crate::copy::{Fault, Overs, Way};
 use crate::entry::{Change, Entry};

@@ -10,8 +10,8 @@ use weft_messaging::rpc::Responder;
 
 /// Destination of the result of an invocation.
 pub(crate) enum Resume {
-    /// An invocation of this rank, with this key among [`crate::calls::Calls`]; and its number, 0 if no
-    /// process waits for it.
+    /// An invocation of this rank, with this key among [`crate::calls::Calls`]; and its number, 0
+    /// if no process waits for it.
     Here(u64, u32),
     /// The rank that called; and the number there.
     Caller(Responder, Rank, u32),

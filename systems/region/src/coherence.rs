@@ -18,6 +18,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`table`] | the rules: events in states |
+//! | `region` | the region at a node: its replica, and at the home the directory |
 //! | [`replica`] | what a node has of the region |
 //! | [`directory`] | what the home knows of the nodes |
 //! | [`diagram`] | the rules as pictures |

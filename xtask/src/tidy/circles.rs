@@ -28,12 +28,7 @@ const CIRCLES: Ratchet = Ratchet {
         ("launch", 24),
         ("launch, all circles", 45),
         ("messaging", 23),
-        ("systems/events", 4),
-        ("systems/object", 12),
-        ("systems/orca", 7),
-        ("systems/orca, all circles", 17),
-        ("systems/region", 6),
-        ("systems/region, all circles", 12),
+        ("protocol", 17),
     ],
 };
 

@@ -5,8 +5,8 @@ use crate::model::Rules;
 use crate::numbering::Numbering;
 use crate::storage::{MOST_BYTES, Storage};
 
-/// What is wrong with rules of which each part is right. Places of parts are told by `place`;
-/// `whole` is that of all.
+/// Error of rules of which each part is right, if there is one. Places of parts are told by
+/// `place`; `whole` is that of all.
 pub fn finish(rules: &Rules, whole: Span, place: impl Fn(&str) -> Span) -> Option<Box<Diagnostic>> {
     let missing =
         |what: &str, help: &str| Some(Diagnostic::new(format!("there is no {what}"), whole, help));
