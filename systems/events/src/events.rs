@@ -1,8 +1,8 @@
-//! An endpoint on the packet layer.
+//! The machine on the packet layer.
 
-use crate::endpoint::{Breach, Endpoint, Outbox, Statistics};
 use crate::frame::{Flags, Header, Kind, SIZE};
 use crate::ledger::Status;
+use crate::machine::{Breach, EventMachine, Outbox, Statistics};
 use crate::settings::{Protocol, Settings};
 use crate::traditional::Storage;
 use std::collections::{BTreeMap, VecDeque};
@@ -74,13 +74,13 @@ type Body = Arc<[u8]>;
 pub struct Events {
     packets: Packets,
     settings: Settings,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<NodeState>>,
     /// Callback that sends what there was no packet for, whatever this rank waits for.
     _progress: Arc<Progress>,
 }
 
-struct State {
-    endpoint: Endpoint<Body>,
+struct NodeState {
+    machine: EventMachine<Body>,
     arrived: BTreeMap<u32, VecDeque<Arrived>>,
     /// Frames for which there was no packet yet.
     waiting: VecDeque<(Option<Rank>, Header, Option<Body>)>,
@@ -109,8 +109,8 @@ impl Events {
         let packets = &packets.of(weft_endpoint::Protocol::EVENTS);
         let (rank, ranks) = (packets.rank(), packets.size());
         let limits = settings.limits(ranks, packets.in_flight()).map_err(Error::Buffers)?;
-        let state = Arc::new(Mutex::new(State {
-            endpoint: Endpoint::new(rank, ranks, &settings, limits),
+        let state = Arc::new(Mutex::new(NodeState {
+            machine: EventMachine::new(rank, ranks, &settings, limits),
             arrived: BTreeMap::new(),
             waiting: VecDeque::new(),
             breach: None,
@@ -150,7 +150,7 @@ impl Events {
 
     /// Counters of this node so far.
     pub fn statistics(&self) -> Statistics {
-        lock(&self.state).endpoint.statistics
+        lock(&self.state).machine.statistics
     }
 
     /// Sends a fragment of a message of `event`: `send` of careful-protocols 5.1. The bytes are
@@ -181,12 +181,12 @@ impl Events {
             };
             let mut state = lock(&self.state);
             // An upcall may have closed the window again, by an update of its own.
-            if !state.endpoint.may_send(to) {
+            if !state.machine.may_send(to) {
                 continue;
             }
             let mut out = Outbox::default();
-            let endpoint = &mut state.endpoint;
-            let header = endpoint.send(to, event, flags, || bytes.into(), bytes.len(), &mut out);
+            let machine = &mut state.machine;
+            let header = machine.send(to, event, flags, || bytes.into(), bytes.len(), &mut out);
             drop(state);
             account(&self.packets, &out);
             packet.put(&header.encode())?.put(bytes)?;
@@ -206,15 +206,15 @@ impl Events {
     }
 
     fn wait_to_send(&self, to: Option<Rank>) -> Result<()> {
-        if lock(&self.state).endpoint.may_send(to) {
+        if lock(&self.state).machine.may_send(to) {
             return self.flush_waiting();
         }
-        lock(&self.state).endpoint.statistics.blocked_sends += 1;
+        lock(&self.state).machine.statistics.blocked_sends += 1;
         let what = || match to {
             Some(to) => Awaited::new(format!("rank {to} to take fragments"), Whom::One(to)),
             None => Awaited::of_unknown("all others to take fragments"),
         };
-        self.wait(None, &what, |state| state.endpoint.may_send(to).then_some(()))
+        self.wait(None, &what, |state| state.machine.may_send(to).then_some(()))
     }
 
     /// The next fragment of `event` from there, with what follows it: `receive` of
@@ -229,10 +229,10 @@ impl Events {
         if let Source::One(from) = from {
             self.other(from)?;
         }
-        if lock(&self.state).endpoint.is_over(event) {
+        if lock(&self.state).machine.is_over(event) {
             return Err(Error::Over(event));
         }
-        let find = |state: &mut State| {
+        let find = |state: &mut NodeState| {
             let queue = state.arrived.get_mut(&event)?;
             let wanted = |arrived: &Arrived| match from {
                 Source::One(from) => arrived.from == from,
@@ -243,8 +243,8 @@ impl Events {
             if queue.is_empty() {
                 state.arrived.remove(&event);
             }
-            let status = state.endpoint.consume(from, event);
-            state.endpoint.statistics.fragments_received += 1;
+            let status = state.machine.consume(from, event);
+            state.machine.statistics.fragments_received += 1;
             Some((from, index, status, stored))
         };
         let what = || match from {
@@ -266,7 +266,7 @@ impl Events {
         &self,
         event: Option<u32>,
         what: &dyn Fn() -> Awaited,
-        mut find: impl FnMut(&mut State) -> Option<T>,
+        mut find: impl FnMut(&mut NodeState) -> Option<T>,
     ) -> Result<T> {
         let asks = self.settings.protocol == Protocol::Traditional;
         loop {
@@ -275,7 +275,7 @@ impl Events {
                 return Ok(found);
             }
             let mut out = Outbox::default();
-            lock(&self.state).endpoint.timeout(event, &mut out);
+            lock(&self.state).machine.timeout(event, &mut out);
             perform(&self.packets, &self.state, out)?;
         }
     }
@@ -285,7 +285,7 @@ impl Events {
         &self,
         deadline: Option<Duration>,
         what: &dyn Fn() -> Awaited,
-        find: &mut impl FnMut(&mut State) -> Option<T>,
+        find: &mut impl FnMut(&mut NodeState) -> Option<T>,
     ) -> Result<Option<T>> {
         let mut found = Ok(None);
         self.packets.wait_for(what, deadline, &mut || {
@@ -312,7 +312,7 @@ impl Events {
 
     fn released(&self, from: Rank, place: Storage) {
         let mut out = Outbox::default();
-        lock(&self.state).endpoint.released(from, place, &mut out);
+        lock(&self.state).machine.released(from, place, &mut out);
         // A destructor has nobody to tell; who waits next is told the same.
         let _ = perform(&self.packets, &self.state, out);
     }
@@ -327,11 +327,11 @@ impl Events {
             self.send(Destination::Everyone, event, &[], Flags::CROWD)?;
             while self.receive(Source::Anyone, event)?.status() != Status::EventDone {}
             let mut out = Outbox::default();
-            lock(&self.state).endpoint.farewell(&mut out);
+            lock(&self.state).machine.farewell(&mut out);
             perform(&self.packets, &self.state, out)?;
             let what = || Awaited::of_unknown("all others to have what was sent in events");
             self.wait(None, &what, |state| {
-                (state.endpoint.all_have(event) && state.waiting.is_empty()).then_some(())
+                (state.machine.all_have(event) && state.waiting.is_empty()).then_some(())
             })?;
             self.packets.flush()?;
         }
@@ -396,12 +396,12 @@ impl Drop for Fragment<'_> {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<NodeState>) -> MutexGuard<'_, NodeState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The upcall. Holds no lock while it calls the packet layer.
-fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
+fn arrive(packets: &Packets, state: &Mutex<NodeState>, packet: Packet<'_>) {
     let _handler = packets.handler_span(HANDLER);
     let from = packet.source();
     let Some((header, bytes)) = Header::decode(&packet) else {
@@ -411,7 +411,7 @@ fn arrive(packets: &Packets, state: &Mutex<State>, packet: Packet<'_>) {
     let mut out = Outbox::default();
     let size = bytes.len();
     let mut locked = lock(state);
-    let place = match locked.endpoint.received(from, &header, &mut out) {
+    let place = match locked.machine.received(from, &header, &mut out) {
         Ok(place) => place,
         Err(breach) => {
             locked.breach.get_or_insert(breach);
@@ -448,7 +448,7 @@ fn account(packets: &Packets, out: &Outbox<Body>) {
 }
 
 /// Sends the frames that wait for packets, as far as there are some. Never blocks.
-fn flush(packets: &Packets, state: &Mutex<State>) -> weft_endpoint::Result<()> {
+fn flush(packets: &Packets, state: &Mutex<NodeState>) -> weft_endpoint::Result<()> {
     let mut locked = lock(state);
     if locked.waiting.is_empty() {
         return Ok(());
@@ -462,7 +462,7 @@ fn flush(packets: &Packets, state: &Mutex<State>) -> weft_endpoint::Result<()> {
 /// Sends frames, as far as there are packets to send them in; the rest waits. Never blocks.
 fn perform(
     packets: &Packets,
-    state: &Mutex<State>,
+    state: &Mutex<NodeState>,
     out: Outbox<Body>,
 ) -> weft_endpoint::Result<()> {
     account(packets, &out);

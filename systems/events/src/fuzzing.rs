@@ -1,8 +1,8 @@
 //! Fuzz target for frames of events (`testing/fuzz`): a node whose program keeps its contract, by
 //! peers that say anything.
 
-use crate::endpoint::{Endpoint, Outbox};
 use crate::frame::{Flags, Header, Kind, SIZE};
+use crate::machine::{EventMachine, Outbox};
 use crate::settings::Settings;
 use crate::traditional::Storage;
 use crate::{Breach, Status};
@@ -15,7 +15,7 @@ const NODES: u16 = 4;
 const AHEAD: u32 = 8;
 
 struct Node {
-    endpoint: Endpoint<()>,
+    machine: EventMachine<()>,
     /// Fragments that the program has not received, and all that came.
     arrived: Vec<(Rank, Header, Storage)>,
     known: BTreeSet<(Rank, u32, u32)>,
@@ -32,7 +32,7 @@ impl Node {
             panic!("{} receive buffers are at least {least}", settings.receive_buffers)
         });
         Node {
-            endpoint: Endpoint::new(Rank(0), NODES.into(), settings, limits),
+            machine: EventMachine::new(Rank(0), NODES.into(), settings, limits),
             arrived: Vec::new(),
             known: BTreeSet::new(),
             buffers: settings.receive_buffers,
@@ -46,11 +46,11 @@ impl Node {
         let (event, mut out) = (self.sends_in, Outbox::default());
         let crowd = event.is_multiple_of(2);
         let to = (!crowd).then(|| Rank(1 + event as u16 % (NODES - 1)));
-        if event >= self.at + AHEAD || !self.endpoint.may_send(to) {
+        if event >= self.at + AHEAD || !self.machine.may_send(to) {
             return;
         }
         let flags = Flags { last, crowd, large: event.is_multiple_of(3) };
-        self.endpoint.send(to, event, flags, || (), 1, &mut out);
+        self.machine.send(to, event, flags, || (), 1, &mut out);
         self.sends_in += u32::from(last);
         check(&out);
     }
@@ -60,16 +60,16 @@ impl Node {
         let is_next = |(_, header, _): &(Rank, Header, Storage)| header.event == self.at;
         let Some(place) = self.arrived.iter().position(is_next) else { return };
         let (from, header, storage) = self.arrived.remove(place);
-        let status = self.endpoint.consume(from, header.event);
+        let status = self.machine.consume(from, header.event);
         self.at += u32::from(status == Status::EventDone);
         let mut out = Outbox::default();
-        self.endpoint.released(from, storage, &mut out);
+        self.machine.released(from, storage, &mut out);
         check(&out);
     }
 
     fn arrive(&mut self, from: Rank, header: &Header) -> Result<(), Breach> {
         let mut out = Outbox::default();
-        let storage = self.endpoint.received(from, header, &mut out)?;
+        let storage = self.machine.received(from, header, &mut out)?;
         check(&out);
         if storage == Storage::Nowhere {
             return Ok(());
@@ -106,7 +106,7 @@ pub fn frames(data: &[u8]) {
             1 => node.receive(),
             2 => {
                 let mut out = Outbox::default();
-                node.endpoint.timeout((from % 2 == 0).then_some(node.at), &mut out);
+                node.machine.timeout((from % 2 == 0).then_some(node.at), &mut out);
                 check(&out);
             }
             _ => {

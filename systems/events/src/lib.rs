@@ -12,9 +12,9 @@
 //! | `careful` | 5.3: windows, updates, what broadcasts take along; nothing is ever dropped |
 //! | `traditional` | 5.2: implicit acknowledgements, holes asked for, fragments dropped when buffers are full |
 //! | `ledger` | which fragments of which event have come: both protocols' |
-//! | `endpoint` | a node: a protocol and its books, without clock, thread or network |
+//! | `machine` | a node: a protocol and its state, without clock, thread or network |
 //! | `settings` | which protocol, how many buffers |
-//! | `events` | [`Events`]: an endpoint on the packet layer |
+//! | `events` | [`Events`]: the machine on the packet layer |
 //! | [`invariants`] | what always holds |
 //! | [`fuzzing`] | fuzz target for frames of peers |
 //! | [`parallel`] | arrays distributed over the nodes: element by element, shifts, reductions |
@@ -26,7 +26,7 @@
 //! receiver whose buffers are full. The careful protocol never gets there; the traditional one
 //! does, and repairs it. So both run on every link, the paper's experiments are the same code in
 //! the simulator (`bench/paper`), and that they survive loss and reordering of the network is shown
-//! without one, on endpoints in a vector (`endpoint/tests.rs`). Windows here are end to end, from
+//! without one, on machines in a vector (`machine/tests.rs`). Windows here are end to end, from
 //! program to program; the packet layer's credits, from NI to NI, come back as soon as a fragment
 //! is taken out of its packet.
 //!
@@ -36,19 +36,19 @@
 #![forbid(unsafe_code)]
 
 mod careful;
-mod endpoint;
 mod events;
 mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod invariants;
 mod ledger;
+mod machine;
 pub mod parallel;
 mod settings;
 mod traditional;
 
-pub use endpoint::{Breach, Statistics};
 pub use events::{Destination, Error, Events, Fragment, Result, Source};
 pub use frame::{Flags, Header, Kind};
 pub use ledger::Status;
+pub use machine::{Breach, Statistics};
 pub use settings::{Protocol, Settings};

@@ -24,10 +24,10 @@ pub(crate) struct Calls(Mutex<Slab<Call>>);
 struct Call {
     /// Number by which a process waits for it; 0 if none does.
     number: u32,
-    state: State,
+    state: CallState,
 }
 
-enum State {
+enum CallState {
     /// It has not ended, and nobody waits yet.
     Expected,
     /// Somebody waits.
@@ -40,7 +40,7 @@ impl Calls {
     /// Key of a new invocation. It is answered once, and asked for once.
     #[inline]
     pub fn expect(&self, number: u32) -> u64 {
-        lock(&self.0).insert(Call { number, state: State::Expected }) as u64
+        lock(&self.0).insert(Call { number, state: CallState::Expected }) as u64
     }
 
     /// An invocation has not begun after all.
@@ -54,13 +54,13 @@ impl Calls {
         let mut calls = lock(&self.0);
         // What was forgotten is no more among them.
         let Some(call) = calls.get_mut(key as usize) else { return };
-        if let State::Expected = call.state {
-            call.state = State::Over(answer);
+        if let CallState::Expected = call.state {
+            call.state = CallState::Over(answer);
             return;
         }
         let call = calls.remove(key as usize);
         drop(calls);
-        if let State::Awaited(completer) = call.state {
+        if let CallState::Awaited(completer) = call.state {
             completer.complete(Ok(answer));
         }
     }
@@ -77,8 +77,8 @@ impl Calls {
         what: &dyn Fn() -> Awaited,
     ) -> Result<Answer> {
         let mut calls = lock(&self.0);
-        if let State::Over(_) = calls[key as usize].state
-            && let State::Over(answer) = calls.remove(key as usize).state
+        if let CallState::Over(_) = calls[key as usize].state
+            && let CallState::Over(answer) = calls.remove(key as usize).state
         {
             return Ok(answer);
         }
@@ -90,16 +90,16 @@ impl Calls {
     pub fn completion(&self, key: u64, engine: &Arc<Engine>) -> Completion<Answer> {
         let (completer, completion) = Completion::new(engine);
         let mut calls = lock(&self.0);
-        match std::mem::replace(&mut calls[key as usize].state, State::Awaited(completer)) {
-            State::Expected => {}
-            State::Over(answer) => {
+        match std::mem::replace(&mut calls[key as usize].state, CallState::Awaited(completer)) {
+            CallState::Expected => {}
+            CallState::Over(answer) => {
                 let call = calls.remove(key as usize);
                 drop(calls);
-                if let State::Awaited(completer) = call.state {
+                if let CallState::Awaited(completer) = call.state {
                     completer.complete(Ok(answer));
                 }
             }
-            State::Awaited(_) => unreachable!("an invocation was asked for twice"),
+            CallState::Awaited(_) => unreachable!("an invocation was asked for twice"),
         }
         completion
     }

@@ -126,10 +126,10 @@ impl<T: Executable> Handle<T> {
         operation: u16,
         number: u32,
         arguments: &(impl Parts + ?Sized),
-    ) -> Result<State> {
+    ) -> Result<Begun> {
         let effect = self.entry.kind.effects.get(usize::from(operation));
         Ok(match (self.entry.site(), effect) {
-            (_, None) => State::Over(Err(Fault::NoSuchOperation)),
+            (_, None) => Begun::Over(Err(Fault::NoSuchOperation)),
             (Site::Single(home), _) if home != self.node.shared.own => {
                 self.call(home, (operation, number), arguments)?
             }
@@ -137,8 +137,8 @@ impl<T: Executable> Handle<T> {
             (Site::Single(_), _) => self.execute(Way::Home, (operation, number), arguments),
             (_, Some(Effect::Either)) => match self.read(operation, arguments) {
                 Ok(None) => self.broadcast((operation, number), arguments)?,
-                Ok(Some(result)) => State::Over(Ok(result)),
-                Err(fault) => State::Over(Err(fault)),
+                Ok(Some(result)) => Begun::Over(Ok(result)),
+                Err(fault) => Begun::Over(Err(fault)),
             },
             (_, Some(Effect::Write)) => self.broadcast((operation, number), arguments)?,
         })
@@ -149,7 +149,7 @@ impl<T: Executable> Handle<T> {
         &self,
         operation: u16,
         (process, number): (u64, u32),
-        state: State,
+        state: Begun,
     ) -> Result<Vec<u8>> {
         let watch = &self.node.shared.watch;
         watch.waits(process, (number, self.id(), operation));
@@ -159,14 +159,14 @@ impl<T: Executable> Handle<T> {
     }
 
     /// Awaits the result of an operation of no process.
-    async fn end(&self, operation: u16, mut state: State) -> Result<Vec<u8>> {
+    async fn end(&self, operation: u16, mut state: Begun) -> Result<Vec<u8>> {
         let shared = &self.node.shared;
         let mut moved = None;
         loop {
             let answer = match state {
-                State::Over(answer) => answer,
-                State::Expected(key) => self.completion(key).await?,
-                State::Called(call, number) => {
+                Begun::Over(answer) => answer,
+                Begun::Expected(key) => self.completion(key).await?,
+                Begun::Called(call, number) => {
                     let _other = self.counted(number);
                     let mut bytes = call.await?.bytes().await?;
                     let (head, _) = bytes.split_first_chunk().ok_or(Error::Unreadable)?;
@@ -193,7 +193,7 @@ impl<T: Executable> Handle<T> {
 
     /// Waits for the result, as this process or as none.
     #[inline]
-    fn wait(&self, operation: u16, process: Option<u64>, state: State) -> Result<Vec<u8>> {
+    fn wait(&self, operation: u16, process: Option<u64>, state: Begun) -> Result<Vec<u8>> {
         match self.answer(operation, state)? {
             Ok(result) => Ok(result),
             Err(fault) => self.go_after(operation, process, fault),
@@ -223,15 +223,15 @@ impl<T: Executable> Handle<T> {
 
     /// Waits for the end of an invocation.
     #[inline]
-    fn answer(&self, operation: u16, state: State) -> Result<Answer> {
+    fn answer(&self, operation: u16, state: Begun) -> Result<Answer> {
         let what = || self.awaited(operation);
         Ok(match state {
-            State::Over(answer) => answer,
-            State::Expected(key) => {
+            Begun::Over(answer) => answer,
+            Begun::Expected(key) => {
                 let shared = &self.node.shared;
                 shared.calls.wait(key, &shared.engine, &what)?
             }
-            State::Called(call, number) => {
+            Begun::Called(call, number) => {
                 let _other = self.counted(number);
                 let mut message = call.wait_for(&what)?;
                 let mut head = [0; REPLY];
@@ -312,12 +312,12 @@ impl<T: Executable> Handle<T> {
         way: Way,
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
-    ) -> State {
+    ) -> Begun {
         let shared = &self.node.shared;
         let key = shared.calls.expect(number);
         let (arguments, resume) = (&*whole(arguments), Resume::Here(key, number));
         shared.execute(&self.entry, Local { way, operation, arguments, resume });
-        State::Expected(key)
+        Begun::Expected(key)
     }
 
     /// Has all copies execute an operation.
@@ -325,7 +325,7 @@ impl<T: Executable> Handle<T> {
         &self,
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
-    ) -> Result<State> {
+    ) -> Result<Begun> {
         let Node { shared, order, .. } = &*self.node;
         let call = shared.calls.expect(number);
         let head = Invocation { operation, object: self.entry.id, call, number }.emit();
@@ -333,7 +333,7 @@ impl<T: Executable> Handle<T> {
             shared.calls.forget(call);
             return Err(error.into());
         }
-        Ok(State::Expected(call))
+        Ok(Begun::Expected(call))
     }
 
     /// Has the home execute an operation, when it has seen what this rank has.
@@ -342,7 +342,7 @@ impl<T: Executable> Handle<T> {
         home: Rank,
         (operation, number): (u16, u32),
         arguments: &(impl Parts + ?Sized),
-    ) -> Result<State> {
+    ) -> Result<Begun> {
         let Node { shared, client, .. } = &*self.node;
         let (object, call) = (self.entry.id, shared.position.seen());
         let head = Invocation { operation, object, call, number }.emit();
@@ -350,7 +350,7 @@ impl<T: Executable> Handle<T> {
         let call = client.call(home, &Headed(&head, arguments))?;
         // Until its end is known.
         std::mem::forget(other);
-        Ok(State::Called(call, number))
+        Ok(Begun::Called(call, number))
     }
 
     /// Completion with the result of an invocation that a copy here answers.
@@ -379,13 +379,13 @@ struct Rest<T> {
     handle: Handle<T>,
     operation: u16,
     /// `None` once somebody else sees to it.
-    state: Option<State>,
+    state: Option<Begun>,
     /// [`spawn_end`], which a drop cannot name: it knows no bounds of `T`.
-    end: fn(&Handle<T>, u16, State),
+    end: fn(&Handle<T>, u16, Begun),
 }
 
 impl<T> Rest<T> {
-    fn take(&mut self) -> State {
+    fn take(&mut self) -> Begun {
         self.state.take().unwrap_or_else(|| unreachable!("it is waited for once"))
     }
 }
@@ -400,8 +400,8 @@ impl<T> Drop for Rest<T> {
 
 /// Has a task see to the end of an operation: until then it is under way, and if its object moves
 /// before it is executed it starts again.
-fn spawn_end<T: Executable>(handle: &Handle<T>, operation: u16, state: State) {
-    if let State::Over(answer) = &state
+fn spawn_end<T: Executable>(handle: &Handle<T>, operation: u16, state: Begun) {
+    if let Begun::Over(answer) = &state
         && !matches!(answer, Err(Fault::Moved(_)))
     {
         return;
@@ -413,7 +413,8 @@ fn spawn_end<T: Executable>(handle: &Handle<T>, operation: u16, state: State) {
     });
 }
 
-enum State {
+/// An operation that has begun.
+enum Begun {
     Over(Answer),
     /// A copy here answers, by this key.
     Expected(u64),

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 use weft_endpoint::Rank;
 use weft_messaging::rpc::{Client, Responder, Service};
-use weft_messaging::{Completer, Completion, Engine, Order};
+use weft_messaging::{Completer, Completion, Engine, Error as OrderError, Order};
 
 /// Time after which a message that could not be broadcast is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
@@ -77,10 +77,7 @@ impl Node {
 
     /// Broadcasts from a handler; again and again, if the order has no room for it.
     pub fn broadcast_soon(self: &Arc<Self>, message: Vec<u8>) {
-        let overdrawn = |error: &_| matches!(error, weft_messaging::Error::Overdrawn { .. });
-        if !self.order.broadcast(&message).as_ref().is_err_and(overdrawn) {
-            return;
-        }
+        let Err(OrderError::Overdrawn { .. }) = self.order.broadcast(&message) else { return };
         let (node, engine) = (Arc::downgrade(self), Arc::clone(&self.shared.engine));
         let again = engine.sleep(AGAIN);
         engine.spawn(async move {

@@ -56,7 +56,7 @@ struct Node {
     packets: Packets,
     most_unmapped: usize,
     outbox: Outbox,
-    state: Biased<State>,
+    state: Biased<NodeState>,
     /// True if there is a breach in `state`.
     broken: AtomicBool,
     collectives: Biased<Collectives>,
@@ -80,7 +80,7 @@ fn accesses_per_poll(packets: &Packets) -> u32 {
 const CHECKED_EVERY: u32 = 256;
 
 #[derive(Default)]
-struct State {
+struct NodeState {
     slots: Slots,
     /// Regions that this node created so far.
     created: u32,
@@ -125,7 +125,7 @@ impl Regions {
                 packets: packets.clone(),
                 most_unmapped: settings.most_unmapped,
                 outbox: Outbox::new(packets, settings),
-                state: Biased::new(State::default()),
+                state: Biased::new(NodeState::default()),
                 broken: AtomicBool::new(false),
                 collectives: Biased::new(Collectives::new(packets)),
                 progress,
@@ -186,7 +186,7 @@ impl Regions {
         loop {
             // Nobody forgets it while the state is entered.
             let mut state = self.node.state.enter();
-            let State { slots, unmapped, .. } = &mut *state;
+            let NodeState { slots, unmapped, .. } = &mut *state;
             if let Some(slot) = slots.get(id) {
                 let mapped = Mapped::new(self.clone(), id, Arc::clone(slot))?;
                 if let Some(time) = slot.enter().unmapped_at.take() {
@@ -287,7 +287,7 @@ impl Regions {
     }
 }
 
-impl State {
+impl NodeState {
     /// An answer to who asked for a region.
     fn answer(&mut self, id: RegionId) -> Option<Notice> {
         let asked = self.asked.get_mut(&id)?;

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::format::{self, Header, Kind, Tally};
 use crate::job::Job;
-use crate::outgoing::{Given, Outgoing};
+use crate::outgoing::{Given, OutgoingJobs};
 use crate::settings::Settings;
 use crate::stack::Stack;
 use crate::termination::{Counts, Detector};
@@ -26,7 +26,7 @@ pub(crate) struct Member<'a, W> {
     settings: &'a Settings,
     worker: W,
     stack: Stack,
-    outgoing: &'a mut Outgoing,
+    outgoing: &'a mut OutgoingJobs,
     /// Jobs below the one that was taken up, with their hashes.
     below: Vec<(u64, Job)>,
     messages: Counts,
@@ -73,7 +73,7 @@ impl<'a, W: Worker> Member<'a, W> {
         mailbox: &'a Mailbox,
         packets: &'a Packets,
         settings: &'a Settings,
-        outgoing: &'a mut Outgoing,
+        outgoing: &'a mut OutgoingJobs,
         worker: W,
         iteration: u32,
     ) -> Self {

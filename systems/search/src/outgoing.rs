@@ -58,13 +58,13 @@ struct Peer {
 
 /// Messages of one rank for all others.
 #[derive(Clone, Debug)]
-pub(crate) struct Outgoing {
+pub(crate) struct OutgoingJobs {
     peers: Vec<Peer>,
     message_bytes: usize,
     window: u32,
 }
 
-impl Outgoing {
+impl OutgoingJobs {
     /// Empty messages of so many jobs for each rank.
     pub fn new(ranks: usize, jobs_per_message: usize) -> Self {
         let message_bytes = HEADER_BYTES + jobs_per_message * JOB_BYTES;
@@ -73,7 +73,7 @@ impl Outgoing {
         let since = Duration::ZERO;
         let peer = Peer { message, since, sent: 0, taken: 0, received: 0, told: 0 };
         let window = window_messages(ranks, jobs_per_message);
-        Outgoing { peers: vec![peer; ranks], message_bytes, window }
+        OutgoingJobs { peers: vec![peer; ranks], message_bytes, window }
     }
 
     /// Most jobs of all others that are under way to one rank.

@@ -7,7 +7,7 @@ use crate::ida::Ida;
 use crate::job::Job;
 use crate::member::{Iterated, Member};
 use crate::minimax::{self, Until, Values};
-use crate::outgoing::Outgoing;
+use crate::outgoing::OutgoingJobs;
 use crate::perft::Perft;
 use crate::puzzle::Puzzle;
 use crate::settings::Settings;
@@ -31,7 +31,7 @@ pub struct Search {
     team: Team,
     mailbox: Mailbox,
     settings: Settings,
-    outgoing: Outgoing,
+    outgoing: OutgoingJobs,
     iteration: u32,
     stop: Option<Arc<AtomicBool>>,
     /// Table of values, and the game whose positions are in it.
@@ -57,7 +57,7 @@ impl Search {
     pub fn new(engine: &Arc<Engine>, team: &Team, name: &str, settings: Settings) -> Result<Self> {
         settings.check()?;
         let mailbox = Mailbox::new(engine, name)?;
-        let outgoing = Outgoing::new(engine.packets().size(), settings.jobs_per_message);
+        let outgoing = OutgoingJobs::new(engine.packets().size(), settings.jobs_per_message);
         let (engine, team) = (Arc::clone(engine), team.clone());
         Ok(Search {
             engine,

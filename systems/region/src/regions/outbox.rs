@@ -43,7 +43,7 @@ const MOST_ANSWERS: usize = 4096;
 
 #[derive(Default)]
 struct Queue {
-    frames: VecDeque<Outgoing>,
+    frames: VecDeque<QueuedFrame>,
     sending: bool,
 }
 
@@ -53,7 +53,7 @@ enum Far {
     Reached(RemoteHeap),
 }
 
-struct Outgoing {
+struct QueuedFrame {
     to: To,
     what: What,
 }
@@ -150,7 +150,7 @@ impl Outbox {
 
     /// Answers a question of `to`. False if too many answers to it wait for packets (I9).
     pub(super) fn answer(&self, to: Rank, region: RegionId, notice: Notice) -> bool {
-        let is_answer = |frame: &&Outgoing| matches!(frame, Outgoing { to: To::One(one), what: What::Packet(_) } if *one == to);
+        let is_answer = |frame: &&QueuedFrame| matches!(frame, QueuedFrame { to: To::One(one), what: What::Packet(_) } if *one == to);
         if self.queue.enter().frames.iter().filter(is_answer).count() >= MOST_ANSWERS {
             return false;
         }
@@ -160,7 +160,7 @@ impl Outbox {
 
     /// A packet of these bytes.
     pub(super) fn packet(&self, to: Rank, bytes: Box<[u8]>) {
-        self.push(Outgoing { to: To::One(to), what: What::Packet(bytes) });
+        self.push(QueuedFrame { to: To::One(to), what: What::Packet(bytes) });
     }
 
     /// The heap of another node.
@@ -215,7 +215,7 @@ impl Outbox {
         queue.frames.is_empty() && !queue.sending
     }
 
-    fn push(&self, outgoing: Outgoing) {
+    fn push(&self, outgoing: QueuedFrame) {
         let mut queue = self.queue.enter();
         queue.frames.push_back(outgoing);
         self.any.store(true, Ordering::Relaxed);
@@ -241,7 +241,7 @@ impl Outbox {
     }
 
     /// Sends `next` and what waits behind it, in the turn of whoever is sending.
-    fn send_from(&self, mut next: Outgoing) -> weft_endpoint::Result<()> {
+    fn send_from(&self, mut next: QueuedFrame) -> weft_endpoint::Result<()> {
         loop {
             let sent = next.send(self);
             let mut queue = self.queue.enter();
@@ -269,7 +269,7 @@ impl Outbox {
     }
 
     /// Next packet to be sent.
-    fn next(&self, queue: &mut Queue) -> Option<Outgoing> {
+    fn next(&self, queue: &mut Queue) -> Option<QueuedFrame> {
         let next = queue.frames.pop_front();
         if next.is_none() && self.any.load(Ordering::Relaxed) {
             self.any.store(false, Ordering::Relaxed);
@@ -280,7 +280,7 @@ impl Outbox {
 
     /// There is no packet for what comes next.
     #[cold]
-    fn put_back(&self, queue: &mut Queue, next: Outgoing) {
+    fn put_back(&self, queue: &mut Queue, next: QueuedFrame) {
         queue.frames.push_front(next);
         self.any.store(true, Ordering::Relaxed);
         self.packets.note_owing(true);
@@ -293,7 +293,7 @@ impl Outbox {
 #[must_use = "what is in it has the turn to send"]
 pub(super) struct Post<'a> {
     pub outbox: &'a Outbox,
-    first: Option<Outgoing>,
+    first: Option<QueuedFrame>,
 }
 
 /// True if the program holds all packets of its rank: it is told so where it waits, and what is to
@@ -315,11 +315,11 @@ impl<'a> Post<'a> {
             None => What::Message(header),
         };
         let to = To::Several(receivers::emit(to, self.outbox.packets.size()));
-        self.add(Outgoing { to, what });
+        self.add(QueuedFrame { to, what });
     }
 
     pub(super) fn message(&mut self, to: Rank, header: Header) {
-        self.add(Outgoing { to: To::One(to), what: What::Message(header) });
+        self.add(QueuedFrame { to: To::One(to), what: What::Message(header) });
     }
 
     pub(super) fn data(&mut self, to: Rank, header: Header, Data { memory, destination }: Data) {
@@ -330,10 +330,10 @@ impl<'a> Post<'a> {
             }
             _ => What::Data(header, memory),
         };
-        self.add(Outgoing { to: To::One(to), what });
+        self.add(QueuedFrame { to: To::One(to), what });
     }
 
-    fn add(&mut self, outgoing: Outgoing) {
+    fn add(&mut self, outgoing: QueuedFrame) {
         if self.first.is_none() {
             let mut queue = self.outbox.queue.enter();
             if !queue.sending && queue.frames.is_empty() {
@@ -357,7 +357,7 @@ impl<'a> Post<'a> {
     }
 }
 
-impl Outgoing {
+impl QueuedFrame {
     /// Sends it; false if there was no packet for it, or for the rest.
     #[inline]
     fn send(&mut self, outbox: &Outbox) -> weft_endpoint::Result<bool> {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::{Header, Kind, Tally};
 use crate::game::Game;
 use crate::member::owner;
-use crate::outgoing::Outgoing;
+use crate::outgoing::OutgoingJobs;
 use crate::settings::Settings;
 use crate::termination::{Counts, Detector};
 use crate::worker::Worked;
@@ -36,7 +36,7 @@ pub(crate) struct Member<'a, G: Game> {
     mailbox: &'a Mailbox,
     packets: &'a Packets,
     settings: &'a Settings,
-    outgoing: &'a mut Outgoing,
+    outgoing: &'a mut OutgoingJobs,
     grain: u16,
     values: &'a mut Values,
     alone: Alone<G>,
@@ -80,7 +80,7 @@ impl<'a, G: Game> Member<'a, G> {
         mailbox: &'a Mailbox,
         packets: &'a Packets,
         settings: &'a Settings,
-        outgoing: &'a mut Outgoing,
+        outgoing: &'a mut OutgoingJobs,
         values: &'a mut Values,
         search: u32,
     ) -> Self {

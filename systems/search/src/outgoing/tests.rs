@@ -10,13 +10,13 @@ fn job(number: u8) -> Job {
     Job([number; JOB_BYTES])
 }
 
-fn give(outgoing: &mut Outgoing, number: u8) -> Given {
+fn give(outgoing: &mut OutgoingJobs, number: u8) -> Given {
     outgoing.give(1, &job(number), || Duration::from_secs(number.into()))
 }
 
 #[test]
 fn jobs_leave_together_and_in_order() {
-    let mut outgoing = Outgoing::new(2, 3);
+    let mut outgoing = OutgoingJobs::new(2, 3);
     assert_eq!(outgoing.waits_since(1), None);
     assert_eq!([1, 2, 3].map(|n| give(&mut outgoing, n)), [Given::Kept, Given::Kept, Given::Full]);
     assert_eq!(outgoing.waits_since(1), Some(Duration::from_secs(1)));
@@ -34,7 +34,7 @@ fn jobs_leave_together_and_in_order() {
 
 #[test]
 fn without_a_credit_one_message_waits_and_more_is_refused() {
-    let mut outgoing = Outgoing::new(2, 1);
+    let mut outgoing = OutgoingJobs::new(2, 1);
     let window = window_messages(2, 1);
     for _ in 0..window {
         assert_eq!(give(&mut outgoing, 1), Given::Full);
@@ -52,7 +52,7 @@ fn without_a_credit_one_message_waits_and_more_is_refused() {
 #[test]
 #[should_panic(expected = "I9: 64 messages under way to a rank, 64 at most")]
 fn a_message_without_a_credit_is_the_end() {
-    let mut outgoing = Outgoing::new(2, 1);
+    let mut outgoing = OutgoingJobs::new(2, 1);
     for _ in 0..=window_messages(2, 1) {
         outgoing.launch(1, HEADER);
     }
@@ -60,7 +60,7 @@ fn a_message_without_a_credit_is_the_end() {
 
 #[test]
 fn a_receiver_tells_at_half_windows() {
-    let mut outgoing = Outgoing::new(2, 1);
+    let mut outgoing = OutgoingJobs::new(2, 1);
     let half = window_messages(2, 1) / 2;
     for _ in 1..half {
         outgoing.took_from(1);

@@ -58,9 +58,9 @@ pub struct Statistics {
     pub acknowledgements: u64,
 }
 
-/// A protocol and its books.
+/// A node's protocol, and its state.
 #[derive(Clone, Debug)]
-pub(crate) struct Endpoint<B> {
+pub(crate) struct EventMachine<B> {
     local: Rank,
     ranks: usize,
     costs: (u64, u64),
@@ -95,14 +95,14 @@ impl<B> Default for Outbox<B> {
     }
 }
 
-impl<B: Clone> Endpoint<B> {
+impl<B: Clone> EventMachine<B> {
     pub fn new(local: Rank, ranks: usize, settings: &Settings, limits: Limits) -> Self {
         let Limits { window, room } = limits;
         let protocol = match settings.protocol {
             Protocol::Careful => Either::Careful(Careful::new(local, ranks, window)),
             Protocol::Traditional => Either::Traditional(Traditional::new(local, ranks, room)),
         };
-        Endpoint {
+        EventMachine {
             local,
             ranks,
             costs: (settings.send_operations, settings.receive_operations),

@@ -16,7 +16,7 @@ struct Weather {
 type Token = (Rank, u32, u32);
 
 struct Node {
-    endpoint: Endpoint<Token>,
+    machine: EventMachine<Token>,
     arrived: Vec<(Rank, Header, Storage)>,
     /// Fragments to send: event and index, in order.
     program: VecDeque<(u32, u32)>,
@@ -46,7 +46,7 @@ impl World {
         let limits = settings.limits(nodes, 1 << 12).unwrap();
         let (events, fragments) = (8, 3);
         let node = |rank| Node {
-            endpoint: Endpoint::new(rank, nodes, &settings, limits),
+            machine: EventMachine::new(rank, nodes, &settings, limits),
             arrived: Vec::new(),
             program: (0..events).flat_map(|e| (0..fragments).map(move |i| (e, i))).collect(),
             at: 0,
@@ -86,7 +86,7 @@ impl World {
         let (from, to, header) = self.frames.remove(storage);
         let mut out = Outbox::default();
         let node = &mut self.nodes[to.index()];
-        let storage = node.endpoint.received(from, &header, &mut out).unwrap();
+        let storage = node.machine.received(from, &header, &mut out).unwrap();
         if storage != Storage::Nowhere {
             node.arrived.push((from, header, storage));
         }
@@ -99,13 +99,13 @@ impl World {
         let node = &mut self.nodes[rank.index()];
         let Some(&(event, index)) = node.program.front() else { return };
         let to = receiver(rank, event, nodes);
-        if event >= node.at + ahead || !node.endpoint.may_send(to) {
+        if event >= node.at + ahead || !node.machine.may_send(to) {
             return;
         }
         node.program.pop_front();
         let flags = Flags { last: index + 1 == fragments, crowd: to.is_none(), large: false };
         let mut out = Outbox::default();
-        let header = node.endpoint.send(to, event, flags, || (rank, event, index), 1, &mut out);
+        let header = node.machine.send(to, event, flags, || (rank, event, index), 1, &mut out);
         assert_eq!(header.index, index);
         self.post(rank, to, header);
         self.carry_out(rank, out);
@@ -120,10 +120,10 @@ impl World {
         };
         let (from, header, storage) = node.arrived.remove(storage);
         assert!(node.got.insert((from, header.event, header.index)), "twice");
-        let status = node.endpoint.consume(from, at);
+        let status = node.machine.consume(from, at);
         node.at += u32::from(status == Status::EventDone);
         let mut out = Outbox::default();
-        node.endpoint.released(from, storage, &mut out);
+        node.machine.released(from, storage, &mut out);
         self.carry_out(rank, out);
     }
 
@@ -131,7 +131,7 @@ impl World {
         let node = &mut self.nodes[rank.index()];
         let mut out = Outbox::default();
         let event = (node.at < self.events).then_some(node.at);
-        node.endpoint.timeout(event, &mut out);
+        node.machine.timeout(event, &mut out);
         self.carry_out(rank, out);
     }
 
@@ -156,7 +156,7 @@ impl World {
     }
 
     fn total(&self, what: impl Fn(&Statistics) -> u64) -> u64 {
-        self.nodes.iter().map(|node| what(&node.endpoint.statistics)).sum()
+        self.nodes.iter().map(|node| what(&node.machine.statistics)).sum()
     }
 }
 
@@ -211,7 +211,7 @@ fn traditional_nodes_finish_whatever_the_network_does() {
 fn holes_are_asked_for_once_and_what_is_lost_again_when_waited_for() {
     let settings = Settings::traditional();
     let limits = settings.limits(2, 1 << 12).unwrap();
-    let mut node = Endpoint::<Token>::new(Rank(0), 2, &settings, limits);
+    let mut node = EventMachine::<Token>::new(Rank(0), 2, &settings, limits);
     let fragment = |index, last| {
         let flags = Flags { last, ..Flags::default() };
         Header { flags, ..Header::new(Kind::Fragment, 0, index) }
@@ -234,7 +234,7 @@ fn holes_are_asked_for_once_and_what_is_lost_again_when_waited_for() {
 fn what_all_have_is_not_kept() {
     let settings = Settings { send_copies: 8, ..Settings::traditional() };
     let limits = settings.limits(3, 1 << 12).unwrap();
-    let mut node = Endpoint::<Token>::new(Rank(0), 3, &settings, limits);
+    let mut node = EventMachine::<Token>::new(Rank(0), 3, &settings, limits);
     let mut out = Outbox::default();
     let mut asks = Vec::new();
     for event in 0..8 {
