@@ -25,7 +25,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rustix::net::SendFlags;
-use weft_datagram::seal::{Protection, Secret};
 use weft_link::bell::Loss;
 use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
 use weft_pmi::Exchange;

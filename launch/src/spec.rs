@@ -12,6 +12,7 @@ use crate::output::OutputPlan;
 use crate::program::own_directory;
 use crate::progress::OnDeadlock;
 use crate::roll::StacksOf;
+use weft_datagram::seal::Protection;
 use weft_link_shm::{MAX_RANKS, Settings};
 
 /// Binding of ranks to cores.

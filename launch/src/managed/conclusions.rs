@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_seal::{Protection, Secret};
+use weft_datagram::seal::{Protection, Secret};
 
 use super::error::MeetError;
 use super::facts::Facts;

@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 use crate::hosts::addresses::interface_of;
 use crate::messages::{Options, TRACE};

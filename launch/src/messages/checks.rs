@@ -1,7 +1,7 @@
 //! Checks of what types leave open: numbers that have limits.
 
+use weft_datagram::seal::Protection;
 use weft_link_shm::{MAX_RANKS, Settings};
-use weft_seal::Protection;
 use weft_wire::Rank;
 
 use super::bounds::{HOSTS_MAX, RANKS_MAX};

@@ -7,8 +7,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::fmt::Debug;
 use std::net::SocketAddr;
+use weft_datagram::seal::{Protection, Secret};
 use weft_link_shm::{MAX_RANKS, Settings};
-use weft_seal::{Protection, Secret};
 use weft_wire::Rank;
 
 /// Checks that a message is read as it was written, and neither less of it nor more.

@@ -27,7 +27,6 @@ use weft_link::{
     Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
-use weft_seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_wire::{Follows, Header, Rank, envelope, path};
 
 mod memory;

@@ -17,7 +17,6 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use weft_datagram::seal::Seals;
 use weft_link::clock::Nanoseconds;
-use weft_seal::Seals;
 use weft_wire::{Follows, Header, Rank, Serial};
 
 /// Marks events of these connections; the rank is in the lower half.

@@ -483,24 +483,3 @@ fn engines_may_follow_each_other_on_the_same_packets() {
         }
     });
 }
-
-/// Two messages of one sender to one port, packet by packet in turns: who reads one waits for
-/// packets that have no room, because nobody reads the other.
-#[test]
-fn messages_that_are_sent_at_once_are_read_one_after_the_other() {
-    run(Job::new(2), |member| {
-        let mailbox = member.mailbox("both");
-        let bytes = vec![7; 1500 * member.engine.packets().max_payload()];
-        if member.rank() == 0 {
-            let send = async || mailbox.send_async(member.other(), &[&bytes[..], &[8]]).await;
-            let both = async { tokio::join!(send(), send()) };
-            let (one, other) = member.engine.block_on(both).unwrap();
-            one.and(other).unwrap();
-        } else {
-            for _ in 0..2 {
-                let read = mailbox.receive().unwrap().read_to_vec().unwrap();
-                assert_eq!((read.len(), read.last()), (bytes.len() + 1, Some(&8)));
-            }
-        }
-    });
-}

@@ -399,3 +399,29 @@ fn handlers_that_read_long_messages_do_not_wait_for_each_other() {
         member.barrier.wait().unwrap();
     });
 }
+
+/// Two messages of one sender to one port, packet by packet in turns: who reads one waits for
+/// packets that have no room, because nobody reads the other.
+#[test]
+fn messages_that_are_sent_at_once_are_read_one_after_the_other() {
+    run(Job::new(2), |member| {
+        let mailbox = member.mailbox("both");
+        let length = 1500 * member.engine.packets().max_payload();
+        if member.rank() == 0 {
+            let sent = Arc::new(AtomicUsize::new(0));
+            for _ in 0..2 {
+                let (mailbox, sent, to) = (Arc::clone(&mailbox), Arc::clone(&sent), member.other());
+                member.engine.spawn(async move {
+                    mailbox.send_async(to, &[&vec![7; length][..], &[8]]).await.unwrap();
+                    sent.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            member.until(|| sent.load(Ordering::SeqCst) == 2);
+        } else {
+            for _ in 0..2 {
+                let read = mailbox.receive().unwrap().read_to_vec().unwrap();
+                assert_eq!((read.len(), read.last()), (length + 1, Some(&8)));
+            }
+        }
+    });
+}

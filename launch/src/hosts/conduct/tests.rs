@@ -9,7 +9,7 @@ use crate::Mtu;
 use crate::hosts::HostWish;
 use crate::hosts::layout::{Between, Copies, HostLayout, HostsSpec, Layout, LongPackets};
 use crate::messages::hosts::RemoteShell;
-use weft_seal::Protection;
+use weft_datagram::seal::Protection;
 
 /// A host with one rank whose agent is this script for the shell.
 fn roster(agent: &str) -> Roster {

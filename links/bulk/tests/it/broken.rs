@@ -3,8 +3,8 @@
 use crate::common::*;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
+use weft_datagram::seal::Protection;
 use weft_link::{Link, Paths};
-use weft_seal::Protection;
 use weft_wire::{Follows, Rank};
 
 /// Sends packets up to `count` as a protocol would: again from the first that is missing, until all
