@@ -27,10 +27,10 @@
 //!
 //! # Invariants
 //! - **P1 seen**: while an arrival is in the link, a thread is looking, or a ring is on its way to
-//!   one that sleeps, or the upcall thread wakes in time: within a tick, or the delay of an
-//!   interrupt.
-//! - **P2 flushed**: what was held back leaves while a thread is inside, or the upcall thread's
-//!   next look is at most [`constants::LATE`] after it was held back.
+//!   one that sleeps, or the upcall thread looks within [`constants::LATE`] of the program's last
+//!   visit, and interrupts after the delays of the watchdog.
+//! - **P2 flushed**: what was held back leaves while a thread is inside, or the upcall thread looks
+//!   within twice [`constants::LONGEST_WAIT`], or after the pause that it was about to make.
 //! - **P3 rung**: no ring is lost: who has something for a thread that sleeps sees it sleep, or
 //!   that thread sees what there is; a thread that was woken and leaves rings for the others.
 //! - **P4 off**: once interrupts are off none runs, and none begins.

@@ -103,6 +103,17 @@ impl<L: Link> Node<L> {
         }
     }
 
+    /// A thread does not sleep any more. That is a visit, because the upcall thread, which counts
+    /// on those who sleep, may have armed no bell beside them.
+    pub(crate) fn exit_after_sleep(&self) {
+        let mut inner = self.inner.enter();
+        inner.link.disarm(Waiter::Host);
+        if L::NETWORK.is_some() {
+            self.tell_time(&mut inner);
+            self.exit_and_flush(inner);
+        }
+    }
+
     /// Unlocks the node after a packet to `to`, or to several ranks.
     #[inline(always)]
     pub(crate) fn exit_after_launch(&self, mut inner: Entered<'_, Inner<L>>, to: Option<Rank>) {

@@ -28,8 +28,8 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// See [`AnyNode::take_unless`](crate::AnyNode::take_unless); the look of a system whose link is
-    /// known is part of this.
+    /// See [`AnyNode::take_unless`](crate::AnyNode::take_unless); the look of a system whose link
+    /// is known is part of this.
     #[inline(always)]
     pub(crate) fn take_packet(
         &self,

@@ -61,7 +61,7 @@ impl<L: Link> Node<L> {
                     Event::Done
                 }
                 Effect::Disarm => {
-                    self.inner.enter().link.disarm(Waiter::Host);
+                    self.exit_after_sleep();
                     Event::Done
                 }
                 Effect::Ring => {
@@ -82,17 +82,15 @@ impl<L: Link> Node<L> {
         if let Some(notice) = &self.attendance.notice {
             notice.sleeps();
         }
-        self.record(Traced::SleepBegins);
+        let record = |what| {
+            if let Some(recorder) = &self.attributes.services.recorder {
+                recorder.record(&what);
+            }
+        };
+        record(Traced::SleepBegins);
         self.attendance.bells.wait(Waiter::Host, ticket, limit);
-        self.record(Traced::SleepEnds);
+        record(Traced::SleepEnds);
         self.host_waits(false);
-    }
-
-    /// Writes this down, if the run is traced.
-    fn record(&self, what: Traced) {
-        if let Some(recorder) = &self.attributes.services.recorder {
-            recorder.record(&what);
-        }
     }
 
     /// Wakes the threads whose polls skipped packets, once no packet is in an upcall or held. These

@@ -213,18 +213,18 @@ impl<L: Link> Watch<L> {
 
     /// Sleeps until the announced look, which the program may put off meanwhile; or until something
     /// rings, if that is to end it.
-    fn sleep(&self, mut ticket: Ticket, mut sleep: Sleep) -> Woken {
+    fn sleep(&self, mut ticket: Ticket, sleep: Sleep) -> Woken {
         let (node, fallback) = (&self.node, &self.node.attendance.fallback);
         let woken = loop {
-            let Some(part) = fallback.part(&sleep, node.clock.now()) else { break Woken::Time };
-            if self.is_over() || (sleep.is_armed() && node.has_work()) {
+            let Some(part) = fallback.part(node.clock.now()) else { break Woken::Time };
+            if self.is_over() || (sleep == Sleep::Armed && node.has_work()) {
                 break Woken::Ring;
             }
             let may_be_late = part.may_be_late && L::NETWORK.is_some();
             let wait = || self.bells.wait(Waiter::Upcall, ticket, part.limit);
             self.slack.sleep(part.limit, may_be_late, wait);
             ticket = self.bells.ticket(Waiter::Upcall);
-            if fallback.rang(&mut sleep, node.clock.now()) {
+            if fallback.rang(sleep, node.clock.now()) {
                 break Woken::Ring;
             }
         };

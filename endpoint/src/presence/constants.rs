@@ -28,9 +28,9 @@ pub const SPIN_ON_NETWORK_FOR: Duration = Duration::from_micros(100);
 /// Time for which a rank with a core to itself yields before it sleeps, if some of its yields did
 /// not come back at once: a few wake-ups.
 pub const YIELD_FOR: Duration = Duration::from_micros(200);
-/// Time for which it yields on a shared core, where a yield takes 3.4 us beside one thread that yields, and 5.2
-/// beside two. Ranks that were wrong about sharing slept after it: a first message after 3 ms took
-/// 3.0 to 3.8 x TCP's, and 1.4 to 1.9 once they were not.
+/// Time for which it yields on a shared core, where a yield takes 3.4 us beside one thread that
+/// yields, and 5.2 beside two. Ranks that were wrong about sharing slept after it: a first message
+/// after 3 ms took 3.0 to 3.8 x TCP's, and 1.4 to 1.9 once they were not.
 pub const YIELD_ON_SHARED_CORE_FOR: Duration = Duration::from_micros(500);
 /// Time for which a rank yields while all of its yields come back at once (0.6 us each), and for
 /// which one that polls by itself does on a shared core, too: `cg` took 1.29 of TCP's time with

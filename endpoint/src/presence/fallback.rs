@@ -44,9 +44,8 @@ pub struct TimerFallback {
     is_patient: Shared<bool>,
     /// True if that look is to send what is held back.
     looks_for_held: Shared<bool>,
-    /// True if that look was put off without the link's timer, which rings too early, ...
-    rings_early: Shared<bool>,
-    /// ... and the time at which that rings.
+    /// Time at which the link's timer rings. If that is not the time of the look, the thread sees
+    /// to that itself: visits have put the look off and left the timer, which rings too early.
     rings_at: Shared<Nanoseconds>,
     /// Time since which the program has talked: that of the first look that it put off.
     talks_since: Shared<Nanoseconds>,
@@ -67,12 +66,12 @@ pub enum Woken {
 }
 
 /// A sleep of the upcall thread until the announced look, which visits may put off meanwhile.
-#[derive(Clone, Hash, Debug)]
-pub struct Sleep {
-    /// True if the link rings when its time is over; else the thread sees to that itself.
-    is_timed: bool,
-    /// True if rings end it.
-    is_armed: bool,
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sleep {
+    /// Rings and work end it.
+    Armed,
+    /// Nothing but time does.
+    Unarmed,
 }
 
 /// A part of a sleep: until the bell rings, or a time has passed.
@@ -95,7 +94,6 @@ impl TimerFallback {
             usual_tick: 2 * acknowledge_after,
             is_patient: Shared::default(),
             looks_for_held: Shared::default(),
-            rings_early: Shared::default(),
             rings_at: Shared::default(),
             talks_since: Shared::default(),
             is_late: Shared::default(),
@@ -173,7 +171,6 @@ impl TimerFallback {
     pub fn left(&self, now: Nanoseconds) {
         // The link's timer stays, because setting it costs more than one that rings too early.
         if self.looks_for_held.replace(false) && !self.puts_off_untimed(now) {
-            self.rings_early.set(true);
             self.look_later(now, self.put_off_by(now));
         }
     }
@@ -228,7 +225,6 @@ impl TimerFallback {
         let is_set = self.put_off_from.get() > 0;
         let is_left = is_set && self.is_late.get();
         if is_left {
-            self.rings_early.set(true);
             let time = if self.is_punctual(now) { self.put_off_by(now) } else { LATE };
             self.look_later(now, time);
         }
@@ -254,7 +250,6 @@ impl TimerFallback {
     /// Puts the look off for so long, when the link's timer rings.
     fn put_off(&self, now: Nanoseconds, time: Nanoseconds) {
         self.rings_at.set(now + time);
-        self.rings_early.set(false);
         self.looks_for_held.set(false);
         self.look_later(now, time);
     }
@@ -271,7 +266,7 @@ impl TimerFallback {
     fn looks_when_it_rings(&self, now: Nanoseconds) -> bool {
         let rings_at = self.rings_at.get();
         let soon = now + LONGEST_WAIT / 4..=now + 2 * LONGEST_WAIT;
-        let looks = soon.contains(&rings_at) && self.rings_early.replace(false);
+        let looks = soon.contains(&rings_at) && rings_at < self.looks_at.get();
         if looks {
             self.looks_at.set(rings_at);
         }
@@ -289,36 +284,38 @@ impl TimerFallback {
     /// A sleep that begins `now`, for so long, unless visits put its end off. Inside the lock if
     /// the bell was armed for it; `is_timed` if the link's timer rings when it is over.
     pub fn armed(&self, now: Nanoseconds, limit: Duration, is_timed: bool) -> Sleep {
+        let looks_at = now + limit.as_nanos() as Nanoseconds;
         self.has_timer.set(is_timed);
-        self.rings_early.set(false);
-        self.announce(now + limit.as_nanos() as u64);
-        Sleep { is_timed, is_armed: true }
+        self.rings_at.set(looks_at);
+        self.announce(looks_at);
+        Sleep::Armed
     }
 
     /// A sleep that begins `now`, for so long, and that no ring ends.
     pub fn unarmed(&self, now: Nanoseconds, time: Duration) -> Sleep {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.announce(now.saturating_add(time));
-        Sleep { is_timed: false, is_armed: false }
+        Sleep::Unarmed
     }
 
     /// The next part of a sleep, at its begin and after each; `None` once its time is over.
-    pub fn part(&self, sleep: &Sleep, now: Nanoseconds) -> Option<Part> {
-        let until_look = self.looks_at.get().checked_sub(now).filter(|time| *time > 0)?;
-        let limit = if sleep.is_timed { IDLE_LOOK } else { Duration::from_nanos(until_look) };
+    pub fn part(&self, now: Nanoseconds) -> Option<Part> {
+        // In this order: visits that put the look off set both, or the second only.
+        let looks_at = self.looks_at.get();
+        let rings_then =
+            self.rings_at.get() == looks_at || self.planted.strikes(Bug::TrustEarlyTimer);
+        let until_look = looks_at.checked_sub(now).filter(|time| *time > 0)?;
+        let limit = match rings_then && self.has_timer.get() {
+            true => IDLE_LOOK,
+            false => Duration::from_nanos(until_look),
+        };
         Some(Part { limit, may_be_late: self.may_look_late(now) })
     }
 
     /// A part of a sleep is over. True if a ring has ended all of it.
-    pub fn rang(&self, sleep: &mut Sleep, now: Nanoseconds) -> bool {
-        if self.put_off_from.get() == 0 {
-            return sleep.is_armed && now < self.looks_at.get();
-        }
-        // Who put it off has set the link's timer, or left it as it was.
-        let rings_early =
-            self.rings_early.replace(false) && !self.planted.strikes(Bug::TrustEarlyTimer);
-        sleep.is_timed = !rings_early && self.has_timer.get();
-        false
+    pub fn rang(&self, sleep: Sleep, now: Nanoseconds) -> bool {
+        let is_put_off = self.put_off_from.get() > 0;
+        sleep == Sleep::Armed && !is_put_off && now < self.looks_at.get()
     }
 
     /// Records that the upcall thread is awake, and that there is no look to put off.
@@ -338,13 +335,6 @@ impl TimerFallback {
     fn announce(&self, time: Nanoseconds) {
         self.looks_at.set(time);
         self.put_off_from.set(0);
-    }
-}
-
-impl Sleep {
-    /// True if rings and work end it.
-    pub fn is_armed(&self) -> bool {
-        self.is_armed
     }
 }
 

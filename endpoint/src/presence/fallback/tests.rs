@@ -60,7 +60,7 @@ fn a_timer_that_is_dear_to_set_is_left_while_the_program_talks() {
     assert_eq!(fallback.looks_at.get(), MS + LATE);
     assert_eq!(fallback.put_off_from.get(), MS + RENEWED_AFTER);
     assert_eq!(fallback.rings_at.get(), LATE, "it is left");
-    assert!(fallback.rings_early.get(), "and who wakes by it sleeps on");
+    assert!(fallback.part(LATE).is_some(), "and who wakes by it sleeps on");
     fallback.makes_upcalls(2 * MS);
     assert!(fallback.puts_off_untimed(3 * MS));
     assert_eq!(fallback.looks_at.get(), 3 * MS + fallback.tick(), "looks are punctual now");
@@ -117,4 +117,26 @@ fn a_program_that_polls_is_left_alone_for_longer() {
     assert!(usual < PATIENT_TICK);
     fallback.set_patient(false);
     assert_eq!(fallback.tick(), usual);
+}
+
+#[test]
+fn the_thread_counts_on_the_timer_only_if_that_rings_when_it_looks() {
+    let (fallback, second) = (fallback(), Duration::from_secs(1));
+    let limit = |now| fallback.part(now).map(|part| part.limit);
+    fallback.armed(MS, 5 * second, true);
+    assert_eq!(limit(MS), Some(IDLE_LOOK));
+    // Something is held back, and leaves again: the timer is left as it was, and rings early.
+    let times = fallback.holds(MS, MS, true).unwrap();
+    fallback.timer_is_set(MS, &times);
+    fallback.timer_set(MS, &times, *times.end());
+    fallback.looks_for_held();
+    assert_eq!(limit(MS), Some(IDLE_LOOK));
+    fallback.left(MS);
+    let own = Some(Duration::from_nanos(fallback.tick()));
+    // However often a ring wakes it.
+    for _ in 0..3 {
+        assert!(!fallback.rang(Sleep::Armed, MS));
+        assert_eq!(limit(MS), own);
+    }
+    assert_eq!(limit(MS + fallback.tick()), None);
 }
