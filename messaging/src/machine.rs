@@ -128,7 +128,7 @@ pub struct Machine<P, W> {
     planted: Option<Planted>,
 }
 
-/// What a packet without bytes has changed.
+/// Consequences of a packet without bytes.
 #[must_use = "a peer waits for the answer, and somebody here to be woken"]
 pub struct Told<W> {
     /// The packet that answers it.
@@ -137,7 +137,7 @@ pub struct Told<W> {
     pub wakes: Vec<W>,
 }
 
-/// What the next packet of a message has changed.
+/// Consequences of the next packet of a message.
 #[must_use = "what nobody wants is given back, and its reader woken"]
 pub struct Continued<P, W> {
     /// The packet, if nobody wants it (any more).
@@ -438,8 +438,7 @@ impl<P, W: Waiter> Machine<P, W> {
         self.ports.at(slot).outgoing.slowest(group, members)
     }
 
-    /// A send begins to wait for its receivers. `blocks` says that its thread waits with it until it is
-    /// answered.
+    /// A send begins to wait for its receivers. `blocks` says that its thread waits with it.
     pub fn stall(&mut self, blocks: bool) {
         self.stalled += 1;
         self.blocked += u32::from(blocks);

@@ -3,7 +3,8 @@
 //! They are times, held against what the machine costs, or shares of times. Counts stand only where
 //! they space looks at a clock, or count packets. Where no measurement is named there was none: the
 //! reason stands there instead. Measurements are of two cores of a virtual machine, Linux 6.18,
-//! unless they say otherwise (`docs/internals/waiting.md`, `performance.md`, `ethernet.md`).
+//! unless they say otherwise (`docs/internals/waiting.md`, `docs/internals/performance.md`,
+//! `docs/internals/ethernet.md`).
 
 use std::time::Duration;
 use weft_link::clock::Nanoseconds;

@@ -1,4 +1,5 @@
-//! Which handler runs on which message, and when (thesis 6.2.3). Sans-IO, as all of the machine.
+//! Dispatch of messages to handlers: which runs on which, and when (thesis 6.2.3). Sans-IO, as all
+//! of the machine.
 //!
 //! A port's messages run in order, one at a time: its handler is taken out while it runs, so that
 //! nobody else can run it. A message that comes meanwhile waits in the queue of its port; a port
@@ -85,7 +86,7 @@ struct Slot<H, M, T, W> {
     receivers: Vec<W>,
 }
 
-/// What a port leaves that is dropped.
+/// Remains of a port that is dropped.
 pub struct Removed<H, M, T> {
     /// Handlers and taker, which are dropped outside of locks: they may hold ports.
     pub owners: ([Option<H>; 2], Option<T>),
@@ -318,8 +319,8 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         None
     }
 
-    /// Something has come, or no thread is blocked any more: handlers that were put off may run. True if
-    /// there are any.
+    /// Something has come, or no thread is blocked any more: handlers that were put off may run.
+    /// True if there are any.
     pub fn resume_deferred(&mut self) -> bool {
         let any = !self.deferred.is_empty();
         self.ready.extend(self.deferred.drain(..));

@@ -145,7 +145,7 @@ fn larger_worlds_end_by_any_seed() {
     }
 }
 
-/// What a mistake leads to in the first of the small worlds that shows it.
+/// Consequence of a mistake in the first of the small worlds that shows it.
 fn found(planted: Planted) -> String {
     let worlds = [
         crossing(4, How::AtOnce),
@@ -179,7 +179,7 @@ fn complaints_that_nobody_answers_stop_two_ranks() {
 
 #[test]
 fn requests_that_nobody_grants_cost_a_complaint_and_no_more() {
-    // Who waits for an answer grants at once what is asked meanwhile; if not, the complaint does it.
+    // Who waits for an answer grants at once what is asked meanwhile; if not, a complaint does it.
     let options = Options { planted: Some(Planted::IgnoreWaiting), ..crossing(3, How::Asking) };
     assert!(explored(&options) > 0);
 }

@@ -19,7 +19,7 @@ use weft_model::explore::{Model, digest};
 /// Options of a world.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the program of each rank does, in order.
+    /// Deeds of each rank's program, in order.
     pub programs: Vec<Vec<Deed>>,
     /// Packets of a window, and bytes of copies at most.
     pub limits: Limits,
@@ -55,14 +55,14 @@ pub enum Port {
     Mailbox,
     /// A handler reads messages, waiting on its stack for what has not come.
     Handler,
-    /// The same, and then sends a message of two packets to the sender's mailbox.
+    /// A handler that reads so, and then sends a message of two packets to the sender's mailbox.
     Echo,
 }
 
 /// A way to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum How {
-    /// As far as the window goes.
+    /// Packets leave as far as the window goes.
     AtOnce,
     /// The receiver is asked first.
     Asking,
@@ -73,7 +73,7 @@ pub enum How {
 /// Something that happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// What is at the top of a rank's stack goes on.
+    /// The top of a rank's stack goes on.
     Act(usize),
     /// The next packet between two ranks arrives.
     Arrive(usize, usize),
@@ -198,7 +198,7 @@ struct Node {
     machine: Machine<Part, Place>,
     dispatch: Dispatch<Handler, Message, (), Place>,
     mailbox: usize,
-    /// What is done next by the program.
+    /// Place of the program's next deed.
     next: usize,
     stack: Vec<Activity>,
     /// True if what is at the top of the stack waits to be woken.
@@ -258,7 +258,7 @@ impl Node {
         !self.dispatch.is_idle()
     }
 
-    /// Where what is at the top of the stack lies.
+    /// Place of the top of the stack.
     fn top(&self) -> Place {
         Place(self.stack.len())
     }
@@ -274,7 +274,7 @@ impl Node {
         self.sleeps = false;
     }
 
-    /// What was at the top is done; what is below it looks again.
+    /// The top is done; what is below it looks again.
     fn pop(&mut self) {
         self.stack.pop();
         self.sleeps = false;
@@ -529,7 +529,7 @@ impl World {
         self.tell(at, to, complaint);
     }
 
-    /// What is at the top of a stack goes on; else a handler begins that is ready.
+    /// The top of a stack goes on; else a handler begins that is ready.
     fn act(&mut self, at: usize, program: &[Deed]) {
         let node = &mut self.nodes[at];
         if node.sleeps || node.stack.is_empty() && node.next == program.len() {
@@ -682,7 +682,7 @@ fn is_stalled(activity: &Activity) -> bool {
     matches!(activity, Activity::Sending { stalled: Some(_), .. })
 }
 
-/// What each rank does, and what is on the wires.
+/// Each rank's stack, and the packets on the wires.
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for node in &self.nodes {

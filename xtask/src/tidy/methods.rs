@@ -34,10 +34,6 @@ const OF_TYPES: Ratchet = Ratchet {
         ("endpoint Packets", 125),
         ("messaging Engine", 103),
         ("protocol Ni", 65),
-        ("systems/orca Checker", 157),
-        ("systems/orca Code", 82),
-        ("systems/orca Generator", 43),
-        ("systems/rules Parser", 81),
     ],
 };
 
