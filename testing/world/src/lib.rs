@@ -16,8 +16,11 @@
 //! its order. (Jobs in which some pairs lose packets are another matter: [`Mixed`].) [`Fault`]s
 //! break that, or the NIs, on purpose: they show that the judges judge.
 //!
-//! May use `protocol`, `wire` and `simulator/model`. It panics, naming the invariant, where one is
-//! broken.
+//! Beside them stands one rank as a value, with its threads, bells and timers: a [`Room`], in which
+//! the machines of presence are explored.
+//!
+//! May use `protocol`, `wire`, `testing/model`, and of `endpoint` the machines of presence. It
+//! panics, naming the invariant, where one is broken.
 
 #![forbid(unsafe_code)]
 
@@ -28,6 +31,7 @@ mod fault;
 mod host;
 mod ledger;
 mod mixed;
+mod room;
 mod run;
 mod sink;
 mod step;
@@ -39,6 +43,7 @@ pub use explore::{Runs, explore};
 pub use fault::Fault;
 pub use host::Host;
 pub use mixed::{Mixed, MixedOptions, Weather};
+pub use room::{Do, Happens, Room, RoomOptions};
 pub use run::{in_order, run, seeded};
 pub use step::Step;
 pub use weft_model::packets::Reference;

@@ -8,6 +8,7 @@ mod faults;
 mod interleavings;
 mod mixed;
 mod recovery;
+mod room;
 mod scenarios;
 
 use crate::{Options, Step, World};
