@@ -19,7 +19,7 @@
 //! Beside them stands one rank as a value, with its threads, bells and timers: a [`Room`], in which
 //! the machines of presence are explored.
 //!
-//! May use `protocol`, `wire`, `testing/model`, and of `endpoint` the machines of presence. It
+//! May use `protocol`, `wire`, `simulator/model`, and of `endpoint` the machines of presence. It
 //! panics, naming the invariant, where one is broken.
 
 #![forbid(unsafe_code)]
