@@ -226,6 +226,7 @@ soak:
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test it -- loss:: --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
 	$(CARGO) test --locked --release --package weft-region --features soak
+	$(CARGO) test --locked --release --package weft-messaging --features soak --test it exploration
 	$(CARGO) build --locked --release --package weft-net --bin weft-net --package weft-apps --bin water
 	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test it \
