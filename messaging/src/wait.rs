@@ -260,7 +260,9 @@ impl Engine {
 
     /// Becomes the thread that polls, unless another is.
     fn lead(self: &Arc<Self>) -> Option<Leading<'_>> {
-        self.seats.enter().lead(this_thread()).then_some(Leading { engine: self })
+        // Made only if it leads: dropping it ends that.
+        let leads = self.seats.enter().lead(this_thread());
+        leads.then(|| Leading { engine: self })
     }
 
     /// Waits to be woken, once. `Ready` with what was found, or with nothing when the time is up.
