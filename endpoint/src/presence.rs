@@ -36,8 +36,8 @@
 //! - **P4 off**: once interrupts are off none runs, and none begins.
 //!
 //! P1 to P3 are judged in every state of small worlds (`testing/world`, [`planted`] bugs included);
-//! the agreements of threads without a lock, P3 and P4, under loom ([`cell`]). To change a
-//! decision, change its machine, and see these.
+//! P3, an agreement of threads without a lock, under loom, too ([`cell`]), and P4 by threads that
+//! run. To change a decision, change its machine, and see these.
 //!
 //! Constants are times, and all of them are in [`constants`], each with its measurement. `cell` has
 //! the only atomics.

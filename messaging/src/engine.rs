@@ -15,7 +15,7 @@ use crate::message::Message;
 use crate::popup::Pool;
 use crate::reports::Reports;
 use crate::seats::Seats;
-use crate::state::State;
+use crate::state::{FailureHook, State};
 use crate::tasks::Tasks;
 use crate::wait::Nudge;
 use sharing::Sharing;
@@ -545,7 +545,7 @@ impl Engine {
     }
 
     /// Everybody who waits, with a waker or a hook.
-    fn take_waiters(&self, state: &mut State) -> (Vec<Waker>, Vec<Box<dyn FnOnce() + Send>>) {
+    fn take_waiters(&self, state: &mut State) -> (Vec<Waker>, Vec<FailureHook>) {
         let mut wakers = state.drain_wakers();
         wakers.extend(self.seats.enter().followers());
         (wakers, std::mem::take(&mut state.failure_hooks))

@@ -20,6 +20,9 @@ const COPY_LIMIT_BYTES: usize = 64 << 20;
 /// Handlers, and messages that wait for them.
 type Handlers = Dispatch<Box<Handler>, Box<Arrived>, Arc<dyn Taker>, Waker>;
 
+/// Function to call when this rank cannot go on.
+pub(crate) type FailureHook = Box<dyn FnOnce() + Send>;
+
 pub(crate) struct State {
     pub machine: Machine<Part, Waker>,
     pub dispatch: Handlers,
@@ -30,7 +33,7 @@ pub(crate) struct State {
     /// Faults of handlers, each for the program to hear once.
     pub incidents: VecDeque<Error>,
     /// Functions to call when this rank cannot go on.
-    pub failure_hooks: Vec<Box<dyn FnOnce() + Send>>,
+    pub failure_hooks: Vec<FailureHook>,
     /// Boxes for messages.
     pub spares: Spares,
     /// True if threads are the system's, and no coroutines.

@@ -1,5 +1,5 @@
 //! Cells that threads of a rank share without the node's lock. These are the only atomics of the
-//! machines; loom explores the agreements that are made by them.
+//! machines; loom explores the agreements of [`Sleepers`] and [`Work`].
 //!
 //! | type | agreement |
 //! |---|---|

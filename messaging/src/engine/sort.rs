@@ -193,10 +193,8 @@ impl Engine {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         };
-        let is_it = |arrived: &Box<Arrived>| {
-            arrived.body.from == from && arrived.body.number == header.message
-        };
-        let arrived = state.dispatch.take_queued(slot, is_it);
+        let is_it = |body: &Body| body.from == from && body.number == header.message;
+        let arrived = state.dispatch.take_queued(slot, |arrived| is_it(&arrived.body));
         let ended = state.machine.cancelled(from, header, arrived.is_some());
         drop(state);
         let ended = match ended {

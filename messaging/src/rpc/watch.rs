@@ -144,11 +144,11 @@ pub(super) fn discard_request(
     if state.dispatch.usage(slot).is_created {
         return false;
     }
-    let is_it = |waiting: &Box<Arrived>| {
+    let is_it = |waiting: &Arrived| {
         let headers = waiting.bytes(engine.packets()).get(..waiting.part.start);
         waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
     };
-    let found = state.dispatch.take_queued(slot, is_it);
+    let found = state.dispatch.take_queued(slot, |waiting| is_it(waiting));
     drop(state);
     // Dropping it gives its sender the room back that it took.
     found.map(|request| drop(Message::new(engine, request))).is_some()

@@ -7,7 +7,8 @@
 //! ```
 //! All of these are sequentially consistent, so one of the two sees the other: once
 //! [`Interrupts::off`] has returned, no interrupt runs and none begins. The wait is short because
-//! an interrupt looks at the count after each packet.
+//! an interrupt looks at the count after each packet. (Loom gives accesses no such order, only
+//! fences: it finds here what no machine does.)
 
 use super::Shared;
 use crate::biased::{NOBODY, this_thread};

@@ -1,6 +1,6 @@
 //! The agreements of threads without a lock, in all orders in which cores may see their writes.
 
-use super::{Interrupts, Sleepers, Work};
+use super::{Sleepers, Work};
 use crate::biased::Fences;
 use loom::thread;
 use std::sync::Arc;
@@ -93,27 +93,5 @@ fn work_is_seen_or_rings_after_the_ticket() {
         let is_there = work.is_there(|| 0);
         other.join().unwrap();
         assert!(is_there || ticket < rings.load(Ordering::SeqCst), "it sleeps beside work");
-    });
-}
-
-/// P4: once interrupts are off none runs, and none begins.
-#[test]
-fn no_interrupt_runs_while_they_are_off() {
-    model(|| {
-        let (interrupts, runs) =
-            (Arc::new(Interrupts::default()), Arc::new(AtomicBool::new(false)));
-        let upcalls = {
-            let (interrupts, runs) = (Arc::clone(&interrupts), Arc::clone(&runs));
-            thread::spawn(move || {
-                interrupts.run(|| {
-                    runs.store(true, Ordering::Relaxed);
-                    runs.store(false, Ordering::Relaxed);
-                });
-            })
-        };
-        interrupts.off();
-        assert!(!runs.load(Ordering::Relaxed), "one runs");
-        interrupts.on();
-        upcalls.join().unwrap();
     });
 }
