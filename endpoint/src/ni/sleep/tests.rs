@@ -163,7 +163,7 @@ fn take(node: &Node<Alone>, into: &mut Option<Arrival>) -> crate::Result<bool> {
 fn take_one(node: &Node<Alone>) {
     let mut taken = None;
     let mut look = || Ok(if take(node, &mut taken)? { Step::Done } else { Step::Idle });
-    any(&node).wait(&mut look).unwrap();
+    any(node).wait(&mut look).unwrap();
     node.taken();
     node.release(taken.unwrap());
 }
