@@ -43,6 +43,10 @@ fn assert_each_once_and_in_order(results: &[Vec<Vec<u32>>], count: u32) {
     }
 }
 
+/// Packets at all ranks together that may wait while the next is sent: none is without buffers,
+/// however late it runs.
+const FEW: u64 = 64;
+
 #[test]
 fn a_broadcast_of_many_packets_costs_about_as_many_frames() {
     Way::ALL.into_iter().for_each(costs_about_as_many_frames);
@@ -50,7 +54,7 @@ fn a_broadcast_of_many_packets_costs_about_as_many_frames() {
 
 fn costs_about_as_many_frames(way: Way) {
     const COUNT: u32 = 400;
-    let tap = Tap::new();
+    let (tap, arrived) = (Tap::new(), std::sync::Arc::new(AtomicU64::new(0)));
     let Some(job) = Job::over_multicast(way, RANKS, Preset::Pupa) else { return };
     let job = Job { tap: Some(tap), ..job };
     let got = job.packets(|packets| {
@@ -59,11 +63,17 @@ fn costs_about_as_many_frames(way: Way) {
         let expected = if broadcasts { 0 } else { COUNT as usize };
         let got = std::sync::Arc::new(Mutex::new(Vec::new()));
         let seen = std::sync::Arc::clone(&got);
-        packets.on_packet(move |packet| seen.lock().unwrap().push(packet.to_vec()[0]));
+        let counted = std::sync::Arc::clone(&arrived);
+        packets.on_packet(move |packet| {
+            seen.lock().unwrap().push(packet.to_vec()[0]);
+            counted.fetch_add(1, Ordering::Relaxed);
+        });
         for number in 0..count {
             let mut packet = packets.packet().unwrap();
             packet.put(&[number as u8; 500]).unwrap();
             packet.broadcast().unwrap();
+            let sent = u64::from(number + 1) * (u64::from(RANKS) - 1);
+            packets.poll_until(|| arrived.load(Ordering::Relaxed) + FEW > sent).unwrap();
         }
         packets.poll_until(|| got.lock().unwrap().len() == expected).unwrap();
         got.lock().unwrap().clone()
@@ -87,9 +97,6 @@ fn costs_about_as_many_frames(way: Way) {
 fn a_broadcast_crosses_to_each_host_once() {
     const COUNT: u32 = 200;
     const EACH: u16 = 3;
-    // Packets at all ranks together that may wait while the next is sent: no host is without
-    // buffers, however late its ranks run.
-    const FEW: u64 = 64;
     for hosts in [2, 3] {
         let (tap, arrived) = (Tap::new(), std::sync::Arc::new(AtomicU64::new(0)));
         let Some(job) = Job::on_hosts(EACH * hosts, EACH, Preset::Pupa) else { return };
