@@ -132,7 +132,7 @@ impl<'a> Asker<'a> {
         if fits {
             copy_short(room, rest);
             let body = Body::new(from, None, header, self.slot);
-            let report = engine.state.enter().consumed(&body, None, 0);
+            let report = engine.state.enter().machine.consumed(&body, None, 0);
             self.received.set(Some(Received { from, length: rest.len(), report }));
         } else {
             self.room.set(room);

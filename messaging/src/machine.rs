@@ -52,7 +52,7 @@ pub use owed::{ANSWERS_LIMIT, Owed};
 pub use planted::Planted;
 pub use ports::{Ports, UNMADE_LIMIT};
 pub use requests::Answer;
-pub use sender::{Claim, Sender};
+pub use sender::Sender;
 pub use windows::{Flow, To, WINDOW_BYTES, window_packets};
 
 use crate::error::Error;

@@ -4,7 +4,7 @@ mod stalled;
 
 use crate::engine::Engine;
 use crate::format::{self, Kind, MAX_MESSAGE};
-use crate::machine::{Claim, Sender, To};
+use crate::machine::{Sender, To};
 use crate::parts::Parts;
 use crate::port::Port;
 use crate::short::send_short;
@@ -190,8 +190,8 @@ impl<'a> Sending<'a> {
         }
         let waits = !self.sender.is_to_ask() || waker.is_some() || !state.is_handling();
         match self.sender.claim(&mut state.machine, &members, waits) {
-            Claim::Granted => Ok(true),
-            Claim::Full => self.claim_slowly(state, waker),
+            true => Ok(true),
+            false => self.claim_slowly(state, waker),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::arrived::{Arrived, Part, Spares};
 use crate::engine::{Engine, Numbers};
 use crate::error::Error;
 use crate::handler::{Handler, Model};
-use crate::machine::{Body, Dispatch, Flow, Limits, Machine, PortRun, Removed, Usage};
+use crate::machine::{Body, Dispatch, Limits, Machine, PortRun, Removed, Usage};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
@@ -243,13 +243,6 @@ impl State {
             false if idle && !self.dispatch.has_handler(slot) => Work::None,
             false => Work::Handlers,
         }
-    }
-
-    /// A packet of a flow that had cost so much memory was consumed: how many in all, if its sender
-    /// is to be told.
-    #[inline(always)]
-    pub fn consumed(&mut self, body: &Body, flow: Flow, cost: usize) -> Option<u32> {
-        self.machine.consumed(body, flow, cost)
     }
 
     /// Has messages that wait to be taken forget the engine, and those that are still to come.

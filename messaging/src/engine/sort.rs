@@ -1,5 +1,5 @@
 //! From packets to messages: sorting what arrives, giving back what was read, and control packets.
-//! What a packet means says the [machine](crate::machine); here it is done.
+//! The [machine](crate::machine) says what a packet means; here it is done.
 
 use super::Engine;
 use crate::announced::{Announced, Asker, Work};
@@ -256,7 +256,7 @@ impl Engine {
         if let Content::Held(_) = content {
             state.machine.gave_back(body.from);
         }
-        let report = state.consumed(body, body.flow, content.cost());
+        let report = state.machine.consumed(body, body.flow, content.cost());
         drop(state);
         *content = Content::Nothing;
         if let Some(consumed) = report {
@@ -267,7 +267,7 @@ impl Engine {
     /// The reader is done with a short packet, which is no multicast, and had cost so much memory.
     #[inline(always)]
     pub(crate) fn consumed(&self, body: &Body, cost: usize) {
-        let report = self.state.enter().consumed(body, None, cost);
+        let report = self.state.enter().machine.consumed(body, None, cost);
         if let Some(consumed) = report {
             self.report(body, consumed);
         }

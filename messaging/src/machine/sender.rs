@@ -24,15 +24,6 @@ pub struct Sender {
     asking: bool,
 }
 
-/// Outcome of a claim.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Claim {
-    /// A packet may leave.
-    Granted,
-    /// There is no room: its sender waits, or [overdraws](Sender::overdraw).
-    Full,
-}
-
 impl Sender {
     /// A message of `total` bytes to the port `number`, which is in `slot`; nothing of it has left.
     /// Its first packet is of this kind: [`Kind::First`], or [`Kind::Request`].
@@ -98,7 +89,8 @@ impl Sender {
         self.claimed
     }
 
-    /// Takes room for the next packet, if it is not taken yet and there is any. `members` are those
+    /// Takes room for the next packet, if it is not taken yet; false if there is none: its sender
+    /// waits, or [overdraws](Self::overdraw). `members` are those
     /// of the group that it is for; nobody asks for them where there is
     /// [slack](Machine::has_slack). `waits` says whether its sender may wait: who handles a message
     /// waits for nobody, and asks nobody; nor is a rank asked about any number of messages at once.
@@ -108,9 +100,9 @@ impl Sender {
         machine: &mut Machine<P, W>,
         members: &[Rank],
         waits: bool,
-    ) -> Claim {
+    ) -> bool {
         if self.claimed {
-            return Claim::Granted;
+            return true;
         }
         if self.header.kind != Kind::Next && self.header.message == 0 {
             self.header.message = machine.next_message_number();
@@ -125,7 +117,7 @@ impl Sender {
                 machine.ports.at(self.slot).outgoing.claim_multicast(group, window, members)
             }
         };
-        if self.claimed { Claim::Granted } else { Claim::Full }
+        self.claimed
     }
 
     fn may_ask<P, W: Waiter>(&self, machine: &Machine<P, W>) -> bool {

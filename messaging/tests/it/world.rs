@@ -11,8 +11,7 @@ use std::hash::Hash;
 use weft_endpoint::Rank;
 use weft_messaging::format::{Kind, PacketHeader, port_number};
 use weft_messaging::machine::{
-    Body, Claim, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To,
-    Waiter,
+    Body, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To, Waiter,
 };
 use weft_model::explore::{Model, digest};
 
@@ -458,7 +457,7 @@ impl World {
             }
         }
         let waits = !blocks || !is_handling;
-        if sender.claim(&mut node.machine, &[], waits) == Claim::Full {
+        if !sender.claim(&mut node.machine, &[], waits) {
             if !*may_overdraw {
                 node.machine.wait_at(sender.slot(), Some(&place));
                 return self.stall(at, blocks);
