@@ -69,7 +69,9 @@ pub use copy::{copy_out, copy_out_to};
 #[cfg(not(loom))]
 pub use error::{Error, Result};
 #[cfg(not(loom))]
-pub(crate) use ni::{AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict};
+pub(crate) use ni::{
+    AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict, WeakEndpoint,
+};
 #[cfg(not(loom))]
 pub use ni::{
     Inspect, Node, Pauses, Place, Statistics, Taken, Upcalls, WaitPolicy, WatchThread,

@@ -7,25 +7,28 @@
 //!
 //! | module | contents | thesis |
 //! |---|---|---|
-//! | `attributes` | what is fixed when a node is made | |
-//! | `node` | sending, draining, upcalls, release | 3.1, 3.6 |
-//! | `frames` | frames for packets to send | 3.6 |
+//! | `node` | the whole, which threads enter | 3.1, 3.6 |
+//! | `any_node`, `endpoint` | a node whatever its link; the kind of link, decided once | |
+//! | `outbound`, `inbound`, `fetch_add` | packets out and in, fetch-and-add, for the packet layer | 3.6, 3.8 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
-//! | `endpoint` | the kind of link, decided once | |
 //! | `plain` | the short way in, which most packets go | |
-//! | `systems`, `backlog` | the systems, the packets that wait for them, and who has to stop | 3.8 |
-//! | `engine` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
-//! | `fetch_add` | fetch-and-add, blocking or in two steps | 3.8 |
+//! | `interface` | the lock, and what entering and leaving it takes | |
+//! | `lossy`, `linger`, `paths` | timers, flushing, lingering, the MTUs of paths, where frames may be lost | 8.2.2 |
+//! | `inner` | the inside of the lock: the protocol, its link, what is between them and the host | |
+//! | `accept`, `queues`, `notices` | plain packets; packets that wait for systems, and who has to stop | 3.8 |
+//! | `systems`, `backlog`, `copies`, `fetches` | what these keep | |
+//! | `engine`, `offloaded` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
+//! | `attributes` | what is fixed when a node is made | |
 //! | `attendance` | what threads share of their presence, the bells, what others are told | |
 //! | `wait`, `sleep` | waits and sleeps, as [`presence`](crate::presence) says | 6.2.2 |
 //! | `pause` | the time between two looks | |
 //! | `samples` | the system's counters, by which waits go | |
 //! | `place` | as many ranks on each core, where they share cores | |
-//! | `lossy` | timers, flushing and lingering, where frames may be lost | 8.2.2 |
 //! | `watch` | the upcall thread behind the polling watchdog | 4.4 |
 //!
 //! Keeps I6 (upcalls only when allowed, draining apart from upcalls) and I9 (bounded).
 
+mod accept;
 mod any_node;
 mod arrival;
 mod attendance;
@@ -36,14 +39,22 @@ mod dispatch;
 mod endpoint;
 mod engine;
 mod fetch_add;
-mod frames;
+mod fetches;
+mod inbound;
 mod inner;
+mod interface;
+mod linger;
 mod lossy;
 mod network;
 mod node;
+mod notices;
+mod offloaded;
+mod outbound;
+mod paths;
 mod pause;
 mod place;
 mod plain;
+mod queues;
 mod samples;
 mod sleep;
 mod systems;
@@ -53,7 +64,7 @@ mod watch;
 pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
 pub use any_node::{Inspect, Statistics, Taken, Upcalls};
 pub(crate) use arrival::Arrival;
-pub(crate) use endpoint::Endpoint;
+pub(crate) use endpoint::{Endpoint, WeakEndpoint};
 pub use network::network_settings;
 pub use node::Node;
 pub use pause::Pauses;

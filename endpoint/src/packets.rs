@@ -12,7 +12,7 @@ use crate::receive::Packet;
 use crate::send::SendPacket;
 use crate::variable::Variable;
 use crate::{
-    AnyNode, Arrival, Endpoint, Error, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
+    Arrival, Endpoint, Error, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
     Statistics, Step, Upcalls,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,10 +66,10 @@ pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 impl Packets {
     /// The packet interface of `node`, for [`Protocol::PACKETS`].
     pub fn new<L: Link>(node: Arc<Node<L>>) -> Self {
-        let node: Arc<dyn AnyNode> = node;
+        let node = Endpoint::of(node);
         let puts = Arc::new(Puts::default());
         node.set_handler(Protocol::PUTS, Box::new(PutTarget::new(&puts, &node)));
-        Self::over(node.endpoint(), puts)
+        Self::over(node, puts)
     }
 
     pub(crate) fn over(node: Endpoint, puts: Arc<Puts>) -> Self {
@@ -319,7 +319,7 @@ impl Packets {
     /// both send, or each could wait for credits that only the other's next upcall returns (thesis
     /// 3.1.4: a client that puts upcalls off needs flow control).
     pub fn on_packet(&self, mut upcall: impl FnMut(Packet<'_>) + Send + 'static) {
-        let node = self.node.downgrade();
+        let node = Arc::downgrade(&self.node.any());
         let upcall = Box::new(move |arrival: &mut Option<Arrival>| {
             upcall(Packet::new(arrival, &node));
         });

@@ -9,6 +9,7 @@ use crate::flows::Flows;
 use crate::groups::Groups;
 use crate::multicast::Multicast;
 use crate::ni::Ni;
+use crate::router::Router;
 use crate::slab::{Key, Slab};
 use crate::traffic::Traffic;
 use std::hash::{Hash, Hasher};
@@ -17,7 +18,7 @@ use std::hash::{Hash, Hasher};
 
 impl<B: Clone + Hash + Ord> Hash for Ni<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Ni { traffic, multicast, told_of_loss, checks: _ } = self;
+        let Ni { router: Router { traffic, multicast, told_of_loss }, checks: _ } = self;
         (traffic, multicast, told_of_loss).hash(state);
     }
 }

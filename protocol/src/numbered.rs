@@ -6,17 +6,17 @@ use crate::actions::{Actions, Body, Deferred, Delivery};
 use crate::asking::tell_acknowledgement;
 use crate::departure::Departure;
 use crate::multicast::Early;
-use crate::ni::Ni;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::retransmit::{BufferOf, is_numbered};
+use crate::router::Router;
 use crate::sequence::{EARLY, SequenceVerdict};
 use crate::traffic::Traffic;
 use crate::violation::Violation;
 use weft_wire::{Header, Tag};
 
-impl<B: Copy> Ni<B> {
+impl<B: Copy> Router<B> {
     /// A packet from a network that promises nothing, for the level that checks numbers.
-    pub(crate) fn received_numbered(
+    pub fn received_numbered(
         &mut self,
         header: &Header,
         body: Body<B>,
@@ -75,7 +75,7 @@ impl<B: Copy> Ni<B> {
 
     /// A packet reaches the NI of a host that retransmits. The host gets all that it must see; the
     /// NI looks at numbers only if it forwards, so that it forwards nothing twice or early.
-    pub(crate) fn received_for_host(
+    pub fn received_for_host(
         &mut self,
         header: &Header,
         body: Body<B>,
@@ -104,7 +104,7 @@ impl<B: Copy> Ni<B> {
             }
             // One thing more than its forwards: the host.
             let outstanding = self.forwards_before_acknowledgement(header) + 1;
-            let Ni { traffic, multicast, .. } = self;
+            let Router { traffic, multicast, .. } = self;
             traffic.flows.flow(header.source).receiving.accept(outstanding);
             deferred.numbered = true;
             traffic.flows.fill_pool(header.source, &body);
@@ -133,31 +133,7 @@ impl<B: Copy> Ni<B> {
         flows.acknowledge_soon(from, out);
     }
 
-    /// The host has taken a deferred packet out of the NI's buffer into `copy`, one of its own; as
-    /// [`Ni::copied`] for those that were delivered. A packet without a buffer needs no copy.
-    pub fn copied_deferred(
-        &mut self,
-        deferred: Deferred<B>,
-        copy: B,
-        out: &mut impl Actions<B>,
-    ) -> Deferred<B> {
-        let Deferred { header, body: Body::Buffer(buffer), holders, .. } = deferred else {
-            return deferred;
-        };
-        match holders {
-            Some(key) => self.traffic.drop_holder(key, out),
-            None => {
-                out.free(buffer);
-                self.traffic.flows.vacate_pool(header.source, out);
-            }
-        }
-        Deferred { body: Body::Buffer(copy), holders: None, copied: true, ..deferred }
-    }
-
-    /// The host gets to a packet that was left to it ([`Actions::defer`]).
-    ///
-    /// # Errors
-    /// Those of [`Self::received`]; the caller still owns the body.
+    /// See [`Ni::host_received`](crate::Ni::host_received).
     pub fn host_received(
         &mut self,
         deferred: Deferred<B>,
@@ -178,7 +154,7 @@ impl<B: Copy> Ni<B> {
         }
         // When the NI looked, an answer before this one may have been on its way to the host.
         self.check_fetch_add(&header)?;
-        let creditor = if copied { self.local() } else { from };
+        let creditor = if copied { self.traffic.flows.base.local } else { from };
         let traffic = &mut self.traffic;
         traffic.flows.hear(from);
         traffic.take_acknowledgement(&header, out);
@@ -197,7 +173,8 @@ impl<B: Copy> Ni<B> {
 
     /// Number of forwards that must have left before `header`'s packet may be acknowledged.
     fn forwards_before_acknowledgement(&self, header: &Header) -> u16 {
-        let forward = self.settings().preset.acknowledging() == Acknowledging::Forward;
+        let forward =
+            self.traffic.flows.base.settings.preset.acknowledging() == Acknowledging::Forward;
         match header.tag {
             Tag::Mcast if self.multicast.is_early(header.tree) => EARLY,
             Tag::Mcast if forward => self.multicast.groups.children(header.tree),

@@ -81,6 +81,12 @@ impl Preset {
         }
     }
 
+    /// True if the host runs the protocol, and the NI only moves packets.
+    #[inline]
+    pub fn runs_at_host(self) -> bool {
+        self.reliability() == Reliability::Host
+    }
+
     /// The level that forwards under this preset.
     #[inline]
     pub fn forwarding(self) -> Forwarding {

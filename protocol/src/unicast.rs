@@ -21,16 +21,11 @@ pub struct Looked {
 }
 
 impl<B: Copy> Ni<B> {
-    /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2). The buffer is the NI's until it
-    /// is freed. Never blocks: without a credit the packet waits in the blocked-sends queue.
-    #[inline]
-    pub fn unicast(&mut self, to: Rank, buffer: B, size: u16, out: &mut impl Actions<B>) {
-        self.unicast_on(TreeId::unicast(self.local()), to, buffer, size, out);
-    }
-
-    /// Sends as [`Self::unicast`] does, for the system that `tree` names: the delivery says which.
+    /// Sends `size` bytes of `buffer` to `to` (thesis fig. 4.2), for the system that `tree` names:
+    /// the delivery says which. The buffer is the NI's until it is freed. Never blocks: without a
+    /// credit the packet waits in the blocked-sends queue.
     #[inline(always)]
-    pub fn unicast_on(
+    pub fn unicast(
         &mut self,
         tree: TreeId,
         to: Rank,
@@ -38,7 +33,7 @@ impl<B: Copy> Ni<B> {
         size: u16,
         out: &mut impl Actions<B>,
     ) {
-        let base = &mut self.traffic.flows.base;
+        let base = &mut self.router.traffic.flows.base;
         if to == base.local {
             base.counters.packets_delivered += 1;
             let parent = base.local;
@@ -47,7 +42,7 @@ impl<B: Copy> Ni<B> {
         }
         let body = Body::Buffer(buffer);
         let departure = Departure { tag: Tag::Ucast, tree, size, body, holders: None };
-        self.traffic.credit_send(to, departure, Channel::NONE, out);
+        self.router.traffic.credit_send(to, departure, Channel::NONE, out);
     }
 
     /// The header of `size` bytes to `to` that are in no buffer, if they may leave now: whoever
@@ -55,17 +50,17 @@ impl<B: Copy> Ni<B> {
     /// takes [`Self::unicast`] and a buffer.
     #[inline(always)]
     pub fn unicast_at_once(&mut self, to: Rank, protocol: Protocol, size: u16) -> Option<Header> {
-        let (local, is_adaptive) = (self.local(), self.traffic.windows.are_adaptive());
+        let (local, is_adaptive) = (self.local(), self.router.traffic.windows.are_adaptive());
         if to == local {
             return None;
         }
-        let peer = self.traffic.flows.peers.get_mut(to)?;
+        let peer = self.router.traffic.flows.peers.get_mut(to)?;
         if peer.flow.is_some() || !peer.outgoing.spend() {
             return None;
         }
         let header = Header::new(Tag::Ucast, local, TreeId::unicast(local).of(protocol), size);
         let header = peer.return_credits(header, is_adaptive);
-        self.traffic.flows.base.count_sent(size);
+        self.router.traffic.flows.base.count_sent(size);
         Some(header)
     }
 
@@ -73,7 +68,7 @@ impl<B: Copy> Ni<B> {
     /// asked for.
     pub fn awaits_credit(&self, to: Rank) -> bool {
         let careful = |peer: &Peer<B>| peer.flow.is_none() && peer.outgoing.held() == 0;
-        let Traffic { flows, windows, .. } = &self.traffic;
+        let Traffic { flows, windows, .. } = &self.router.traffic;
         to != flows.base.local
             && !windows.are_adaptive()
             && flows.peers.get(to).is_some_and(careful)
@@ -95,7 +90,7 @@ impl<B: Copy> Ni<B> {
         credits: u16,
         look: impl FnOnce() -> bool,
     ) -> Result<Looked, Violation> {
-        let Traffic { flows, windows, recoveries, .. } = &mut self.traffic;
+        let Traffic { flows, windows, recoveries, .. } = &mut self.router.traffic;
         let is_static = !windows.are_adaptive() && !recoveries.is_recovering();
         let Peer { outgoing, incoming, .. } = &mut flows.peers[from];
         if !incoming.has_room() {
@@ -123,14 +118,14 @@ impl<B: Copy> Ni<B> {
     /// credits that have come leave.
     #[cold]
     pub fn settle(&mut self, from: Rank, looked: Looked, out: &mut impl Actions<B>) {
-        self.traffic.settle(from, looked.is_done && !looked.is_freed, out);
+        self.router.traffic.settle(from, looked.is_done && !looked.is_freed, out);
     }
 
     /// The host is done with a packet from `from` that was received short. If the answer says so,
     /// [`Self::settle`] must follow.
     #[inline(always)]
     pub fn released_plain(&mut self, from: Rank) -> Looked {
-        let Traffic { flows, windows, recoveries, .. } = &mut self.traffic;
+        let Traffic { flows, windows, recoveries, .. } = &mut self.router.traffic;
         let is_static = !windows.are_adaptive() && !recoveries.is_recovering();
         let mut is_unsettled = true;
         if is_static {

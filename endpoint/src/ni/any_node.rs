@@ -3,13 +3,11 @@
 use crate::ni::arrival::Arrival;
 use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
-use crate::ni::endpoint::Endpoint;
-use crate::ni::frames::Frame;
 use crate::ni::wait::Look;
 use crate::posted::LinkMemory;
 use crate::presence::backoff::Step;
 use crate::{Error, Result};
-use std::sync::Arc;
+use std::ptr::NonNull;
 use std::time::Duration;
 use weft_link::Buffer;
 use weft_link::clock::Work;
@@ -118,25 +116,23 @@ pub struct Statistics {
     pub drains: u64,
 }
 
-/// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
-pub(crate) trait AnyNode: Send + Sync {
-    /// Its attributes.
-    fn attributes(&self) -> &Attributes;
-    /// Presence of its threads, apart from the link.
-    fn attendance(&self) -> &Attendance;
-    /// A handle to this node that knows its link.
-    fn endpoint(self: Arc<Self>) -> Endpoint;
-    /// Installs the function of `protocol` for arriving packets.
-    fn set_upcall(&self, protocol: Protocol, upcall: Upcall);
-    /// Installs a system that looks at its packets where they are found: in whatever call takes
-    /// packets from the network.
-    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
+/// A frame to fill, and the address of its bytes.
+pub(crate) type Frame = (Buffer, NonNull<u8>);
+
+/// Packets out.
+pub(crate) trait Outbound {
     /// A frame to fill for a packet of `protocol`, to one rank alone if it is given. Blocks,
     /// draining, while all are on their way, or too many of that protocol wait for their receivers.
     ///
     /// # Errors
-    /// [`crate::Error::PoolExhausted`] if the client holds all frames; those of [`Self::poll`].
+    /// [`crate::Error::PoolExhausted`] if the client holds all frames; those of [`Inbound::poll`].
     fn alloc(&self, protocol: Protocol, to: Option<Rank>, upcalls: Upcalls) -> Result<Frame>;
+    /// Does what [`Self::alloc`] does, without ever blocking: `None` while all frames are on their
+    /// way.
+    ///
+    /// # Errors
+    /// [`crate::Error::PoolExhausted`].
+    fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>>;
     /// Gives up a frame that was not launched.
     fn discard(&self, frame: Buffer);
     /// Has the next packet to `to` ask for an acknowledgement.
@@ -155,6 +151,26 @@ pub(crate) trait AnyNode: Send + Sync {
     fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &[u8]) -> bool;
     /// True if short packets to `to` could leave at once but for a credit, which will come.
     fn awaits_credit(&self, to: Rank) -> bool;
+    /// True if everything launched here has left: nothing waits for a credit.
+    fn is_flushed(&self) -> bool;
+    /// Creates the next multicast group.
+    ///
+    /// # Errors
+    /// [`crate::Error::Group`].
+    fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
+    /// Members of a group, if this rank knows it.
+    fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
+}
+
+/// Packets in.
+pub(crate) trait Inbound {
+    /// Installs the function of `protocol` for arriving packets.
+    fn set_upcall(&self, protocol: Protocol, upcall: Upcall);
+    /// Installs a system that looks at its packets where they are found: in whatever call takes
+    /// packets from the network.
+    fn set_handler(&self, protocol: Protocol, handler: Box<dyn Handler>);
+    /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
+    fn set_taken(&self, protocol: Protocol);
     /// Takes one packet from the network and has its system look at it, or make its upcall, if no
     /// other upcall is running (one, so that polling and computing share the host fairly: thesis
     /// 3.7). A packet of a system that takes its packets itself waits for it. `None` if a rank was
@@ -174,18 +190,34 @@ pub(crate) trait AnyNode: Send + Sync {
     ) -> Option<Taken>;
     /// The error for which a poll found that this rank cannot go on.
     fn trouble(&self) -> Error;
-    /// From here on packets of `protocol` that wait are taken by [`Self::take_unless`].
-    fn set_taken(&self, protocol: Protocol);
     /// The systems, a bit each, whose packets wait for them to be taken.
     fn waiting_protocols(&self) -> u32;
     /// Marks the packet that was taken last as sorted.
     fn taken(&self);
-    /// Does what [`Self::alloc`] does, without ever blocking: `None` while all frames are on their
-    /// way.
+    /// Gives a packet back.
+    fn release(&self, arrival: Arrival);
+}
+
+/// Fetch-and-add variables.
+pub(crate) trait Atomics {
+    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
     ///
     /// # Errors
-    /// [`crate::Error::PoolExhausted`].
-    fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>>;
+    /// Those of [`Inbound::poll`].
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
+    /// Does what [`Self::fetch_and_add`] does, for [`Self::take_fetched`] to give the answer.
+    /// False, and nothing is done, if another one is under way.
+    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool;
+    /// The answer to [`Self::begin_fetch_and_add`], once. Does not poll.
+    fn take_fetched(&self) -> Option<u64>;
+}
+
+/// A [`Node`](crate::Node) over whatever link, as the packet layer holds it.
+pub(crate) trait AnyNode: Outbound + Inbound + Atomics + Send + Sync {
+    /// Its attributes.
+    fn attributes(&self) -> &Attributes;
+    /// Presence of its threads, apart from the link.
+    fn attendance(&self) -> &Attendance;
     /// Makes all threads equal: from here on none enters for free, and all enter at the cost of one
     /// ordinary lock.
     fn share(&self);
@@ -193,33 +225,12 @@ pub(crate) trait AnyNode: Send + Sync {
     /// then for peers that have missed an acknowledgement. Gives up after a second without any
     /// progress.
     fn linger(&self);
-    /// Members of a group, if this rank knows it.
-    fn members(&self, group: GroupId) -> Option<Vec<Rank>>;
-    /// Gives a packet back.
-    fn release(&self, arrival: Arrival);
-    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
-    ///
-    /// # Errors
-    /// Those of [`Self::poll`].
-    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
-    /// Does what [`Self::fetch_and_add`] does, for [`Self::take_fetched`] to give the answer.
-    /// False, and nothing is done, if another one is under way.
-    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool;
-    /// The answer to [`Self::begin_fetch_and_add`], once. Does not poll.
-    fn take_fetched(&self) -> Option<u64>;
-    /// Creates the next multicast group.
-    ///
-    /// # Errors
-    /// [`crate::Error::Group`].
-    fn create_group(&self, members: &[Rank]) -> Result<GroupId>;
     /// Sleeps until something arrives, or `limit` has passed, unless `step` finds something when
     /// all is armed.
     ///
     /// # Errors
     /// The first error of `step`.
     fn sleep(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step>;
-    /// True if everything launched here has left: nothing waits for a credit.
-    fn is_flushed(&self) -> bool;
     /// True if a rank has said farewell, where the network has such.
     fn is_gone(&self, rank: Rank) -> bool;
     /// Counters of what this node has done.

@@ -1,7 +1,9 @@
 //! Packets that were copied out of link memory, because their system leaves them there.
 
 use std::ptr::NonNull;
-use weft_link::{Buffer, Layer};
+use weft_link::{Buffer, Layer, Link};
+use weft_protocol::Delivery;
+use weft_wire::Rank;
 
 /// The copies of a node.
 #[derive(Default)]
@@ -17,8 +19,20 @@ impl Copies {
         buffer.unmarked(Layer::Endpoint).is_some()
     }
 
-    /// Keeps `bytes` until [`Self::remove`].
-    pub fn insert(&mut self, bytes: Box<[u8]>) -> Buffer {
+    /// The copy of a packet out of memory of the link of `local`, kept until [`Self::remove`].
+    #[cold]
+    pub fn copy<L: Link>(
+        &mut self,
+        delivery: &Delivery<Buffer>,
+        link: &L,
+        local: Rank,
+    ) -> Delivery<Buffer> {
+        let mut bytes = vec![0; usize::from(delivery.size)].into_boxed_slice();
+        link.copy_out(delivery.buffer, &mut bytes);
+        Delivery::copied(self.insert(bytes), delivery, local)
+    }
+
+    fn insert(&mut self, bytes: Box<[u8]>) -> Buffer {
         let index = self.free.pop().unwrap_or_else(|| {
             self.bytes.push(None);
             self.bytes.len() - 1

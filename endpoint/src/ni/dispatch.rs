@@ -7,23 +7,85 @@
 //! way ([`crate::ni::plain`]).
 
 use crate::biased::Entered;
-use crate::ni::any_node::{AnyNode, Handler, Inspect, Polled, Taken, Verdict};
+use crate::ni::any_node::{Handler, Inspect, Polled, Taken, Verdict};
 use crate::ni::arrival::Arrival;
 use crate::ni::inner::{BUDGET, Inner};
-use crate::ni::node::Node;
+use crate::ni::interface::Interface;
 use crate::{Error, Result};
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Work};
-use weft_link::{Buffer, Link};
+use weft_link::{Buffer, Link, ShortPackets};
 use weft_protocol::Delivery;
 use weft_protocol::invariants::{UpcallConditions, i6_upcalls_only_when_allowed};
 use weft_wire::Protocol;
 
-/// Polls, and the ways of the packets that they find.
-impl<L: Link> Node<L> {
-    /// Notes the error of a failed poll, for [`AnyNode::trouble`].
+/// Dispatcher of the packets that polls find.
+pub(crate) struct Dispatcher<L: Link> {
+    pub interface: Interface<L>,
+    /// See [`Inner::is_busy`].
+    pub is_busy: Arc<AtomicBool>,
+    pub glance: Arc<<L::Short as ShortPackets<L>>::Glance>,
+    /// Systems whose packets wait to be taken, a bit each. A hint: written inside the lock.
+    waiting_protocols: AtomicU32,
+    packets_processed: AtomicU64,
+    /// Error for which a poll failed last.
+    trouble: Mutex<Option<Error>>,
+}
+
+impl<L: Link> Dispatcher<L> {
+    /// The dispatcher behind this interface, of whose link `glance` tells without entering.
+    pub fn new(
+        interface: Interface<L>,
+        glance: Arc<<L::Short as ShortPackets<L>>::Glance>,
+    ) -> Self {
+        let is_busy = Arc::clone(&interface.inner.enter().is_busy);
+        Dispatcher {
+            interface,
+            is_busy,
+            glance,
+            waiting_protocols: AtomicU32::new(0),
+            packets_processed: AtomicU64::new(0),
+            trouble: Mutex::new(None),
+        }
+    }
+
+    /// The error of the poll that failed last.
+    #[cold]
+    pub(crate) fn trouble(&self) -> Error {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.clone().unwrap_or_else(|| unreachable!("only who was told that a look failed asks"))
+    }
+
+    /// Packets that the host has processed.
+    pub(crate) fn packets_processed(&self) -> u64 {
+        self.packets_processed.load(Ordering::Relaxed)
+    }
+
+    /// Marks the packet that was taken last as sorted.
+    #[inline]
+    pub(crate) fn end_taking(&self) {
+        if self.interface.attendance.sleepers.end_upcall_outside() {
+            self.interface.wake_skipped(&self.interface.inner.enter());
+        }
+    }
+
+    /// Gives a packet back.
+    #[inline]
+    pub(crate) fn give_back(&self, arrival: Arrival) {
+        self.interface.clock.charge(Work::Release);
+        let mut inner = self.interface.inner.enter();
+        if L::NI.is_some() {
+            self.interface.tell_time(&mut inner);
+        }
+        // Elsewhere the time of the last look will do: an acknowledgement may be due earlier, by as
+        // much as the program held the packet.
+        inner.release(arrival.delivery);
+        self.interface.exit_after_release(inner);
+    }
+
+    /// Notes the error of a failed poll, for [`Inbound::trouble`].
     pub(crate) fn note_trouble<T>(&self, found: Result<T>) -> Option<T> {
         found.map_err(|error| self.set_trouble(error)).ok()
     }
@@ -40,7 +102,7 @@ impl<L: Link> Node<L> {
     }
 
     pub(crate) fn poll_pending<'a>(&'a self, mut inner: Entered<'a, Inner<L>>) -> Result<Polled> {
-        if self.attendance.sleepers.is_in_upcall() {
+        if self.interface.attendance.sleepers.is_in_upcall() {
             return self.drain_beside_upcall(inner).map(Polled::of);
         }
         inner.send_notices();
@@ -48,13 +110,13 @@ impl<L: Link> Node<L> {
         inner.note_busy();
         let Some(delivery) = found? else {
             let others_wait = inner.systems.unserved() != 0;
-            self.exit_after_poll(inner, false);
-            self.check_loss()?;
+            self.interface.exit_after_poll(inner, false);
+            self.interface.check_loss()?;
             return Ok(if others_wait { Polled::OnlyOthersWait } else { Polled::Nothing });
         };
         let inner = self.serve_system(inner, delivery);
         let others_wait = inner.systems.unserved() != 0;
-        self.exit_after_poll(inner, true);
+        self.interface.exit_after_poll(inner, true);
         Ok(if others_wait { Polled::OthersWait } else { Polled::Packet })
     }
 
@@ -76,7 +138,7 @@ impl<L: Link> Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Result<Taken> {
-        if self.attendance.sleepers.is_in_upcall() {
+        if self.interface.attendance.sleepers.is_in_upcall() {
             return self.drain_beside_upcall(inner).map(|_| Taken::Nothing);
         }
         inner.send_notices();
@@ -93,8 +155,8 @@ impl<L: Link> Node<L> {
             }
             inner = self.serve_system(inner, delivery);
         }
-        self.exit_after_poll(inner, false);
-        self.check_loss().map(|()| Taken::Nothing)
+        self.interface.exit_after_poll(inner, false);
+        self.interface.check_loss().map(|()| Taken::Nothing)
     }
 
     /// Gives a packet to the system that takes it.
@@ -107,18 +169,18 @@ impl<L: Link> Node<L> {
     ) -> Result<Taken> {
         let is_simple = L::NI.is_none() && !delivery.wants_reinjection();
         if !is_simple {
-            self.attendance.sleepers.begin_upcall();
+            self.interface.attendance.sleepers.begin_upcall();
             inner = self.host_processes(inner, &mut delivery);
         }
         self.count_processed(&inner);
         let arrival = inner.arrival(delivery);
         if is_simple && arrival.look(|bytes| inspector.inspect(arrival.origin(), bytes)) {
             inner.release(arrival.delivery);
-            self.exit_after_poll(inner, true);
+            self.interface.exit_after_poll(inner, true);
             return Ok(Taken::AtOnce);
         }
-        self.attendance.sleepers.begin_upcall();
-        self.exit_after_poll(inner, true);
+        self.interface.attendance.sleepers.begin_upcall();
+        self.interface.exit_after_poll(inner, true);
         *into = Some(arrival);
         Ok(Taken::Held)
     }
@@ -126,12 +188,12 @@ impl<L: Link> Node<L> {
     /// A poll while a packet is in an upcall, or held by its system: the network is drained, and
     /// nothing more.
     fn drain_beside_upcall(&self, mut inner: Entered<'_, Inner<L>>) -> Result<bool> {
-        self.attendance.sleepers.skip();
+        self.interface.attendance.sleepers.skip();
         let drained = inner.drain();
-        self.exit_after_poll(inner, matches!(drained, Ok(true)));
+        self.interface.exit_after_poll(inner, matches!(drained, Ok(true)));
         match drained? {
             true => Ok(true),
-            false => self.check_loss().map(|()| false),
+            false => self.interface.check_loss().map(|()| false),
         }
     }
 
@@ -197,7 +259,7 @@ impl<L: Link> Node<L> {
                     inner.release(arrival.delivery);
                     self.count_processed(&inner);
                     if verdict == Verdict::Wake {
-                        self.attendance.nudge();
+                        self.interface.attendance.nudge();
                     }
                 }
             }
@@ -233,11 +295,11 @@ impl<L: Link> Node<L> {
         arrival: &mut Option<Arrival>,
         client: impl FnOnce(&mut Option<Arrival>),
     ) -> Entered<'a, Inner<L>> {
-        let upcall = RunningUpcall { node: self, arrival };
+        let upcall = RunningUpcall { dispatcher: self, arrival };
         let mut inner = self.run_outside(inner, || {
             client(upcall.arrival);
             if upcall.arrival.is_some() {
-                self.clock.charge(Work::Release);
+                self.interface.clock.charge(Work::Release);
             }
         });
         upcall.end(&inner);
@@ -259,13 +321,13 @@ impl<L: Link> Node<L> {
         let mut inner = match L::NETWORK.is_some() {
             false => inner.while_outside(client).0,
             true => {
-                self.exit_after_look(inner, true);
+                self.interface.exit_after_look(inner, true);
                 client();
-                self.inner.enter()
+                self.interface.inner.enter()
             }
         };
         if L::NI.is_some() {
-            self.tell_time(&mut inner);
+            self.interface.tell_time(&mut inner);
         }
         inner
     }
@@ -273,8 +335,8 @@ impl<L: Link> Node<L> {
     /// Marks the packet as no longer in an upcall.
     #[inline(always)]
     fn end_upcall(&self, inner: &Entered<'_, Inner<L>>) {
-        if self.attendance.sleepers.end_upcall() {
-            self.wake_skipped(inner);
+        if self.interface.attendance.sleepers.end_upcall() {
+            self.interface.wake_skipped(inner);
         }
         self.count_processed(inner);
     }
@@ -290,12 +352,12 @@ impl<L: Link> Node<L> {
         let reinjects = delivery.wants_reinjection();
         if L::NI.is_some() {
             drop(inner);
-            self.clock.charge(Work::Process { bytes: delivery.size });
+            self.interface.clock.charge(Work::Process { bytes: delivery.size });
             if reinjects {
-                self.clock.charge(Work::Reinject { bytes: delivery.size });
+                self.interface.clock.charge(Work::Reinject { bytes: delivery.size });
             }
-            inner = self.inner.enter();
-            self.tell_time(&mut inner);
+            inner = self.interface.inner.enter();
+            self.interface.tell_time(&mut inner);
         }
         if reinjects {
             inner.reinject(delivery);
@@ -312,8 +374,8 @@ impl<L: Link> Node<L> {
     /// it.
     fn announce_waiting(&self, inner: &Inner<L>) {
         self.publish_waiting(inner);
-        if self.attendance.sleepers.are_any_inside() && inner.systems.unserved() != 0 {
-            self.attendance.bells.ring(Waiter::Host);
+        if self.interface.attendance.sleepers.are_any_inside() && inner.systems.unserved() != 0 {
+            self.interface.attendance.bells.ring(Waiter::Host);
         }
     }
 
@@ -323,7 +385,7 @@ impl<L: Link> Node<L> {
         match self.waiting_protocols.load(Ordering::Relaxed) {
             0 => 0,
             _ => {
-                let inner = self.inner.enter();
+                let inner = self.interface.inner.enter();
                 self.publish_waiting(&inner);
                 inner.systems.unserved()
             }
@@ -342,18 +404,18 @@ impl<L: Link> Node<L> {
     /// second condition; what can go wrong here is that one starts inside another.
     #[inline]
     pub(crate) fn begin_upcall(&self) {
-        let was_in_upcall = self.attendance.sleepers.may_be_in_upcall();
+        let was_in_upcall = self.interface.attendance.sleepers.may_be_in_upcall();
         let conditions =
             UpcallConditions { interrupts_enabled: false, polling: true, upcalls_allowed: false };
         i6_upcalls_only_when_allowed(conditions, was_in_upcall);
-        self.attendance.sleepers.begin_upcall();
+        self.interface.attendance.sleepers.begin_upcall();
     }
 }
 
 /// An upcall for a packet. One that panics has ended, too: its packet goes back to its sender, and
 /// others are taken again by whoever goes on.
 pub(crate) struct RunningUpcall<'a, L: Link> {
-    pub node: &'a Node<L>,
+    pub dispatcher: &'a Dispatcher<L>,
     pub arrival: &'a mut Option<Arrival>,
 }
 
@@ -361,7 +423,7 @@ impl<L: Link> RunningUpcall<'_, L> {
     /// Ends it, for whoever is inside again.
     #[inline(always)]
     pub fn end(self, inner: &Entered<'_, Inner<L>>) {
-        self.node.end_upcall(inner);
+        self.dispatcher.end_upcall(inner);
         std::mem::forget(self);
     }
 }
@@ -369,9 +431,9 @@ impl<L: Link> RunningUpcall<'_, L> {
 impl<L: Link> Drop for RunningUpcall<'_, L> {
     #[cold]
     fn drop(&mut self) {
-        self.node.taken();
+        self.dispatcher.end_taking();
         if let Some(arrival) = self.arrival.take() {
-            self.node.release(arrival);
+            self.dispatcher.give_back(arrival);
         }
     }
 }

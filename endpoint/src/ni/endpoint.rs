@@ -4,12 +4,13 @@
 //! costs a system call, are called through [`AnyNode`].
 
 use crate::Result;
-use crate::ni::any_node::{AnyNode, Inspect, Polled, Taken};
+use crate::ni::any_node::{AnyNode, Atomics, Inspect, Polled, Taken};
 use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
+use std::any::Any;
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
-use weft_link::{Gather, ShortWords};
+use weft_link::{Gather, Link, ShortWords};
 use weft_link_shm::Shm;
 use weft_wire::{Protocol, Rank};
 
@@ -22,7 +23,29 @@ pub(crate) enum Endpoint {
     Other(Arc<dyn AnyNode>),
 }
 
+/// A handle that does not keep the node alive.
+pub(crate) enum WeakEndpoint {
+    Shm(Weak<Node<Shm>>),
+    Other(Weak<dyn AnyNode>),
+}
+
+impl WeakEndpoint {
+    /// The node, if it lives.
+    pub fn upgrade(&self) -> Option<Endpoint> {
+        match self {
+            WeakEndpoint::Shm(node) => node.upgrade().map(Endpoint::Shm),
+            WeakEndpoint::Other(node) => node.upgrade().map(Endpoint::Other),
+        }
+    }
+}
+
 impl Endpoint {
+    /// A handle to this node that knows its link.
+    pub fn of<L: Link>(node: Arc<Node<L>>) -> Self {
+        let any: Arc<dyn Any + Send + Sync> = Arc::clone(&node) as Arc<_>;
+        any.downcast().map_or_else(|_| Endpoint::Other(node), Endpoint::Shm)
+    }
+
     /// A handle that keeps the node alive.
     pub fn any(&self) -> Arc<dyn AnyNode> {
         match self {
@@ -32,8 +55,11 @@ impl Endpoint {
     }
 
     /// A handle that does not keep the node alive.
-    pub fn downgrade(&self) -> Weak<dyn AnyNode> {
-        Arc::downgrade(&self.any())
+    pub fn downgrade(&self) -> WeakEndpoint {
+        match self {
+            Endpoint::Shm(node) => WeakEndpoint::Shm(Arc::downgrade(node)),
+            Endpoint::Other(node) => WeakEndpoint::Other(Arc::downgrade(node)),
+        }
     }
 
     /// A number that no two nodes have at a time.
@@ -54,16 +80,16 @@ impl Endpoint {
         }
     }
 
-    /// See [`AnyNode::launch_short`].
+    /// See [`Outbound::launch_short`](crate::ni::any_node::Outbound).
     #[inline(always)]
     pub fn launch_short(&self, to: Rank, protocol: Protocol, bytes: &(impl Gather + Copy)) -> bool {
         match self {
-            Endpoint::Shm(node) => node.send_short(to, protocol, bytes),
+            Endpoint::Shm(node) => node.interface().send_short(to, protocol, bytes),
             Endpoint::Other(node) => launch_short(&**node, to, protocol, *bytes),
         }
     }
 
-    /// See [`AnyNode::fetch_and_add`].
+    /// See [`Atomics::fetch_and_add`](crate::ni::any_node::Atomics).
     #[inline]
     pub fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
         match self {
@@ -81,21 +107,22 @@ impl Endpoint {
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         match self {
-            Endpoint::Shm(node) => node.is_idle(),
+            Endpoint::Shm(node) => node.dispatcher.is_idle(),
             Endpoint::Other(_) => false,
         }
     }
 
-    /// See [`AnyNode::poll`], for who has seen that this is not [idle](Self::is_idle).
+    /// See [`Inbound::poll`](crate::ni::any_node::Inbound), for who has seen that
+    /// this is not [idle](Self::is_idle).
     #[inline(always)]
     pub fn poll(&self) -> Option<Polled> {
         match self {
-            Endpoint::Shm(node) => node.poll_packet(),
+            Endpoint::Shm(node) => node.dispatcher.poll_packet(),
             Endpoint::Other(node) => node.poll(),
         }
     }
 
-    /// See [`AnyNode::take_unless`].
+    /// See [`Inbound::take_unless`](crate::ni::any_node::Inbound).
     #[inline(always)]
     pub fn take_unless(
         &self,
@@ -104,7 +131,7 @@ impl Endpoint {
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
         match self {
-            Endpoint::Shm(node) => node.take_packet(protocol, inspector, into),
+            Endpoint::Shm(node) => node.dispatcher.take_packet(protocol, inspector, into),
             Endpoint::Other(node) => take_unless(&**node, protocol, inspector, into),
         }
     }

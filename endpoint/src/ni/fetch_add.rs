@@ -2,8 +2,7 @@
 //! caller that blocks or for one that comes again.
 
 use crate::Result;
-use crate::ni::any_node::AnyNode;
-use crate::ni::inner::Inner;
+use crate::ni::any_node::{AnyNode, Atomics};
 use crate::ni::node::Node;
 use crate::presence::backoff::Step;
 use weft_link::Link;
@@ -13,85 +12,67 @@ use weft_wire::Rank;
 /// Bytes of a fetch-and-add packet: two words, or one beside a hole.
 const FETCH_ADD_BYTES: u16 = 16;
 
-/// Callers that a fetch-and-add is outstanding for, or answered and not taken.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Fetching {
-    /// None.
-    #[default]
-    Nobody,
-    /// One that blocks.
-    Blocked,
-    /// One that comes again for the answer.
-    Split,
-}
-
-impl<L: Link> Inner<L> {
-    /// True if the next fetch-and-add may be asked for. An answer that nobody blocks for is put
-    /// aside.
-    pub fn may_fetch(&mut self) -> bool {
-        if self.fetching == Fetching::Split
-            && let Some(answer) = self.fetched.take()
-        {
-            self.split_answer = Some(answer);
-            self.fetching = Fetching::Nobody;
+impl<L: Link> Atomics for Node<L> {
+    #[inline]
+    fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+        match &self.interface().attributes.services.words {
+            Some(words) => Ok(words.fetch_add(home, variable, amount)),
+            None => self.fetch_and_add_by_packet(home, variable, amount),
         }
-        self.fetching == Fetching::Nobody
+    }
+
+    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool {
+        let interface = self.interface();
+        interface.clock.charge(Work::Allocate);
+        interface.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
+        let mut inner = interface.inner.enter();
+        if !inner.fetches.may_split() {
+            return false;
+        }
+        if let Some(words) = &interface.attributes.services.words {
+            inner.fetches.answer_split(words.fetch_add(home, variable, amount));
+            return true;
+        }
+        interface.tell_time(&mut inner);
+        inner.fetches.begin_split();
+        inner.fetch_and_add(home, variable, amount);
+        interface.exit_after_launch(inner, None);
+        true
+    }
+
+    fn take_fetched(&self) -> Option<u64> {
+        self.interface().inner.enter().fetches.take_split()
     }
 }
 
 impl<L: Link> Node<L> {
     /// Asks the home, and blocks for the answer, draining.
-    pub(crate) fn fetch_and_add_by_packet(
-        &self,
-        home: Rank,
-        variable: u16,
-        amount: u64,
-    ) -> Result<u64> {
-        self.clock.charge(Work::Allocate);
-        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
+    fn fetch_and_add_by_packet(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+        let interface = self.interface();
+        interface.clock.charge(Work::Allocate);
+        interface.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
         let mut asked = false;
         let mut value = None;
         let any: &dyn AnyNode = self;
         any.wait(&mut || {
-            let mut inner = self.inner.enter();
-            self.tell_time(&mut inner);
-            if !asked && inner.may_fetch() {
-                inner.fetching = Fetching::Blocked;
+            let mut inner = interface.inner.enter();
+            interface.tell_time(&mut inner);
+            if !asked && inner.fetches.begin_blocked() {
                 inner.fetch_and_add(home, variable, amount);
                 asked = true;
             }
-            if asked && let Some(answer) = inner.fetched.take() {
-                inner.fetching = Fetching::Nobody;
+            if asked && let Some(answer) = inner.fetches.take_blocked() {
                 value = Some(answer);
                 return Ok(Step::Done);
             }
-            let at_ni = L::NI.is_some() && !inner.protocol_at_host();
+            let at_ni = L::NI.is_some() && !inner.ni.settings().preset.runs_at_host();
             drop(inner);
-            let progress = self.drain()?;
+            let progress = interface.drain()?;
             if at_ni {
-                self.clock.charge(Work::PollNi);
+                interface.clock.charge(Work::PollNi);
             }
             Ok(Step::of(progress))
         })?;
         Ok(value.unwrap_or_default())
-    }
-
-    /// Asks the home, unless a fetch-and-add is outstanding or has an answer that nobody has taken.
-    pub(crate) fn begin_split_fetch(&self, home: Rank, variable: u16, amount: u64) -> bool {
-        self.clock.charge(Work::Allocate);
-        self.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
-        let mut inner = self.inner.enter();
-        if !inner.may_fetch() || inner.split_answer.is_some() {
-            return false;
-        }
-        if let Some(words) = &self.attributes.services.words {
-            inner.split_answer = Some(words.fetch_add(home, variable, amount));
-            return true;
-        }
-        self.tell_time(&mut inner);
-        inner.fetching = Fetching::Split;
-        inner.fetch_and_add(home, variable, amount);
-        self.exit_after_launch(inner, None);
-        true
     }
 }

@@ -3,8 +3,9 @@
 use crate::ni::arrival::Arrival;
 use crate::ni::backlog::Gates;
 use crate::ni::copies::Copies;
-use crate::ni::engine::{OffloadedNi, PacketCopy, Request, payload_of};
-use crate::ni::fetch_add::Fetching;
+use crate::ni::fetches::Fetches;
+use crate::ni::offloaded::{OffloadedNi, PacketCopy, Request, Side, payload_of};
+use crate::ni::paths::PathChecks;
 use crate::ni::systems::Systems;
 use crate::presence::coalescing::Coalescing;
 use crate::{Error, Result};
@@ -12,7 +13,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use weft_link::bell::{Cause, Loss};
-use weft_link::clock::Nanoseconds;
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
@@ -44,12 +44,8 @@ pub(crate) struct Inner<L> {
     /// Drains that brought something: a sign that the host polls, also where it is sent nothing but
     /// credits.
     pub drained: Arc<AtomicU64>,
-    /// The answer to the outstanding fetch-and-add.
-    pub fetched: Option<u64>,
-    /// Caller that it is for.
-    pub fetching: Fetching,
-    /// The answer to one that nobody blocks for, until it is taken.
-    pub split_answer: Option<u64>,
+    /// The outstanding fetch-and-add.
+    pub fetches: Fetches,
     /// Frames that the client has allocated and not launched.
     pub held: usize,
     pub drained_polls: u64,
@@ -57,19 +53,11 @@ pub(crate) struct Inner<L> {
     patience: u8,
     /// Packets that wait in the link for others.
     pub coalescing: Coalescing,
-    /// Time at which the link is to look after its paths again.
-    pub tend_at: Nanoseconds,
+    pub path_checks: PathChecks,
     /// First error of a peer: all threads that wait here are to get it.
     pub failure: Option<Error>,
     /// Queues between host and NI, where these are apart.
     pub offloaded: OffloadedNi,
-}
-
-/// Side that runs the protocol at the moment. Where the NI is not apart, the two are the same.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Host,
-    Ni,
 }
 
 /// The link and the host as the protocol sees them.
@@ -170,14 +158,12 @@ impl<L: Link> Inner<L> {
             has_notice: false,
             is_busy: Arc::new(AtomicBool::new(true)),
             drained: Arc::new(AtomicU64::new(0)),
-            fetched: None,
-            fetching: Fetching::Nobody,
-            split_answer: None,
+            fetches: Fetches::default(),
             held: 0,
             drained_polls: 0,
             patience,
             coalescing: Coalescing::default(),
-            tend_at: 0,
+            path_checks: PathChecks::default(),
             failure: None,
             offloaded: OffloadedNi::default(),
         }
@@ -186,7 +172,7 @@ impl<L: Link> Inner<L> {
     /// The protocol, and everything around it.
     #[inline]
     pub fn split(&mut self, side: Side) -> (&mut Ni<Buffer>, Surroundings<'_, L>) {
-        let Inner { link, ni, pending, has_notice, is_busy, fetched, offloaded, .. } = self;
+        let Inner { link, ni, pending, has_notice, is_busy, offloaded, .. } = self;
         let (coalescing, patience) = (&mut self.coalescing, self.patience);
         (
             ni,
@@ -196,7 +182,7 @@ impl<L: Link> Inner<L> {
                 has_notice,
                 is_busy,
                 coalescing,
-                fetched,
+                fetched: &mut self.fetches.fetched,
                 offloaded,
                 side,
                 patience,
@@ -207,7 +193,7 @@ impl<L: Link> Inner<L> {
     /// True if the host's packets go to an NI that runs the protocol by itself.
     #[inline]
     fn asks_ni(&self) -> bool {
-        L::NI.is_some() && !self.protocol_at_host()
+        L::NI.is_some() && !self.ni.settings().preset.runs_at_host()
     }
 
     #[inline]
@@ -219,7 +205,7 @@ impl<L: Link> Inner<L> {
             return;
         }
         let (ni, mut out) = self.split(Side::Host);
-        ni.unicast_on(tree, to, frame, size, &mut out);
+        ni.unicast(tree, to, frame, size, &mut out);
     }
 
     pub fn multicast(
@@ -243,7 +229,7 @@ impl<L: Link> Inner<L> {
             return Ok(());
         }
         let (ni, mut out) = self.split(Side::Host);
-        ni.multicast_for(protocol, group, frame, size, &mut out);
+        ni.multicast(protocol, group, frame, size, &mut out);
         Ok(())
     }
 
@@ -293,15 +279,6 @@ impl<L: Link> Inner<L> {
         }
         let (ni, mut out) = self.split(Side::Host);
         ni.released(delivery, &mut out);
-    }
-
-    /// Releases a short packet from `source`.
-    #[inline(always)]
-    pub fn release_plain(&mut self, source: Rank) {
-        let looked = self.ni.released_plain(source);
-        if looked.is_unsettled {
-            self.settle(source, looked);
-        }
     }
 
     /// A packet as its system gets it.
@@ -354,8 +331,13 @@ impl<L: Link> Inner<L> {
             self.handle_notices();
         }
         self.reinject_pending();
-        if L::NI.is_some() && self.is_crowded() {
-            self.detach_pending();
+        if L::NI.is_some() {
+            // Packets that the host does not want now may take up all its buffers, and the one that
+            // it waits for may be behind them.
+            let host_frames = self.link.capabilities().host_frames;
+            if (host_frames..MOST_DETACHED).contains(&self.pending.len()) {
+                self.detach_pending();
+            }
         }
         let settings = self.ni.settings();
         let bound = match L::NI.is_some() {
@@ -388,32 +370,6 @@ impl<L: Link> Inner<L> {
         self.pending = waiting;
     }
 
-    /// Takes the packets that wait for the host out of their senders' memory. For a host that can
-    /// neither process them now nor go on: the senders may be in the same situation.
-    pub fn detach_pending(&mut self) {
-        // A host's own copies belong to no other rank.
-        let is_own = |delivery: &Delivery<Buffer>| L::NI.is_some() || delivery.is_alone();
-        let Some(frames) = self.link.shared_frames() else { return };
-        for delivery in self.pending.iter_mut().filter(|delivery| is_own(delivery)) {
-            delivery.buffer = frames.detach(delivery.buffer, delivery.size);
-        }
-        self.offloaded.made_room(&mut self.link);
-    }
-
-    /// Takes a packet out of its sender's memory, or out of one of the host's few buffers.
-    pub fn detach(&mut self, delivery: &mut Delivery<Buffer>) {
-        if let Some(frames) = self.link.shared_frames() {
-            delivery.buffer = frames.detach(delivery.buffer, delivery.size);
-        }
-    }
-
-    /// True if packets that the host does not want now take up all its buffers, and the one that it
-    /// waits for may be behind them.
-    fn is_crowded(&self) -> bool {
-        let waiting = self.pending.len();
-        (self.link.capabilities().host_frames..MOST_DETACHED).contains(&waiting)
-    }
-
     /// Takes one packet, if there is one, up to the host's part of the protocol.
     #[inline]
     fn receive(&mut self) -> Result<bool> {
@@ -438,7 +394,7 @@ impl<L: Link> Inner<L> {
     pub fn check_failure(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
-            Some(_) => self.fail(),
+            Some(failure) => fail_again(failure),
         }
     }
 
@@ -447,11 +403,6 @@ impl<L: Link> Inner<L> {
     pub fn fail_with(&mut self, error: Error) -> Error {
         self.is_busy.store(true, Ordering::Relaxed);
         self.failure.get_or_insert(error).clone()
-    }
-
-    #[cold]
-    fn fail(&self) -> Result<()> {
-        self.failure.clone().map_or(Ok(()), Err)
     }
 
     /// Takes one packet from the network, if there is one, and gives it to the NI.
@@ -486,4 +437,9 @@ impl<L: Link> Inner<L> {
         }
         Ok(true)
     }
+}
+
+#[cold]
+fn fail_again(failure: &Error) -> Result<()> {
+    Err(failure.clone())
 }

@@ -7,26 +7,19 @@
 //! the upcall thread serves the timers, and receives acknowledgements. What leaves when, and when
 //! that thread looks, [`presence`](crate::presence) says.
 
+use crate::Result;
 use crate::biased::Entered;
-use crate::ni::inner::{Inner, Side};
-use crate::ni::node::Node;
+use crate::ni::inner::Inner;
+use crate::ni::interface::Interface;
+use crate::ni::offloaded::Side;
 use crate::presence::coalescing::{Hint, Leaves};
-use crate::presence::stay::Stay;
-use crate::{AnyNode, Result};
-use std::io::{self, Write};
 use std::ops::RangeInclusive;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
-use weft_link::bell::{Loss, Waiter};
+use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Nanoseconds};
-use weft_link::{Link, Network, PathMtu, has_buffered, has_unflushed};
+use weft_link::{Link, Network, has_buffered, has_unflushed};
 use weft_protocol::Body;
 use weft_wire::Rank;
-
-/// Period in which a link looks after its paths; half that of heartbeats, if that is less.
-const TEND_EVERY: Nanoseconds = 100_000_000;
-/// Copies of the news of a loss, which nobody acknowledges, in a datagram each.
-const TOLD_TIMES: usize = 3;
 
 impl<L: Link> Inner<L> {
     /// Runs the host's protocol, which runs in the same calls here, on the packets that the NI has
@@ -44,38 +37,9 @@ impl<L: Link> Inner<L> {
         }
         Ok(())
     }
-
-    /// Has the link's timer ring the upcall thread, if it has one ([`Network`]).
-    pub fn ring_upcall_within(&mut self, times: RangeInclusive<Duration>) -> Option<Duration> {
-        L::NETWORK?.ring_upcall_within(&mut self.link, times)
-    }
-
-    /// Has the link look after its paths, and says what it found out.
-    #[cold]
-    pub fn tend_link(&mut self, now: Nanoseconds) {
-        let silence = self.ni.settings().silence;
-        self.tend_at =
-            now + silence.map_or(TEND_EVERY, |silence| silence.heartbeat_after / 2).min(TEND_EVERY);
-        let news = self.link.paths().and_then(|paths| paths.tend(now));
-        let Some(PathMtu { to, mtu, job }) = news else { return };
-        let from = self.ni.local();
-        // Who cannot be told does not stop the job.
-        let _ = if mtu < job {
-            writeln!(
-                io::stderr(),
-                "weft: packets of {job} bytes do not get from rank {from} to rank {to} any more: the way there takes \
-                 {mtu} now; longer ones go in pieces, which is slower, until it is widened"
-            )
-        } else {
-            writeln!(
-                io::stderr(),
-                "weft: packets of {job} bytes get from rank {from} to rank {to} again"
-            )
-        };
-    }
 }
 
-impl<L: Link> Node<L> {
+impl<L: Link> Interface<L> {
     /// Unlocks the node, and flushes transmitted packets.
     #[inline(always)]
     pub(crate) fn exit_and_flush(&self, mut inner: Entered<'_, Inner<L>>) {
@@ -185,7 +149,7 @@ impl<L: Link> Node<L> {
         fallback.timer_is_set(now, &times);
         let (shortest, longest) = (*times.start(), *times.end());
         let within = Duration::from_nanos(shortest)..=Duration::from_nanos(longest);
-        match inner.ring_upcall_within(within) {
+        match ring_upcall_within(&mut inner.link, within) {
             Some(time) => fallback.timer_set(now, &times, time.as_nanos() as u64),
             None => {
                 drop(inner);
@@ -226,89 +190,12 @@ impl<L: Link> Node<L> {
         inner.coalescing.has_left();
         inner.link.flush();
     }
+}
 
-    /// Tells the ranks of other hosts of a loss that this host has seen: their process manager may
-    /// be late, or never tell them. What the network itself makes known each of them finds out.
-    #[cold]
-    pub(crate) fn tell_loss(&self, loss: Loss) {
-        if L::NETWORK.is_none()
-            || !loss.cause.is_seen_by_its_host()
-            || self.has_told.swap(true, Ordering::Relaxed)
-        {
-            return;
-        }
-        for _ in 0..TOLD_TIMES {
-            let mut inner = self.inner.enter();
-            if inner.ni.was_told_of_loss() {
-                return;
-            }
-            self.tell_time(&mut inner);
-            let (ni, mut out) = inner.split(Side::Host);
-            ni.tell_loss(loss.rank, loss.cause.to_bits(), &mut out);
-            self.exit_and_flush(inner);
-        }
-    }
-
-    /// Period in which this node has to be looked at, whatever its program and its upcalls do;
-    /// `None` if it need not.
-    pub(crate) fn heartbeat(&self) -> Option<Duration> {
-        let silence = self.inner.enter().ni.settings().silence.filter(|_| L::NETWORK.is_some());
-        silence.map(|silence| Duration::from_nanos(silence.heartbeat_after / 2))
-    }
-
-    /// Looks at this node, and leaves arrivals to the upcall thread.
-    pub(crate) fn beat(&self) {
-        if L::NETWORK.is_some() {
-            self.serve();
-        }
-        if self.try_has_arrivals().unwrap_or(false) {
-            self.attendance.bells.ring(Waiter::Upcall);
-        }
-    }
-
-    /// Stays until all packets of this rank are acknowledged, and then for others, for a while.
-    ///
-    /// The first ends because every peer acknowledges, ends, or is lost, which the protocol says
-    /// (`silence`). A peer that lives and holds packets may take as long as its program does.
-    pub(crate) fn linger_until_quiet(&self) {
-        self.disconnect();
-        let mut stay = Stay::new(self.clock.now(), self.inner.enter().ni.settings());
-        while let Ok(any) = self.receive_and_forget() {
-            let now = self.clock.now();
-            let until = stay.until(now, any, self.is_flushed());
-            if now >= until {
-                return;
-            }
-            if !any {
-                self.doze(Duration::from_nanos(until - now));
-            }
-        }
-    }
-
-    fn disconnect(&self) {
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        let (ni, mut out) = inner.split(Side::Host);
-        ni.disconnect(&mut out);
-        self.exit_and_flush(inner);
-    }
-
-    /// Receives, and releases at once the packets for a program that has ended: peers may wait for
-    /// packets behind them.
-    fn receive_and_forget(&self) -> Result<bool> {
-        let any = self.drain()?;
-        let mut inner = self.inner.enter();
-        while let Some(delivery) = inner.pending.pop_front() {
-            inner.release(delivery);
-        }
-        self.exit_and_flush(inner);
-        Ok(any)
-    }
-
-    /// Sleeps until something arrives, a timer runs out, or `limit` has passed.
-    fn doze(&self, limit: Duration) {
-        let Some(ticket) = self.inner.enter().link.arm(Waiter::Host) else { return };
-        self.attendance.bells.wait(Waiter::Host, ticket, limit.min(self.until_timer()));
-        self.inner.enter().link.disarm(Waiter::Host);
-    }
+/// Has the link's timer ring the upcall thread, if it has one ([`Network`]).
+pub(crate) fn ring_upcall_within<L: Link>(
+    link: &mut L,
+    times: RangeInclusive<Duration>,
+) -> Option<Duration> {
+    L::NETWORK?.ring_upcall_within(link, times)
 }

@@ -67,7 +67,7 @@ impl<L: Link> Node<L> {
     /// Declares that no packet between this rank and these is ever lost, whatever the preset
     /// ([`Ni::set_lossless`]). Before the first packet, and at both ends.
     pub fn set_lossless(&self, peers: impl IntoIterator<Item = Rank>) {
-        let mut inner = self.inner.enter();
+        let mut inner = self.interface().inner.enter();
         if inner.ni.settings().preset.retransmits() {
             peers.into_iter().for_each(|peer| inner.ni.set_lossless(peer));
         }
@@ -76,7 +76,7 @@ impl<L: Link> Node<L> {
     /// Declares that ranks with equal numbers in `host_of`, which is by rank, share a host
     /// ([`Ni::set_hosts`]). Before the first group and the first packet, and the same at all ranks.
     pub fn set_hosts(&self, host_of: &[u16]) {
-        self.inner.enter().ni.set_hosts(host_of);
+        self.interface().inner.enter().ni.set_hosts(host_of);
     }
 }
 

@@ -7,16 +7,16 @@
 use crate::biased::Entered;
 use crate::ni::any_node::{Handler, Inspect, Polled, Taken, Upcall, Verdict};
 use crate::ni::arrival::{Arrival, look_at};
-use crate::ni::dispatch::RunningUpcall;
+use crate::ni::dispatch::{Dispatcher, RunningUpcall};
 use crate::ni::inner::Inner;
-use crate::ni::node::Node;
+use crate::ni::interface::Interface;
 use std::sync::atomic::Ordering;
 use weft_link::clock::{Clock, Work};
 use weft_link::{Buffer, Gather, Glance, Link, Plain, ReceivedPlain, ShortPackets, ShortWords};
 use weft_wire::{Protocol, Rank};
 
-impl<L: Link> Node<L> {
-    /// See [`AnyNode::poll`](crate::AnyNode::poll).
+impl<L: Link> Dispatcher<L> {
+    /// See [`Inbound::poll`](crate::ni::any_node::Inbound).
     #[inline(always)]
     pub(crate) fn poll_packet(&self) -> Option<Polled> {
         let Some((mut inner, short)) = self.enter_for_short(|_| true) else {
@@ -28,7 +28,7 @@ impl<L: Link> Node<L> {
         }
     }
 
-    /// See [`AnyNode::take_unless`](crate::AnyNode::take_unless); the look of a system whose link
+    /// See [`Inbound::take_unless`](crate::ni::any_node::Inbound); the look of a system whose link
     /// is known is part of this.
     #[inline(always)]
     pub(crate) fn take_packet(
@@ -58,24 +58,6 @@ impl<L: Link> Node<L> {
         self.take_slowly(protocol, &mut inspector, into)
     }
 
-    /// See [`AnyNode::launch_short`](crate::AnyNode::launch_short).
-    #[inline(always)]
-    pub(crate) fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
-        let size = bytes.size() as u16;
-        assert!(bytes.size() <= size_of::<ShortWords>(), "a packet is short");
-        let Some(short) = L::SHORT else { return false };
-        self.clock.charge(Work::Launch { bytes: size });
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        if !inner.gates.are_open() || !short.are_taken_by(&inner.link, to) {
-            return false;
-        }
-        let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
-        short.transmit(&mut inner.link, to, &header, bytes);
-        self.exit_after_launch(inner, Some(to));
-        true
-    }
-
     /// True if there is nothing to be had from a look, as far as a glance tells.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
@@ -85,7 +67,8 @@ impl<L: Link> Node<L> {
     /// True if the next packet of the network may go the short way.
     #[inline(always)]
     fn is_short_way(&self) -> bool {
-        !self.is_busy.load(Ordering::Relaxed) && !self.attendance.sleepers.may_be_in_upcall()
+        !self.is_busy.load(Ordering::Relaxed)
+            && !self.interface.attendance.sleepers.may_be_in_upcall()
     }
 
     /// Enters, as the thread that does so for free, and takes the packet that comes next, if that
@@ -96,21 +79,11 @@ impl<L: Link> Node<L> {
         wanted: impl FnOnce(&Plain) -> bool,
     ) -> Option<(Entered<'_, Inner<L>>, Plain)> {
         let way = L::SHORT?;
-        let mut inner = self.inner.enter_at_once().filter(|_| self.is_short_way())?;
+        let mut inner = self.interface.inner.enter_at_once().filter(|_| self.is_short_way())?;
         let short = way.peek(&inner.link).filter(wanted)?;
         way.take(&mut inner.link, &short);
-        self.tell_time(&mut inner);
+        self.interface.tell_time(&mut inner);
         Some((inner, short))
-    }
-
-    /// Enters for a look at the network.
-    #[inline(always)]
-    fn enter_to_look(&self) -> Entered<'_, Inner<L>> {
-        self.clock.charge(Work::Poll);
-        self.account_before_receiving();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
-        inner
     }
 
     /// The next packet, if it may go the short way.
@@ -124,7 +97,7 @@ impl<L: Link> Node<L> {
 
     #[inline(never)]
     fn poll_slowly(&self) -> Option<Polled> {
-        let mut inner = self.enter_to_look();
+        let mut inner = self.interface.enter_to_look();
         match self.receive_plain(&mut inner) {
             ReceivedPlain::Short(plain) => self.poll_plain(inner, &plain, None),
             ReceivedPlain::Framed(plain, frame) => self.poll_plain(inner, &plain, Some(frame)),
@@ -168,7 +141,7 @@ impl<L: Link> Node<L> {
             match frame {
                 Some(_) => inner = self.call_outside(inner, &mut arrival, |slot| upcall(slot)),
                 None => {
-                    let running = RunningUpcall { node: self, arrival: &mut arrival };
+                    let running = RunningUpcall { dispatcher: self, arrival: &mut arrival };
                     inner = self.run_outside(inner, || upcall(running.arrival));
                     running.end(&inner);
                     if arrival.is_some() {
@@ -205,7 +178,7 @@ impl<L: Link> Node<L> {
             None => {}
         }
         if verdict == Verdict::Wake {
-            self.attendance.nudge();
+            self.interface.attendance.nudge();
         }
         inner.systems.table[plain.protocol.index()].handler.get_or_insert(handler);
         self.polled(&inner, accepted.is_some())
@@ -228,7 +201,7 @@ impl<L: Link> Node<L> {
         inspector: &mut dyn Inspect,
         into: &mut Option<Arrival>,
     ) -> Option<Taken> {
-        let mut inner = self.enter_to_look();
+        let mut inner = self.interface.enter_to_look();
         let (plain, frame) = match self.receive_plain(&mut inner) {
             ReceivedPlain::Short(plain) => (plain, None),
             ReceivedPlain::Framed(plain, frame) => (plain, Some(frame)),
@@ -263,8 +236,28 @@ impl<L: Link> Node<L> {
             drop(inner);
             return Some(Taken::AtOnce);
         }
-        self.attendance.sleepers.begin_upcall();
+        self.interface.attendance.sleepers.begin_upcall();
         Arrival::fill(plain, frame, into);
         Some(Taken::Held)
+    }
+}
+
+impl<L: Link> Interface<L> {
+    /// See [`Outbound::launch_short`](crate::ni::any_node::Outbound).
+    #[inline(always)]
+    pub(crate) fn send_short(&self, to: Rank, protocol: Protocol, bytes: &impl Gather) -> bool {
+        let size = bytes.size() as u16;
+        assert!(bytes.size() <= size_of::<ShortWords>(), "a packet is short");
+        let Some(short) = L::SHORT else { return false };
+        self.clock.charge(Work::Launch { bytes: size });
+        let mut inner = self.inner.enter();
+        self.tell_time(&mut inner);
+        if !inner.gates.are_open() || !short.are_taken_by(&inner.link, to) {
+            return false;
+        }
+        let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };
+        short.transmit(&mut inner.link, to, &header, bytes);
+        self.exit_after_launch(inner, Some(to));
+        true
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Result;
 use crate::ni::any_node::AnyNode;
-use crate::ni::inner::Inner;
 use crate::ni::node::Node;
+use crate::ni::offloaded::Side;
 use crate::ni::wait::{Deadline, Look, What};
 use crate::presence::backoff::Step;
 use crate::presence::constants::{LONG_WAIT, LONGEST_SLEEP};
@@ -13,41 +13,32 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::{Ticket, Waiter};
-use weft_link::clock::{Clock, Nanoseconds};
 use weft_trace::{Named, Recorder, What as Traced, record_text};
 
 impl<L: Link> Node<L> {
     /// Longest sleep of a thread that waits. An NI apart rings whenever there is something to look
     /// at, so that only the host's own protocol can have a reason to wake without it.
     fn longest_sleep(&self) -> Duration {
-        let until_alarm = self.until_alarm();
+        let interface = self.interface();
+        let until_alarm = interface.until_alarm();
         if L::NI.is_none() {
-            return until_alarm.min(LONGEST_SLEEP).min(self.until_timer());
+            return until_alarm.min(LONGEST_SLEEP).min(interface.until_timer());
         }
-        let deadline = self.inner.enter().host_deadline();
-        deadline.map_or(until_alarm, |deadline| until_alarm.min(self.until(deadline)))
-    }
-
-    /// Time until the alarm; for ever without one.
-    pub(crate) fn until_alarm(&self) -> Duration {
-        self.attendance.work.alarm().map_or(Duration::MAX, |alarm| self.until(alarm))
-    }
-
-    /// Time until then, by the node's clock; none once it is over.
-    pub(crate) fn until(&self, time: Nanoseconds) -> Duration {
-        Duration::from_nanos(time.saturating_sub(self.clock.now()))
+        let deadline = interface.inner.enter().deadline_at(Side::Host);
+        deadline.map_or(until_alarm, |deadline| until_alarm.min(interface.until(deadline)))
     }
 
     /// See [`AnyNode::sleep`]. Arrivals wake the thread that sleeps, not the upcall thread (thesis
     /// 6.2.2).
     pub(crate) fn sleep_unless(&self, step: &mut Look<'_>, limit: Duration) -> Result<Step> {
-        let sleepers = &self.attendance.sleepers;
+        let interface = self.interface();
+        let sleepers = &interface.attendance.sleepers;
         let (mut sleep, mut effect) = (Sleep::begin(sleepers), Effect::Arm);
         let (mut ticket, mut found) = (None, Ok(Step::Idle));
         loop {
             let event = match effect {
                 Effect::Arm => {
-                    ticket = self.inner.enter().link.arm(Waiter::Host);
+                    ticket = interface.inner.enter().link.arm(Waiter::Host);
                     Event::Armed(ticket.is_some())
                 }
                 Effect::Look => {
@@ -61,11 +52,11 @@ impl<L: Link> Node<L> {
                     Event::Done
                 }
                 Effect::Disarm => {
-                    self.exit_after_sleep();
+                    interface.exit_after_sleep();
                     Event::Done
                 }
                 Effect::Ring => {
-                    self.attendance.bells.ring(Waiter::Host);
+                    interface.attendance.bells.ring(Waiter::Host);
                     Event::Done
                 }
                 Effect::Over { has_more } => {
@@ -77,37 +68,28 @@ impl<L: Link> Node<L> {
     }
 
     fn sleep_at_bell(&self, ticket: Ticket, limit: Duration) {
+        let interface = self.interface();
         self.host_waits(true);
         self.sleeps.fetch_add(1, Ordering::Relaxed);
-        if let Some(notice) = &self.attendance.notice {
+        if let Some(notice) = &interface.attendance.notice {
             notice.sleeps();
         }
         let record = |what| {
-            if let Some(recorder) = &self.attributes.services.recorder {
+            if let Some(recorder) = &interface.attributes.services.recorder {
                 recorder.record(&what);
             }
         };
         record(Traced::SleepBegins);
-        self.attendance.bells.wait(Waiter::Host, ticket, limit);
+        interface.attendance.bells.wait(Waiter::Host, ticket, limit);
         record(Traced::SleepEnds);
         self.host_waits(false);
-    }
-
-    /// Wakes the threads whose polls skipped packets, once no packet is in an upcall or held. These
-    /// polls have moved arrivals out of the link, whose bell does not ring for them again, and the
-    /// threads may sleep.
-    #[cold]
-    pub(crate) fn wake_skipped(&self, inner: &Inner<L>) {
-        if !inner.pending.is_empty() {
-            self.attendance.bells.ring(Waiter::Host);
-        }
     }
 
     /// Tells an NI apart if the host waits: then it is not interrupted.
     #[inline]
     fn host_waits(&self, waits: bool) {
         if L::NI.is_some() {
-            self.inner.enter().offloaded.host_waits = waits;
+            self.interface().inner.enter().offloaded.host_waits = waits;
         }
     }
 }

@@ -4,6 +4,7 @@ mod slack;
 
 use crate::AnyNode;
 use crate::ni::any_node::Statistics;
+use crate::ni::lossy::ring_upcall_within;
 use crate::ni::node::Node;
 use crate::presence::constants::{
     BESIDE_SLEEPER, DELAY_ON_SHARED_CORES, IDLE_LOOK, INTERRUPT_DELAY, SHORTEST_SLEEP,
@@ -51,7 +52,7 @@ impl WatchThread {
         lost: impl FnOnce(weft_link::bell::Loss) + Send + 'static,
     ) -> std::io::Result<Self> {
         let heartbeats = start_heartbeats(&node)?;
-        node.attendance.fallback.watched();
+        node.interface().attendance.fallback.watched();
         let watched = Arc::clone(&node);
         let thread = std::thread::Builder::new().name("weft-upcalls".into()).spawn(move || {
             // A panic in an upcall must end the rank, not just this thread.
@@ -84,12 +85,14 @@ impl Drop for WatchThread {
 /// Starts a thread that keeps heartbeats going while the program computes and the upcall thread is
 /// in an upcall that takes its time. It never makes upcalls.
 fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<JoinHandle<()>>> {
-    let Some(period) = node.heartbeat() else { return Ok(None) };
+    let Some(period) = node.interface().heartbeat() else { return Ok(None) };
     let node = Arc::clone(node);
     let beat = move || {
         let slack = Slack::new();
-        while !node.attendance.is_closed() && node.attendance.bells.loss().is_none() {
-            node.beat();
+        while !node.interface().attendance.is_closed()
+            && node.interface().attendance.bells.loss().is_none()
+        {
+            node.interface().beat();
             slack.sleep(period, true, || std::thread::park_timeout(period));
         }
     };
@@ -115,8 +118,8 @@ enum Machine {
 
 impl<L: Link> Watch<L> {
     fn new(node: Arc<Node<L>>, delay: Duration) -> Self {
-        let bells = Arc::clone(&node.attendance.bells);
-        let gauge = node.attributes.services.gauge.clone();
+        let bells = Arc::clone(&node.interface().attendance.bells);
+        let gauge = node.interface().attributes.services.gauge.clone();
         let machine = match L::NETWORK.is_some() {
             true => Machine::Network(NetworkWatch::new(delay)),
             false => Machine::Memory(MemoryWatch::new(delay)),
@@ -135,20 +138,24 @@ impl<L: Link> Watch<L> {
                     Event::Paused
                 }
                 Act::Interrupt => {
-                    self.node.attendance.fallback.makes_upcalls(self.node.clock.now());
-                    self.node.attendance.interrupts.run(&mut interrupt);
+                    self.node
+                        .interface()
+                        .attendance
+                        .fallback
+                        .makes_upcalls(self.node.interface().clock.now());
+                    self.node.interface().attendance.interrupts.run(&mut interrupt);
                     Event::Interrupted
                 }
             };
             act = self.next(event);
         }
         if let Some(loss) = self.bells.loss()
-            && !self.node.attendance.is_closed()
+            && !self.node.interface().attendance.is_closed()
         {
-            self.node.tell_loss(loss);
+            self.node.interface().tell_loss(loss);
             // Even if no thread waits in the node, one may wait for a future that only a poll there
             // ends.
-            self.node.attendance.interrupts.run(&mut interrupt);
+            self.node.interface().attendance.interrupts.run(&mut interrupt);
             lost(loss);
         }
     }
@@ -158,7 +165,7 @@ impl<L: Link> Watch<L> {
         match &mut self.machine {
             Machine::Network(machine) => machine.next(event, &host),
             Machine::Memory(machine) => {
-                machine.next(event, node.clock.now(), &host, || node.is_idle_for_host())
+                machine.next(event, node.interface().clock.now(), &host, || node.is_idle_for_host())
             }
         }
     }
@@ -168,12 +175,13 @@ impl<L: Link> Watch<L> {
         if let Some(gauge) = self.gauge.as_ref().filter(|gauge| gauge.is_wanted()) {
             gauge.show(&self.counts());
         }
-        self.node.attendance.is_closed() || self.bells.loss().is_some()
+        self.node.interface().attendance.is_closed() || self.bells.loss().is_some()
     }
 
     fn counts(&self) -> Counts {
         let Statistics { protocol, interrupts, sleeps, .. } = self.node.statistics();
-        let acknowledged_ns = self.node.inner.enter().ni.slowest_acknowledgement();
+        let acknowledged_ns =
+            self.node.interface().inner.enter().ni.observe().slowest_acknowledgement();
         Counts {
             packets_sent: protocol.packets_sent,
             packets_received: protocol.packets_received,
@@ -204,9 +212,14 @@ impl<L: Link> Watch<L> {
     fn pause(&self, time: Duration) {
         let ticket = self.bells.ticket(Waiter::Upcall);
         if L::NETWORK.is_some() {
-            let sleep = self.node.attendance.fallback.unarmed(self.node.clock.now(), time);
+            let sleep = self
+                .node
+                .interface()
+                .attendance
+                .fallback
+                .unarmed(self.node.interface().clock.now(), time);
             self.sleep(ticket, sleep);
-        } else if !self.node.attendance.is_closed() {
+        } else if !self.node.interface().attendance.is_closed() {
             self.bells.wait(Waiter::Upcall, ticket, time);
         }
     }
@@ -214,9 +227,9 @@ impl<L: Link> Watch<L> {
     /// Sleeps until the announced look, which the program may put off meanwhile; or until something
     /// rings, if that is to end it.
     fn sleep(&self, mut ticket: Ticket, sleep: Sleep) -> Woken {
-        let (node, fallback) = (&self.node, &self.node.attendance.fallback);
+        let (node, fallback) = (&self.node, &self.node.interface().attendance.fallback);
         let woken = loop {
-            let Some(part) = fallback.part(node.clock.now()) else { break Woken::Time };
+            let Some(part) = fallback.part(node.interface().clock.now()) else { break Woken::Time };
             if self.is_over() || (sleep == Sleep::Armed && node.has_work()) {
                 break Woken::Ring;
             }
@@ -224,7 +237,7 @@ impl<L: Link> Watch<L> {
             let wait = || self.bells.wait(Waiter::Upcall, ticket, part.limit);
             self.slack.sleep(part.limit, may_be_late, wait);
             ticket = self.bells.ticket(Waiter::Upcall);
-            if fallback.rang(sleep, node.clock.now()) {
+            if fallback.rang(sleep, node.interface().clock.now()) {
                 break Woken::Ring;
             }
         };
@@ -237,65 +250,69 @@ impl<L: Link> Watch<L> {
 impl<L: Link> Node<L> {
     /// The host, as it is seen from outside.
     fn host(&self) -> Host {
+        let interface = self.interface();
         Host {
             status: self.host_status(),
             activity: self.activity(),
-            is_eager: self.attendance.work.is_eager.get(),
-            core: self.attendance.waits.core(),
+            is_eager: interface.attendance.work.is_eager.get(),
+            core: interface.attendance.waits.core(),
         }
     }
 
     /// True if there is something to do besides packets: pending work, or an alarm.
     fn has_work(&self) -> bool {
-        self.attendance.work.is_there(|| self.clock.now())
+        let interface = self.interface();
+        interface.attendance.work.is_there(|| interface.clock.now())
     }
 
     /// True if there is nothing that the host should get to.
     fn is_idle_for_host(&self) -> bool {
-        !self.try_has_arrivals().unwrap_or(false) && !self.has_work()
+        !self.interface().try_has_arrivals().unwrap_or(false) && !self.has_work()
     }
 
     /// Arms the upcall thread's bell, unless packets are there or the host is inside.
     fn look_at_memory(&self) -> (Found, Option<(Ticket, Sleep)>) {
-        let inner = self.inner.try_enter().filter(|inner| inner.pending.is_empty());
+        let interface = self.interface();
+        let inner = interface.inner.try_enter().filter(|inner| inner.pending.is_empty());
         let Some(ticket) = inner.and_then(|mut inner| inner.link.arm(Waiter::Upcall)) else {
             return (Found::Waits, None);
         };
         // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
-        let limit = IDLE_LOOK.min(self.until_alarm());
-        let sleep = self.attendance.fallback.armed(self.clock.now(), limit, false);
+        let limit = IDLE_LOOK.min(interface.until_alarm());
+        let sleep = interface.attendance.fallback.armed(interface.clock.now(), limit, false);
         (Found::Nothing, Some((ticket, sleep)))
     }
 
     /// Serves the protocol in place of a program that computes. Arms the upcall thread's bell if
     /// there is nothing for the program, and announces when it looks again.
     fn look_at_network(&self) -> (Found, Option<(Ticket, Sleep)>) {
-        let (fallback, sleepers) = (&self.attendance.fallback, &self.attendance.sleepers);
-        let Some(mut inner) = self.inner.try_enter() else {
+        let interface = self.interface();
+        let (fallback, sleepers) = (&interface.attendance.fallback, &interface.attendance.sleepers);
+        let Some(mut inner) = interface.inner.try_enter() else {
             return (Found::Inside(Duration::from_nanos(fallback.tick())), None);
         };
-        self.serve_inside(&mut inner);
+        interface.serve_inside(&mut inner);
         if !inner.pending.is_empty() || inner.systems.has_takeable() {
             drop(inner);
             // The arrival that would have woken it is no longer in the link.
-            self.attendance.nudge();
+            interface.attendance.nudge();
             return (Found::Waits, None);
         }
         if self.has_work() {
             return (Found::Waits, None);
         }
-        let now = self.clock.now();
+        let now = interface.clock.now();
         // A thread that sleeps looks when it wakes, which puts the look off.
         let (ticket, limit) = if sleepers.are_any_at_bell() {
-            (self.attendance.bells.ticket(Waiter::Upcall), BESIDE_SLEEPER)
+            (interface.attendance.bells.ticket(Waiter::Upcall), BESIDE_SLEEPER)
         } else {
             let Some(ticket) = inner.link.arm(Waiter::Upcall) else { return (Found::Waits, None) };
             let timer = inner.ni.next_deadline().map_or(u64::MAX, |(deadline, _)| deadline);
             let timer = Duration::from_nanos(timer.saturating_sub(now).max(SHORTEST_SLEEP));
             // After the ticket: a thread that sets an earlier alarm from here on rings the bell.
-            (ticket, timer.min(self.until_alarm()).min(IDLE_LOOK))
+            (ticket, timer.min(interface.until_alarm()).min(IDLE_LOOK))
         };
-        let is_timed = inner.ring_upcall_within(limit..=limit).is_some();
+        let is_timed = ring_upcall_within(&mut inner.link, limit..=limit).is_some();
         (Found::Nothing, Some((ticket, fallback.armed(now, limit, is_timed))))
     }
 }

@@ -5,8 +5,8 @@ use super::state::{FollowUp, Owed, Puts};
 use crate::packets::Packets;
 use crate::receive::KeptPacket;
 use crate::send::SendPacket;
-use crate::{AnyNode, Arrival, Handler, Result, Verdict};
-use std::sync::{Arc, Weak};
+use crate::{Arrival, Endpoint, Handler, Result, Verdict, WeakEndpoint};
+use std::sync::Arc;
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
 use weft_wire::{Protocol, Rank};
 
@@ -17,14 +17,14 @@ pub(crate) const OWED_BY_PUTS: u32 = 1 << Protocol::PUTS.index();
 pub(crate) struct PutTarget {
     puts: Arc<Puts>,
     /// Weak, because the node owns this handler: otherwise neither would ever be freed.
-    node: Weak<dyn AnyNode>,
+    node: WeakEndpoint,
     /// Work left for the packet that comes to `outside` next: all else was done in `inside`.
     left: Option<FollowUp>,
 }
 
 impl PutTarget {
-    pub fn new(puts: &Arc<Puts>, node: &Arc<dyn AnyNode>) -> Self {
-        PutTarget { puts: Arc::clone(puts), node: Arc::downgrade(node), left: None }
+    pub fn new(puts: &Arc<Puts>, node: &Endpoint) -> Self {
+        PutTarget { puts: Arc::clone(puts), node: node.downgrade(), left: None }
     }
 }
 
@@ -56,12 +56,7 @@ impl Handler for PutTarget {
 }
 
 #[cold]
-fn follow_up(
-    puts: &Arc<Puts>,
-    node: &Weak<dyn AnyNode>,
-    slot: &mut Option<Arrival>,
-    left: FollowUp,
-) {
+fn follow_up(puts: &Arc<Puts>, node: &WeakEndpoint, slot: &mut Option<Arrival>, left: FollowUp) {
     let Some(node) = node.upgrade() else { return };
     match left {
         FollowUp::Nothing => {}
@@ -71,13 +66,13 @@ fn follow_up(
             // A packet of the rank's own is not kept: waiting for its credit, the rank would wait
             // for itself.
             let held = if own { None } else { slot.take() };
-            let held = held.map(|arrival| KeptPacket::new(arrival, Arc::clone(&node)));
+            let held = held.map(|arrival| KeptPacket::new(arrival, node.any()));
             queue.post_late(notification, held);
             node.attendance().nudge();
         }
         FollowUp::Reply(owed) => {
             let Some(to) = slot.as_ref().map(Arrival::origin) else { return };
-            let packets = Packets::over(node.endpoint(), Arc::clone(puts));
+            let packets = Packets::over(node, Arc::clone(puts));
             packets.owe(to, owed);
             packets.nudge();
         }

@@ -76,8 +76,11 @@ fn costs_about_as_many_frames(way: Way) {
             packets.poll_until(|| arrived.load(Ordering::Relaxed) + FEW > sent).unwrap();
         }
         packets.poll_until(|| got.lock().unwrap().len() == expected).unwrap();
-        got.lock().unwrap().clone()
+        let sent_again = packets.statistics().protocol.retransmissions;
+        let got = got.lock().unwrap().clone();
+        (got, sent_again)
     });
+    let (got, sent_again): (Vec<_>, Vec<_>) = got.into_iter().unzip();
     let expected: Vec<u8> = (0..COUNT).map(|number| number as u8).collect();
     assert!(got[1..].iter().all(|got| *got == expected));
     let counters = tap.counters();
@@ -87,7 +90,8 @@ fn costs_about_as_many_frames(way: Way) {
     let most = u64::from(COUNT) * 3 / 4;
     assert!(several >= most, "{several} frames for several");
     assert!(spared >= 2 * most, "{spared} datagrams not needed");
-    let root = counters.iter().map(|link| link.sent.datagrams).max().unwrap();
+    // Whoever is kept waiting by other work sends again what was under way.
+    let root = counters.iter().map(|link| link.sent.datagrams).max().unwrap() - sent_again[0];
     assert!(root < 2 * u64::from(COUNT), "{root} datagrams for {COUNT} packets to three ranks");
 }
 

@@ -35,15 +35,21 @@ fn who_waits_says_so_in_the_next_packet() {
     assert_eq!(bench.receive_credits(1, 1)[0], sent(1, asking(ucast(0, 0)), 11));
     let both = bench.receive_credits(1, 2);
     assert_eq!(both[0], sent(1, ucast(0, 0), 12), "the last one asks for nothing");
-    assert_eq!(bench.ni.outgoing(Rank(1)), (1, 0));
+    assert_eq!(bench.ni.observe().outgoing(Rank(1)), (1, 0));
 }
 
 #[test]
 fn who_asks_gets_as_much_as_it_has() {
     let mut bench = bench();
-    assert_eq!((bench.ni.promised(Rank(1)), bench.ni.pool()), (1, Some((3, 0))));
+    assert_eq!(
+        (bench.ni.observe().promised(Rank(1)), bench.ni.observe().pool()),
+        (1, Some((3, 0)))
+    );
     assert_eq!(hungry_packet(&mut bench, 1, 10)[1], sent_credits(0, 1, 1));
-    assert_eq!((bench.ni.promised(Rank(1)), bench.ni.pool()), (2, Some((2, 1))));
+    assert_eq!(
+        (bench.ni.observe().promised(Rank(1)), bench.ni.observe().pool()),
+        (2, Some((2, 1)))
+    );
     assert_eq!(bench.release_first(), [Did::Free(10), sent_credits(0, 1, 1)], "half of two");
     assert_eq!(hungry_packet(&mut bench, 1, 11)[1], sent_credits(0, 1, 2));
     assert_eq!(bench.ni.counters().credits_granted, 3);
@@ -58,15 +64,21 @@ fn idle_credits_are_asked_for_and_given_to_who_waits() {
     bench.release_first();
     hungry_packet(&mut bench, 1, 11);
     bench.release_first();
-    assert_eq!(bench.ni.incoming(Rank(1)), (0, 1));
+    assert_eq!(bench.ni.observe().incoming(Rank(1)), (0, 1));
     // What rank 1 is owed is nearest.
     assert_eq!(hungry_packet(&mut bench, 2, 20)[1..], [sent_credits(0, 2, 1)]);
-    assert_eq!((bench.ni.promised(Rank(1)), bench.ni.incoming(Rank(1))), (3, (0, 0)));
+    assert_eq!(
+        (bench.ni.observe().promised(Rank(1)), bench.ni.observe().incoming(Rank(1))),
+        (3, (0, 0))
+    );
     assert_eq!(hungry_packet(&mut bench, 3, 30)[1], did_control(Tag::Recall, 1, 2));
     assert_eq!(bench.ni.counters().recalls, 1);
     let returned = bench.receive(control(Tag::Return, 1, 2), Body::Empty);
     assert_eq!(returned, [sent_credits(0, 3, 1)]);
-    assert_eq!((bench.ni.promised(Rank(1)), bench.ni.pool()), (1, Some((1, 2))));
+    assert_eq!(
+        (bench.ni.observe().promised(Rank(1)), bench.ni.observe().pool()),
+        (1, Some((1, 2)))
+    );
 }
 
 /// Half of a small window is less: what is owed does not wait for more.
@@ -77,7 +89,10 @@ fn a_smaller_window_makes_credits_due() {
         hungry_packet(&mut bench, 1, buffer);
         bench.release_first();
     }
-    assert_eq!((bench.ni.promised(Rank(1)), bench.ni.incoming(Rank(1))), (4, (0, 1)));
+    assert_eq!(
+        (bench.ni.observe().promised(Rank(1)), bench.ni.observe().incoming(Rank(1))),
+        (4, (0, 1))
+    );
     // The credit that is owed goes with a packet, and comes back with another.
     assert_eq!(bench.unicast(1, 50)[0], sent(1, ucast(0, 1), 50));
     assert_eq!(hungry_packet(&mut bench, 2, 20)[1], did_control(Tag::Recall, 1, 3));
@@ -86,7 +101,7 @@ fn a_smaller_window_makes_credits_due() {
     assert_eq!(bench.release_first(), [Did::Free(12)]);
     let answered = bench.receive(control(Tag::Return, 1, 3), Body::Empty);
     assert_eq!(answered, [sent_credits(0, 1, 1), sent_credits(0, 2, 1)]);
-    assert_eq!(bench.ni.promised(Rank(1)), 1);
+    assert_eq!(bench.ni.observe().promised(Rank(1)), 1);
 }
 
 #[test]
@@ -97,11 +112,11 @@ fn a_sender_hands_back_what_it_holds_and_always_answers() {
         bench.receive(control(Tag::Recall, 1, 2), Body::Empty),
         [did_control(Tag::Return, 1, 2)]
     );
-    assert_eq!(bench.ni.outgoing(Rank(1)), (2, 0));
+    assert_eq!(bench.ni.observe().outgoing(Rank(1)), (2, 0));
     for buffer in 10..13 {
         bench.unicast(1, buffer);
     }
-    assert_eq!(bench.ni.outgoing(Rank(1)), (0, 1));
+    assert_eq!(bench.ni.observe().outgoing(Rank(1)), (0, 1));
     assert_eq!(
         bench.receive(control(Tag::Recall, 1, 3), Body::Empty),
         [did_control(Tag::Return, 1, 0)]
@@ -144,7 +159,7 @@ fn windows_that_stay_are_not_shared_out() {
         assert_eq!(refused, Err(Violation::Unsupported(Rank(1), tag)));
     }
     assert_eq!(hungry_packet(&mut bench, 1, 10).len(), 1, "asking is no crime");
-    assert_eq!(bench.ni.pool(), None);
+    assert_eq!(bench.ni.observe().pool(), None);
 }
 
 #[test]
@@ -170,7 +185,7 @@ fn memory_follows_the_pool() {
 #[test]
 fn a_window_grows_only_for_packets_that_wait_so_that_no_credit_is_awaited_without() {
     let mut bench = bench();
-    while bench.ni.outgoing(1.into()).0 > 0 {
+    while bench.ni.observe().outgoing(1.into()).0 > 0 {
         bench.unicast(1, 100);
     }
     assert!(!bench.ni.awaits_credit(Rank(1)));

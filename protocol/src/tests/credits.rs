@@ -13,7 +13,7 @@ fn owing(owed: u16, window: u16) -> Bench {
         bench.receive_unicast(1, buffer, 0);
         assert_eq!(bench.release_first(), [Free(buffer)]);
     }
-    assert_eq!(bench.ni.incoming(1.into()), (0, owed));
+    assert_eq!(bench.ni.observe().incoming(1.into()), (0, owed));
     bench
 }
 
@@ -25,7 +25,7 @@ fn credits_go_back_alone_at_exactly_half_a_window() {
             bench.receive_unicast(1, 70, 0);
             let expected = [Free(70), sent_credits(0, 1, half)];
             assert_eq!(bench.release_first(), expected, "window {window}, round {round}");
-            assert_eq!(bench.ni.incoming(1.into()), (0, 0));
+            assert_eq!(bench.ni.observe().incoming(1.into()), (0, 0));
             for _ in 1..half {
                 bench.receive_unicast(1, 71, 0);
                 assert_eq!(bench.release_first(), [Free(71)], "window {window}");
@@ -59,7 +59,7 @@ fn an_answer_to_a_fetch_and_add_takes_along_what_is_owed() {
     let mut bench = owing(3, 16);
     let did = bench.receive(fa_request(1, 0), Body::FetchAdd { variable: 0, amount: 1 });
     assert_eq!(did, [Transmit(Rank(1), fa_reply(0, 4), Body::Fetched(0))]);
-    assert_eq!(bench.ni.incoming(1.into()), (0, 0));
+    assert_eq!(bench.ni.observe().incoming(1.into()), (0, 0));
 }
 
 #[test]
@@ -106,5 +106,5 @@ fn control_packets_need_no_credit() {
     assert_eq!(bench.release_first(), [Free(200), sent_credits(0, 1, 1)]);
     let did = bench.receive(fa_request(1, 0), Body::FetchAdd { variable: 0, amount: 1 });
     assert!(matches!(did[..], [Transmit(Rank(1), _, Body::Fetched(0))]), "{did:?}");
-    assert_eq!(bench.ni.outgoing(1.into()), (0, 1), "data still waits");
+    assert_eq!(bench.ni.observe().outgoing(1.into()), (0, 1), "data still waits");
 }

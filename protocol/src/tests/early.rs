@@ -32,19 +32,19 @@ fn what_came_early_is_delivered_and_forwarded_in_order_once_the_group_is_there()
     let mut bench = bench(Preset::NrxImc, 4);
     assert_eq!(receive(&mut bench, early(0), 200), []);
     assert_eq!(receive(&mut bench, early(0), 201), []);
-    assert_eq!(bench.ni.early(), 2);
-    assert_eq!(bench.ni.incoming(Rank(0)), (2, 0), "their buffers are in use");
-    assert!(!bench.ni.is_idle());
+    assert_eq!(bench.ni.observe().early(), 2);
+    assert_eq!(bench.ni.observe().incoming(Rank(0)), (2, 0), "their buffers are in use");
+    assert!(!bench.ni.observe().is_idle());
     let forwarded = mcast(1, tree(NEXT), 0);
     let each = |buffer| {
         let to = |child| sent(child, forwarded, buffer);
         [delivered(buffer, tree(NEXT)), to(3), to(4)]
     };
     assert_eq!(bench.create_group(&ALL), [each(200), each(201)].concat());
-    assert_eq!((bench.ni.early(), bench.ni.counters().early_packets), (0, 2));
+    assert_eq!((bench.ni.observe().early(), bench.ni.counters().early_packets), (0, 2));
     assert_eq!(bench.release_first(), [Free(200)]);
     assert_eq!(bench.release_first(), [Free(201), sent_credits(1, 0, 2)]);
-    assert!(bench.ni.is_idle());
+    assert!(bench.ni.observe().is_idle());
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn who_is_not_the_parent_after_all_is_refused_when_the_group_is_created() {
         receive(&mut bench, early(0), 200);
         let refused = bench.try_create_group(members);
         assert_eq!(refused, Err(Violation::Tree(Rank(0), tree(NEXT))), "{members:?}");
-        assert_eq!(bench.ni.early(), 1, "nothing was done");
+        assert_eq!(bench.ni.observe().early(), 1, "nothing was done");
     }
 }
 
@@ -127,7 +127,7 @@ fn numbered_packets_are_accepted_before_their_group_is_there() {
             let header = Header { acknowledgement: 1, ..acknowledge_nothing(child) };
             bench.receive(header, Body::Empty);
         }
-        assert!(bench.ni.is_idle(), "{preset}");
+        assert!(bench.ni.observe().is_idle(), "{preset}");
     }
 }
 
@@ -139,7 +139,7 @@ fn numbered_packets_beyond_a_window_of_early_ones_are_dropped() {
     receive(&mut bench, early(0), 200);
     receive(&mut bench, early(1), 201);
     assert_eq!(receive(&mut bench, early(2), 202), [Free(202)]);
-    assert_eq!((bench.ni.early(), bench.ni.counters().no_buffer), (2, 1));
+    assert_eq!((bench.ni.observe().early(), bench.ni.counters().no_buffer), (2, 1));
     let others = receive(&mut bench, ucast(2, 0), 203);
     assert_eq!(others[0], delivered(203, unicast_tree(2)), "others are no worse off");
     assert_eq!(bench.create_group(&[0, 1]).len(), 2);

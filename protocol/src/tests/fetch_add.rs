@@ -15,7 +15,7 @@ fn a_variable_of_ones_own_is_added_to_at_once() {
     assert_eq!(bench.fetch_and_add(0, 3, 5), [Fetched(0)]);
     assert_eq!(bench.fetch_and_add(0, 3, 2), [Fetched(5)]);
     assert_eq!(bench.fetch_and_add(0, 4, 1), [Fetched(0)], "variables are separate");
-    assert!(!bench.ni.is_fetching());
+    assert!(!bench.ni.observe().is_fetching());
 }
 
 #[test]
@@ -23,12 +23,12 @@ fn a_remote_variable_is_asked_for_and_answered() {
     let mut bench = Bench::new(0, 2, 1);
     let asked = [Transmit(Rank(1), fa_request(0, 0), asks(7, 9))];
     assert_eq!(bench.fetch_and_add(1, 7, 9), asked);
-    assert!(bench.ni.is_fetching());
-    assert_eq!(bench.ni.outgoing(1.into()), (0, 0), "a request is a data packet");
+    assert!(bench.ni.observe().is_fetching());
+    assert_eq!(bench.ni.observe().outgoing(1.into()), (0, 0), "a request is a data packet");
     let credit_came_along = fa_reply(1, 1);
     assert_eq!(bench.receive(credit_came_along, Body::Fetched(41)), [Fetched(41)]);
-    assert!(!bench.ni.is_fetching());
-    assert_eq!(bench.ni.outgoing(1.into()), (1, 0));
+    assert!(!bench.ni.observe().is_fetching());
+    assert_eq!(bench.ni.observe().outgoing(1.into()), (1, 0));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_request_is_served_without_the_host_and_frees_its_buffer_at_once() {
         let answer = Transmit(Rank(from), fa_reply(0, 1), Body::Fetched(before));
         assert_eq!(did, [answer]);
     }
-    assert_eq!(bench.ni.incoming(1.into()), (0, 0));
+    assert_eq!(bench.ni.observe().incoming(1.into()), (0, 0));
     assert_eq!(bench.ni.counters().fetch_adds_served, 3);
     assert_eq!(bench.fetch_and_add(0, 63, 0), [Fetched(15)]);
 }
@@ -59,7 +59,7 @@ fn without_a_credit_a_request_waits_in_order_with_the_data() {
     bench.unicast(1, 101);
     assert_eq!(bench.fetch_and_add(1, 0, 1), []);
     assert_eq!(bench.unicast(1, 102), []);
-    assert!(bench.ni.is_fetching());
+    assert!(bench.ni.observe().is_fetching());
     assert_eq!(bench.receive_credits(1, 1), [sent(1, ucast(0, 0), 101), Free(101)]);
     let asked = [Transmit(Rank(1), fa_request(0, 0), asks(0, 1))];
     assert_eq!(bench.receive_credits(1, 1), asked);

@@ -74,7 +74,7 @@ fn play(bench: &mut Bench, events: &[Event], is_short: bool) -> Vec<String> {
             }
             Event::Receive { from, ahead, acknowledges, asks, room } => {
                 let peer = &mut peers[usize::from(from)];
-                let sent = bench.ni.traffic.flows.flow(Rank(from)).sending.next();
+                let sent = bench.ni.router.traffic.flows.flow(Rank(from)).sending.next();
                 let behind = sent.wrapping_sub(peer.expects).min(acknowledges.into());
                 peer.expects = peer.expects.wrapping_add(behind);
                 buffer += 1;

@@ -21,7 +21,7 @@ fn the_root_sends_to_its_children_and_frees_the_buffer_after_the_last() {
     let did = bench.multicast(GroupId::ALL, 100);
     let header = mcast(0, tree(), 0);
     assert_eq!(did, [sent(1, header, 100), sent(2, header, 100), Free(100)]);
-    assert_eq!(bench.ni.shared_buffers(), 0);
+    assert_eq!(bench.ni.observe().shared_buffers(), 0);
     assert_eq!(bench.ni.counters().forwards, 0, "nothing was forwarded, all was sent");
 }
 
@@ -31,11 +31,11 @@ fn a_root_without_credits_keeps_the_buffer_until_the_last_child_has_it() {
     bench.unicast(1, 90);
     bench.unicast(2, 91);
     assert_eq!(bench.multicast(GroupId::ALL, 100), []);
-    assert_eq!(bench.ni.shared_buffers(), 1);
+    assert_eq!(bench.ni.observe().shared_buffers(), 1);
     let header = mcast(0, tree(), 0);
     assert_eq!(bench.receive_credits(2, 1), [sent(2, header, 100)]);
     assert_eq!(bench.receive_credits(1, 1), [sent(1, header, 100), Free(100)]);
-    assert!(bench.ni.is_idle());
+    assert!(bench.ni.observe().is_idle());
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn a_buffer_released_before_it_is_forwarded_stays_until_the_last_forward() {
     bench.unicast(3, 90);
     bench.unicast(4, 91);
     assert_eq!(receive_from_parent(&mut bench, 200), [delivered(200, tree())]);
-    assert_eq!(bench.ni.outgoing(3.into()), (0, 1));
+    assert_eq!(bench.ni.observe().outgoing(3.into()), (0, 1));
     assert_eq!(bench.release_first(), [], "two forwards still need the buffer");
-    assert_eq!(bench.ni.incoming(0.into()), (1, 0));
+    assert_eq!(bench.ni.observe().incoming(0.into()), (1, 0));
     let header = mcast(1, tree(), 0);
     assert_eq!(bench.receive_credits(4, 1), [sent(4, header, 200)]);
     let last = [sent(3, header, 200), Free(200), sent_credits(1, 0, 1)];
@@ -77,10 +77,10 @@ fn a_buffer_released_before_it_is_forwarded_stays_until_the_last_forward() {
 fn a_buffer_forwarded_before_it_is_released_stays_until_the_release() {
     let mut bench = Bench::new(1, 7, 1);
     receive_from_parent(&mut bench, 200);
-    assert_eq!(bench.ni.shared_buffers(), 1);
-    assert_eq!(bench.ni.incoming(0.into()), (1, 0));
+    assert_eq!(bench.ni.observe().shared_buffers(), 1);
+    assert_eq!(bench.ni.observe().incoming(0.into()), (1, 0));
     assert_eq!(bench.release_first(), [Free(200), sent_credits(1, 0, 1)]);
-    assert_eq!(bench.ni.shared_buffers(), 0);
+    assert_eq!(bench.ni.observe().shared_buffers(), 0);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn kept_multicast_packets_may_be_released_in_any_order() {
     assert_eq!(bench.release(third), [Free(202)]);
     assert_eq!(bench.release(first), [Free(200), sent_credits(1, 0, 2)]);
     assert_eq!(bench.release(second), [Free(201)]);
-    assert_eq!(bench.ni.shared_buffers(), 0);
+    assert_eq!(bench.ni.observe().shared_buffers(), 0);
 }
 
 #[test]

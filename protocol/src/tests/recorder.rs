@@ -3,7 +3,7 @@
 use crate::tree::Shape;
 use crate::{Actions, Body, Deferred, Delivery, Ni, Preset, Settings, Violation};
 use std::collections::VecDeque;
-use weft_wire::{Follows, GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{Follows, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// User bytes of every packet in these tests; the protocols never look at them.
 pub const SIZE: u16 = 8;
@@ -120,7 +120,7 @@ impl Bench {
     }
 
     pub fn unicast_of(&mut self, to: u16, buffer: u64, size: u16) -> Vec<Did> {
-        self.ni.unicast(Rank(to), buffer, size, &mut self.out);
+        self.ni.unicast(TreeId::unicast(self.ni.local()), Rank(to), buffer, size, &mut self.out);
         self.did()
     }
 
@@ -135,7 +135,7 @@ impl Bench {
     }
 
     pub fn multicast(&mut self, group: GroupId, buffer: u64) -> Vec<Did> {
-        self.ni.multicast(group, buffer, SIZE, &mut self.out);
+        self.ni.multicast(Protocol::PACKETS, group, buffer, SIZE, &mut self.out);
         self.did()
     }
 
@@ -155,13 +155,13 @@ impl Bench {
         header: Header,
         body: Body<u64>,
     ) -> Result<Vec<Did>, Violation> {
-        self.ni.received_other(&header, body, &mut self.out)?;
+        self.ni.router.received_other(&header, body, &mut self.out)?;
         Ok(self.did())
     }
 
     /// True if this packet goes the short way: then it was received.
     pub fn goes_short(&mut self, header: Header, buffer: u64) -> bool {
-        self.ni.traffic.received_in_order(&header, buffer, &mut self.out)
+        self.ni.router.traffic.received_in_order(&header, buffer, &mut self.out)
     }
 
     /// Packets that were delivered, and are not released.

@@ -51,7 +51,7 @@ fn when_the_channel_is_clear_the_next_queue_in_turn_is_served() {
         [sent(2, on(1, ucast(1, 0)), 92), Free(92)]
     );
     assert_eq!(bench.receive(clear(2, 1), Body::Empty), []);
-    assert_eq!(bench.ni.channels().count(), 0);
+    assert_eq!(bench.ni.observe().channels().count(), 0);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_packet_on_a_channel_needs_no_credit_and_its_release_clears_the_channel() {
     bench.receive_unicast(1, 200, 0);
     let did = bench.receive(on(1, ucast(1, 0)), Body::Buffer(201));
     assert_eq!(did, [delivered(201, unicast_tree(1))]);
-    assert_eq!(bench.ni.channels().collect::<Vec<_>>(), [Rank(1)]);
+    assert_eq!(bench.ni.observe().channels().collect::<Vec<_>>(), [Rank(1)]);
     // Whichever is released first clears the channel; the other gives the credit back.
     assert_eq!(bench.release_first(), [Free(200), sent_clear(2, 1, 1)]);
     assert_eq!(bench.release_first(), [Free(201), sent_credits(2, 1, 1)]);
@@ -154,5 +154,5 @@ fn a_multicast_waits_for_every_child_s_part() {
     assert_eq!(root.multicast(GroupId::ALL, 91), [first]);
     assert_eq!(root.receive_credits(2, 1), [sent(2, mcast(0, tree, 0), 91), Free(91)]);
     assert_eq!(root.receive(clear(1, 0), Body::Empty), []);
-    assert!(root.ni.is_idle());
+    assert!(root.ni.observe().is_idle());
 }

@@ -22,7 +22,7 @@ fn receive_from_parent(bench: &mut Bench, buffer: u64) -> Vec<Did> {
 fn a_forwarder_only_delivers_until_its_host_reinjects() {
     let mut bench = bench(1, 1);
     assert_eq!(receive_from_parent(&mut bench, 200), [delivered_to_reinject(200, tree())]);
-    assert_eq!(bench.ni.shared_buffers(), 0);
+    assert_eq!(bench.ni.observe().shared_buffers(), 0);
     let mut delivery = bench.take();
     assert!(delivery.wants_reinjection());
     let header = mcast(1, tree(), 0);

@@ -175,7 +175,7 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
     assert_eq!(home.advance(RETRANSMIT), [Transmit(Rank(1), reply, Body::Fetched(0))]);
     assert_eq!(asker.receive(reply, Body::Fetched(0)), [Fetched(0)]);
     assert_eq!(asker.receive(reply, Body::Fetched(0)), [], "twice");
-    assert!(!asker.ni.is_fetching());
+    assert!(!asker.ni.observe().is_fetching());
     let invented = numbered(fa_reply(0, 0), 1, 1);
     let violation = Err(Violation::Unasked(Rank(0)));
     assert_eq!(asker.try_receive(invented, Body::Fetched(9)), violation);
@@ -226,7 +226,7 @@ fn ack_forward_waits_until_all_children_were_sent_the_packet() {
     assert_eq!(bench.receive(acknowledge(3, 2), Body::Empty), []);
     let last = bench.receive(acknowledge(4, 1), Body::Empty);
     assert_eq!(last, [Free(200)], "kept to be sent again until all children have it");
-    assert!(bench.ni.is_idle());
+    assert!(bench.ni.observe().is_idle());
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_packet_that_the_host_refuses_leaves_the_pool() {
     let unsent = numbered(ucast(1, 0), 0, 7);
     assert_eq!(bench.receive(unsent, Body::Buffer(200)), [Defer(Tag::Ucast)]);
     assert_eq!(bench.try_host_receive(), Err(Violation::Acknowledgement(Rank(1), 7)));
-    assert!(bench.ni.is_idle(), "its buffer is the caller's");
+    assert!(bench.ni.observe().is_idle(), "its buffer is the caller's");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn under_hrx_imc_the_ni_forwards_once_and_the_host_acknowledges() {
         bench.receive(acknowledge(child, 1), Body::Empty);
         bench.host_receive();
     }
-    assert!(bench.ni.is_idle());
+    assert!(bench.ni.observe().is_idle());
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_host_s_copy_outlives_the_ni_s_buffer() {
     let delivery = bench.take();
     let (copy, did) = bench.copied(delivery, 900);
     assert_eq!(did, [Free(200)]);
-    assert!(bench.ni.is_idle());
+    assert!(bench.ni.observe().is_idle());
     assert_eq!(bench.release(copy), [Free(900)]);
 }
 

@@ -56,7 +56,7 @@ fn credits_never_spent_on_an_answer_that_was_asked_for() {
     let mut bench = Bench::new(0, 2, 1);
     bench.fetch_and_add(1, 0, 1);
     refuses(&mut bench, fa_reply(1, 2), Body::Fetched(0), Violation::Credits(Rank(1)));
-    assert!(bench.ni.is_fetching());
+    assert!(bench.ni.observe().is_fetching());
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn window_counts_owed_credits() {
         bench.receive_unicast(1, buffer, 0);
     }
     bench.release_first();
-    assert_eq!(bench.ni.incoming(1.into()), (3, 1));
+    assert_eq!(bench.ni.observe().incoming(1.into()), (3, 1));
     refuses(&mut bench, ucast(1, 0), Body::Buffer(204), Violation::Window(Rank(1)));
 }
 

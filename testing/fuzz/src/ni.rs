@@ -33,7 +33,7 @@ use weft_protocol::{
     Acknowledging, Adaptive, Body, Congestion, Counters, Forwarding, Ni, Preset, Pupa, Recovery,
     Reliability, SendBuffers, Settings, Timer, VARIABLES,
 };
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// `nrx-imc`, with any recovery; so the others.
 pub fn nrx_imc(data: &[u8]) {
@@ -188,7 +188,7 @@ impl Bench {
             self.over = true;
         }
         self.early.retain(|header| header.tree.group() != Some(id));
-        assert!(self.over || self.ni.early() == self.early.len());
+        assert!(self.over || self.ni.observe().early() == self.early.len());
     }
 
     fn play(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -296,9 +296,9 @@ impl Bench {
 
     /// Notes a packet that is to wait for its group, and says whether it is.
     fn note_early(&mut self, header: &Header) -> bool {
-        let early = self.ni.early() > self.early.len();
+        let early = self.ni.observe().early() > self.early.len();
         self.early.extend(early.then_some(*header));
-        assert_eq!(self.ni.early(), self.early.len());
+        assert_eq!(self.ni.observe().early(), self.early.len());
         early
     }
 
@@ -366,7 +366,7 @@ impl Bench {
         let to = Rank(script.int_in_range(0..=self.settings.ranks - 1)?);
         if let Some(buffer) = self.host.send_buffer() {
             self.tell_time();
-            self.ni.unicast(to, buffer, SIZE, &mut self.host);
+            self.ni.unicast(TreeId::unicast(self.ni.local()), to, buffer, SIZE, &mut self.host);
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ impl Bench {
         let group = *script.choose(&self.groups)?;
         if let Some(buffer) = self.host.send_buffer() {
             self.tell_time();
-            self.ni.multicast(group, buffer, SIZE, &mut self.host);
+            self.ni.multicast(Protocol::PACKETS, group, buffer, SIZE, &mut self.host);
         }
         Ok(())
     }
@@ -383,7 +383,7 @@ impl Bench {
     fn fetch_and_add(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let home = Rank(script.int_in_range(0..=self.settings.ranks - 1)?);
         let variable = script.int_in_range(0..=VARIABLES - 1)?;
-        if !self.ni.is_fetching() {
+        if !self.ni.observe().is_fetching() {
             self.tell_time();
             self.host.fetching = Some(home);
             self.ni.fetch_and_add(home, variable, 1, &mut self.host);
@@ -485,7 +485,7 @@ impl Bench {
     fn check(&mut self) {
         let window = self.window();
         for peer in self.host.books.peers() {
-            let (held, blocked) = self.ni.outgoing(peer);
+            let (held, blocked) = self.ni.observe().outgoing(peer);
             assert!(held <= window, "{held} credits of {window} for {peer:?}");
             i9_bounded("a blocked-sends queue", blocked, self.blocked_at_most());
             if self.is_careful() {
@@ -493,13 +493,13 @@ impl Bench {
             }
         }
         if self.is_careful() {
-            let promised = self.host.books.peers().map(|peer| self.ni.promised(peer));
+            let promised = self.host.books.peers().map(|peer| self.ni.observe().promised(peer));
             i2_promised(promised.map(u64::from).sum(), self.settings.promised_buffers());
         }
         self.host.books.check();
-        self.ni.check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
+        self.ni.observe().check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         let channels = self.host.books.channels.owners(self.host.local);
-        assert!(self.ni.channels().eq(channels), "I7 recovery: {:?}", self.ni);
+        assert!(self.ni.observe().channels().eq(channels), "I7 recovery: {:?}", self.ni);
         i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
     }
@@ -542,11 +542,11 @@ impl Bench {
     fn check_credits(&self, peer: Rank) {
         let first = i64::from(self.settings.first_credits());
         let credits = &self.host.books.pair(peer).credits;
-        let (held, _) = self.ni.outgoing(peer);
+        let (held, _) = self.ni.observe().outgoing(peer);
         assert_eq!(i64::from(held), first - credits.spent(), "I1 credit conservation: {peer:?}");
-        let (buffered, owed) = self.ni.incoming(peer);
+        let (buffered, owed) = self.ni.observe().incoming(peer);
         let theirs = first - credits.filled();
-        let promised = i64::from(self.ni.promised(peer));
+        let promised = i64::from(self.ni.observe().promised(peer));
         let here = i64::from(buffered + owed);
         assert_eq!(here + theirs, promised, "I1 credit conservation: those of {peer:?}");
         assert!(promised >= first, "{peer:?} has less than its floor");

@@ -49,10 +49,10 @@ impl World {
     }
 
     fn check_pair(&self, sender: Rank, receiver: Rank) {
-        let window = self.nis[receiver.index()].promised(sender);
+        let window = self.nis[receiver.index()].observe().promised(sender);
         let pair = self.ledger.pair(sender, receiver);
-        let (held, blocked) = self.nis[sender.index()].outgoing(receiver);
-        let (buffered, owed) = self.nis[receiver.index()].incoming(sender);
+        let (held, blocked) = self.nis[sender.index()].observe().outgoing(receiver);
+        let (buffered, owed) = self.nis[receiver.index()].observe().incoming(sender);
         let wire = self.wires.between(sender, receiver);
         let in_flight = wire.iter().filter(|packet| packet.spends_credit()).count() as u16;
         let back = self.wires.between(receiver, sender);
@@ -97,16 +97,19 @@ impl World {
     fn check_promises(&self, receiver: Rank) {
         let ni = &self.nis[receiver.index()];
         let others = self.ranks().filter(|&sender| sender != receiver);
-        let promised: u64 = others.map(|sender| u64::from(ni.promised(sender))).sum();
+        let promised: u64 = others.map(|sender| u64::from(ni.observe().promised(sender))).sum();
         i2_promised(promised, self.options.settings.promised_buffers());
     }
 
     fn check_host(&self, rank: Rank) {
-        self.nis[rank.index()].check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
+        self.nis[rank.index()]
+            .observe()
+            .check_all_invariants()
+            .unwrap_or_else(|broken| panic!("{broken}"));
         let host = &self.hosts[rank.index()];
         i9_bounded("a host", host.delivered() + host.kept(), self.host_bound());
         // One entry for every buffer with several needs: each is a receive or a send buffer.
-        let shared = self.nis[rank.index()].shared_buffers();
+        let shared = self.nis[rank.index()].observe().shared_buffers();
         i9_bounded("a table of shared buffers", shared, self.host_bound());
     }
 

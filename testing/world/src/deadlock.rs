@@ -97,10 +97,10 @@ impl World {
     /// At rest, a buffer is as good as full that is free while its credit waits until half a window
     /// of them is owed, or for a packet to take it along.
     fn wait(&self, from: Rank, to: Rank, at_rest: bool) -> Option<Wait> {
-        let (_, blocked) = self.ni(from).outgoing(to);
-        let (buffered, owed) = self.ni(to).incoming(from);
+        let (_, blocked) = self.ni(from).observe().outgoing(to);
+        let (buffered, owed) = self.ni(to).observe().incoming(from);
         let owed = if at_rest { owed } else { 0 };
-        let waits = blocked > 0 && buffered + owed == self.ni(to).promised(from);
+        let waits = blocked > 0 && buffered + owed == self.ni(to).observe().promised(from);
         waits.then_some(Wait { from, to, blocked, buffered, owed })
     }
 

@@ -17,7 +17,7 @@ use weft_protocol::invariants::{
     Ownership, PairCredits, i1_credit_conservation, i2_careful, i9_bounded,
 };
 use weft_protocol::{Actions, Body, Counters, Deferred, Delivery, Nanoseconds, Ni, Settings};
-use weft_wire::{GroupId, Header, Rank};
+use weft_wire::{GroupId, Header, Protocol, Rank, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
@@ -227,7 +227,7 @@ impl Mixed {
         *to_create
             || !delivered.is_empty()
             || !deferred.is_empty()
-            || *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].is_fetching()
+            || *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].observe().is_fetching()
     }
 
     fn act(&mut self, at: usize) {
@@ -235,7 +235,8 @@ impl Mixed {
             return self.host_receives(at);
         }
         let End { to_send, to_create, sending, delivered, .. } = &self.ends[at];
-        let can_send = *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].is_fetching();
+        let can_send =
+            *to_send > 0 && *sending < SEND_BUFFERS && !self.nis[at].observe().is_fetching();
         if *to_create && self.random.happens(20) {
             self.create_group(at);
         } else if can_send && (delivered.is_empty() || self.random.happens(500)) {
@@ -268,11 +269,11 @@ impl Mixed {
         match (self.random.below(10), self.group(at)) {
             (6..=8, Some(group)) => {
                 let (buffer, size) = self.fill(from, Stream::Group(group));
-                self.at(at, |ni, out| ni.multicast(group, buffer, size, out));
+                self.at(at, |ni, out| ni.multicast(Protocol::PACKETS, group, buffer, size, out));
             }
             (0..=8, _) => {
                 let (buffer, size) = self.fill(from, Stream::To(other));
-                self.at(at, |ni, out| ni.unicast(other, buffer, size, out));
+                self.at(at, |ni, out| ni.unicast(TreeId::unicast(Rank(at as u16)), other, buffer, size, out));
             }
             _ => {
                 self.reference.asks(from, other, 3, 5);
@@ -338,7 +339,7 @@ impl Mixed {
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         };
-        let careful = !self.nis[to.index()].is_numbered(from);
+        let careful = !self.nis[to.index()].observe().is_numbered(from);
         let dropped = self.at(to.index(), |ni, out| {
             let dropped = |ni: &Ni<u64>| ni.counters().no_buffer + ni.counters().out_of_sequence;
             let before = dropped(ni);
@@ -369,7 +370,7 @@ impl Mixed {
     fn fly(&mut self, flying: Flying) {
         let Flying { from, to, .. } = flying;
         let delay = 2_000 + self.random.below(3_000);
-        if !self.nis[from.index()].is_numbered(to) {
+        if !self.nis[from.index()].observe().is_numbered(to) {
             let last = self.last.entry((from, to)).or_default();
             *last = (self.now + delay).max(*last + 1);
             let arrival = *last;
@@ -394,8 +395,8 @@ impl Mixed {
             if sender == receiver {
                 continue;
             }
-            if self.nis[sender.index()].is_numbered(receiver) {
-                let (_, blocked) = self.nis[sender.index()].outgoing(receiver);
+            if self.nis[sender.index()].observe().is_numbered(receiver) {
+                let (_, blocked) = self.nis[sender.index()].observe().outgoing(receiver);
                 i9_bounded("a blocked-sends queue", blocked, self.buffers());
             } else {
                 self.check_credits(sender, receiver);
@@ -403,8 +404,8 @@ impl Mixed {
         }
         for (end, ni) in self.ends.iter().zip(&self.nis) {
             i9_bounded("a host", end.delivered.len(), self.buffers());
-            i9_bounded("shared buffers", ni.shared_buffers(), self.buffers());
-            ni.check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
+            i9_bounded("shared buffers", ni.observe().shared_buffers(), self.buffers());
+            ni.observe().check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         }
     }
 
@@ -414,10 +415,10 @@ impl Mixed {
             flying.filter(move |flying| (flying.from, flying.to) == (a, b))
         };
         let data = between(sender, receiver).filter(|flying| flying.header.tag.is_data());
-        let (buffered, owed) = self.nis[receiver.index()].incoming(sender);
+        let (buffered, owed) = self.nis[receiver.index()].observe().incoming(sender);
         i1_credit_conservation(&PairCredits {
             window: self.options.settings.window_packets,
-            held: self.nis[sender.index()].outgoing(receiver).0,
+            held: self.nis[sender.index()].observe().outgoing(receiver).0,
             in_flight: data.count() as u16,
             buffered,
             owed,
@@ -437,7 +438,7 @@ impl Mixed {
         let missing: Vec<String> = self.reference.missing().map(|m| m.to_string()).collect();
         assert!(missing.is_empty(), "never delivered: {missing:?}");
         for (ni, end) in self.nis.iter().zip(&self.ends) {
-            assert!(ni.is_idle(), "{:?} is not idle: {ni:?}", ni.local());
+            assert!(ni.observe().is_idle(), "{:?} is not idle: {ni:?}", ni.local());
             assert!(end.owned.is_empty(), "{:?} still has {:?}", ni.local(), end.contents);
             assert_eq!((end.to_send, end.sending), (0, 0));
             assert!(end.unreachable.is_empty(), "nobody was silent");

@@ -186,14 +186,14 @@ impl World {
         assert!(self.ledger.is_empty(), "buffers are still lent: {:?}", self.ledger);
         for sender in self.ranks() {
             let (ni, host) = (self.ni(sender), self.host(sender));
-            assert!(ni.is_idle(), "{sender:?} is not idle");
-            assert_eq!(ni.shared_buffers(), 0);
+            assert!(ni.observe().is_idle(), "{sender:?} is not idle");
+            assert_eq!(ni.observe().shared_buffers(), 0);
             assert!(!host.fetching, "{sender:?} never got its answer");
             assert_eq!(host.free_send_buffers, self.options.send_buffers);
             for receiver in self.ranks().filter(|&receiver| receiver != sender) {
-                let (held, _) = ni.outgoing(receiver);
-                let (_, owed) = self.ni(receiver).incoming(sender);
-                let window = self.ni(receiver).promised(sender);
+                let (held, _) = ni.observe().outgoing(receiver);
+                let (_, owed) = self.ni(receiver).observe().incoming(sender);
+                let window = self.ni(receiver).observe().promised(sender);
                 assert_eq!(held + owed, window, "credits of {sender:?} for {receiver:?}");
             }
         }
@@ -214,7 +214,9 @@ impl World {
         self.at(from, |ni, out| {
             let header =
                 if is_short { ni.unicast_at_once(to, Protocol::PACKETS, size) } else { None };
-            let Some(header) = header else { return ni.unicast(to, buffer, size, out) };
+            let Some(header) = header else {
+                return ni.unicast(TreeId::unicast(from), to, buffer, size, out);
+            };
             out.transmit(to, &header, &Body::Buffer(buffer));
             out.free(buffer);
         });
@@ -226,7 +228,7 @@ impl World {
         self.due(from, &children);
         let buffer = self.fill_send_buffer(from, contents, children, HostPart::Done);
         let size = self.size(&contents);
-        self.at(from, |ni, out| ni.multicast(group, buffer, size, out));
+        self.at(from, |ni, out| ni.multicast(Protocol::PACKETS, group, buffer, size, out));
     }
 
     fn fetch_add(&mut self, from: Rank, home: Rank, variable: u16, amount: u64) {
@@ -459,7 +461,7 @@ fn is_short(ni: &Ni<u64>, header: &Header) -> bool {
         && header.channel == Channel::NONE
         && !header.asks
         && header.tree.is_unicast_of(header.source)
-        && !ni.is_numbered(header.source)
+        && !ni.observe().is_numbered(header.source)
 }
 
 /// Receives a packet as nodes receive short ones.

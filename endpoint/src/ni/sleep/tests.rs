@@ -1,6 +1,6 @@
 //! Threads that sleep while another thread has a packet: one of them gets the next packet.
 
-use crate::ni::any_node::{AnyNode, Destination, Polled, Taken, Upcalls};
+use crate::ni::any_node::{AnyNode, Destination, Inbound, Outbound, Polled, Taken, Upcalls};
 use crate::ni::arrival::Arrival;
 use crate::ni::node::Node;
 use crate::ni::wait::WaitPolicy;
@@ -234,7 +234,7 @@ fn who_waits_awake_goes_on_where_others_sleep() {
 fn a_deadline_ends_sleeps_and_rings_nobody() {
     let (node, bell) = alone();
     let time = Duration::from_millis(50);
-    node.attendance.set_alarm(Some(Duration::from_nanos(SystemClock.now()) + NEVER));
+    node.interface().attendance.set_alarm(Some(Duration::from_nanos(SystemClock.now()) + NEVER));
     let rings = bell.upcall_rings.load(Ordering::SeqCst);
     let what = || Awaited::of_unknown("a deadline");
     let is_over = AtomicBool::new(false);
@@ -253,5 +253,5 @@ fn a_deadline_ends_sleeps_and_rings_nobody() {
     });
     assert!(bell.limit.lock().unwrap().is_some_and(|limit| limit <= time));
     assert_eq!(bell.upcall_rings.load(Ordering::SeqCst), rings);
-    assert!(node.until_alarm() <= NEVER, "the alarm is still set");
+    assert!(node.interface().until_alarm() <= NEVER, "the alarm is still set");
 }

@@ -116,7 +116,7 @@ impl Bench {
     fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
         let pair = self.host.books.pair(header.source);
         if self.is_careful() {
-            let (held, _) = self.ni.outgoing(header.source);
+            let (held, _) = self.ni.observe().outgoing(header.source);
             let most = match header.tag {
                 Tag::Return => pair.credits.asked.unwrap_or(0),
                 _ => self.settings.window_packets - held,

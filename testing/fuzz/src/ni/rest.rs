@@ -27,17 +27,17 @@ impl Bench {
         }
         assert_eq!(self.answer(), None, "peers answered, and yet: {:?}", self.ni);
         self.run_timers_out();
-        assert!(self.ni.is_idle(), "everything was returned, and yet: {:?}", self.ni);
-        assert_eq!(self.ni.shared_buffers(), 0);
+        assert!(self.ni.observe().is_idle(), "everything was returned, and yet: {:?}", self.ni);
+        assert_eq!(self.ni.observe().shared_buffers(), 0);
         assert!(self.host.gave_everything_back());
         for peer in self.host.books.peers() {
-            let (held, blocked) = self.ni.outgoing(peer);
+            let (held, blocked) = self.ni.observe().outgoing(peer);
             assert_eq!(blocked, 0);
             match self.settings.adaptive {
-                None => assert_eq!(held, self.ni.window(peer)),
+                None => assert_eq!(held, self.ni.observe().window(peer)),
                 Some(Adaptive { floor_packets, .. }) => assert!(held >= floor_packets),
             }
-            assert_eq!(self.ni.incoming(peer).0, 0);
+            assert_eq!(self.ni.observe().incoming(peer).0, 0);
             let &Numbers { expected, told, .. } = &self.host.books.pair(peer).numbers;
             assert_eq!(told, expected, "what {peer:?} sent was not acknowledged");
         }
@@ -69,7 +69,7 @@ impl Bench {
                 return (credits > 0).then(|| Header { credits, ..from(Tag::Credit, peer) });
             }
             // A peer that had no room has some now.
-            let stopped = self.ni.outgoing(peer).0 < self.ni.window(peer);
+            let stopped = self.ni.observe().outgoing(peer).0 < self.ni.observe().window(peer);
             let owes = pair.numbers.next > pair.numbers.acknowledged || stopped;
             owes.then(|| from(Tag::Acknowledge, peer))
         };

@@ -32,7 +32,7 @@ deadlock 0->1->2->3->0
     assert_eq!(deadlock.to_string(), printed);
 
     // "Each NI has free receive buffers", and they are of no use.
-    assert_eq!(world.ni(Rank(0)).incoming(Rank(1)), (0, 0));
+    assert_eq!(world.ni(Rank(0)).observe().incoming(Rank(1)), (0, 0));
     // Another packet joins the cycle; nothing leaves it.
     world.take(broadcast(0));
     settle(&mut world);

@@ -30,7 +30,7 @@ fn a_hoarder_stops_its_own_senders_only() {
     }
     take_all(&mut world, &[arrive(0, 1), arrive(0, 1), process(1), process(1)]);
     assert_eq!(world.host(Rank(1)).kept(), 2);
-    assert_eq!(world.ni(Rank(0)).outgoing(Rank(1)), (0, 2));
+    assert_eq!(world.ni(Rank(0)).observe().outgoing(Rank(1)), (0, 2));
     assert_eq!(world.possible().len(), 2, "but for the two releases");
     take_all(&mut world, &[unicast(2, 1), arrive(2, 1), process(1)]);
     assert_eq!(world.reference().packets_shown(), 3);
@@ -89,7 +89,7 @@ fn the_bound_of_the_blocked_queue_is_tight() {
         world.take(unicast(1, 2));
     }
     world.take(fetch_add(1, 2, 1));
-    assert_eq!(world.ni(Rank(1)).outgoing(Rank(2)).1, world.blocked_bound());
+    assert_eq!(world.ni(Rank(1)).observe().outgoing(Rank(2)).1, world.blocked_bound());
     settle(&mut world);
     world.assert_quiescent();
 }

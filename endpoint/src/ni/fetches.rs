@@ -1,0 +1,74 @@
+//! State of the fetch-and-add that is outstanding: one at a time (thesis 3.8).
+
+/// Callers that a fetch-and-add is outstanding for, or answered and not taken.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Caller {
+    /// None.
+    #[default]
+    Nobody,
+    /// One that blocks.
+    Blocked,
+    /// One that comes again for the answer.
+    Split,
+}
+
+/// The outstanding fetch-and-add.
+#[derive(Default)]
+pub(crate) struct Fetches {
+    /// Its answer.
+    pub fetched: Option<u64>,
+    caller: Caller,
+    /// The answer to one that nobody blocks for, until it is taken.
+    split_answer: Option<u64>,
+}
+
+impl Fetches {
+    /// Notes one that the caller blocks for; false if another one is outstanding.
+    pub fn begin_blocked(&mut self) -> bool {
+        let may_begin = self.is_free();
+        if may_begin {
+            self.caller = Caller::Blocked;
+        }
+        may_begin
+    }
+
+    /// The answer to one that the caller blocks for.
+    pub fn take_blocked(&mut self) -> Option<u64> {
+        let answer = self.fetched.take()?;
+        self.caller = Caller::Nobody;
+        Some(answer)
+    }
+
+    /// True if one may begin that nobody blocks for: none is outstanding, and none has an answer
+    /// that nobody has taken.
+    pub fn may_split(&mut self) -> bool {
+        self.is_free() && self.split_answer.is_none()
+    }
+
+    /// Notes one that nobody blocks for.
+    pub fn begin_split(&mut self) {
+        self.caller = Caller::Split;
+    }
+
+    /// Notes the answer to one that nobody blocks for, where it is known at once.
+    pub fn answer_split(&mut self, value: u64) {
+        self.split_answer = Some(value);
+    }
+
+    /// The answer to one that nobody blocks for, once.
+    pub fn take_split(&mut self) -> Option<u64> {
+        self.is_free();
+        self.split_answer.take()
+    }
+
+    /// True if none is outstanding. An answer that nobody blocks for is put aside.
+    fn is_free(&mut self) -> bool {
+        if self.caller == Caller::Split
+            && let Some(answer) = self.fetched.take()
+        {
+            self.split_answer = Some(answer);
+            self.caller = Caller::Nobody;
+        }
+        self.caller == Caller::Nobody
+    }
+}
