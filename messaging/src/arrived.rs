@@ -1,16 +1,17 @@
 //! A message as it lies in its box, whether somebody has taken it yet or not.
 //!
 //! Boxes are used again. The thread that is done with a message keeps its box, with the handle to
-//! the engine in it, for the next one: counting handles up and down costs two atomic operations,
-//! which wait until all earlier stores are done, and so for the line of the slot that was just
-//! written to cross from the other core. Engines allow it whose owner says when it is done
-//! ([`Engine::close`]). All other boxes lie in the engine, without a handle.
+//! the rank's messages in it, for the next one: counting handles up and down costs two atomic
+//! operations, which wait until all earlier stores are done, and so for the line of the slot that
+//! was just written to cross from the other core. Engines allow it whose owner says when it is done
+//! ([`Engine::close`](crate::Engine::close)). All other boxes lie in the state, without a handle.
 
-use crate::engine::Engine;
 use crate::format::{self, PacketHeader};
 use crate::machine::{Body, Queued};
+use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use weft_endpoint::{HeldPacket, Packets, Rank, ShortWords};
 
@@ -21,7 +22,7 @@ pub(crate) const SHORT_BYTES: usize = size_of::<ShortWords>() - format::SIZE;
 /// Memory of a message that is copied into its box.
 pub(crate) const SHORT_COST: usize = size_of::<Arrived>();
 
-/// Boxes that an engine keeps to be used again, at most.
+/// Boxes that a rank keeps to be used again, at most.
 const SPARE_BOXES: usize = 256;
 
 /// Boxes for messages, to be used again.
@@ -34,8 +35,8 @@ pub(crate) struct Spares(
 /// the box moves.
 #[derive(Default)]
 pub(crate) struct Arrived {
-    /// The engine, from when somebody has taken the message.
-    engine: Option<Arc<Engine>>,
+    /// The messages that it is one of, from when somebody has taken it.
+    messages: Option<Arc<Messages>>,
     pub body: Body,
     pub read: u64,
     /// The packet at hand.
@@ -45,6 +46,14 @@ pub(crate) struct Arrived {
     /// A copy of a short packet, without the message header.
     short: Short,
 }
+
+/// A message that somebody has taken: dropped, it gives back what it holds, and skips the rest.
+// One word, so that a message that moves stays in a register: one that is read back from memory
+// in other pieces than it was written in waits for the stores before it.
+pub(crate) struct Taken(
+    /// There until it is dropped.
+    Option<Box<Arrived>>,
+);
 
 /// Room for a copy of a short packet, without the message header.
 struct Short([u8; SHORT_BYTES]);
@@ -118,33 +127,33 @@ impl Content {
 }
 
 impl Arrived {
-    /// A box for a message to `engine`, in which there is none yet.
+    /// A box for one of `messages`, in which there is none yet.
     #[inline(always)]
-    pub fn blank(engine: &Arc<Engine>) -> Box<Self> {
-        let own = Some(Arc::as_ptr(engine));
+    pub fn blank(messages: &Arc<Messages>) -> Box<Self> {
+        let own = Some(Arc::as_ptr(messages));
         match with_kept(Cell::take).flatten() {
-            Some(kept) if kept.engine.as_ref().map(Arc::as_ptr) == own => kept,
-            other => Self::spare(engine, other),
+            Some(kept) if kept.messages.as_ref().map(Arc::as_ptr) == own => kept,
+            other => Self::spare(messages, other),
         }
     }
 
-    /// A box out of the engine; this thread goes on keeping the other one.
+    /// A box out of the state; this thread goes on keeping the other one.
     #[cold]
     #[inline(never)]
-    fn spare(engine: &Arc<Engine>, kept: Option<Box<Self>>) -> Box<Self> {
+    fn spare(messages: &Messages, kept: Option<Box<Self>>) -> Box<Self> {
         with_kept(|place| place.set(kept));
-        engine.state.enter().spares.0.pop().unwrap_or_default()
+        messages.state.enter().spares.0.pop().unwrap_or_default()
     }
 
-    /// The engine.
+    /// The messages that it is one of.
     ///
     /// # Panics
     /// If nobody has taken the message yet.
     #[inline]
-    pub fn engine(&self) -> &Arc<Engine> {
-        match &self.engine {
-            Some(engine) => engine,
-            None => unreachable!("who takes a message gives it the engine"),
+    pub fn messages(&self) -> &Arc<Messages> {
+        match &self.messages {
+            Some(messages) => messages,
+            None => unreachable!("who takes a message gives it the handle"),
         }
     }
 
@@ -176,19 +185,11 @@ impl Arrived {
         }
     }
 
-    /// Somebody takes the message.
-    #[inline]
-    pub fn give(&mut self, engine: &Arc<Engine>) {
-        if self.engine.is_none() {
-            self.engine = Some(Arc::clone(engine));
-        }
-    }
-
-    /// The message waits to be taken; returns what it counts from here on. The engine would never
-    /// end if it was held by what waits in it, so it must be one whose owner says when.
+    /// The message waits to be taken; returns what it counts from here on. The rank's messages
+    /// would never end if they were held by what waits in them, so their owner must say when.
     pub fn wait(&mut self) -> usize {
-        if self.engine.as_ref().is_some_and(|engine| !engine.caches_handles()) {
-            self.forget_engine();
+        if self.messages.as_ref().is_some_and(|messages| !messages.caches_handles()) {
+            self.drop_handle();
         }
         let before = self.part.content.cost();
         if let Content::Short { counted } = &mut self.part.content {
@@ -198,8 +199,8 @@ impl Arrived {
     }
 
     /// Its owner has said so.
-    pub fn forget_engine(&mut self) {
-        self.engine = None;
+    pub fn drop_handle(&mut self) {
+        self.messages = None;
     }
 
     /// The packet at hand: from its message header on, unless it is short.
@@ -242,19 +243,19 @@ impl Arrived {
 
     #[inline(never)]
     fn at_hand_elsewhere(&self) -> &[u8] {
-        self.bytes(self.engine().packets()).get(self.part.start..).unwrap_or(&[])
+        self.bytes(&self.messages().packets).get(self.part.start..).unwrap_or(&[])
     }
 
     /// The packet at hand is not needed any more.
     #[inline(never)]
     pub fn finish_part(&mut self) {
         self.headers_left = 0;
-        let Some(engine) = &self.engine else { return };
+        let Some(messages) = &self.messages else { return };
         let Content::Short { counted } = self.part.content else {
-            return engine.give_back(&self.body, &mut self.part.content);
+            return messages.give_back(&self.body, &mut self.part.content);
         };
         self.part.content.set(Content::Nothing);
-        engine.consumed(&self.body, if counted { SHORT_COST } else { 0 });
+        messages.consumed(&self.body, if counted { SHORT_COST } else { 0 });
     }
 
     /// True if nothing of the message is at hand, nor to come.
@@ -266,23 +267,71 @@ impl Arrived {
     /// Nobody needs the message any more.
     #[inline]
     pub fn retire(self: Box<Self>) {
-        let other = match &self.engine {
-            Some(engine) if engine.caches_handles() => {
+        let other = match &self.messages {
+            Some(messages) if messages.caches_handles() => {
                 with_kept(|kept| kept.replace(Some(self))).flatten()
             }
             _ => Some(self),
         };
         if let Some(other) = other {
-            other.retire_to_engine();
+            other.retire_to_state();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn retire_to_engine(mut self: Box<Self>) {
-        if let Some(engine) = self.engine.take() {
-            engine.state.enter().spares.put(self);
+    fn retire_to_state(mut self: Box<Self>) {
+        if let Some(messages) = self.messages.take() {
+            messages.state.enter().spares.put(self);
         }
+    }
+}
+
+impl Taken {
+    /// Takes a message that has waited in the state. What waits there cannot be taken: it would
+    /// keep the state, and the node, for ever.
+    #[inline]
+    pub fn new(messages: &Arc<Messages>, mut arrived: Box<Arrived>) -> Self {
+        if arrived.messages.is_none() {
+            arrived.messages = Some(Arc::clone(messages));
+        }
+        Taken(Some(arrived))
+    }
+}
+
+impl Deref for Taken {
+    type Target = Arrived;
+
+    #[inline]
+    fn deref(&self) -> &Arrived {
+        match &self.0 {
+            Some(arrived) => arrived,
+            None => unreachable!("only drop takes it"),
+        }
+    }
+}
+
+impl DerefMut for Taken {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Arrived {
+        match &mut self.0 {
+            Some(arrived) => arrived,
+            None => unreachable!("only drop takes it"),
+        }
+    }
+}
+
+impl Drop for Taken {
+    #[inline]
+    fn drop(&mut self) {
+        let Some(mut arrived) = self.0.take() else { return };
+        if !arrived.is_read() {
+            if arrived.left() > arrived.at_hand().len() {
+                arrived.messages().abandon(&arrived.body);
+            }
+            arrived.finish_part();
+        }
+        arrived.retire();
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::Result;
 use crate::collective::Team;
 use crate::engine::Engine;
+use crate::poll::Poller;
+use crate::wait::Polls;
 use std::sync::Arc;
 
 /// A barrier of all ranks, and with it the team of all.
@@ -49,10 +51,26 @@ impl Barrier {
         self.engine.set_leaving();
         self.engine.flush()?;
         self.wait()?;
-        self.engine.take_all_that_is_here(Engine::progress_once)?;
+        let poller = Poller::new(&self.engine.messages);
+        self.take_all_that_is_here(|| poller.poll())?;
         self.engine.flush()?;
         self.wait()?;
         self.engine.flush()?;
-        self.engine.take_all_that_is_here(Engine::receive)
+        self.take_all_that_is_here(|| poller.receive())
+    }
+
+    /// Calls `take`, which takes one packet, as long as it finds something; not for ever, if
+    /// handlers of several ranks keep each other busy, but until all packets must have been taken
+    /// that were here when it began.
+    fn take_all_that_is_here(&self, take: impl Fn() -> Result<bool>) -> Result<()> {
+        let packets = self.engine.packets();
+        // Senders are served in turns, so that those to come have no more than their share.
+        let most = 4 * packets.in_flight().max(64) * packets.size();
+        for _ in 0..most {
+            if !take()? {
+                break;
+            }
+        }
+        Ok(())
     }
 }

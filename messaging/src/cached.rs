@@ -1,51 +1,54 @@
 //! Cached handles: a thread keeps them from one call to the next.
 //!
 //! Every call holds its client, and every request its service's end. A thread that drops such a
-//! handle keeps it for the next one, of an engine that allows it, for the same reason as it keeps
+//! handle keeps it for the next one, if its engine allows it, for the same reason as it keeps
 //! the boxes of messages (`arrived`).
 
-use crate::engine::Engine;
-use crate::rpc::{End, Rpc};
+use crate::messages::Messages;
 use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// An object to which threads keep handles.
 pub(crate) trait Cache: Sized + 'static {
-    /// The engine that says whether they may.
-    fn engine(&self) -> &Engine;
+    /// The messages that say whether they may.
+    fn messages(&self) -> &Messages;
 
     /// The handle that this thread has kept; `None` for a thread that ends.
-    fn with_kept<R>(look: impl FnOnce(&Cell<Option<Arc<Self>>>) -> R) -> Option<R>;
+    fn with_kept<R>(look: impl FnOnce(&Kept<Self>) -> R) -> Option<R>;
 }
 
-/// Makes threads keep handles to a type.
-macro_rules! cache {
-    ($type:ty, $kept:ident, |$owner:ident| $engine:expr) => {
-        thread_local!(static $kept: Cell<Option<Arc<$type>>> = const { Cell::new(None) });
+/// The handle that a thread keeps.
+pub(crate) type Kept<T> = Cell<Option<Arc<T>>>;
 
-        impl Cache for $type {
+/// Makes threads keep handles to a type. Who closes the engine [forgets](forget) its own.
+macro_rules! cache {
+    ($type:ty, $kept:ident, |$owner:ident| $messages:expr) => {
+        thread_local!(
+            static $kept: $crate::cached::Kept<$type> =
+                const { $crate::cached::Kept::<$type>::new(None) }
+        );
+
+        impl $crate::cached::Cache for $type {
             #[inline]
-            fn engine(&self) -> &Engine {
+            fn messages(&self) -> &$crate::messages::Messages {
                 let $owner = self;
-                $engine
+                $messages
             }
 
             #[inline]
-            fn with_kept<R>(look: impl FnOnce(&Cell<Option<Arc<Self>>>) -> R) -> Option<R> {
+            fn with_kept<R>(look: impl FnOnce(&$crate::cached::Kept<Self>) -> R) -> Option<R> {
                 $kept.try_with(look).ok()
             }
         }
     };
 }
 
-cache!(Rpc, RPC, |rpc| rpc.engine());
-cache!(End, END, |end| end.engine());
+pub(crate) use cache;
 
-/// Drops all that this thread has kept.
-pub(crate) fn forget() {
-    drop(Rpc::with_kept(Cell::take));
-    drop(End::with_kept(Cell::take));
+/// Drops the handle that this thread has kept.
+pub(crate) fn forget<T: Cache>() {
+    drop(T::with_kept(Cell::take));
 }
 
 /// A handle that its thread keeps when it is dropped.
@@ -87,7 +90,7 @@ impl<T: Cache> Drop for Cached<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(handle) = self.0.take()
-            && handle.engine().caches_handles()
+            && handle.messages().caches_handles()
         {
             // A thread that ends keeps nothing.
             T::with_kept(|kept| kept.set(Some(handle)));

@@ -1,6 +1,8 @@
 //! One value that somebody waits for: a thread that polls, a thread that is parked, or a task.
 
 use crate::engine::Engine;
+use crate::poll::Poller;
+use crate::wait::Polls;
 use crate::{Error, Result};
 use std::future::Future;
 use std::pin::Pin;
@@ -63,9 +65,8 @@ impl<T> Completion<T> {
     /// Those of [`Self::wait`].
     pub fn wait_for(self, what: &dyn Fn() -> Awaited) -> Result<T> {
         let shared = Arc::clone(&self.shared);
-        let look = |_: &Arc<Engine>, waker: Option<&Waker>| look(&shared, waker).transpose();
-        let found = self.engine.wait_for(what, None, None, look)?;
-        Ok(found.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a value")))
+        let poller = Poller::new(&self.engine.messages);
+        poller.wait_for(what, |waker| look(&shared, waker).transpose())
     }
 }
 
@@ -102,7 +103,7 @@ impl<T> Future for Completion<T> {
         match look(&self.shared, Some(context.waker())) {
             Some(value) => Poll::Ready(value),
             None => {
-                self.engine.somebody_waits();
+                self.engine.messages.somebody_waits();
                 Poll::Pending
             }
         }

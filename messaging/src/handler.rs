@@ -13,50 +13,43 @@
 //! lazy thread creation of OpenThreads (thesis 6.2.3), with a future in the place of a stack.
 
 use crate::machine::{Handling, PortRun};
-use crate::message::Message;
-use crate::tasks::{Task, Tasks};
+use crate::tasks::{Continuation, Resume, Task, Tasks};
 use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use weft_endpoint::Rank;
 
-/// Handler of the messages of a port.
-pub(crate) struct Handler {
+/// Handler of the messages of a port, which are `M`.
+pub(crate) struct Handler<M> {
     /// The port.
     pub port: PortRun,
-    pub model: Model,
+    pub model: Model<M>,
 }
 
 /// Upcall model of a handler.
-pub(crate) enum Model {
+pub(crate) enum Model<M> {
     /// Runs to its end where the packet was polled.
-    Plain(Box<dyn FnMut(Message) + Send>),
+    Plain(Box<dyn FnMut(M) + Send>),
     /// May wait; the next message of the port waits with it, unless they are concurrent.
-    Async(Waiting),
+    Async(Waiting<M>),
     /// Runs on a thread of its own.
-    Popup(Arc<dyn Fn(Message) + Send + Sync>),
+    Popup(Arc<dyn Fn(M) + Send + Sync>),
 }
 
 /// A handler that may wait, and what its next run needs.
-pub(crate) struct Waiting {
-    code: Box<dyn Begin>,
+pub(crate) struct Waiting<M> {
+    code: Box<dyn Begin<M>>,
     task: Arc<Task>,
     waker: Waker,
     pub concurrent: bool,
 }
 
-/// A handler that has waited, and goes on when it is resumed.
-pub(crate) type Continuation = Pin<Box<dyn Resume>>;
-
-pub(crate) trait Resume: Send {
-    fn resume(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()>;
-}
-
-trait Begin: Send {
+trait Begin<M>: Send {
     /// Runs the handler until it ends or waits.
-    fn begin(&mut self, message: Message, context: &mut Context<'_>) -> Option<Continuation>;
+    fn begin(&mut self, message: M, context: &mut Context<'_>) -> Option<Continuation>;
 }
 
 /// An asynchronous function, and a box for the next future that it returns.
@@ -65,23 +58,12 @@ struct InPlace<F, R> {
     spare: Option<Pin<Box<Option<R>>>>,
 }
 
-impl<R: Future<Output = ()> + Send> Resume for Option<R> {
-    fn resume(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(future) = self.as_mut().as_pin_mut() else { return Poll::Ready(()) };
-        let polled = future.poll(context);
-        if polled.is_ready() {
-            self.set(None);
-        }
-        polled
-    }
-}
-
-impl<F, R> Begin for InPlace<F, R>
+impl<M, F, R> Begin<M> for InPlace<F, R>
 where
-    F: FnMut(Message) -> R + Send,
+    F: FnMut(M) -> R + Send,
     R: Future<Output = ()> + Send + 'static,
 {
-    fn begin(&mut self, message: Message, context: &mut Context<'_>) -> Option<Continuation> {
+    fn begin(&mut self, message: M, context: &mut Context<'_>) -> Option<Continuation> {
         let future = (self.function)(message);
         let mut place = self.spare.take().unwrap_or_else(|| Box::pin(None));
         place.as_mut().set(Some(future));
@@ -95,7 +77,7 @@ where
     }
 }
 
-impl Handling for Box<Handler> {
+impl<M> Handling for Box<Handler<M>> {
     #[inline]
     fn port(&self) -> PortRun {
         self.port
@@ -112,11 +94,11 @@ impl Handling for Box<Handler> {
     }
 }
 
-impl Waiting {
+impl<M> Waiting<M> {
     /// A handler of `port`.
     pub fn new<F, R>(tasks: &Arc<Tasks>, port: PortRun, concurrent: bool, function: F) -> Self
     where
-        F: FnMut(Message) -> R + Send + 'static,
+        F: FnMut(M) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
         let task = Task::of_port(tasks, Some(port), concurrent);
@@ -124,9 +106,8 @@ impl Waiting {
         Waiting { code: Box::new(InPlace { function, spare: None }), task, waker, concurrent }
     }
 
-    /// Runs it on `message`. False if it waits.
-    pub fn run(&mut self, message: Message) -> bool {
-        let from = message.source();
+    /// Runs it on `message`, which `from` has sent. False if it waits.
+    pub fn run(&mut self, from: Rank, message: M) -> bool {
         self.task.begin();
         let mut context = Context::from_waker(&self.waker);
         let Some(continuation) = self.code.begin(message, &mut context) else { return true };

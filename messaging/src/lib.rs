@@ -8,12 +8,14 @@
 //! | module | what |
 //! |---|---|
 //! | [`format`](mod@format) | the message header in each packet |
-//! | `engine` | what packets become: messages queued at ports; handlers run one a port |
+//! | `engine` | what a program has of all these |
+//! | `messages` | what a rank's ports, readers and senders share; `state` is what they lock |
+//! | `poll`, `sort`, `run` | what packets become: messages queued at ports; handlers run one a port |
+//! | `wait`, `seats`, `tasks` | which thread polls, and what is woken |
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |
 //! | `announced`, `arrived` | what becomes of a packet; a message's box |
-//! | `arriving`, `rendezvous` | messages that are not all here; those whose senders ask first |
-//! | `owed` | control packets that wait for frames |
+//! | [`machine`] | what packets mean, sans-IO |
 //! | [`HeaderStack`] | headers of several layers in one buffer |
 //! | [`collective`] | what all members of a [`Team`](collective::Team) do together |
 //! | [`rpc`] | remote procedure call |
@@ -28,6 +30,7 @@
 
 mod announced;
 mod arrived;
+mod asker;
 mod barrier;
 mod cached;
 pub mod collective;
@@ -39,16 +42,24 @@ mod handler;
 mod headers;
 pub mod machine;
 mod message;
+mod messages;
+mod numbers;
 pub mod order;
 mod parts;
+mod poll;
 mod popup;
 mod port;
 mod reports;
 pub mod rpc;
+mod run;
 mod seats;
 mod send;
+mod sharing;
 mod short;
+mod sleep;
+mod sort;
 mod state;
+mod statistics;
 pub mod sync;
 mod tasks;
 mod wait;
@@ -60,7 +71,7 @@ pub mod fuzzing {
 }
 
 pub use completion::{Completer, Completion};
-pub use engine::{Engine, Statistics};
+pub use engine::Engine;
 pub use error::{Error, Result};
 pub use headers::HeaderStack;
 pub use machine::WINDOW_BYTES;
@@ -70,3 +81,5 @@ pub use order::{
 };
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
+pub use reports::Reports;
+pub use statistics::Statistics;

@@ -1,10 +1,10 @@
 //! Reading a stream message (thesis 6.3).
 
-use crate::arrived::{Arrived, Part};
-use crate::engine::Engine;
+use crate::arrived::Taken;
+use crate::poll::Poller;
+use crate::wait::Polls;
 use crate::{Error, Result};
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Poll, Waker};
 use weft_endpoint::{Awaited, Rank, Whom, copy_out};
 
@@ -16,12 +16,7 @@ const READ_AHEAD_BYTES: usize = 1 << 20;
 ///
 /// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
 /// stalls when the window of this port is full.
-pub struct Message {
-    // One word, so that a message that moves stays in a register: one that is read back from memory
-    // in other pieces than it was written in waits for the stores before it.
-    /// There until the message is dropped.
-    arrived: Option<Box<Arrived>>,
-}
+pub struct Message(Taken);
 
 /// The headers of the layers above, to be popped in the reverse order of their pushing, as long as
 /// the first packet of the message is not read to its end.
@@ -29,53 +24,33 @@ pub struct Headers<'a> {
     message: &'a mut Message,
 }
 
+impl From<Taken> for Message {
+    #[inline]
+    fn from(taken: Taken) -> Self {
+        Message(taken)
+    }
+}
+
 impl Message {
-    #[inline]
-    pub(crate) fn new(engine: &Arc<Engine>, mut arrived: Box<Arrived>) -> Self {
-        arrived.give(engine);
-        Message { arrived: Some(arrived) }
-    }
-
-    #[inline]
-    fn engine(&self) -> &Arc<Engine> {
-        self.arrived().engine()
-    }
-
-    #[inline]
-    fn arrived(&self) -> &Arrived {
-        match &self.arrived {
-            Some(arrived) => arrived,
-            None => unreachable!("only drop takes it"),
-        }
-    }
-
-    #[inline]
-    fn arrived_mut(&mut self) -> &mut Arrived {
-        match &mut self.arrived {
-            Some(arrived) => arrived,
-            None => unreachable!("only drop takes it"),
-        }
-    }
-
     /// The rank that sent it.
     pub fn source(&self) -> Rank {
-        self.arrived().body.from
+        self.0.body.from
     }
 
     /// The rank that reads it: this one.
     pub fn to(&self) -> Rank {
-        self.engine().packets().rank()
+        self.0.messages().packets.rank()
     }
 
     /// Its length in bytes, without headers.
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
-        self.arrived().body.length as usize
+        self.0.body.length as usize
     }
 
     /// Bytes that were not read yet.
     pub fn remaining(&self) -> usize {
-        self.arrived().left()
+        self.0.left()
     }
 
     /// The headers of the layers above, to pop.
@@ -86,7 +61,7 @@ impl Message {
 
     /// The group that it was multicast to; `None` for a unicast message.
     pub fn group(&self) -> Option<weft_endpoint::Group> {
-        self.arrived().body.flow
+        self.0.body.flow
     }
 
     /// The next bytes that lie together, without copying them; empty at the end. Blocks, polling,
@@ -110,17 +85,16 @@ impl Message {
     pub async fn next_chunk(&mut self) -> Result<&[u8]> {
         while self.lacks_bytes() {
             self.finish_part();
-            let (engine, body) = (self.engine(), self.arrived().body);
-            let part = poll_fn(|context| match engine.take_part(&body, Some(context.waker())) {
+            let (messages, body) = (self.0.messages(), self.0.body);
+            let part = poll_fn(|context| match messages.take_part(&body, Some(context.waker())) {
                 Ok(Some(part)) => Poll::Ready(Ok(part)),
                 Err(error) => Poll::Ready(Err(error)),
                 Ok(None) => {
-                    engine.somebody_waits();
+                    messages.somebody_waits();
                     Poll::Pending
                 }
             });
-            let part = part.await?;
-            self.take_up(part);
+            self.0.part = part.await?;
         }
         Ok(self.at_hand())
     }
@@ -142,7 +116,7 @@ impl Message {
     /// waits.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
-        self.arrived().at_hand()
+        self.0.at_hand()
     }
 
     /// True if more bytes are to come than those at hand, of which there are none.
@@ -155,19 +129,14 @@ impl Message {
     fn fetch(&mut self) -> Result<()> {
         while self.lacks_bytes() {
             self.finish_part();
-            let body = self.arrived().body;
-            let look = |engine: &Arc<Engine>, waker: Option<&Waker>| engine.take_part(&body, waker);
+            let (messages, body) = (self.0.messages(), self.0.body);
+            let look = |waker: Option<&Waker>| messages.take_part(&body, waker);
             let from = self.source();
             let what =
                 || Awaited::new(format!("the rest of a message of rank {from}"), Whom::One(from));
-            let part = self.engine().wait_for(&what, None, None, look)?;
-            self.take_up(part.unwrap_or_else(|| unreachable!("a wait without a deadline")));
+            self.0.part = Poller::new(messages).wait_for(&what, look)?;
         }
         Ok(())
-    }
-
-    fn take_up(&mut self, part: Part) {
-        self.arrived_mut().part = part;
     }
 
     /// Moves what is at hand to `bytes`.
@@ -196,9 +165,8 @@ impl Message {
     /// These bytes were read: all of those at hand, or not.
     #[inline]
     fn advance(&mut self, bytes: usize, is_all: bool) {
-        let arrived = self.arrived_mut();
-        arrived.read += bytes as u64;
-        arrived.part.start += bytes;
+        self.0.read += bytes as u64;
+        self.0.part.start += bytes;
         if is_all {
             self.finish_part();
         }
@@ -281,21 +249,7 @@ impl Message {
     /// The packet at hand is not needed any more.
     #[inline]
     fn finish_part(&mut self) {
-        self.arrived_mut().finish_part();
-    }
-}
-
-impl Drop for Message {
-    #[inline]
-    fn drop(&mut self) {
-        let Some(mut arrived) = self.arrived.take() else { return };
-        if !arrived.is_read() {
-            if arrived.left() > arrived.at_hand().len() {
-                arrived.engine().abandon(&arrived.body);
-            }
-            arrived.finish_part();
-        }
-        arrived.retire();
+        self.0.finish_part();
     }
 }
 
@@ -304,14 +258,14 @@ impl Headers<'_> {
     #[inline]
     pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
         let header = *self.as_bytes().first_chunk::<N>()?;
-        self.message.arrived_mut().headers_left -= N as u8;
+        self.message.0.headers_left -= N as u8;
         Some(header)
     }
 
     /// The bytes that are left, the last pushed first.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        let arrived = self.message.arrived();
-        arrived.headers(arrived.engine().packets())
+        let taken = &self.message.0;
+        taken.headers(&taken.messages().packets)
     }
 }

@@ -1,18 +1,22 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
-use crate::announced::{Asked, Asker, Received};
+use crate::arrived::{Arrived, Taken};
+use crate::asker::{Asked, Asker, Received};
 use crate::engine::Engine;
 use crate::format::{Kind, PacketHeader};
-use crate::handler::{Model, Waiting};
+use crate::handler::{Handler, Model, Waiting};
 use crate::machine::{PortRun, To};
 use crate::message::Message;
+use crate::messages::Messages;
 use crate::parts::Parts;
+use crate::poll::Poller;
 use crate::send::{NO_HEADERS, Sending, send, send_async};
+use crate::wait::Polls;
 use crate::{Error, Result};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_endpoint::{Awaited, Group, Rank, Whom};
 
@@ -25,7 +29,7 @@ use weft_endpoint::{Awaited, Group, Rank, Whom};
 /// A sender may have [`crate::WINDOW_BYTES`] in packets at a port that nobody has read there; then
 /// its next send waits, and nobody else's does.
 pub struct Port {
-    pub(crate) engine: Arc<Engine>,
+    pub(crate) messages: Arc<Messages>,
     pub(crate) name: Arc<str>,
     pub(crate) number: u32,
     pub(crate) slot: usize,
@@ -61,9 +65,10 @@ impl Port {
     pub fn new(
         engine: &Arc<Engine>,
         name: &str,
-        handler: impl FnMut(Message) + Send + 'static,
+        mut handler: impl FnMut(Message) + Send + 'static,
     ) -> Result<Self> {
-        Self::create(engine, name, |_| Some(Model::Plain(Box::new(handler))))
+        let code = Box::new(move |taken: Taken| handler(taken.into()));
+        Self::create(engine, name, |_| Some(Model::Plain(code)))
     }
 
     /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in
@@ -110,7 +115,8 @@ impl Port {
         name: &str,
         handler: impl Fn(Message) + Send + Sync + 'static,
     ) -> Result<Self> {
-        Self::create(engine, name, |_| Some(Model::Popup(Arc::new(handler))))
+        let code = Arc::new(move |taken: Taken| handler(taken.into()));
+        Self::create(engine, name, |_| Some(Model::Popup(code)))
     }
 
     /// The port `name` of other ranks, for a rank that sends there and does not receive. It may
@@ -119,41 +125,51 @@ impl Port {
     /// # Errors
     /// [`crate::Error::PortCollision`].
     pub fn sender(engine: &Arc<Engine>, name: &str) -> Result<Self> {
-        let slot = engine.state.enter().port_elsewhere(name)?;
+        let slot = engine.messages.state.enter().port_elsewhere(name)?;
         let number = crate::format::port_number(name);
         Ok(Port::at(engine, name, (number, slot), false))
     }
 
     fn at(engine: &Arc<Engine>, name: &str, (number, slot): (u32, usize), receives: bool) -> Self {
         let rendezvous_bytes = AtomicU64::new(EAGER);
-        let (engine, name) = (Arc::clone(engine), name.into());
-        Port { engine, name, number, slot, receives, rendezvous_bytes }
+        let (messages, name) = (Arc::clone(&engine.messages), name.into());
+        Port { messages, name, number, slot, receives, rendezvous_bytes }
     }
 
     fn create_async<R>(
         engine: &Arc<Engine>,
         name: &str,
         concurrent: bool,
-        handler: impl FnMut(Message) -> R + Send + 'static,
+        mut handler: impl FnMut(Message) -> R + Send + 'static,
     ) -> Result<Self>
     where
         R: Future<Output = ()> + Send + 'static,
     {
-        let tasks = &engine.tasks;
+        let tasks = &engine.messages.tasks;
+        let code = move |taken: Taken| handler(taken.into());
         Self::create(engine, name, |port| {
-            Some(Model::Async(Waiting::new(tasks, port, concurrent, handler)))
+            Some(Model::Async(Waiting::new(tasks, port, concurrent, code)))
         })
     }
 
     fn create(
         engine: &Arc<Engine>,
         name: &str,
-        model: impl FnOnce(PortRun) -> Option<Model>,
+        model: impl FnOnce(PortRun) -> Option<Model<Taken>>,
     ) -> Result<Self> {
-        let slot = engine.create_port(name, model)?;
-        engine.packets().name_port(slot as u32, name);
+        let messages = &engine.messages;
+        let port = messages.state.enter().create_port(name)?;
+        if let Some(model) = model(port) {
+            let handler = Box::new(Handler { port, model });
+            let is_ready = messages.state.enter().dispatch.set_handler(handler);
+            if is_ready {
+                messages.note_pending();
+                messages.have_handlers_run();
+            }
+        }
+        messages.packets.name_port(port.slot as u32, name);
         let number = crate::format::port_number(name);
-        Ok(Port::at(engine, name, (number, slot), true))
+        Ok(Port::at(engine, name, (number, port.slot), true))
     }
 
     /// Its name.
@@ -249,7 +265,7 @@ impl Port {
         headers: &(impl AsRef<[u8]> + ?Sized),
         parts: &(impl Parts + ?Sized),
     ) -> Result<()> {
-        if self.engine.packets().size() == 1 {
+        if self.messages.packets.size() == 1 {
             return Ok(());
         }
         Sending::new(self, To::Group(group), headers.as_ref(), parts)?.finish(parts)
@@ -260,24 +276,32 @@ impl Port {
     /// # Errors
     /// Those of [`Self::multicast`].
     pub async fn multicast_async(&self, group: Group, parts: &(impl Parts + ?Sized)) -> Result<()> {
-        if self.engine.packets().size() == 1 {
+        if self.messages.packets.size() == 1 {
             return Ok(());
         }
         Sending::new(self, To::Group(group), &[], parts)?.finish_async(parts).await
     }
 
+    /// Makes a message of what has waited here.
+    #[inline]
+    pub(crate) fn open(&self, arrived: Box<Arrived>) -> Message {
+        Taken::new(&self.messages, arrived).into()
+    }
+
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
     /// [`crate::Error::NoPort`].
     pub(crate) fn probe(&self, to: Rank) {
-        self.engine
-            .tell(To::Rank(to), crate::format::PacketHeader::about(self.number, Kind::Probe));
+        self.messages.tell(To::Rank(to), PacketHeader::about(self.number, Kind::Probe));
     }
 }
 
 impl Drop for Port {
     fn drop(&mut self) {
         if self.receives {
-            self.engine.remove_port(self.slot);
+            let (unneeded, queue) = self.messages.state.enter().remove_port(self.slot);
+            // Outside the lock: dropping them enters it.
+            drop(unneeded);
+            queue.into_iter().for_each(|arrived| drop(self.open(arrived)));
         }
     }
 }
@@ -300,9 +324,10 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn receive(&self) -> Result<Message> {
-        let received = self.receive_until(None)?;
-        Ok(received
-            .unwrap_or_else(|| unreachable!("a wait without a deadline ends with a message")))
+        let asker = Asker::of_next(&self.asked);
+        let what = || self.awaited();
+        let poller = Poller::asking(&self.messages, &asker);
+        poller.wait_for(&what, |waker| self.take(&asker, waker))
     }
 
     /// Copies the message that has waited longest into `room`, and returns its sender and its
@@ -314,12 +339,12 @@ impl Mailbox {
     #[inline]
     pub fn receive_into(&self, room: &mut [u8]) -> Result<(Rank, usize)> {
         let asker = Asker::of_next_into(&self.asked, room);
-        let look = |engine: &Arc<Engine>, waker: Option<&_>| match asker.received() {
+        let look = |waker: Option<&Waker>| match asker.received() {
             Some(_) => Ok(Some(None)),
-            None => Ok(engine.take_message(&self.asked, &asker, waker)?.map(Some)),
+            None => Ok(self.take(&asker, waker)?.map(Some)),
         };
         let what = || self.awaited();
-        let message = self.engine.wait_for(&what, None, Some(&asker), look)?.flatten();
+        let message = Poller::asking(&self.messages, &asker).wait_for(&what, look)?;
         match asker.received() {
             Some(Received { from, length, report }) => {
                 if let Some(consumed) = report {
@@ -334,7 +359,7 @@ impl Mailbox {
     /// Tells a sender how much of its messages was consumed here.
     #[cold]
     fn report(&self, to: Rank, consumed: u32) {
-        self.engine.tell_window(to, PacketHeader::window(self.number, None, consumed));
+        self.messages.tell_window(to, PacketHeader::window(self.number, None, consumed));
     }
 
     /// Does what [`Self::receive`] does, for `time` at most: `None` if nothing came.
@@ -342,8 +367,11 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn receive_within(&self, time: Duration) -> Result<Option<Message>> {
-        let deadline = self.engine.packets().now().saturating_add(time);
-        self.receive_until(Some(deadline))
+        let deadline = self.messages.packets.now().saturating_add(time);
+        let asker = Asker::of_next(&self.asked);
+        let what = || self.awaited();
+        let poller = Poller::asking(&self.messages, &asker);
+        poller.wait_until(&what, Some(deadline), |waker| self.take(&asker, waker))
     }
 
     /// Object of a receive.
@@ -351,14 +379,33 @@ impl Mailbox {
         Awaited::new(format!("a message on port '{}'", self.name()), Whom::Anyone)
     }
 
+    /// The message that has waited longest for an asker; else leaves `waker` for it. Who has none
+    /// polls before it looks again, and hears there of a failure.
     #[inline]
-    fn receive_until(&self, deadline: Option<Duration>) -> Result<Option<Message>> {
-        let asker = Asker::of_next(&self.asked);
-        let look = |engine: &Arc<Engine>, waker: Option<&_>| {
-            engine.take_message(&self.asked, &asker, waker)
-        };
-        let what = || self.awaited();
-        self.engine.wait_for(&what, deadline, Some(&asker), look)
+    fn take(&self, asker: &Asker<'_>, waker: Option<&Waker>) -> Result<Option<Message>> {
+        if let Some(arrived) = asker.take() {
+            return Ok(Some(self.open(arrived)));
+        }
+        match waker {
+            None if self.asked.is_empty(self.messages.counts.queued()) => Ok(None),
+            waker => self.unqueue(waker),
+        }
+    }
+
+    #[inline(never)]
+    fn unqueue(&self, waker: Option<&Waker>) -> Result<Option<Message>> {
+        let Messages { state, counts, threads, .. } = &*self.messages;
+        let mut state = state.enter();
+        let arrived = state.dispatch.unqueue(self.slot, waker);
+        // Who follows, and every task, is woken by what is queued, and by nothing else.
+        let is_empty = state.dispatch.is_asked_by(self.slot, &threads.nudger);
+        let empty_at = if is_empty { counts.queued() } else { u64::MAX };
+        self.asked.empty_at.store(empty_at, Ordering::Relaxed);
+        if arrived.is_none() && waker.is_some() {
+            return state.failure.clone().map_or(Ok(None), Err);
+        }
+        drop(state);
+        Ok(arrived.map(|arrived| self.open(arrived)))
     }
 
     /// Does what [`Self::receive`] does, for asynchronous handlers and tasks: waits instead of
@@ -367,11 +414,11 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub async fn receive_async(&self) -> Result<Message> {
-        poll_fn(|context| match self.engine.unqueue(&self.asked, Some(context.waker())) {
+        poll_fn(|context| match self.unqueue(Some(context.waker())) {
             Ok(Some(message)) => Poll::Ready(Ok(message)),
             Err(error) => Poll::Ready(Err(error)),
             Ok(None) => {
-                self.engine.somebody_waits();
+                self.messages.somebody_waits();
                 Poll::Pending
             }
         })
@@ -383,12 +430,12 @@ impl Mailbox {
     /// # Errors
     /// A lost rank.
     pub fn try_receive(&self) -> Result<Option<Message>> {
-        let (engine, asker) = (&self.engine, Asker::of_next(&self.asked));
-        if let Some(message) = engine.take_message(&self.asked, &asker, None)? {
+        let asker = Asker::of_next(&self.asked);
+        if let Some(message) = self.take(&asker, None)? {
             return Ok(Some(message));
         }
-        engine.progress()?;
-        engine.take_message(&self.asked, &asker, None)
+        Poller::new(&self.messages).progress()?;
+        self.take(&asker, None)
     }
 }
 

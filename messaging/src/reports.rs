@@ -1,36 +1,33 @@
 //! Reports of systems: what they did, a line each, for who asked for statistics of the run.
 
-use crate::engine::Engine;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Lines that systems leave until their rank ends.
 #[derive(Default)]
-pub(crate) struct Reports {
+pub struct Reports {
     wanted: AtomicBool,
     lines: Mutex<Vec<String>>,
 }
 
-impl Engine {
+impl Reports {
     /// Has systems report from here on.
-    pub fn want_reports(&self) {
-        self.reports.wanted.store(true, Ordering::Relaxed);
+    pub fn want(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
     }
 
     /// True if somebody wants reports: a system need not make one otherwise.
-    pub fn wants_reports(&self) -> bool {
-        self.reports.wanted.load(Ordering::Relaxed)
+    pub fn are_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
     }
 
     /// Leaves a line about what a system of this rank did.
-    pub fn add_report(&self, line: String) {
-        let lines = self.reports.lines.lock();
-        lines.unwrap_or_else(PoisonError::into_inner).push(line);
+    pub fn add(&self, line: String) {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 
     /// The lines that were left since the last time, in their order.
-    pub fn take_reports(&self) -> Vec<String> {
-        let lines = self.reports.lines.lock();
-        std::mem::take(&mut *lines.unwrap_or_else(PoisonError::into_inner))
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

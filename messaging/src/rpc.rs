@@ -26,13 +26,15 @@ mod service;
 mod tables;
 mod watch;
 
-pub(crate) use client::End;
 pub use client::{Call, Client};
 pub use service::{Request, Responder, Service};
 
+use crate::cached::{cache, forget};
 use crate::engine::Engine;
+use crate::messages::Messages;
 use crate::parts::Parts;
 use crate::{Port, Result};
+use client::End;
 use format::{CallHeader, CallNumber, Kind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -50,6 +52,8 @@ pub struct Rpc {
     watch: Waker,
 }
 
+cache!(Rpc, RPC, |rpc| &rpc.answers.messages);
+
 impl Rpc {
     /// Calls over `engine`. Every rank that calls or serves has one.
     ///
@@ -57,16 +61,19 @@ impl Rpc {
     /// If there is one already.
     pub fn new(engine: &Arc<Engine>) -> Result<Arc<Self>> {
         let tables = Arc::new(Tables::new(engine));
-        engine.on_share(&tables, Tables::share);
+        engine.sharing.on_share(&tables, Tables::share);
         let arriving = Arc::clone(&tables);
         let answers = Port::new(engine, "weft.rpc", move |message| arriving.arrived(message))?;
-        engine.set_taker(answers.slot, Arc::<Tables>::clone(&tables));
-        let (failing, failed) = (Arc::downgrade(&tables), Arc::downgrade(engine));
-        engine.on_failure(move || {
-            if let (Some(tables), Some(engine)) = (failing.upgrade(), failed.upgrade()) {
-                tables.fail(engine.failure());
+        let messages = &engine.messages;
+        messages.state.enter().dispatch.set_taker(answers.slot, Arc::<Tables>::clone(&tables));
+        let (failing, failed) = (Arc::downgrade(&tables), Arc::downgrade(messages));
+        messages.on_failure(move || {
+            if let (Some(tables), Some(messages)) = (failing.upgrade(), failed.upgrade()) {
+                tables.fail(messages.failure());
             }
         });
+        engine.on_close(forget::<Rpc>);
+        engine.on_close(forget::<End>);
         Ok(Arc::new_cyclic(|this| Rpc {
             engine: Arc::clone(engine),
             tables,
@@ -78,6 +85,10 @@ impl Rpc {
     /// The messages below.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    fn messages(&self) -> &Arc<Messages> {
+        &self.answers.messages
     }
 
     /// Sends an answer or a cancellation.
@@ -95,7 +106,7 @@ impl Rpc {
     /// Sends text that says why there is no reply: as much of it as a packet holds, so that whoever
     /// takes it need not wait for more.
     fn send_text(&self, to: Rank, number: CallNumber, text: &str) -> Result<()> {
-        let room = self.engine.packets().max_payload() - crate::format::SIZE - format::SIZE;
+        let room = self.messages().packets.max_payload() - crate::format::SIZE - format::SIZE;
         self.send(to, Kind::Failed, number, &[&text.as_bytes()[..text.len().min(room)]])
     }
 }

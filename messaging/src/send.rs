@@ -2,10 +2,11 @@
 
 mod stalled;
 
-use crate::engine::Engine;
 use crate::format::{self, Kind, MAX_MESSAGE};
 use crate::machine::{Sender, To};
+use crate::messages::Messages;
 use crate::parts::Parts;
+use crate::poll::Poller;
 use crate::port::Port;
 use crate::short::send_short;
 use crate::state::State;
@@ -14,7 +15,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
-use weft_endpoint::{Awaited, Group, Lent, Rank, SendPacket, Step};
+use weft_endpoint::biased::Entered;
+use weft_endpoint::{Awaited, Group, Lent, Packets, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -80,12 +82,12 @@ impl<'a> Sending<'a> {
     ) -> Result<Self> {
         let total = parts.total() as u64;
         assert!(total <= MAX_MESSAGE, "a message of {total} bytes is too long");
-        let max = port.engine.packets().max_payload() - format::SIZE;
+        let max = port.messages.packets.max_payload() - format::SIZE;
         if headers.len() > max.min(usize::from(u8::MAX)) {
             return Err(Error::Headers { size: headers.len(), max: max.min(u8::MAX.into()) });
         }
         let kind = match to {
-            To::Rank(rank) if port.asks_first(total) && rank != port.engine.packets().rank() => {
+            To::Rank(rank) if port.asks_first(total) && rank != port.messages.packets.rank() => {
                 Kind::Request
             }
             _ => Kind::First,
@@ -112,10 +114,10 @@ impl<'a> Sending<'a> {
     pub fn finish(&mut self, parts: &(impl Parts + ?Sized)) -> Result<()> {
         match parts.whole() {
             Some(bytes) if bytes.len() >= LEND_FROM && self.may_lend() => {
-                let engine = Arc::clone(&self.port.engine);
-                engine.packets().lend(bytes, |lent| {
+                let messages = &self.port.messages;
+                messages.packets.lend(bytes, |lent| {
                     self.finish_from(parts, Some(lent))?;
-                    wait_until_back(&engine, lent)
+                    wait_until_back(messages, lent)
                 })
             }
             _ => self.finish_from(parts, None),
@@ -124,10 +126,9 @@ impl<'a> Sending<'a> {
 
     /// True if its bytes may leave from where they are: its sender may wait until they have.
     fn may_lend(&self) -> bool {
-        let engine = &self.port.engine;
-        let elsewhere =
-            matches!(self.sender.to(), To::Rank(rank) if rank != engine.packets().rank());
-        elsewhere && !engine.state.enter().is_handling()
+        let Messages { packets, state, .. } = &*self.port.messages;
+        let elsewhere = matches!(self.sender.to(), To::Rank(rank) if rank != packets.rank());
+        elsewhere && !state.enter().is_handling()
     }
 
     fn finish_from(
@@ -139,10 +140,7 @@ impl<'a> Sending<'a> {
             if !self.claim(None)? {
                 self.wait_for_room()?;
             }
-            let packet = match try_packet(&self.port.engine, self.sender.to())? {
-                Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine, self.sender.to())?,
-            };
+            let packet = self.frame()?;
             if self.fill(packet, parts, lent)?
                 || self.sender.is_asking() && !self.wait_for_grant()?
             {
@@ -158,15 +156,22 @@ impl<'a> Sending<'a> {
                 self.wait_for_room_async().await?;
             }
             // Frames come back within a round trip, without anybody's handler.
-            let packet = match try_packet(&self.port.engine, self.sender.to())? {
-                Some(packet) => packet,
-                None => wait_for_frame(&self.port.engine, self.sender.to())?,
-            };
+            let packet = self.frame()?;
             if self.fill(packet, parts, None)?
                 || self.sender.is_asking() && !self.wait_for_grant_async().await?
             {
                 return Ok(());
             }
+        }
+    }
+
+    /// A frame, which may have to come back first.
+    #[inline]
+    fn frame(&self) -> Result<SendPacket<'a>> {
+        let (messages, to) = (&self.port.messages, self.sender.to());
+        match messages.try_packet(to)? {
+            Some(packet) => Ok(packet),
+            None => wait_for_frame(messages, to),
         }
     }
 
@@ -177,16 +182,16 @@ impl<'a> Sending<'a> {
         if self.sender.has_room() {
             return Ok(true);
         }
-        let (engine, slot) = (&self.port.engine, self.port.slot);
-        let mut state = engine.state.enter();
+        let (messages, slot) = (&self.port.messages, self.port.slot);
+        let mut state = messages.state.enter();
         let mut members = Vec::new();
         if let To::Group(group) = self.sender.to()
             && !state.machine.has_slack(slot, group)
         {
             // The network is not entered from inside here.
             drop(state);
-            members = other_members(engine, group);
-            state = engine.state.enter();
+            members = other_members(&messages.packets, group);
+            state = messages.state.enter();
         }
         let waits = !self.sender.is_to_ask() || waker.is_some() || !state.is_handling();
         match self.sender.claim(&mut state.machine, &members, waits) {
@@ -198,7 +203,7 @@ impl<'a> Sending<'a> {
     #[cold]
     fn claim_slowly(
         &mut self,
-        mut state: weft_endpoint::biased::Entered<'_, State>,
+        mut state: Entered<'_, State>,
         waker: Option<&Waker>,
     ) -> Result<bool> {
         let may_overdraw = waker.is_none() && state.is_handling();
@@ -224,7 +229,7 @@ impl<'a> Sending<'a> {
 
     /// The answer of the receiver, if it has come; else registers `waker` for it.
     fn answer(&mut self, waker: Option<&Waker>) -> Result<Option<bool>> {
-        let state = &mut *self.port.engine.state.enter();
+        let state = &mut *self.port.messages.state.enter();
         if let Some(is_wanted) = self.sender.take_answer(&mut state.machine, waker) {
             return Ok(Some(is_wanted));
         }
@@ -250,12 +255,12 @@ impl<'a> Sending<'a> {
 
     #[cold]
     fn wait_for_room(&mut self) -> Result<()> {
-        self.port.engine.state.enter().machine.counters.stalls += 1;
+        self.port.messages.state.enter().machine.counters.stalls += 1;
         self.wait(Self::claimed)
     }
 
     async fn wait_for_room_async(&mut self) -> Result<()> {
-        self.port.engine.state.enter().machine.counters.stalls += 1;
+        self.port.messages.state.enter().machine.counters.stalls += 1;
         self.wait_async(Self::claimed).await
     }
 
@@ -302,7 +307,7 @@ impl<'a> Sending<'a> {
         }
         let filled = filled as u64;
         if !is_last || header.kind == Kind::Next {
-            self.port.engine.packets().hold(!is_last);
+            self.port.messages.packets.hold(!is_last);
         }
         match to {
             To::Rank(rank) => packet.unicast(rank)?,
@@ -316,24 +321,24 @@ impl<'a> Sending<'a> {
     #[cold]
     fn ask(&mut self, mut packet: SendPacket<'_>) -> Result<()> {
         let To::Rank(rank) = self.sender.to() else { unreachable!("single receivers are asked") };
-        let (engine, sender) = (&self.port.engine, &mut self.sender);
-        let header = sender.ask(&mut engine.state.enter().machine);
+        let (state, sender) = (&self.port.messages.state, &mut self.sender);
+        let header = sender.ask(&mut state.enter().machine);
         packet.put(&header.emit())?.put(self.headers)?;
         let launched = packet.unicast(rank);
         // Who sees it counted knows that what another thread sends comes after it.
-        sender.asked(&mut engine.state.enter().machine, launched.is_ok());
+        sender.asked(&mut state.enter().machine, launched.is_ok());
         Ok(launched?)
     }
 
     /// It has begun, and ends before all of it was sent: its receivers must not wait for the rest.
     #[cold]
     fn give_up(&mut self) {
-        let engine = &self.port.engine;
-        let mut state = engine.state.enter();
+        let messages = &self.port.messages;
+        let mut state = messages.state.enter();
         let cancel = self.sender.give_up(&mut state.machine);
         let cancel = cancel.filter(|_| state.failure.is_none());
         drop(state);
-        cancel.into_iter().for_each(|cancel| engine.tell(self.sender.to(), cancel));
+        cancel.into_iter().for_each(|cancel| messages.tell(self.sender.to(), cancel));
     }
 }
 
@@ -368,38 +373,29 @@ fn gather(
 
 /// Waits until no packet needs lent memory, which takes a round trip; for a while: those that do
 /// then get a copy.
-fn wait_until_back(engine: &Arc<Engine>, lent: &Lent<'_>) -> Result<()> {
-    let until = engine.packets().now() + PATIENCE;
+fn wait_until_back(messages: &Arc<Messages>, lent: &Lent<'_>) -> Result<()> {
+    let packets = &messages.packets;
+    let until = packets.now() + PATIENCE;
     let what = "its receivers to take a long message";
-    wait_for(engine, what, || Ok((lent.is_back() || engine.packets().now() >= until).then_some(())))
-}
-
-/// A frame for a packet to these receivers, if one is free.
-#[inline(always)]
-pub(crate) fn try_packet(engine: &Engine, to: To) -> Result<Option<SendPacket<'_>>> {
-    let packets = engine.packets();
-    Ok(match to {
-        To::Rank(rank) => packets.try_packet_to(rank)?,
-        To::Group(_) => packets.try_packet()?,
-    })
+    wait_for(messages, what, || Ok((lent.is_back() || packets.now() >= until).then_some(())))
 }
 
 /// A frame, once one is free again.
 #[cold]
-fn wait_for_frame(engine: &Arc<Engine>, to: To) -> Result<SendPacket<'_>> {
+fn wait_for_frame(messages: &Arc<Messages>, to: To) -> Result<SendPacket<'_>> {
     let what = "a frame to send from: all are on their way, to ranks that take none";
-    wait_for(engine, what, || try_packet(engine, to))
+    wait_for(messages, what, || messages.try_packet(to))
 }
 
 /// The find of `look`, once there is one. Packets that arrive meanwhile are sorted, so that their
 /// senders go on, but no handler starts in the middle of a send.
 fn wait_for<T>(
-    engine: &Arc<Engine>,
+    messages: &Arc<Messages>,
     what: &str,
     mut look: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
     let (mut found, mut failed) = (None, None);
-    engine.packets().wait_for(&|| Awaited::of_unknown(what), None, &mut || {
+    messages.packets.wait_for(&|| Awaited::of_unknown(what), None, &mut || {
         match look() {
             Ok(None) => {}
             Ok(some) => {
@@ -411,7 +407,7 @@ fn wait_for<T>(
                 return Ok(Step::Done);
             }
         }
-        Ok(engine.receive().map_or_else(
+        Ok(Poller::new(messages).receive().map_or_else(
             |error| {
                 failed = Some(error);
                 Step::Done
@@ -419,7 +415,7 @@ fn wait_for<T>(
             Step::of,
         ))
     })?;
-    engine.have_handlers_run();
+    messages.have_handlers_run();
     match (found, failed) {
         (Some(found), _) => Ok(found),
         (None, Some(error)) => Err(error),
@@ -427,8 +423,7 @@ fn wait_for<T>(
     }
 }
 
-fn other_members(engine: &Engine, group: Group) -> Vec<Rank> {
-    let packets = engine.packets();
+fn other_members(packets: &Packets, group: Group) -> Vec<Rank> {
     let mut members = match group {
         Group::ALL => (0..packets.size() as u16).map(Rank).collect(),
         group => packets.members(group).unwrap_or_default(),

@@ -1,8 +1,9 @@
 //! Messages that fit into one short packet: they leave with their header, in no frame.
 
-use crate::engine::Engine;
 use crate::format::{self, Kind, PacketHeader};
+use crate::messages::Messages;
 use crate::parts::Parts;
+use crate::poll::Poller;
 use crate::port::Port;
 use std::mem;
 use std::sync::Arc;
@@ -23,12 +24,12 @@ pub(crate) fn send_short(
     headers: &(impl AsRef<[u8]> + ?Sized),
     parts: &(impl Parts + ?Sized),
 ) -> std::result::Result<(), Option<u32>> {
-    let (engine, headers, bytes) = (&port.engine, headers.as_ref(), parts.total());
+    let (messages, headers, bytes) = (&port.messages, headers.as_ref(), parts.total());
     let size = format::SIZE + headers.len() + bytes;
-    if size > engine.packets().short_payload(to) || port.asks_first(bytes as u64) {
+    if size > messages.packets.short_payload(to) || port.asks_first(bytes as u64) {
         return Err(None);
     }
-    let claimed = engine.state.enter().machine.claim_short(port.slot, to);
+    let claimed = messages.state.enter().machine.claim_short(port.slot, to);
     let message = claimed.ok_or(None)?;
     let header = PacketHeader {
         port: port.number,
@@ -39,8 +40,8 @@ pub(crate) fn send_short(
         aligned: false,
     };
     let short = Short { size, header: header.emit(), headers, parts };
-    let is_sent = engine.packets().send_short(to, &short);
-    match is_sent || send_once_credited(engine, to, short) {
+    let is_sent = messages.packets.send_short(to, &short);
+    match is_sent || send_once_credited(messages, to, short) {
         true => Ok(()),
         false => Err(Some(message)),
     }
@@ -86,24 +87,24 @@ impl<P: Parts + ?Sized> Gather for Short<'_, P> {
 /// that a look that received nothing may have found them.
 #[cold]
 #[inline(never)]
-fn send_once_credited(engine: &Arc<Engine>, to: Rank, short: impl Gather + Copy) -> bool {
+fn send_once_credited(messages: &Arc<Messages>, to: Rank, short: impl Gather + Copy) -> bool {
     // Where no packet may be short now for another reason, there is nothing to wait for.
-    if !engine.packets().awaits_credit(to) {
+    if !messages.packets.awaits_credit(to) {
         return false;
     }
     let (mut any, mut is_sent) = (false, false);
-    let since = engine.packets().now();
-    let waited = engine.packets().wait_awake(&mut || {
+    let since = messages.packets.now();
+    let waited = messages.packets.wait_awake(&mut || {
         // What went wrong shows where the program goes on.
-        let received = engine.receive().unwrap_or_default();
+        let received = Poller::new(messages).receive().unwrap_or_default();
         any |= received;
-        is_sent = engine.packets().send_short(to, &short);
-        let is_over = is_sent || engine.packets().now() - since >= CREDIT_WITHIN;
+        is_sent = messages.packets.send_short(to, &short);
+        let is_over = is_sent || messages.packets.now() - since >= CREDIT_WITHIN;
         Ok(if is_over { Step::Done } else { Step::of(received) })
     });
     debug_assert!(waited.is_ok(), "no step fails");
     if any {
-        engine.have_handlers_run();
+        messages.have_handlers_run();
     }
     is_sent
 }

@@ -1,24 +1,32 @@
-//! The engine's state, inside its lock: the machine of messaging, with handlers, messages, and
-//! those who wait put into it. No calls out of here but those of a [taker](Taker).
+//! The state of a rank's messages, inside its lock: the machine of messaging, with handlers,
+//! messages, and those who wait put into it. No calls out of here but those of a [taker](Taker).
 
-use crate::announced::{Announced, Found, Run, Taker, Work};
-use crate::arrived::{Arrived, Part, Spares};
-use crate::engine::{Engine, Numbers};
+use crate::announced::{self, Found, Taker, Work};
+use crate::arrived::{Arrived, Part, Spares, Taken};
 use crate::error::Error;
 use crate::handler::{Handler, Model};
 use crate::machine::{Body, Dispatch, Limits, Machine, PortRun, Removed, Usage};
+use crate::statistics::Counts;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
-use weft_endpoint::Rank;
 use weft_endpoint::biased::this_thread;
-use weft_endpoint::this_coroutine;
+use weft_endpoint::{Packets, Rank, this_coroutine};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
 
 /// Handlers, and messages that wait for them.
-type Handlers = Dispatch<Box<Handler>, Box<Arrived>, Arc<dyn Taker>, Waker>;
+type Handlers = Dispatch<Code, Box<Arrived>, Arc<dyn Taker<Box<Arrived>>>, Waker>;
+
+/// A handler of messages.
+pub(crate) type Code = Box<Handler<Taken>>;
+
+/// A handler that is to run, and the message for it.
+pub(crate) type Run = announced::Run<Code, Box<Arrived>>;
+
+/// Outcome of sorting a packet.
+pub(crate) type Announced = announced::Announced<Code, Box<Arrived>>;
 
 /// Function to call when this rank cannot go on.
 pub(crate) type FailureHook = Box<dyn FnOnce() + Send>;
@@ -26,8 +34,6 @@ pub(crate) type FailureHook = Box<dyn FnOnce() + Send>;
 pub(crate) struct State {
     pub machine: Machine<Part, Waker>,
     pub dispatch: Handlers,
-    /// Those who want numbers of variables.
-    pub numbers: Numbers,
     /// Reason why this rank cannot go on.
     pub failure: Option<Error>,
     /// Faults of handlers, each for the program to hear once.
@@ -56,7 +62,6 @@ impl State {
         State {
             machine: Machine::new(own, Limits { window, copied_bytes: COPY_LIMIT_BYTES }),
             dispatch: Dispatch::default(),
-            numbers: Numbers::default(),
             failure: None,
             incidents: VecDeque::new(),
             failure_hooks: Vec::new(),
@@ -125,7 +130,7 @@ impl State {
     /// A handler has returned. Gives it back if there may be more to do than to put it where it
     /// was.
     #[inline(always)]
-    pub fn returned(&mut self, handler: Box<Handler>) -> Option<Box<Handler>> {
+    pub fn returned(&mut self, handler: Code) -> Option<Code> {
         match self.is_idle() {
             true => self.dispatch.returned(handler),
             false => Some(handler),
@@ -155,12 +160,7 @@ impl State {
 
     /// A handler of `run` panicked: its port throws away what comes. Returns the handlers that it
     /// had.
-    pub fn panicked(
-        &mut self,
-        run: PortRun,
-        from: Rank,
-        what: String,
-    ) -> [Option<Box<Handler>>; 2] {
+    pub fn panicked(&mut self, run: PortRun, from: Rank, what: String) -> [Option<Code>; 2] {
         let discard = Box::new(Handler { port: run, model: Model::Plain(Box::new(drop)) });
         let (name, dropped) = self.dispatch.replace(run, discard);
         let port = name.unwrap_or_else(|| "(dropped)".into());
@@ -202,16 +202,17 @@ impl State {
     #[inline(always)]
     pub fn offer(
         &mut self,
-        engine: &Engine,
+        packets: &Packets,
+        counts: &Counts,
         mut arrived: Box<Arrived>,
         is_whole: bool,
         announced: &mut Announced,
     ) -> Option<Box<Arrived>> {
         let slot = arrived.body.slot;
         if let Some(taker) = self.dispatch.taker(slot) {
-            match taker.take(arrived, engine.packets()) {
+            match taker.take(arrived, packets) {
                 Ok(found) => {
-                    engine.count_received();
+                    counts.count_received();
                     if found == Found::Asleep {
                         announced.work = Work::WakeTaker(slot);
                     }
@@ -226,16 +227,16 @@ impl State {
         let Some(handler) = self.dispatch.begin(slot, here(self.has_threads)) else {
             return Some(arrived);
         };
-        engine.count_received();
+        counts.count_received();
         announced.run = Some(Run { handler, arrived });
         None
     }
 
     /// Has a message wait at its port.
     #[inline(never)]
-    pub fn queue(&mut self, engine: &Engine, mut arrived: Box<Arrived>) -> Work {
-        engine.count_received();
-        engine.count_queued();
+    pub fn queue(&mut self, counts: &Counts, mut arrived: Box<Arrived>) -> Work {
+        counts.count_received();
+        counts.count_queued();
         self.machine.waits(arrived.wait());
         let (idle, slot) = (self.is_idle(), arrived.body.slot);
         match self.dispatch.queue(arrived) {
@@ -245,9 +246,32 @@ impl State {
         }
     }
 
-    /// Has messages that wait to be taken forget the engine, and those that are still to come.
-    pub fn forget_engine(&mut self) {
-        self.dispatch.queued_mut().for_each(|arrived| arrived.forget_engine());
+    /// Drops the handles to this state in what waits inside it.
+    pub fn drop_handles(&mut self) {
+        self.dispatch.queued_mut().for_each(|arrived| arrived.drop_handle());
+    }
+
+    /// Brings a short message to its port; false if it would have to wait there, and too much does.
+    #[inline(always)]
+    pub fn sort_short(
+        &mut self,
+        packets: &Packets,
+        counts: &Counts,
+        mut arrived: Box<Arrived>,
+        announced: &mut Announced,
+    ) -> bool {
+        // Who has sent to too many ports is told so where errors are.
+        let Some(slot) = self.machine.ports.find(arrived.body.port, arrived.body.from) else {
+            return false;
+        };
+        arrived.body.slot = slot;
+        if let Some(arrived) = self.offer(packets, counts, arrived, true, announced) {
+            if !self.machine.has_memory() {
+                return false;
+            }
+            announced.work = self.queue(counts, arrived);
+        }
+        true
     }
 
     /// Everything that somebody waits for with a waker.

@@ -3,18 +3,38 @@
 //! Whoever polls the network runs what is ready, between packets. If nobody does, the upcall thread
 //! is told that there is pending work.
 
-use crate::handler::Continuation;
 use crate::machine::PortRun;
+use crate::seats::Seats;
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
+use weft_endpoint::biased::Biased;
 use weft_endpoint::{Packets, Rank};
 
 /// No timer.
 const NEVER: u64 = u64::MAX;
+
+/// A future, or a handler that has waited, which goes on when it is resumed.
+pub(crate) type Continuation = Pin<Box<dyn Resume>>;
+
+pub(crate) trait Resume: Send {
+    fn resume(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()>;
+}
+
+impl<R: Future<Output = ()> + Send> Resume for Option<R> {
+    fn resume(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(future) = self.as_mut().as_pin_mut() else { return Poll::Ready(()) };
+        let polled = future.poll(context);
+        if polled.is_ready() {
+            self.set(None);
+        }
+        polled
+    }
+}
 
 /// The ready tasks and the timers of one rank.
 pub(crate) struct Tasks {
@@ -26,8 +46,7 @@ pub(crate) struct Tasks {
     next_timer: AtomicU64,
     /// Futures that wait for their time, and then may do anything.
     pub naps: AtomicU32,
-    /// Tells the engine that a task became ready.
-    announce: Box<dyn Fn() + Send + Sync>,
+    seats: Arc<Biased<Seats>>,
 }
 
 #[derive(Default)]
@@ -57,16 +76,16 @@ const RUNS: u8 = 2;
 const WOKEN: u8 = 3;
 
 impl Tasks {
-    /// None yet. `announce` is called, with no lock held, when one becomes ready.
-    pub fn new(packets: Packets, announce: Box<dyn Fn() + Send + Sync>) -> Arc<Self> {
+    /// None yet. Whoever leads among `seats` runs them.
+    pub fn new(packets: Packets, seats: Arc<Biased<Seats>>) -> Arc<Self> {
         Arc::new(Tasks {
             packets,
+            seats,
             ready: Mutex::default(),
             any_ready: AtomicBool::new(false),
             timers: Mutex::default(),
             next_timer: AtomicU64::new(NEVER),
             naps: AtomicU32::new(0),
-            announce,
         })
     }
 
@@ -104,10 +123,19 @@ impl Tasks {
             self.packets.set_pending_work(false);
             // One that became ready between the two has set the pending work for nothing.
             if self.is_ready() {
-                (self.announce)();
+                self.announce();
             }
         }
         task
+    }
+
+    /// A task is ready: whoever polls runs it, or else the upcall thread.
+    fn announce(&self) {
+        self.packets.note_owing(true);
+        match self.seats.enter().is_led() {
+            true => self.packets.nudge(),
+            false => self.packets.set_pending_work(true),
+        }
     }
 
     fn schedule(&self, task: Arc<Task>) {
@@ -115,7 +143,7 @@ impl Tasks {
         ready.push_back(task);
         self.any_ready.store(true, Ordering::SeqCst);
         drop(ready);
-        (self.announce)();
+        self.announce();
     }
 
     /// Wakes `waker` at `time`, unless [`Self::forget`] is told the number that this returns.

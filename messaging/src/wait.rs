@@ -6,18 +6,17 @@
 //! all of them compute, and the upcall thread takes what arrives. Coroutines of a simulated rank
 //! are one thread here, and all of them that wait lead, each when it has the processor.
 
-use crate::announced::Asker;
-use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::seats::Seats;
-use std::future::{Future, poll_fn};
+use crate::tasks::Tasks;
+use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
-use weft_endpoint::biased::{Entered, this_thread};
+use weft_endpoint::biased::{Biased, Entered, this_thread};
 use weft_endpoint::{Awaited, Packets, Step, Whom};
 
 /// The longest that a follower is parked before it looks by itself (invariant I9).
@@ -26,8 +25,101 @@ const LONGEST_PARK: Duration = Duration::from_millis(100);
 /// Object of a wait, made when somebody may want to know it.
 pub(crate) type What<'a> = &'a (dyn Fn() -> Awaited + 'a);
 
+/// Work that a thread does while it waits. Its waits make progress until `look` finds something, or
+/// fails. Given a waker, a `look` that finds nothing has left it where it will be woken once there
+/// may be something; without one, the caller looks again by itself. Others get to know `what` this
+/// rank waits for.
+pub(crate) trait Polls: Sized {
+    /// The threads that take turns at it.
+    fn threads(&self) -> &Threads;
+
+    /// Takes one packet, and runs what is ready. True if anything happened.
+    fn poll(&self) -> Result<bool>;
+
+    /// Returns a fault that the program has not heard of, once.
+    fn raise_incident(&self) -> Result<()>;
+
+    /// Leaves what is ready to the upcall thread: this one may not poll again for long, and unless
+    /// another packet comes nobody would see it.
+    fn leave(&self);
+
+    /// Waits for what `look` finds.
+    #[inline]
+    fn wait_for<T>(
+        &self,
+        what: What<'_>,
+        look: impl FnMut(Option<&Waker>) -> Result<Option<T>>,
+    ) -> Result<T> {
+        match self.wait_until(what, None, look)? {
+            Some(found) => Ok(found),
+            None => unreachable!("a wait without a deadline ends when something is found"),
+        }
+    }
+
+    /// Waits for what `look` finds, until `deadline` at most, by the clock of [`Packets::now`].
+    #[inline]
+    fn wait_until<T>(
+        &self,
+        what: What<'_>,
+        deadline: Option<Duration>,
+        mut look: impl FnMut(Option<&Waker>) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        wait(self, Wait { what, deadline, watches: false }, &mut look)
+    }
+
+    /// Waits for a condition that wakes nobody: it is looked at whenever a thread that leads has
+    /// nothing else to do, or was rung.
+    fn watch_for(&self, what: What<'_>, mut look: impl FnMut() -> Result<bool>) -> Result<()> {
+        let mut look = |_: Option<&Waker>| Ok(look()?.then_some(()));
+        wait(self, Wait { what, deadline: None, watches: true }, &mut look).map(drop)
+    }
+
+    /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
+    fn block_on<T>(&self, future: impl Future<Output = T>) -> Result<T> {
+        let mut future = pin!(future);
+        let woken = Arc::new(Woken {
+            woken: AtomicBool::new(true),
+            waiter: self.threads().nudger.clone(),
+            waiting: AtomicBool::new(false),
+            thread: std::thread::current(),
+        });
+        let waker = Waker::from(Arc::clone(&woken));
+        let _blocked = Blocked::on(self.threads());
+        self.wait_for(&|| Awaited::of_unknown("a future"), |follower| {
+            woken.waiting.store(follower.is_some(), Ordering::SeqCst);
+            if !woken.woken.swap(false, Ordering::SeqCst) {
+                return Ok(None);
+            }
+            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Ready(value) => Ok(Some(value)),
+                Poll::Pending => Ok(None),
+            }
+        })
+    }
+}
+
+/// Threads of one rank, of which one polls while the others wait.
+pub(crate) struct Threads {
+    packets: Packets,
+    tasks: Arc<Tasks>,
+    seats: Arc<Biased<Seats>>,
+    /// Wakes the thread that polls.
+    pub nudger: Waker,
+    /// Threads that follow and that nothing wakes but the leader.
+    watchers: AtomicUsize,
+}
+
+/// A wait.
+#[derive(Clone, Copy)]
+struct Wait<'a> {
+    what: What<'a>,
+    deadline: Option<Duration>,
+    /// True if nothing wakes it but the leader.
+    watches: bool,
+}
+
 /// Wakes the thread that leads, if it sleeps.
-pub(crate) struct Nudge(pub Packets);
+struct Nudge(Packets);
 
 impl Wake for Nudge {
     fn wake(self: Arc<Self>) {
@@ -70,206 +162,80 @@ impl Wake for Woken {
     }
 }
 
-/// Leads while it lives.
-struct Leading<'a> {
-    engine: &'a Arc<Engine>,
-}
-
-impl Engine {
-    /// Makes progress until `look` finds something. Given a waker, a `look` that finds nothing has
-    /// left it where it will be woken once there may be something; without one, the caller looks
-    /// again by itself.
-    pub(crate) fn wait<T>(
-        self: &Arc<Self>,
-        look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
-    ) -> Result<T> {
-        match self.wait_until(None, None, look)? {
-            Some(found) => Ok(found),
-            None => unreachable!("a wait without a deadline ends when something is found"),
-        }
+#[inline]
+fn wait<P: Polls, T>(
+    polls: &P,
+    wait: Wait<'_>,
+    look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    if let Some(found) = look(None)? {
+        return Ok(Some(found));
     }
-
-    /// Does what [`Self::wait`] does, until `deadline` at most, by the clock of [`Packets::now`],
-    /// for an asker that `look` looks at.
-    pub(crate) fn wait_until<T>(
-        self: &Arc<Self>,
-        deadline: Option<Duration>,
-        asker: Option<&Asker<'_>>,
-        mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
-    ) -> Result<Option<T>> {
-        self.wait_for(&|| Awaited::of_unknown("its peers"), deadline, asker, &mut look)
-    }
-
-    /// Does what [`Self::wait_until`] does, and lets others know `what` this rank waits for.
-    pub(crate) fn wait_for<T>(
-        self: &Arc<Self>,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        asker: Option<&Asker<'_>>,
-        mut look: impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
-    ) -> Result<Option<T>> {
-        let follow = |deadline, look: &mut _| self.follow(deadline, look);
-        self.wait_following(what, deadline, asker, follow, &mut look)
-    }
-
-    /// Waits for a condition that wakes nobody: it is looked at whenever a thread that leads has
-    /// nothing else to do, or was rung. Lets others know `what` this rank waits for.
-    pub(crate) fn watch_for(
-        self: &Arc<Self>,
-        what: What<'_>,
-        mut look: impl FnMut(&Arc<Engine>) -> Result<bool>,
-    ) -> Result<()> {
-        let mut look = |engine: &Arc<Engine>, _: Option<&Waker>| Ok(look(engine)?.then_some(()));
-        let follow = |deadline: Option<Duration>, look: &mut _| {
-            self.watchers.fetch_add(1, Ordering::SeqCst);
-            let followed = self.follow(deadline, look);
-            self.watchers.fetch_sub(1, Ordering::SeqCst);
-            followed
-        };
-        self.wait_following(what, None, None, follow, &mut look).map(drop)
-    }
-
-    fn wait_following<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
-        self: &Arc<Self>,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        asker: Option<&Asker<'_>>,
-        follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
-        look: &mut L,
-    ) -> Result<Option<T>> {
-        if let Some(found) = look(self, None)? {
+    // What is there already is taken without leading anybody.
+    while polls.poll()? {
+        if let Some(found) = look(None)? {
+            polls.leave();
             return Ok(Some(found));
         }
-        // What is there already is taken without leading anybody.
-        while self.step(asker)? {
-            if let Some(found) = look(self, None)? {
-                self.defer_pending();
-                return Ok(Some(found));
-            }
-        }
-        self.wait_longer(what, deadline, asker, follow, look)
     }
+    wait_longer(polls, wait, look)
+}
 
-    /// Waits for what is not there yet.
-    #[inline(never)]
-    fn wait_longer<T, L: FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>>(
-        self: &Arc<Self>,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        asker: Option<&Asker<'_>>,
-        follow: impl Fn(Option<Duration>, &mut L) -> Result<Poll<Option<T>>>,
-        look: &mut L,
-    ) -> Result<Option<T>> {
-        loop {
-            self.raise_incident(None)?;
-            if let Some(leading) = self.lead() {
-                return leading.poll_until(what, deadline, asker, look);
-            }
-            if let Poll::Ready(outcome) = follow(deadline, look)? {
-                return Ok(outcome);
-            }
+/// Waits for what is not there yet.
+#[inline(never)]
+fn wait_longer<P: Polls, T>(
+    polls: &P,
+    wait: Wait<'_>,
+    look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    let threads = polls.threads();
+    loop {
+        polls.raise_incident()?;
+        if let Some(leading) = Leading::begin(polls) {
+            return leading.poll_until(wait, look);
+        }
+        let watches = usize::from(wait.watches);
+        threads.watchers.fetch_add(watches, Ordering::SeqCst);
+        let followed = threads.follow(wait.deadline, look);
+        threads.watchers.fetch_sub(watches, Ordering::SeqCst);
+        if let Poll::Ready(outcome) = followed? {
+            return Ok(outcome);
         }
     }
+}
 
-    /// Has the upcall thread run the handlers that the last step of this thread left. This thread
-    /// may not poll again for long, and unless another packet comes nobody would see them.
-    #[inline]
-    fn defer_pending(&self) {
-        // After a failure nothing runs any more, and what is pending stays.
-        if self.has_pending() && self.failure().is_none() {
-            self.have_handlers_run();
-        }
+impl Threads {
+    /// Threads by whose `seats` tasks find the one that polls.
+    pub fn new(packets: Packets, tasks: Arc<Tasks>, seats: Arc<Biased<Seats>>) -> Self {
+        let nudger = Waker::from(Arc::new(Nudge(packets.clone())));
+        Threads { packets, tasks, seats, nudger, watchers: AtomicUsize::new(0) }
     }
 
-    /// Makes progress until `done` says so. It is asked after each packet, and by nothing else:
-    /// what it looks at is changed by handlers of this rank.
-    ///
-    /// # Errors
-    /// Those of [`Self::progress`].
-    pub fn poll_until(self: &Arc<Self>, mut done: impl FnMut() -> bool) -> Result<()> {
-        let what = || Awaited::new("what its handlers are to do", Whom::Anyone);
-        self.wait_for(&what, None, None, |_, _| Ok(done().then_some(()))).map(drop)
+    /// All threads are equal from here on.
+    pub fn share(&self) {
+        self.seats.share();
+    }
+
+    /// Those through which threads that follow are woken.
+    pub fn followers(&self) -> Vec<Waker> {
+        self.seats.enter().followers()
     }
 
     /// Has all that follow look again.
-    pub(crate) fn wake_followers(&self) {
-        let followers = self.seats.enter().followers();
-        followers.into_iter().for_each(Waker::wake);
+    pub fn wake_followers(&self) {
+        self.followers().into_iter().for_each(Waker::wake);
     }
 
-    /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
-    ///
-    /// # Errors
-    /// Those of [`Self::progress`]; the future is dropped then.
-    pub fn block_on<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> Result<T> {
-        let mut future = pin!(future);
-        let woken = Arc::new(Woken {
-            woken: AtomicBool::new(true),
-            waiter: self.nudger.clone(),
-            waiting: AtomicBool::new(false),
-            thread: std::thread::current(),
-        });
-        let waker = Waker::from(Arc::clone(&woken));
-        let _blocked = Blocked::on(self);
-        let what = || Awaited::of_unknown("a future");
-        let found = self.wait_for(&what, None, None, |_, follower| {
-            woken.waiting.store(follower.is_some(), Ordering::SeqCst);
-            if !woken.woken.swap(false, Ordering::SeqCst) {
-                return Ok(None);
-            }
-            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                Poll::Ready(value) => Ok(Some(value)),
-                Poll::Pending => Ok(None),
-            }
-        })?;
-        Ok(found.unwrap_or_else(|| unreachable!("a wait without a deadline ends with a value")))
-    }
-
-    /// Waits for `time`.
-    pub fn sleep(self: &Arc<Self>, time: Duration) -> impl Future<Output = ()> + Send + use<> {
-        let deadline = self.packets().now() + time;
-        Sleep { engine: Arc::clone(self), deadline, timer: None }
-    }
-
-    /// Result of `future`, or [`Error::TimedOut`] after `time`.
-    ///
-    /// # Errors
-    /// [`Error::TimedOut`]; the future is dropped then.
-    pub async fn within<T>(
-        self: &Arc<Self>,
-        time: Duration,
-        future: impl Future<Output = T>,
-    ) -> Result<T> {
-        let mut future = pin!(future);
-        let mut sleep = pin!(self.sleep(time));
-        poll_fn(|context| match future.as_mut().poll(context) {
-            Poll::Ready(value) => Poll::Ready(Ok(value)),
-            Poll::Pending => sleep.as_mut().poll(context).map(|()| Err(Error::TimedOut(time))),
-        })
-        .await
-    }
-
-    /// Has arrivals looked at even if no thread of Weft's waits: a task of somebody else's executor
-    /// does.
-    pub(crate) fn somebody_waits(&self) {
-        let waits = self.seats.enter().waits(this_thread());
-        if !waits && !self.state.enter().is_handling() {
-            self.packets().set_eager();
-        }
-    }
-
-    /// Becomes the thread that polls, unless another is.
-    fn lead(self: &Arc<Self>) -> Option<Leading<'_>> {
-        // Made only if it leads: dropping it ends that.
-        let leads = self.seats.enter().lead(this_thread());
-        leads.then(|| Leading { engine: self })
+    /// True if the calling thread polls, or follows who does.
+    pub fn waits_here(&self) -> bool {
+        self.seats.enter().waits(this_thread())
     }
 
     /// Waits to be woken, once. `Ready` with what was found, or with nothing when the time is up.
     fn follow<T>(
-        self: &Arc<Self>,
+        &self,
         deadline: Option<Duration>,
-        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
+        look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Poll<Option<T>>> {
         let me = this_thread();
         let parked =
@@ -288,34 +254,19 @@ impl Engine {
         found
     }
 
-    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is
-    /// ready.
-    fn hand_over(&self, mut seats: Entered<'_, Seats>) {
-        if seats.is_led() {
-            return;
-        }
-        let next = seats.successor();
-        drop(seats);
-        match next {
-            Some(waker) => waker.wake(),
-            None if self.tasks.is_ready() => self.packets().set_pending_work(true),
-            None => {}
-        }
-    }
-
     fn park<T>(
-        self: &Arc<Self>,
+        &self,
         parked: &Unpark,
         waker: &Waker,
         deadline: Option<Duration>,
-        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
+        look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Poll<Option<T>>> {
-        if let Some(found) = look(self, Some(waker))? {
+        if let Some(found) = look(Some(waker))? {
             return Ok(Poll::Ready(Some(found)));
         }
         let mut limit = LONGEST_PARK;
         if let Some(deadline) = deadline {
-            let left = deadline.saturating_sub(self.packets().now());
+            let left = deadline.saturating_sub(self.packets.now());
             if left.is_zero() {
                 return Ok(Poll::Ready(None));
             }
@@ -326,42 +277,73 @@ impl Engine {
         }
         Ok(Poll::Pending)
     }
+
+    /// Ends a wait of the leader. True if nobody leads any more.
+    fn resign(&self) -> bool {
+        let mut seats = self.seats.enter();
+        let resigned = seats.resign();
+        if resigned {
+            self.hand_over(seats);
+        }
+        resigned
+    }
+
+    /// Nobody leads any more: one of those who wait does, or else the upcall thread runs what is
+    /// ready.
+    fn hand_over(&self, mut seats: Entered<'_, Seats>) {
+        if seats.is_led() {
+            return;
+        }
+        let next = seats.successor();
+        drop(seats);
+        match next {
+            Some(waker) => waker.wake(),
+            None if self.tasks.is_ready() => self.packets.set_pending_work(true),
+            None => {}
+        }
+    }
 }
 
-impl Leading<'_> {
+/// Leads while it lives.
+struct Leading<'a, P: Polls>(&'a P);
+
+impl<'a, P: Polls> Leading<'a, P> {
+    /// Becomes the thread that polls, unless another is.
+    fn begin(polls: &'a P) -> Option<Self> {
+        // Made only if it leads: dropping it ends that.
+        polls.threads().seats.enter().lead(this_thread()).then(|| Leading(polls))
+    }
+
     fn poll_until<T>(
         &self,
-        what: What<'_>,
-        deadline: Option<Duration>,
-        asker: Option<&Asker<'_>>,
-        look: &mut impl FnMut(&Arc<Engine>, Option<&Waker>) -> Result<Option<T>>,
+        Wait { what, deadline, .. }: Wait<'_>,
+        look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        let engine = self.engine;
+        let threads = self.0.threads();
         // What ends by itself is nobody's to end.
         let what = || match what() {
-            awaited if deadline.is_none() && !engine.tasks.any_naps() => awaited,
+            awaited if deadline.is_none() && !threads.tasks.any_naps() => awaited,
             awaited => Awaited { whom: Whom::Unknown, ..awaited },
         };
         let mut outcome = None;
         let mut idle = false;
-        engine.packets().wait_for(&what, deadline, &mut || {
-            let looked = look(engine, idle.then_some(&engine.nudger));
-            match looked {
+        threads.packets.wait_for(&what, deadline, &mut || {
+            match look(idle.then_some(&threads.nudger)) {
                 Ok(None) => {}
                 done => {
                     outcome = Some(done);
                     return Ok(Step::Done);
                 }
             }
-            if deadline.is_some_and(|deadline| engine.packets().now() >= deadline) {
+            if deadline.is_some_and(|deadline| threads.packets.now() >= deadline) {
                 outcome = Some(Ok(None));
                 return Ok(Step::Done);
             }
-            match engine.step(asker) {
+            match self.0.poll() {
                 Ok(any) => {
                     idle = !any;
-                    if idle && engine.watchers.load(Ordering::SeqCst) > 0 {
-                        engine.wake_followers();
+                    if idle && threads.watchers.load(Ordering::SeqCst) > 0 {
+                        threads.wake_followers();
                     }
                     Ok(Step::of(any))
                 }
@@ -375,66 +357,26 @@ impl Leading<'_> {
     }
 }
 
-impl Drop for Leading<'_> {
+impl<P: Polls> Drop for Leading<'_, P> {
     fn drop(&mut self) {
-        let mut seats = self.engine.seats.enter();
-        if !seats.resign() {
-            return;
+        if self.0.threads().resign() {
+            self.0.leave();
         }
-        self.engine.hand_over(seats);
-        self.engine.defer_pending();
     }
 }
 
 /// This thread waits for a future: it polls, or follows who does.
-struct Blocked<'a>(&'a Engine);
+struct Blocked<'a>(&'a Threads);
 
 impl<'a> Blocked<'a> {
-    fn on(engine: &'a Engine) -> Self {
-        engine.seats.enter().block(this_thread());
-        Blocked(engine)
+    fn on(threads: &'a Threads) -> Self {
+        threads.seats.enter().block(this_thread());
+        Blocked(threads)
     }
 }
 
 impl Drop for Blocked<'_> {
     fn drop(&mut self) {
         self.0.seats.enter().unblock(this_thread());
-    }
-}
-
-/// A point in time that somebody waits for.
-struct Sleep {
-    engine: Arc<Engine>,
-    deadline: Duration,
-    timer: Option<u64>,
-}
-
-impl Future for Sleep {
-    type Output = ();
-
-    fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        self.forget();
-        if self.engine.packets().now() >= self.deadline {
-            return Poll::Ready(());
-        }
-        self.engine.somebody_waits();
-        self.timer = Some(self.engine.tasks.wake_at(self.deadline, context.waker()));
-        self.engine.tasks.naps.fetch_add(1, Ordering::Relaxed);
-        Poll::Pending
-    }
-}
-
-impl Sleep {
-    fn forget(&mut self) {
-        if let Some(number) = self.timer.take() {
-            self.engine.tasks.naps.fetch_sub(1, Ordering::Relaxed);
-            self.engine.tasks.forget(self.deadline, number);
-        }
-    }
-}
-
-impl Drop for Sleep {
-    fn drop(&mut self) {
-        self.forget();
     }
 }

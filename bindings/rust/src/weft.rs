@@ -101,7 +101,7 @@ impl Weft {
         let engine = Engine::new(packets.clone());
         engine.will_be_closed();
         if backend.wants_statistics() {
-            engine.want_reports();
+            engine.reports().want();
         }
         let barrier = Barrier::new(&engine)?;
         let orders = Orders::new(&engine);
@@ -560,7 +560,7 @@ impl Weft {
     /// # Errors
     /// A lost rank.
     pub fn leave(&self) -> Result<()> {
-        let report = match self.job.engine.wants_reports() {
+        let report = match self.job.engine.reports().are_wanted() {
             true => self.report()?,
             false => None,
         };
@@ -578,7 +578,7 @@ impl Weft {
     fn report(&self) -> Result<Option<String>> {
         let rank = self.rank();
         let mut own = String::new();
-        for line in self.job.engine.take_reports() {
+        for line in self.job.engine.reports().take() {
             let _ = writeln!(own, "rank {rank}: {line}");
         }
         let row = self.statistics().row();

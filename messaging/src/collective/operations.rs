@@ -50,7 +50,7 @@ struct State {
 }
 
 /// Transport of an operation's packets: messages.
-struct Messages<'a> {
+struct Carrier<'a> {
     operations: &'a Operations,
     sent: usize,
 }
@@ -72,7 +72,7 @@ impl Parts for Packet<'_> {
     }
 }
 
-impl Messages<'_> {
+impl Carrier<'_> {
     /// Two members that send much to each other must both take what comes.
     fn count(&mut self) -> Result<bool> {
         self.sent += 1;
@@ -83,7 +83,7 @@ impl Messages<'_> {
     }
 }
 
-impl Transport for Messages<'_> {
+impl Transport for Carrier<'_> {
     type Error = Error;
 
     fn payload(&self) -> usize {
@@ -143,7 +143,7 @@ impl Operations {
             packets_at_once: at_once,
             state: Biased::new(State { teams, created: 0, areas: AgreedAreas::default() }),
         });
-        engine.on_share(&operations, |operations| operations.state.share());
+        engine.sharing.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);
         let port = Port::new(engine, "weft.collective", move |message| {
             if let Some(operations) = this.upgrade() {
@@ -317,7 +317,7 @@ impl Operations {
     /// whatever upcall brought the last piece.
     fn advance(&self, job: &mut Job) -> std::result::Result<Stage, Ended> {
         let team = job.run.header().team;
-        let mut messages = Messages { operations: self, sent: 0 };
+        let mut messages = Carrier { operations: self, sent: 0 };
         let advanced = catch_unwind(AssertUnwindSafe(|| {
             loop {
                 match job.advance(&mut messages) {

@@ -5,15 +5,17 @@ use super::pending::{Begun, Pending, Promise};
 use super::reduction::Reduction;
 use super::values::{Typed, Values, combine_bytes, values_in};
 use crate::engine::Engine;
-use crate::wait::What;
+use crate::poll::Poller;
+use crate::wait::{Polls, What};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Waker;
 use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, Meeting, Met};
 use weft_collective::{Abort, BARRIER, Call, Members, Operation, Signature};
-use weft_endpoint::Rank;
+use weft_endpoint::{Awaited, Rank};
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.
 ///
@@ -422,7 +424,9 @@ impl Team {
         if met == Met::Disagree {
             // Everybody says what it began, until somebody finds that it began something else.
             operations.declare(*id, number, call.signature())?;
-            return operations.engine().wait(|_, _| operations.failure(*id).map_or(Ok(None), Err));
+            let what = || Awaited::of_unknown("its peers");
+            let look = |_: Option<&Waker>| operations.failure(*id).map_or(Ok(None), Err);
+            return Poller::new(&engine.messages).wait_for(&what, look);
         }
         bytes.copy_from_slice(meeting.bytes());
         if others_wait {
@@ -445,7 +449,7 @@ impl Team {
         }
         let Shared { operations, id, .. } = &*self.shared;
         let mut idle = 0_u32;
-        operations.engine().watch_for(what, |_| {
+        Poller::new(&operations.engine().messages).watch_for(what, || {
             met = meeting.poll(arena);
             idle = idle.wrapping_add(1);
             // Somebody who began something else says so with a message.

@@ -8,7 +8,9 @@ use super::window::{OrderWindow, Outstanding, Owed};
 use crate::completion::Completer;
 use crate::engine::Engine;
 use crate::message::Message;
+use crate::poll::Poller;
 use crate::port::Port;
+use crate::wait::Polls;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -175,12 +177,12 @@ impl Member {
             port: OnceLock::new(),
         });
         let (this, failing) = (Arc::downgrade(&member), Arc::downgrade(&member));
-        engine.on_failure(move || {
+        engine.messages.on_failure(move || {
             if let Some(member) = failing.upgrade() {
-                member.engine.failure().into_iter().for_each(|error| member.fail(error));
+                member.engine.messages.failure().into_iter().for_each(|error| member.fail(error));
             }
         });
-        engine.on_share(&member, |member| member.state.share());
+        engine.sharing.on_share(&member, |member| member.state.share());
         let port = Port::new(engine, &format!("weft.order.{name}"), move |message| {
             if let Some(member) = this.upgrade() {
                 member.arrived(message);
@@ -210,8 +212,8 @@ impl Member {
     /// The message whose turn it is, of an order without a handler; waits for it.
     pub fn receive(&self) -> Result<OrderedMessage> {
         let what = || Awaited::new(format!("a message of order '{}'", self.name), Whom::Anyone);
-        let turn = self.engine.wait_for(&what, None, None, |_, waker| self.look(waker))?;
-        let turn = turn.unwrap_or_else(|| unreachable!("a wait without a deadline ends with one"));
+        let poller = Poller::new(&self.engine.messages);
+        let turn = poller.wait_for(&what, |waker| self.look(waker))?;
         Ok(self.hand_over(turn))
     }
 
@@ -466,7 +468,7 @@ impl Member {
         let order = self.name.clone();
         let error = Error::Disorder { order, from, number, what };
         self.fail(error.clone());
-        self.engine.fail(error);
+        self.engine.messages.fail(error);
     }
 
     /// Another thread may get here while the one that makes the order has yet to keep its port.

@@ -4,10 +4,12 @@ use super::Rpc;
 use super::format::{CallHeader, Kind};
 use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
-use crate::announced::Asker;
-use crate::cached::Cached;
-use crate::engine::Engine;
+use crate::asker::Asker;
+use crate::cached::{Cached, cache};
 use crate::parts::Parts;
+use crate::poll::Poller;
+use crate::sleep;
+use crate::wait::Polls;
 use crate::{Error, Message, Port, Result};
 use slotmap::Key;
 use std::future::Future;
@@ -29,11 +31,7 @@ pub(crate) struct End {
     port: Port,
 }
 
-impl End {
-    pub fn engine(&self) -> &Engine {
-        &self.rpc.engine
-    }
-}
+cache!(End, END, |end| &end.port.messages);
 
 /// A call that is not over: wait for it with [`Call::wait`], or await it. Dropping it cancels it:
 /// the server is told if no reply has come, and a late reply is skipped.
@@ -116,7 +114,7 @@ impl Call {
     /// # Errors
     /// [`Error::CallTimedOut`], or as [`Self::wait`].
     pub fn wait_within(mut self, limit: Duration) -> Result<Message> {
-        let deadline = self.end.rpc.engine.packets().now().saturating_add(limit);
+        let deadline = self.end.port.messages.packets.now().saturating_add(limit);
         match self.wait_until(Some(deadline), None)? {
             Some(outcome) => self.end_with(outcome),
             None => Err(self.timed_out()),
@@ -130,7 +128,7 @@ impl Call {
     /// Those of [`Self::wait_within`].
     pub async fn within(mut self, limit: Duration) -> Result<Message> {
         let end = Arc::clone(&self.end);
-        match end.rpc.engine.within(limit, &mut self).await {
+        match sleep::within(&end.port.messages, limit, &mut self).await {
             Ok(outcome) => outcome,
             Err(_) => Err(self.timed_out()),
         }
@@ -167,7 +165,7 @@ impl Call {
             Awaited::new(what, Whom::One(to))
         };
         let what = what.unwrap_or(&answer);
-        rpc.engine.wait_for(what, deadline, Some(&asker), |_, waker| {
+        Poller::asking(rpc.messages(), &asker).wait_until(what, deadline, |waker| {
             if let Some(reply) = asker.take() {
                 return Ok(Some(Ok(rpc.tables.answered(key, reply))));
             }
@@ -187,7 +185,7 @@ impl Call {
     fn end_with(&mut self, outcome: Outcome) -> Result<Message> {
         let key = std::mem::replace(&mut self.key, CallKey::null());
         match outcome {
-            Ok(reply) => Ok(self.end.rpc.engine.open(reply)),
+            Ok(reply) => Ok(self.end.port.open(reply)),
             Err(ending) => self.fail_with(key, *ending),
         }
     }
@@ -225,7 +223,7 @@ impl Future for Call {
             return Poll::Ready(self.end_with(outcome));
         }
         rpc.watch_calls();
-        rpc.engine.somebody_waits();
+        rpc.messages().somebody_waits();
         Poll::Pending
     }
 }

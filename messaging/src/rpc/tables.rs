@@ -1,10 +1,10 @@
 //! Tables of the calls that are not over: a rank's own, and those that it serves.
 
 use super::format::{CallHeader, CallNumber, Kind};
-use super::watch::{ServicePort, discard_request};
 use crate::announced::{Found, Taker};
-use crate::arrived::Arrived;
+use crate::arrived::{Arrived, Taken};
 use crate::engine::Engine;
+use crate::messages::Messages;
 use crate::{Error, Message};
 use slotmap::{Key, KeyData, SlotMap, new_key_type};
 use std::collections::{BTreeSet, VecDeque};
@@ -21,6 +21,9 @@ const EARLY_LIMIT: usize = 256;
 /// A call that was seen by so many ticks of the watch has waited for a second at least.
 const LATE: u8 = 3;
 
+/// Number and rank of a service's port.
+pub(super) type ServicePort = (u32, Rank);
+
 new_key_type! {
     /// A call of this rank.
     pub(super) struct CallKey;
@@ -31,7 +34,7 @@ new_key_type! {
 /// The tables of one rank. No message is dropped, nobody woken, and nothing sent inside the lock.
 pub(super) struct Tables {
     state: Biased<State>,
-    engine: Weak<Engine>,
+    messages: Weak<Messages>,
     /// Calls that ended in the state: those whose callers were not handed the reply. Counted
     /// inside.
     over: AtomicU64,
@@ -145,7 +148,8 @@ fn key_of(number: CallNumber) -> Option<CallKey> {
 impl Tables {
     pub fn new(engine: &Arc<Engine>) -> Self {
         let (over, ended) = (AtomicU64::new(0), AtomicU64::new(0));
-        Tables { state: Biased::new(State::default()), engine: Arc::downgrade(engine), over, ended }
+        let messages = Arc::downgrade(&engine.messages);
+        Tables { state: Biased::new(State::default()), messages, over, ended }
     }
 
     /// All threads are equal from here on.
@@ -313,7 +317,8 @@ impl Tables {
         let mut port = [0; 4];
         if message.len() == port.len() && message.read_exact(&mut port).is_ok() {
             let port = u32::from_le_bytes(port);
-            if self.engine.upgrade().is_some_and(|e| discard_request(&e, (port, from), number)) {
+            let messages = self.messages.upgrade();
+            if messages.is_some_and(|all| discard_request(&all, (port, from), number)) {
                 return;
             }
         }
@@ -401,7 +406,7 @@ impl Tables {
     }
 }
 
-impl Taker for Tables {
+impl Taker<Box<Arrived>> for Tables {
     /// Replies are given to their calls.
     #[inline]
     fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
@@ -476,4 +481,28 @@ impl State {
 #[inline]
 pub(super) fn header_of(message: &mut Message) -> Option<CallHeader> {
     message.headers().pop().and_then(CallHeader::parse)
+}
+
+/// Throws away the request for a call of `from` that ended because this rank does not have the port
+/// that it waits at; else it would be missed when this rank leaves. True if it was there.
+pub(super) fn discard_request(
+    messages: &Arc<Messages>,
+    (port, from): ServicePort,
+    number: CallNumber,
+) -> bool {
+    let header = CallHeader { kind: Kind::Call, number }.emit();
+    let mut state = messages.state.enter();
+    // The number is what a peer says.
+    let Some(slot) = state.machine.ports.known(port) else { return false };
+    if state.dispatch.usage(slot).is_created {
+        return false;
+    }
+    let is_it = |waiting: &Arrived| {
+        let headers = waiting.bytes(&messages.packets).get(..waiting.part.start);
+        waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
+    };
+    let found = state.dispatch.take_queued(slot, |waiting| is_it(waiting));
+    drop(state);
+    // Dropping it gives its sender the room back that it took.
+    found.map(|request| drop(Taken::new(messages, request))).is_some()
 }

@@ -5,16 +5,14 @@
 //! that has none says so, and the calls end. Calls that are answered soon never see any of this.
 
 use super::Rpc;
-use super::format::{CallHeader, CallNumber, Kind};
-use crate::arrived::Arrived;
-use crate::engine::Engine;
+use super::format::{CallNumber, Kind};
+use super::tables::{ServicePort, discard_request};
 use crate::format::{Kind as PacketKind, PacketHeader};
 use crate::machine::To;
-use crate::message::Message;
+use crate::messages::Messages;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
-use weft_endpoint::Rank;
 
 /// The time between two looks at the calls that are outstanding.
 const TICK: Duration = Duration::from_millis(500);
@@ -23,9 +21,6 @@ const TICK: Duration = Duration::from_millis(500);
 /// take whose services are there and not busy: a timer costs everything that a rank does a look at
 /// the clock.
 const AT_FIRST: Duration = Duration::from_millis(10);
-
-/// Number and rank of a service's port.
-pub(super) type ServicePort = (u32, Rank);
 
 /// Looks after calls when it is woken: by the timer, or by a rank that has no such port.
 pub(super) struct Watch(pub Weak<Rpc>);
@@ -49,7 +44,7 @@ impl Patience {
     /// It has looked once more, for nothing.
     pub fn looked(&mut self, rpc: &Rpc) {
         self.looks += 1;
-        let packets = rpc.engine.packets();
+        let packets = &rpc.messages().packets;
         // Threads look again now and then, whatever they wait for; simulated ranks do not.
         if packets.has_threads() {
             if self.looks < 8 {
@@ -73,15 +68,16 @@ impl Rpc {
     }
 
     fn set_timer(&self) {
-        let time = self.engine.packets().now() + TICK;
-        let number = self.engine.tasks.wake_at(time, &self.watch);
+        let messages = self.messages();
+        let time = messages.packets.now() + TICK;
+        let number = messages.tasks.wake_at(time, &self.watch);
         self.tables.set_timer((time, number));
     }
 
     /// Has a request thrown away that waits at a rank which has refused it.
     pub(super) fn withdraw(&self, (port, rank): ServicePort, number: CallNumber) {
-        if rank == self.engine.packets().rank() {
-            discard_request(&self.engine, (port, rank), number);
+        if rank == self.messages().packets.rank() {
+            discard_request(self.messages(), (port, rank), number);
             return;
         }
         // Nobody needs to hear that this could not be sent.
@@ -89,20 +85,21 @@ impl Rpc {
     }
 
     fn look_after_calls(&self) {
+        let messages = self.messages();
         for port in self.tables.asked() {
-            if was_refused(&self.engine, port) {
+            if was_refused(messages, port) {
                 self.tables.refuse(port);
             }
         }
-        let now = self.engine.packets().now();
+        let now = messages.packets.now();
         if !self.tables.timer_has_fired(now) {
             return;
         }
         let Some(late) = self.tables.tick() else { return };
         self.set_timer();
         for (port, rank) in late {
-            begin_to_ask(&self.engine, (port, rank), &self.watch);
-            self.engine.tell(To::Rank(rank), PacketHeader::about(port, PacketKind::Probe));
+            begin_to_ask(messages, (port, rank), &self.watch);
+            messages.tell(To::Rank(rank), PacketHeader::about(port, PacketKind::Probe));
         }
     }
 }
@@ -110,46 +107,22 @@ impl Rpc {
 impl Drop for Rpc {
     fn drop(&mut self) {
         if let Some((time, number)) = self.tables.timer() {
-            self.engine.tasks.forget(time, number);
+            self.messages().tasks.forget(time, number);
         }
     }
 }
 
 /// True if the rank has answered, since it was asked, that it has no such port.
-fn was_refused(engine: &Engine, (port, rank): ServicePort) -> bool {
-    let machine = &mut engine.state.enter().machine;
+fn was_refused(messages: &Messages, (port, rank): ServicePort) -> bool {
+    let machine = &mut messages.state.enter().machine;
     let slot = machine.ports.own(port);
     machine.take_refusal(slot, To::Rank(rank)).is_some()
 }
 
 /// Forgets what the rank said before, and has `waker` woken when it answers.
-fn begin_to_ask(engine: &Engine, (port, rank): ServicePort, waker: &Waker) {
-    let machine = &mut engine.state.enter().machine;
+fn begin_to_ask(messages: &Messages, (port, rank): ServicePort, waker: &Waker) {
+    let machine = &mut messages.state.enter().machine;
     let slot = machine.ports.own(port);
     machine.take_refusal(slot, To::Rank(rank));
     machine.wait_at(slot, Some(waker));
-}
-
-/// Throws away the request for a call of `from` that ended because this rank does not have the port
-/// that it waits at; else it would be missed when this rank leaves. True if it was there.
-pub(super) fn discard_request(
-    engine: &Arc<Engine>,
-    (port, from): ServicePort,
-    number: CallNumber,
-) -> bool {
-    let header = CallHeader { kind: Kind::Call, number }.emit();
-    let mut state = engine.state.enter();
-    // The number is what a peer says.
-    let Some(slot) = state.machine.ports.known(port) else { return false };
-    if state.dispatch.usage(slot).is_created {
-        return false;
-    }
-    let is_it = |waiting: &Arrived| {
-        let headers = waiting.bytes(engine.packets()).get(..waiting.part.start);
-        waiting.body.from == from && headers.is_some_and(|headers| headers.ends_with(&header))
-    };
-    let found = state.dispatch.take_queued(slot, |waiting| is_it(waiting));
-    drop(state);
-    // Dropping it gives its sender the room back that it took.
-    found.map(|request| drop(Message::new(engine, request))).is_some()
 }

@@ -2,11 +2,13 @@
 
 use super::{PATIENCE, Sending, other_members};
 use crate::Result;
-use crate::engine::Engine;
 use crate::machine::To;
+use crate::messages::Messages;
+use crate::poll::Poller;
 use crate::port::Port;
+use crate::sleep::within;
+use crate::wait::Polls;
 use std::future::poll_fn;
-use std::sync::Arc;
 use std::task::{Poll, Waker};
 use weft_endpoint::{Awaited, Rank, Whom};
 
@@ -18,27 +20,27 @@ type Look<S, T> = fn(&mut S, Option<&Waker>) -> Result<Option<T>>;
 
 /// A send that waits for its receivers, while it lives.
 struct Stalled<'a> {
-    engine: &'a Engine,
+    messages: &'a Messages,
     /// It blocks its thread.
     blocks: bool,
 }
 
 impl<'a> Stalled<'a> {
-    fn begin(engine: &'a Engine, blocks: bool) -> Self {
-        engine.state.enter().machine.stall(blocks);
-        Stalled { engine, blocks }
+    fn begin(messages: &'a Messages, blocks: bool) -> Self {
+        messages.state.enter().machine.stall(blocks);
+        Stalled { messages, blocks }
     }
 }
 
 impl Drop for Stalled<'_> {
     fn drop(&mut self) {
-        let mut state = self.engine.state.enter();
+        let mut state = self.messages.state.enter();
         state.machine.go_on(self.blocks);
         let resumes = self.blocks && state.dispatch.resume_deferred();
         drop(state);
         if resumes {
-            self.engine.note_pending();
-            self.engine.have_handlers_run();
+            self.messages.note_pending();
+            self.messages.have_handlers_run();
         }
     }
 }
@@ -46,20 +48,20 @@ impl Drop for Stalled<'_> {
 impl Sending<'_> {
     /// Waits until `look` finds what the receivers are to say, and complains now and then.
     pub(super) fn wait<T>(&mut self, look: Look<Self, T>) -> Result<T> {
-        let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine, true);
+        let messages = &self.port.messages;
+        let _stalled = Stalled::begin(messages, true);
         let (port, to, asking) = (self.port, self.sender.to(), self.sender.is_asking());
         let what = || awaited(port, to, asking);
         let mut complaints = 0;
         let mut said = None;
         loop {
-            let deadline = Some(engine.packets().now() + PATIENCE);
-            let look = |_: &Arc<Engine>, waker: Option<&Waker>| look(self, waker);
-            if let Some(found) = engine.wait_for(&what, deadline, None, look)? {
+            let deadline = Some(messages.packets.now() + PATIENCE);
+            let look = |waker: Option<&Waker>| look(self, waker);
+            if let Some(found) = Poller::new(messages).wait_until(&what, deadline, look)? {
                 return Ok(found);
             }
             if said.is_none() {
-                said = engine.packets().say_wait(&what());
+                said = messages.packets.say_wait(&what());
             }
             complaints += 1;
             self.complain(complaints);
@@ -67,19 +69,19 @@ impl Sending<'_> {
     }
 
     pub(super) async fn wait_async<T>(&mut self, look: Look<Self, T>) -> Result<T> {
-        let engine = Arc::clone(&self.port.engine);
-        let _stalled = Stalled::begin(&engine, false);
+        let messages = &self.port.messages;
+        let _stalled = Stalled::begin(messages, false);
         let mut complaints = 0;
         loop {
             let found = poll_fn(|context| match look(self, Some(context.waker())) {
                 Ok(Some(found)) => Poll::Ready(Ok(found)),
                 Err(error) => Poll::Ready(Err(error)),
                 Ok(None) => {
-                    engine.somebody_waits();
+                    messages.somebody_waits();
                     Poll::Pending
                 }
             });
-            if let Ok(found) = engine.within(PATIENCE, found).await {
+            if let Ok(found) = within(messages, PATIENCE, found).await {
                 return found;
             }
             complaints += 1;
@@ -89,14 +91,14 @@ impl Sending<'_> {
 
     /// Has waited for long, so many times: perhaps nobody can read there now, or nobody ever will.
     fn complain(&self, complaints: u32) {
-        let engine = &self.port.engine;
+        let messages = &self.port.messages;
         let receivers = match self.sender.to() {
             To::Rank(rank) => vec![rank],
-            To::Group(group) => other_members(engine, group),
+            To::Group(group) => other_members(&messages.packets, group),
         };
         for rank in receivers {
-            let complaint = self.sender.complaint(&mut engine.state.enter().machine, rank);
-            engine.tell(To::Rank(rank), complaint);
+            let complaint = self.sender.complaint(&mut messages.state.enter().machine, rank);
+            messages.tell(To::Rank(rank), complaint);
             if complaints.is_multiple_of(ASK_FOR_PORT_AFTER) {
                 self.port.probe(rank);
             }
@@ -122,8 +124,8 @@ fn slowest(port: &Port, to: To) -> Option<Rank> {
     match to {
         To::Rank(rank) => Some(rank),
         To::Group(group) => {
-            let members = other_members(&port.engine, group);
-            port.engine.state.enter().machine.slowest(port.slot, group, &members)
+            let members = other_members(&port.messages.packets, group);
+            port.messages.state.enter().machine.slowest(port.slot, group, &members)
         }
     }
 }

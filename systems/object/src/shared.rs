@@ -207,9 +207,9 @@ impl Shared {
 impl Drop for Shared {
     /// Reports the copies here.
     fn drop(&mut self) {
-        if self.engine.wants_reports() {
+        if self.engine.reports().are_wanted() {
             let lines = self.table.all().into_iter().filter_map(|entry| entry.described());
-            lines.for_each(|line| self.engine.add_report(line));
+            lines.for_each(|line| self.engine.reports().add(line));
         }
     }
 }

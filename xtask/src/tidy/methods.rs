@@ -30,7 +30,6 @@ const OF_TYPES: Ratchet = Ratchet {
     listed: &[
         ("bindings/rust Weft", 49),
         ("endpoint Packets", 125),
-        ("messaging Engine", 103),
     ],
 };
 

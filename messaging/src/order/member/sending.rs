@@ -1,10 +1,11 @@
 //! Broadcasts of this rank: room for them, their numbers, and their way to the others.
 
 use super::*;
-use crate::engine::Numbered;
 use crate::format;
+use crate::numbers::Numbered;
 use crate::order::envelope::Enveloped;
 use crate::parts::Parts;
+use crate::run::Runner;
 
 impl Member {
     /// Sends a message to all members; `completer` hears when this one has consumed it.
@@ -38,7 +39,9 @@ impl Member {
         let is_told = std::mem::replace(&mut state.wants, true);
         drop(state);
         if !is_told && let Some(member) = self.this.upgrade() {
-            self.engine.want_numbers(member);
+            let messages = &self.engine.messages;
+            messages.numbers.want(member);
+            Runner { messages }.hand_out_numbers();
         }
         Ok(())
     }
@@ -63,7 +66,7 @@ impl Member {
     /// what the program has begun.
     fn wait_for_unnumbered(&self) -> Result<()> {
         let has_none = self.state.enter().unnumbered.is_empty();
-        if has_none || self.engine.state.enter().is_handling() {
+        if has_none || self.engine.messages.state.enter().is_handling() {
             return Ok(());
         }
         let home = self.variable.home;
@@ -71,7 +74,7 @@ impl Member {
             let what = format!("numbers that rank {home} gives for order '{}'", self.name);
             Awaited::new(what, Whom::One(home))
         };
-        self.engine.watch_for(&what, |_| {
+        Poller::new(&self.engine.messages).watch_for(&what, || {
             self.check()?;
             Ok(self.state.enter().unnumbered.is_empty())
         })
@@ -120,7 +123,7 @@ impl Member {
             return self.overdraw(bytes);
         }
         self.state.enter().statistics.stalled += 1;
-        let look = |_: &Arc<Engine>, waker: Option<&Waker>| {
+        let look = |waker: Option<&Waker>| {
             self.check()?;
             let mut state = self.state.enter();
             let reserved = state.outstanding.reserve(bytes);
@@ -129,7 +132,7 @@ impl Member {
             }
             Ok(reserved.then_some(()))
         };
-        self.engine.wait_for(&|| self.awaited_room(), None, None, look).map(drop)
+        Poller::new(&self.engine.messages).wait_for(&|| self.awaited_room(), look)
     }
 
     /// Object of the wait for room.

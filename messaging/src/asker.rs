@@ -1,0 +1,163 @@
+//! Those who poll for one message, and are handed it as it is sorted.
+
+use crate::arrived::Arrived;
+use crate::format::PacketHeader;
+use crate::machine::Body;
+use crate::messages::Messages;
+use std::cell::Cell;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use weft_endpoint::{Rank, copy_short};
+
+/// Somebody who polls for a message of a port, and is handed it by the sort.
+pub(crate) struct Asker<'a> {
+    number: u32,
+    slot: usize,
+    wish: Wish<'a>,
+    found: Cell<Option<Box<Arrived>>>,
+    /// Room for the bytes of the message, if it is to be copied where it is found.
+    room: Cell<&'a mut [u8]>,
+    received: Cell<Option<Received>>,
+}
+
+/// A message that was copied where it was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Received {
+    pub from: Rank,
+    pub length: usize,
+    /// Packets of its sender that were consumed at the port in all, if it is to be told.
+    pub report: Option<u32>,
+}
+
+/// The message that somebody asks for.
+enum Wish<'a> {
+    /// The next one, if none waits.
+    Next(&'a Asked),
+    /// The next one, to be copied into the room for it, if it fits and has no headers.
+    NextInto(&'a Asked),
+    /// The one of this rank with these headers of the layers above.
+    Of(Rank, [u8; 8]),
+}
+
+/// A port whose messages are asked for.
+pub(crate) struct Asked {
+    pub number: u32,
+    pub slot: usize,
+    /// Messages that had ever been queued at this rank when none was here, and nobody waited
+    /// for one without polling.
+    pub empty_at: AtomicU64,
+}
+
+impl<'a> Asker<'a> {
+    /// For the next message of a port. It has found nothing yet.
+    #[inline]
+    pub fn of_next(asked: &'a Asked) -> Self {
+        let Asked { number, slot, .. } = *asked;
+        Asker::new((number, slot), Wish::Next(asked))
+    }
+
+    /// For the next message of a port, to be copied into `room`. It has found nothing yet.
+    #[inline]
+    pub fn of_next_into(asked: &'a Asked, room: &'a mut [u8]) -> Self {
+        let Asked { number, slot, .. } = *asked;
+        Asker { room: Cell::new(room), ..Asker::new((number, slot), Wish::NextInto(asked)) }
+    }
+
+    /// For the one message of `from` to a port with `headers` in front. It has found nothing yet.
+    #[inline]
+    pub fn of_headers((number, slot): (u32, usize), from: Rank, headers: [u8; 8]) -> Self {
+        Asker::new((number, slot), Wish::Of(from, headers))
+    }
+
+    #[inline(always)]
+    fn new((number, slot): (u32, usize), wish: Wish<'a>) -> Self {
+        let (found, room, received) = Default::default();
+        Asker { number, slot, wish, found, room, received }
+    }
+
+    /// True if it asks for this message, if so many were ever queued here. `rest` follows its
+    /// header.
+    #[inline(always)]
+    pub fn wants(&self, from: Rank, header: &PacketHeader, rest: &[u8], queued: u64) -> bool {
+        header.port == self.number
+            && match &self.wish {
+                Wish::Next(asked) | Wish::NextInto(asked) => asked.is_empty(queued),
+                Wish::Of(rank, headers) => {
+                    usize::from(header.header_bytes) == headers.len()
+                        && rest.first_chunk() == Some(headers)
+                        && from == *rank
+                }
+            }
+    }
+
+    /// Copies a message that it wants, if it has room for it. False if not: nothing has
+    /// happened then.
+    #[inline(always)]
+    pub fn copy(
+        &self,
+        messages: &Messages,
+        from: Rank,
+        header: &PacketHeader,
+        rest: &[u8],
+    ) -> bool {
+        if !matches!(self.wish, Wish::NextInto(_)) || header.header_bytes != 0 {
+            return false;
+        }
+        let room = self.room.take();
+        let fits = rest.len() <= room.len();
+        if fits {
+            copy_short(room, rest);
+            let body = Body::new(from, None, header, self.slot);
+            let report = messages.state.enter().machine.consumed(&body, None, 0);
+            self.received.set(Some(Received { from, length: rest.len(), report }));
+        } else {
+            self.room.set(room);
+        }
+        fits
+    }
+
+    /// The message that was copied, if one was.
+    #[inline(always)]
+    pub fn received(&self) -> Option<Received> {
+        self.received.get()
+    }
+
+    /// The room for a message that could not be copied where it was found.
+    pub fn room(&self) -> &'a mut [u8] {
+        self.room.take()
+    }
+
+    /// The message that it was handed.
+    #[inline(always)]
+    pub fn take(&self) -> Option<Box<Arrived>> {
+        self.found.take()
+    }
+
+    /// True if it was handed its message.
+    #[cold]
+    pub fn has_found(&self) -> bool {
+        let found = self.found.take();
+        let is_some = found.is_some() || self.received.get().is_some();
+        self.found.set(found);
+        is_some
+    }
+
+    /// Hands it the message.
+    #[inline(always)]
+    pub fn give(&self, mut arrived: Box<Arrived>) {
+        arrived.body.slot = self.slot;
+        // It polls no more once it has found something.
+        let before = self.found.replace(Some(arrived));
+        debug_assert!(before.is_none());
+        mem::forget(before);
+    }
+}
+
+impl Asked {
+    /// True if nothing waits here, as so many messages were ever queued at this rank; false says
+    /// nothing.
+    #[inline(always)]
+    pub fn is_empty(&self, queued: u64) -> bool {
+        self.empty_at.load(Ordering::Relaxed) == queued
+    }
+}
