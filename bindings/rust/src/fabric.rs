@@ -56,7 +56,7 @@ pub(crate) fn attach(
         }
     }
     let arrivals = endpoint.arrivals().map(|fd| fd.as_fd().try_clone_to_owned()).transpose()?;
-    Ok(Fabric::attach(FabricSettings {
+    Ok(weft_fabric::attach(FabricSettings {
         transport: endpoint,
         arrivals,
         keys: Keys::new(network.secret.clone(), network.job, rank, network.protection),

@@ -62,7 +62,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         let peers = peers.ok_or_else(|| invalid("a rank's host has no interface"))?;
         let group = network.copied.then(|| weft_xdp::group_of(network.job));
         let keys = keys(network.protection.of_bare_frames());
-        let far = Xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
+        let far = weft_xdp::attach(XdpSettings { port, peers, keys, mtu, group })?;
         let arrivals = far.arrivals()?;
         if let Some(listener) = listener {
             let runs = run_settings(member, &listener, &near_ranks, preset)?;
@@ -84,7 +84,7 @@ pub(crate) fn attach(member: &mut Membership, options: &Options) -> Result<Netwo
         return Ok(NetworkLink::Fabric(Box::new(link)));
     }
     let address = socket.local_addr()?;
-    let far = Udp::attach(UdpSettings {
+    let far = weft_udp::attach(UdpSettings {
         socket,
         peers: network.addresses.clone(),
         keys: keys(network.protection.of_datagrams()),
@@ -130,7 +130,7 @@ fn run_settings(
     let address = listener.local_addr()?;
     let Ok(socket) = UdpSocket::bind(address) else { return Ok(None) };
     let secret = network.secret.derive(RUNS);
-    let runs = Udp::attach(UdpSettings {
+    let runs = weft_udp::attach(UdpSettings {
         datagram_bytes: UdpSettings::datagram_bytes(network.mtu.bytes().into(), &address),
         socket,
         peers: network.addresses.clone(),

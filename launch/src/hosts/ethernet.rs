@@ -146,7 +146,7 @@ impl Attachment {
         let keys = Keys::new(secret, job, own, Protection::Tagged);
         let mtu = self.purpose.mtu.bytes().into();
         let group = self.taken.groups.as_ref().map(|_| group_of(job));
-        let link = Xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
+        let link = weft_xdp::attach(XdpSettings { port, peers: interfaces, keys, mtu, group })?;
         let others: Vec<Rank> = (0..hosts).map(Rank).filter(|host| *host != own).collect();
         let missed: BTreeSet<Rank> = probed(own.0, hosts).into_iter().map(Rank).collect();
         let mut uncopied: BTreeSet<Rank> = greeters(hosts).into_iter().map(Rank).collect();

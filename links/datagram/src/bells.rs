@@ -92,6 +92,14 @@ impl DatagramBells {
         })
     }
 
+    /// A descriptor that is readable while something is there, for who sleeps beside these bells.
+    ///
+    /// # Errors
+    /// The process has no descriptor left.
+    pub fn arrivals(&self) -> std::io::Result<OwnedFd> {
+        (*self.socket).as_fd().try_clone_to_owned()
+    }
+
     fn bell(&self, waiter: Waiter) -> &Bell {
         match waiter {
             Waiter::Host => &self.host,

@@ -1,29 +1,38 @@
 //! Frames that a program fills, in places that leave and come back.
 
-/// A rank's frames in places `P`: here, with the program, or on their way. `A` is the address of a
-/// frame's body, which stays the same wherever its place is.
-pub struct Frames<P, A> {
-    frames: Vec<Frame<P, A>>,
+use crate::memory::{Address, Place};
+use std::ptr::NonNull;
+
+/// A rank's frames: here, with the program, or on their way.
+pub(crate) struct Frames {
+    frames: Vec<Frame>,
+    /// Index of the first frame's place; those of the others follow.
+    first: u32,
     /// Frames that nobody has.
     free: Vec<u32>,
 }
 
 /// One frame of the program's.
-struct Frame<P, A> {
+struct Frame {
     /// Here, unless it is on its way.
-    place: Option<P>,
-    body: A,
+    place: Option<Place>,
+    /// Address at which the program writes, wherever the place is.
+    body: Address,
     /// The program gave it up while it was on its way.
     given_up: bool,
 }
 
-impl<P, A> Frames<P, A> {
-    /// In these places, each with the address of its body.
-    pub fn new(places: impl IntoIterator<Item = (P, A)>) -> Self {
-        let frame = |(place, body)| Frame { place: Some(place), body, given_up: false };
-        let frames: Vec<Frame<P, A>> = places.into_iter().map(frame).collect();
-        let free = (0..frames.len() as u32).rev().collect();
-        Frames { frames, free }
+impl Frames {
+    /// Frames in these places, whose indices follow one another, each with a body of so many bytes
+    /// from this offset on.
+    pub fn new(places: Vec<Place>, offset: usize, bytes: usize) -> Self {
+        let first = places.first().map_or(0, Place::index);
+        let free = (0..places.len() as u32).rev().collect();
+        let frame = |place: Place| {
+            let body = place.at(offset, bytes);
+            Frame { place: Some(place), body, given_up: false }
+        };
+        Frames { frames: places.into_iter().map(frame).collect(), first, free }
     }
 
     /// A frame that nobody has.
@@ -34,19 +43,24 @@ impl<P, A> Frames<P, A> {
 
     /// Address at which the program writes its bytes.
     #[inline]
-    pub fn body(&self, frame: u32) -> &A {
-        &self.frames[frame as usize].body
+    pub fn body(&self, frame: u32) -> NonNull<u8> {
+        self.frames[frame as usize].body.0
+    }
+
+    /// Index of a frame's place.
+    pub fn index(&self, frame: u32) -> u32 {
+        self.first + frame
     }
 
     /// The place of a frame, if it is here.
     #[inline]
-    pub fn peek(&self, frame: u32) -> Option<&P> {
+    pub fn peek(&self, frame: u32) -> Option<&Place> {
         self.frames[frame as usize].place.as_ref()
     }
 
     /// The place of a frame goes on its way.
     #[inline]
-    pub fn take(&mut self, frame: u32) -> Option<P> {
+    pub fn take(&mut self, frame: u32) -> Option<Place> {
         self.frames[frame as usize].place.take()
     }
 
@@ -61,16 +75,14 @@ impl<P, A> Frames<P, A> {
         }
     }
 
-    /// The place of a frame comes back; given back at once if there is no such frame.
+    /// The place of a frame comes back.
     #[inline]
-    pub fn put_back(&mut self, frame: u32, place: P) -> Result<(), P> {
-        let Some(slot) = self.frames.get_mut(frame as usize) else {
-            return Err(place);
-        };
+    pub fn put_back(&mut self, place: Place) {
+        let frame = place.index() - self.first;
+        let slot = &mut self.frames[frame as usize];
         slot.place = Some(place);
         if std::mem::take(&mut slot.given_up) {
             self.free.push(frame);
         }
-        Ok(())
     }
 }

@@ -35,11 +35,12 @@ pub struct Arrived {
     pub joined: u64,
 }
 
-/// Probes of ways that arrived, for whoever sends: of each rank one at most of either kind.
+/// Frames that arrived and want an answer, and answers, for whoever sends: of each rank one at most
+/// of either kind.
 #[derive(Debug, Default)]
 pub struct Asking {
-    /// Answers to be sent to those who probe the way to here.
-    pub(crate) questions: Vec<(Rank, Answer)>,
+    /// Answers to be sent to those who probe the way to here; to a goodbye, one of our own.
+    pub(crate) questions: Vec<(Rank, Option<Answer>)>,
     /// Answers to the probes of this rank.
     pub(crate) answers: Vec<(Rank, Answer)>,
 }
@@ -53,7 +54,7 @@ impl Asking {
 }
 
 /// Notes what `from` said last.
-fn note(of: &mut Vec<(Rank, Answer)>, from: Rank, answer: Answer) {
+fn note<T>(of: &mut Vec<(Rank, T)>, from: Rank, answer: T) {
     of.retain(|(rank, _)| *rank != from);
     of.push((from, answer));
 }
@@ -415,7 +416,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
             Kind::PROBE => {
                 if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
                     let longest = std::mem::take(&mut self.sender(source).longest);
-                    note(&mut self.asking.questions, source, Answer { round, longest });
+                    note(&mut self.asking.questions, source, Some(Answer { round, longest }));
                 }
             }
             Kind::ANSWER => {
@@ -428,10 +429,11 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         }
     }
 
-    /// Notes that a rank has said goodbye, here or elsewhere.
+    /// Notes that a rank has said goodbye, here or elsewhere; it is answered once.
     pub fn note_gone(&mut self, rank: Rank) {
         if !self.gone.contains(&rank) {
             self.gone.push(rank);
+            note(&mut self.asking.questions, rank, None);
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Sent {
     pub failed: u64,
     /// Packets that left in pieces, because their way took no longer frames.
     pub cut: u64,
+    /// Packets that left from the frames in which the program filled them.
+    pub in_place: u64,
 }
 
 /// Change of the ways to all other ranks that is to be said, with lengths of frames in bytes.
@@ -208,8 +210,8 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     }
 
     /// Adds a packet to a datagram to `to`, or in several, or a run of them, if the way there takes
-    /// no frame as long as that, or drops it if there is no room. `spare` gives a place for a new
-    /// datagram.
+    /// no frame as long as that, or drops it if there is no room: then this is false. `spare` gives
+    /// a place for a new datagram.
     #[inline]
     pub fn put(
         &mut self,
@@ -217,11 +219,18 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         header: &Header,
         body: &[u8],
         spare: impl FnMut() -> Option<P>,
-    ) {
+    ) -> bool {
         if header.tag == Tag::Mcast && self.is_shared(to) {
             return self.put_multicast(to, header, body, spare);
         }
-        self.put_one(to, header, body, spare);
+        self.put_one(to, header, body, spare)
+    }
+
+    /// Counts a packet that is dropped.
+    #[cold]
+    fn drop_packet(&mut self) -> bool {
+        self.sent.crowded_out += 1;
+        false
     }
 
     #[inline]
@@ -231,7 +240,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         header: &Header,
         body: &[u8],
         spare: impl FnMut() -> Option<P>,
-    ) {
+    ) -> bool {
         let bytes = envelope::packet_bytes(body.len());
         if !self.is_taken_whole(to, bytes) {
             return match self.piece_in_run(to, bytes) {
@@ -239,13 +248,11 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
                 None => self.put_pieces(to, header, body, spare),
             };
         }
-        let Some(datagram) = self.room_for(to, bytes, spare) else {
-            self.sent.crowded_out += 1;
-            return;
-        };
+        let Some(datagram) = self.room_for(to, bytes, spare) else { return self.drop_packet() };
         let at = datagram.end;
         envelope::put(&mut datagram.place[at..], header, body);
         datagram.end += bytes;
+        true
     }
 
     /// Adds a packet in pieces. They may be more than otherwise wait.
@@ -256,10 +263,9 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         header: &Header,
         body: &[u8],
         mut spare: impl FnMut() -> Option<P>,
-    ) {
+    ) -> bool {
         if self.is_full() {
-            self.sent.crowded_out += 1;
-            return;
+            return self.drop_packet();
         }
         let mut packet = vec![0; envelope::packet_bytes(body.len())];
         envelope::put(&mut packet, header, body);
@@ -269,13 +275,11 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         self.sent.cut += 1;
         let bytes = piece_bytes(packet.len(), room);
         for (piece, offset) in packet.chunks(bytes).zip((0..).step_by(bytes)) {
-            let Some(place) = spare() else {
-                self.sent.crowded_out += 1;
-                return;
-            };
+            let Some(place) = spare() else { return self.drop_packet() };
             let head = Piece { number, offset, total }.emit();
             self.put_other(Kind::PIECE, to, place, [&head, piece]);
         }
+        true
     }
 
     /// Adds a frame that is no packet's alone.
@@ -311,12 +315,16 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         said
     }
 
-    /// Answers the probes that others sent.
+    /// Answers the probes and goodbyes that others sent.
     #[cold]
     pub fn answer(&mut self, asking: &mut Asking, mut spare: impl FnMut() -> Option<P>) {
         for (to, answer) in asking.questions.drain(..) {
-            if let Some(place) = spare() {
-                self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);
+            match (spare(), answer) {
+                (Some(place), Some(answer)) => {
+                    self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);
+                }
+                (Some(place), None) => self.put_goodbye(to, place),
+                (None, _) => {}
             }
         }
     }
@@ -363,6 +371,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
     #[inline]
     pub fn put_whole(&mut self, to: Rank, header: &Header, mut place: P) {
         assert!(!self.is_full(), "only a flush makes room");
+        self.sent.in_place += 1;
         let at = self.room.start + envelope::SIZE;
         let bytes = envelope::put_around(&mut place[at..], header);
         self.begin(to, place, true).end = at + bytes;
@@ -376,7 +385,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         header: &Header,
         body: &[u8],
         mut spare: impl FnMut() -> Option<P>,
-    ) {
+    ) -> bool {
         let most = self.peers[to.index()].way.most() as usize;
         let address =
             self.shared[to.index()].filter(|_| several::frame_bytes(body.len(), 2) <= most);
@@ -385,17 +394,15 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             let start = self.room.start + envelope::SIZE;
             self.waiting[index].join(start, (to, most), header);
             self.peers[to.index()].last = self.left + index as u64;
-            return;
+            return true;
         }
         let place = if self.is_full() { None } else { spare() };
-        let Some(place) = place else {
-            self.sent.crowded_out += 1;
-            return;
-        };
+        let Some(place) = place else { return self.drop_packet() };
         let datagram = self.begin(to, place, true);
         envelope::put(&mut datagram.place[datagram.end..], header, body);
         datagram.end += envelope::packet_bytes(body.len());
         datagram.several = Some(Several { address, header: *header, receivers: 1, most });
+        true
     }
 
     /// The datagram with this packet that `to` can join without getting it before what was

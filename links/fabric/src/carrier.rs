@@ -3,12 +3,12 @@
 //! A place is *spare* here, or lent to the transport, or waits here with a datagram, or the link
 //! has it: it is a frame of the program's, or read in. Their number is bounded (I9).
 
-use crate::memory::Place;
 use crate::pieces::{Failure, Pieces};
 use crate::transport::{Event, Transport, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-use weft_datagram::{Landed, Source};
+use weft_datagram::Landed;
+use weft_datagram::memory::Place;
 use weft_link::memory::{self, Posted, PostedHead};
 use weft_wire::Rank;
 
@@ -251,6 +251,20 @@ impl<T: Transport> Carrier<T> {
         self.retry();
     }
 
+    /// Looks for datagrams: [`weft_datagram::Source::look`].
+    #[inline]
+    pub fn look(
+        &mut self,
+        spare: &mut Vec<Place>,
+        arrived: &mut VecDeque<(Place, Landed)>,
+    ) -> bool {
+        self.spare.append(spare);
+        self.progress();
+        let found = !self.arrived.is_empty();
+        arrived.append(&mut self.arrived);
+        found
+    }
+
     /// Takes in a place that comes back, with a datagram or without. Providers put datagrams into
     /// places in order, and may say so in another: a long one is ready later than a short one
     /// behind it. So those behind wait.
@@ -370,17 +384,6 @@ impl<T: Transport> Carrier<T> {
                 self.pieces.end_all();
             }
         }
-    }
-}
-
-impl<T: Transport> Source<Place> for Carrier<T> {
-    #[inline]
-    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
-        self.spare.append(spare);
-        self.progress();
-        let found = !self.arrived.is_empty();
-        arrived.append(&mut self.arrived);
-        found
     }
 }
 

@@ -14,7 +14,7 @@
 
 use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
-use crate::memory::{Piece, Place, Slab, split};
+use crate::memory::Piece;
 use crate::objects::{Depths, Objects};
 use crate::transport::{Event, PIECES, Transport, Unsent};
 use std::collections::VecDeque;
@@ -25,6 +25,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use weft_datagram::memory::{Mapping, Place, split};
 use weft_fabric_abi::client::{Handle, QueueEntry, QueueError};
 use weft_fabric_abi::{ANYBODY, address};
 use weft_wire::Rank;
@@ -68,7 +69,7 @@ pub struct Endpoint {
     /// True for pieces under way, by number.
     pieces: [bool; PIECES],
     longest_piece: usize,
-    slabs: Vec<Arc<Slab>>,
+    slabs: Vec<Arc<Mapping>>,
     /// By slab: what the provider calls its region.
     descriptors: Vec<usize>,
     sizes: Sizes,
@@ -264,9 +265,10 @@ impl Transport for Endpoint {
         if first >= self.sizes.places {
             return Ok(Vec::new());
         }
-        let slab = Slab::new(SLAB_PLACES * self.sizes.place_bytes)?;
-        let (start, bytes) = slab.range();
-        let (slab, places) = split(slab, self.sizes.place_bytes, first as u32);
+        let bytes = SLAB_PLACES * self.sizes.place_bytes;
+        let slab = Mapping::anonymous(bytes)?;
+        let start = slab.at(0, bytes);
+        let (slab, places) = split(slab, 0, self.sizes.place_bytes as u32, first as u32);
         // It stays mapped at least until the region is closed: this endpoint has it, too.
         self.slabs.push(slab);
         self.descriptors.push(self.objects.register(start.as_ptr().cast(), bytes)?);

@@ -2,11 +2,12 @@
 //! in another order, and those that fail. A seed replays them.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::{Piece, Place};
+use crate::memory::Piece;
 use crate::transport::{Event, Transport, Unsent};
 use fastrand::Rng;
 use std::collections::VecDeque;
 use std::ops::Range;
+use weft_datagram::memory::Place;
 use weft_wire::Rank;
 
 /// Faults to inject, each with its probability.

@@ -6,13 +6,13 @@
 //! | `library` | libfabric, found when the program runs, and what it offers |
 //! | `provider` | which provider is taken, and why others are not |
 //! | `objects`, `endpoint` | an endpoint, and operations under way on it |
-//! | `memory` | places, registered where the provider wants that |
+//! | `memory` | memory of the program that travels in one piece |
 //! | `transport` | the interface to these, which tests put faults behind |
 //! | `faults` | faults around any of these |
 //! | `carrier` | datagrams that wait, complete or fail |
 //! | `pieces` | memory of the program that travels in one piece |
 //! | `hearing` | heartbeats, and peers that are not heard of |
-//! | `link` | [`Fabric`], one rank's attachment |
+//! | `attachment` | [`Fabric`], and how it is attached |
 //! | `meeting` | telling all others the address of one's endpoint |
 //! | [`fuzzing`] | fuzz target for that |
 //!
@@ -23,6 +23,7 @@
 
 #![deny(unsafe_code)]
 
+mod attachment;
 mod carrier;
 mod endpoint;
 mod error;
@@ -30,7 +31,6 @@ mod faults;
 pub mod fuzzing;
 mod hearing;
 mod library;
-mod link;
 mod meeting;
 mod memory;
 mod objects;
@@ -38,13 +38,13 @@ mod pieces;
 mod provider;
 mod transport;
 
+pub use attachment::{Attachment, Fabric, FabricSettings, attach};
 pub use carrier::Carried;
 pub use endpoint::Endpoint;
 pub use error::{FabricError, Refusal};
 pub use faults::{Faulty, TransportFaults};
 pub use hearing::Heartbeats;
-pub use link::{Counters, Fabric, FabricSettings};
 pub use meeting::{Card, Meeting, meet};
-pub use memory::{Piece, Place};
+pub use memory::Piece;
 pub use provider::{Chosen, Found, Standing, library_version, providers, with_hardware};
 pub use transport::{Event, PIECES, Transport, Unsent};

@@ -1,9 +1,10 @@
 //! Interface between the link and what carries its datagrams: an endpoint, or faults around one.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::{Piece, Place};
+use crate::memory::Piece;
 use std::collections::VecDeque;
 use std::ops::Range;
+use weft_datagram::memory::Place;
 use weft_wire::Rank;
 
 /// Carrier of datagrams between the ranks of a job.

@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 use std::net::UdpSocket;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use weft_datagram::{Landed, Source};
+use weft_datagram::Landed;
+use weft_datagram::memory::Place;
 use weft_wire::envelope::{self, Envelope, Kind};
 
 /// Datagrams in one look from which on the kernel is to join them.
@@ -23,7 +24,7 @@ const SINGLE_LOOKS: u32 = 2;
 
 pub(crate) struct Landing {
     socket: Arc<UdpSocket>,
-    places: Vec<Box<[u8]>>,
+    places: Vec<Place>,
     joining: Joining,
     /// Looks in a row that found something, up to the last.
     found: u32,
@@ -47,12 +48,38 @@ impl Landing {
         Landing { socket, places: Vec::with_capacity(MOST), joining: Joining::Separate, found: 0 }
     }
 
+    /// Looks for datagrams: [`weft_datagram::Source::look`].
+    #[inline]
+    pub fn look(
+        &mut self,
+        spare: &mut Vec<Place>,
+        arrived: &mut VecDeque<(Place, Landed)>,
+    ) -> bool {
+        let count = match self.joining != Joining::Told && self.found < SINGLE_LOOKS {
+            true => self.look_for_one(spare, arrived),
+            false => self.look_for_many(spare, arrived),
+        };
+        self.found = if count > 0 { self.found.saturating_add(1) } else { 0 };
+        if count >= MANY && self.joining == Joining::Separate {
+            self.join(Joining::Believed);
+        }
+        count > 0
+    }
+
+    /// A datagram that was found was refused.
+    #[cold]
+    pub fn was_refused(&mut self) {
+        if self.joining == Joining::Believed {
+            self.joining = Joining::Told;
+        }
+    }
+
     /// A look for one datagram that is not joined with others.
     #[inline]
     fn look_for_one(
         &mut self,
-        spare: &mut Vec<Box<[u8]>>,
-        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
+        spare: &mut Vec<Place>,
+        arrived: &mut VecDeque<(Place, Landed)>,
     ) -> usize {
         let Some(mut place) = self.places.pop().or_else(|| spare.pop()) else { return 0 };
         // What the kernel reports here is about datagrams that left: they are sent again.
@@ -86,8 +113,8 @@ impl Landing {
 
     fn look_for_many(
         &mut self,
-        spare: &mut Vec<Box<[u8]>>,
-        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
+        spare: &mut Vec<Place>,
+        arrived: &mut VecDeque<(Place, Landed)>,
     ) -> usize {
         let most = if self.found > 0 { MOST } else { 1 };
         while self.places.len() < most
@@ -110,32 +137,6 @@ impl Landing {
             true => joining,
             false => Joining::Unavailable,
         };
-    }
-}
-
-impl Source<Box<[u8]>> for Landing {
-    #[inline]
-    fn look(
-        &mut self,
-        spare: &mut Vec<Box<[u8]>>,
-        arrived: &mut VecDeque<(Box<[u8]>, Landed)>,
-    ) -> bool {
-        let count = match self.joining != Joining::Told && self.found < SINGLE_LOOKS {
-            true => self.look_for_one(spare, arrived),
-            false => self.look_for_many(spare, arrived),
-        };
-        self.found = if count > 0 { self.found.saturating_add(1) } else { 0 };
-        if count >= MANY && self.joining == Joining::Separate {
-            self.join(Joining::Believed);
-        }
-        count > 0
-    }
-
-    #[cold]
-    fn was_refused(&mut self) {
-        if self.joining == Joining::Believed {
-            self.joining = Joining::Told;
-        }
     }
 }
 

@@ -9,8 +9,8 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `link` | [`Udp`] |
-//! | `outgoing` | handing what waits to the kernel |
+//! | `settings` | [`Udp`], and how it is attached |
+//! | `socket` | handing what waits to the kernel |
 //! | `landing` | buffers that the kernel may write to |
 //! | `path_mtu` | the longest packets that a path takes |
 //! | `multicast` | datagrams that the network copies |
@@ -27,13 +27,14 @@
 
 mod batch;
 mod landing;
-mod link;
 mod multicast;
-mod outgoing;
 mod path_mtu;
+mod settings;
+mod socket;
 
-pub use link::{Counters, Udp, UdpSettings};
 pub use multicast::{group_of, join};
 pub use path_mtu::path_mtu;
+pub use settings::{Udp, UdpSettings, attach};
+pub use socket::Socket;
 /// Ranks that one datagram reaches at most.
 pub use weft_wire::several::MOST as RECEIVERS_MAX;

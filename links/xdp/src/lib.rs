@@ -11,10 +11,11 @@
 //! | `take` | interfaces had from `weft-net`, the program that has the capabilities (package `net/`) |
 //! | `request` | what it is asked, and what it answers |
 //! | `port` | [`XdpPort`]: what a rank needs, to be handed to its process; how memory is laid out |
-//! | `ring`, `memory` | the rings, and chunks of memory (`unsafe`) |
+//! | `ring` | one ring |
+//! | `memory` | calls of the kernel (`unsafe`) |
 //! | `rings` | one rank's end of the rings |
 //! | `multicast` | frames that the network copies |
-//! | `link` | [`Xdp`] |
+//! | `ethernet` | [`Xdp`], and how it is attached |
 //! | `raw` | [`Raw`]: the same rings without a protocol, for measuring |
 //!
 //! The kernel has one place for sockets at each queue of an interface, so the ranks of a host share
@@ -30,9 +31,9 @@
 
 mod depth;
 mod error;
+mod ethernet;
 mod features;
 mod interface;
-mod link;
 mod memory;
 mod multicast;
 mod port;
@@ -43,9 +44,9 @@ mod rings;
 mod take;
 
 pub use error::{MOST_MTU, XdpError};
+pub use ethernet::{Ethernet, Xdp, XdpSettings, attach};
 pub use features::{hooks, is_pair, runs_programs};
 pub use interface::{Interface, MacAddress};
-pub use link::{Counters, Xdp, XdpSettings};
 pub use memory::with_mapped;
 pub use multicast::{group_of, of_place};
 pub use port::{Attached, Bound, HEADROOM, Layout, Mode, PortPlan, SharedPlan, XdpPort, XdpSizes};

@@ -8,7 +8,7 @@ use rustix::net::sockopt;
 use rustix::net::xdp::XDP_UMEM_PGOFF_FILL_RING;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use weft_wire::{envelope, network};
+use weft_datagram::WAITING;
 
 /// Bytes before an envelope on Ethernet: two addresses and a protocol number.
 pub(crate) const ETHERNET_BYTES: usize = 14;
@@ -16,14 +16,10 @@ pub(crate) const ETHERNET_BYTES: usize = 14;
 pub(crate) const SEND_START: usize = 2;
 /// Offset of the envelope in a chunk to be sent.
 pub(crate) const ENVELOPE_START: usize = SEND_START + ETHERNET_BYTES;
-/// Offset of the body of the first packet in a chunk to be sent.
-pub(crate) const BODY_START: usize = ENVELOPE_START + envelope::SIZE + network::SIZE;
 /// Bytes that the kernel keeps free before a frame that arrives.
 const KERNEL_HEADROOM: usize = 256;
 /// And what we ask for beyond that, so that packets are aligned.
 pub const HEADROOM: usize = 2;
-/// Datagrams of a rank that wait at most, and places for them.
-pub(crate) const WAITING: usize = 64;
 /// Chunks that a rank keeps at most before it gives them back to the kernel together.
 pub(crate) const HELD_BACK: usize = 32;
 /// Bytes of a VLAN's tag, which some networks put in.
@@ -226,7 +222,7 @@ pub struct PortPlan {
 
 impl PortPlan {
     /// True if there may be such a port: for whoever has the numbers from another process. What
-    /// its memory has of them is found out by [`crate::Xdp::attach`].
+    /// its memory has of them is found out by [`crate::attach`].
     pub fn is_sound(&self) -> bool {
         let SharedPlan { layout, mtu, .. } = self.shared;
         CHUNKS.contains(&layout.chunk_bytes)
@@ -321,7 +317,7 @@ impl XdpPort {
         (self.plan, [self.socket, self.memory])
     }
 
-    /// The port of which these are the parts. [`crate::Xdp::attach`] finds out whether they belong
+    /// The port of which these are the parts. [`crate::attach`] finds out whether they belong
     /// together.
     pub fn from_parts(plan: PortPlan, [socket, memory]: [OwnedFd; 2]) -> Self {
         XdpPort { plan, socket, memory }

@@ -2,11 +2,11 @@
 //! measuring what a link adds to it.
 
 use crate::interface::MacAddress;
-use crate::memory::Chunk;
 use crate::port::{ENVELOPE_START, SEND_START, XdpPort};
 use crate::rings::Rings;
 use std::collections::VecDeque;
 use std::io;
+use weft_datagram::memory::Place;
 use weft_datagram::{Landed, Source};
 use weft_wire::{Rank, envelope};
 
@@ -18,9 +18,9 @@ const BYTES_START: usize = SEND_START + HEAD_BYTES;
 /// the XDP program finds the receiver.
 pub struct Raw {
     rings: Rings,
-    free: Vec<Chunk>,
-    spare: Vec<Chunk>,
-    arrived: VecDeque<(Chunk, Landed)>,
+    free: Vec<Place>,
+    spare: Vec<Place>,
+    arrived: VecDeque<(Place, Landed)>,
     head: [u8; HEAD_BYTES],
     most_bytes: usize,
 }

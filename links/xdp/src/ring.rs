@@ -4,11 +4,11 @@
 //! writer with release; the reader's index says what can be written again. What is on our side of a
 //! shared ring is guarded by whoever owns it (`rings.rs`).
 
-use crate::memory::Mapping;
 use rustix::net::xdp::XdpRingOffset;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
+use weft_datagram::memory::Mapping;
 
 /// Set in a ring's flags while the kernel wants a system call to go on.
 const NEED_WAKEUP: u32 = 1;
@@ -45,7 +45,7 @@ impl Ring {
         let flags = layout.flags.ok_or(io::ErrorKind::Unsupported)? as usize;
         let length = descriptors + size as usize * words * 8;
         Ok(Ring {
-            memory: Mapping::new(socket, page_offset, length)?,
+            memory: Mapping::of_ring(socket, page_offset, length)?,
             producer: layout.producer as usize,
             consumer: layout.consumer as usize,
             flags,

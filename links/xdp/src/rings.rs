@@ -6,7 +6,6 @@
 //! later.
 
 use crate::depth::Depth;
-use crate::memory::{Chunk, Mapping, split};
 use crate::port::{ETHERNET_BYTES, HELD_BACK, Layout, PortPlan, XdpPort};
 use crate::ring::{Descriptor, Ring};
 use rustix::io::Errno;
@@ -19,6 +18,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use weft_datagram::memory::{Mapping, Place, split};
 use weft_datagram::{Landed, Source};
 
 /// Frames that one look brings at most.
@@ -32,7 +32,7 @@ pub(crate) struct Rings {
     layout: Layout,
     shared: Arc<Mapping>,
     /// Chunks that the kernel or another rank has; those that are here are with their users.
-    away: Vec<Option<Chunk>>,
+    away: Vec<Option<Place>>,
     /// Our chunks that the kernel has to send, in the order in which it got them.
     in_flight: VecDeque<u32>,
     arriving: Ring,
@@ -49,15 +49,14 @@ pub(crate) struct Rings {
 
 impl Rings {
     /// Returns also the chunks that this rank sends from.
-    pub fn new(port: XdpPort) -> io::Result<(Self, Vec<Chunk>)> {
+    pub fn new(port: XdpPort) -> io::Result<(Self, Vec<Place>)> {
         let XdpPort { plan: PortPlan { shared, index }, socket, memory } = port;
         let layout = shared.layout;
         let offsets = sockopt::xdp_mmap_offsets(&socket)?;
         let fd = socket.as_fd();
         let mapping = Mapping::of_sealed(&memory, layout.bytes())?;
-        let length = layout.chunk_bytes as usize;
-        let (shared, chunks) = split(mapping, layout.chunks_start(), length, layout.chunks());
-        let mut away: Vec<Option<Chunk>> = chunks.into_iter().map(Some).collect();
+        let (shared, chunks) = split(mapping, layout.chunks_start(), layout.chunk_bytes, 0);
+        let mut away: Vec<Option<Place>> = chunks.into_iter().map(Some).collect();
         let first = layout.first_send_chunk(index) as usize;
         let own = away[first..first + layout.send_chunks(index) as usize].iter_mut();
         let own = own.filter_map(Option::take).collect();
@@ -83,7 +82,7 @@ impl Rings {
     /// Hands the bytes from `start` to `end` of a chunk of ours to the kernel, which sends them at
     /// the next [`Self::kick`].
     #[inline]
-    pub fn submit(&mut self, chunk: Chunk, start: usize, end: usize) {
+    pub fn submit(&mut self, chunk: Place, start: usize, end: usize) {
         let index = chunk.index();
         let at = u64::from(index) * u64::from(self.layout.chunk_bytes) + start as u64;
         // Before the kernel can be done with it.
@@ -125,7 +124,7 @@ impl Rings {
 
     /// A chunk of ours that the kernel has done with.
     #[inline]
-    pub fn reclaim(&mut self) -> Option<Chunk> {
+    pub fn reclaim(&mut self) -> Option<Place> {
         let first = *self.in_flight.front()?;
         let busy = self.layout.busy(first);
         if self.shared.u8_at(busy).load(Ordering::Acquire) != 0 {
@@ -139,7 +138,7 @@ impl Rings {
     }
 
     /// A chunk of ours that the kernel has; it reads it, as may we.
-    pub fn sending(&self, index: u32) -> Option<&Chunk> {
+    pub fn sending(&self, index: u32) -> Option<&Place> {
         self.away[index as usize].as_ref()
     }
 
@@ -157,7 +156,7 @@ impl Rings {
     }
 
     /// Gives chunks for arrivals back to the kernel, those used last first.
-    fn refill(&mut self, spare: &mut Vec<Chunk>) {
+    fn refill(&mut self, spare: &mut Vec<Place>) {
         let room = self
             .depth
             .as_ref()
@@ -194,7 +193,7 @@ impl Rings {
 
     /// The chunk that a descriptor of an arrival names, and where in it the frame is.
     #[inline]
-    fn landed(&mut self, descriptor: Descriptor) -> Option<(Chunk, Landed)> {
+    fn landed(&mut self, descriptor: Descriptor) -> Option<(Place, Landed)> {
         let length = u64::from(self.layout.chunk_bytes);
         let index = usize::try_from(descriptor.at / length).ok()?;
         let start = (descriptor.at % length) as usize;
@@ -210,9 +209,9 @@ impl Rings {
     }
 }
 
-impl Source<Chunk> for Rings {
+impl Source<Place> for Rings {
     #[inline]
-    fn look(&mut self, spare: &mut Vec<Chunk>, arrived: &mut VecDeque<(Chunk, Landed)>) -> bool {
+    fn look(&mut self, spare: &mut Vec<Place>, arrived: &mut VecDeque<(Place, Landed)>) -> bool {
         if spare.len() >= HELD_BACK {
             self.refill(spare);
         }

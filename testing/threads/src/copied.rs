@@ -60,7 +60,7 @@ impl Copied {
 
     pub fn attach(&self, rank: Rank) -> Faults<Seen> {
         let socket = lock(&self.sockets[rank.index()]).take();
-        let udp = Udp::attach(UdpSettings {
+        let udp = weft_udp::attach(UdpSettings {
             socket: socket.expect("a rank attaches once"),
             peers: self.peers.clone(),
             keys: Keys::new(Secret::new([7; 16]), JOB, rank, Protection::Tagged),

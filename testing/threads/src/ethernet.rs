@@ -6,7 +6,6 @@ use weft_link::wrap::{FaultPlan, Faults, InspectOnDrop};
 use weft_link_shm::Settings;
 use weft_net::{XdpHost, XdpOptions};
 use weft_netns::{Cluster, Host, INTERFACE, Options};
-use weft_udp::Counters;
 use weft_wire::Rank;
 use weft_xdp::{
     ETHERTYPE, Interface, MacAddress, Xdp, XdpError, XdpPort, XdpSettings, XdpSizes, group_of,
@@ -80,7 +79,7 @@ impl Ethernet {
     pub fn attach_alone(&self, rank: Rank) -> Xdp {
         let port = self.ports[rank.index()].lock().unwrap_or_else(PoisonError::into_inner).take();
         let port = port.expect("a rank attaches once");
-        let link = Xdp::attach(XdpSettings {
+        let link = weft_xdp::attach(XdpSettings {
             mtu: port.mtu(),
             port,
             peers: self.peers.clone(),
@@ -93,16 +92,10 @@ impl Ethernet {
     pub fn attach(&self, rank: Rank) -> Faults<Seen> {
         let seed = self.faults.seed + u64::from(rank.0);
         let tap = self.tap;
-        let show: Box<dyn FnMut(&Xdp) + Send> = Box::new(move |xdp| tap.detached(counted(xdp)));
+        let show: Box<dyn FnMut(&Xdp) + Send> = Box::new(move |xdp| tap.detached(xdp.counters()));
         let shown = InspectOnDrop::new(self.attach_alone(rank), show);
         Faults::new(shown, FaultPlan { seed, ..self.faults })
     }
-}
-
-/// Counters that a link has in common with others.
-pub(crate) fn counted(xdp: &Xdp) -> Counters {
-    let weft_xdp::Counters { sent, arrived, refused, .. } = xdp.counters();
-    Counters { sent, arrived, refused }
 }
 
 fn open(host: &Host, ranks: &[Rank], sizes: XdpSizes) -> Result<(XdpHost, Vec<XdpPort>), XdpError> {

@@ -8,7 +8,7 @@ use weft_mixed::{Mixed, Near};
 use weft_wire::Rank;
 use weft_xdp::Xdp;
 
-use crate::ethernet::{Ethernet, Frames, counted};
+use crate::ethernet::{Ethernet, Frames};
 use crate::tap::Tap;
 
 /// A rank's link, which tells the tap at the end what its far part has done.
@@ -53,7 +53,7 @@ impl Hosts {
         let mixed = Mixed::new(near, ranks, far, arrivals, self.ranks);
         let tap = self.tap;
         let show: Box<dyn FnMut(&Both) + Send> =
-            Box::new(move |mixed| tap.detached(counted(mixed.far())));
+            Box::new(move |mixed| tap.detached(mixed.far().counters()));
         InspectOnDrop::new(mixed.expect("a thread can start"), show)
     }
 }

@@ -47,7 +47,7 @@ impl Long {
         let (socket, listener) =
             lock(&self.sockets[rank.index()]).take().expect("a rank attaches once");
         let secret = Secret::new([7; 16]);
-        let far = Udp::attach(UdpSettings {
+        let far = weft_udp::attach(UdpSettings {
             socket,
             peers: self.datagrams.clone(),
             keys: Keys::new(secret.clone(), JOB, rank, Protection::Tagged),

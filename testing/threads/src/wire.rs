@@ -94,7 +94,7 @@ impl Wire {
         let socket = lock(&self.sockets[rank.index()]).take();
         let protection =
             if self.weather.encrypted { Protection::Encrypted } else { Protection::Tagged };
-        let udp = Udp::attach(UdpSettings {
+        let udp = weft_udp::attach(UdpSettings {
             socket: socket.expect("a rank attaches once"),
             peers: self.peers.clone(),
             keys: Keys::new(Secret::new([7; 16]), 1, rank, protection),

@@ -12,7 +12,7 @@ use weft_link::Link;
 use weft_link_shm::{Shm, create_memory};
 use weft_messaging::{Engine, Mailbox, Port};
 use weft_mixed::{Mixed, Near};
-use weft_udp::{Udp, UdpSettings};
+use weft_udp::UdpSettings;
 
 /// Number of the job that the ranks are of.
 const JOB: u32 = 1;
@@ -71,7 +71,7 @@ fn joined(
     let memory = weft_link_shm::Settings::new(1);
     let near = Shm::attach(Rank(0), memory, &create_memory(&memory)?)?;
     let secret = Secret::new([7; 16]);
-    let far = Udp::attach(UdpSettings {
+    let far = weft_udp::attach(UdpSettings {
         socket,
         keys: Keys::new(secret.clone(), JOB, rank, Protection::Tagged),
         datagram_bytes: UdpSettings::datagram_bytes(MTU, &datagrams[0]),

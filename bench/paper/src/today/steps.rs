@@ -17,7 +17,7 @@ use weft_endpoint::{Node, Packets, Rank, SendPacket, WaitPolicy, network_setting
 use weft_link::Link;
 use weft_link_shm::{Shm, create_memory};
 use weft_protocol::{Preset, Settings};
-use weft_udp::{Udp, UdpSettings};
+use weft_udp::UdpSettings;
 
 /// Packets in a batch: fewer than half a window, after which credits come back in packets of their
 /// own.
@@ -221,7 +221,7 @@ fn over_udp() -> Result<[Receiver; 2]> {
     let peers = [sockets[0].local_addr()?, sockets[1].local_addr()?];
     let [first, second] = sockets;
     let rank = |rank, socket| {
-        let link = Udp::attach(UdpSettings {
+        let link = weft_udp::attach(UdpSettings {
             socket,
             peers: peers.to_vec(),
             keys: Keys::new(Secret::new([7; 16]), 1, Rank(rank), Protection::Tagged),

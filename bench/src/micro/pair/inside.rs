@@ -39,7 +39,7 @@ pub fn links(
     let sockets = [open(0)?, open(1)?];
     let peers = [sockets[0].local_addr()?, sockets[1].local_addr()?];
     let attach = |rank, socket| {
-        Udp::attach(UdpSettings {
+        weft_udp::attach(UdpSettings {
             socket,
             peers: peers.to_vec(),
             keys: keys(Rank(rank)),
@@ -75,7 +75,7 @@ pub fn ethernet_links(
     let peers = [first.mac(), second.mac()];
     let attach = |rank, port| {
         let (keys, peers) = (keys(Rank(rank)), peers.to_vec());
-        Xdp::attach(XdpSettings { port, peers, keys, mtu: MTU, group: None })
+        weft_xdp::attach(XdpSettings { port, peers, keys, mtu: MTU, group: None })
     };
     Ok(([attach(0, first)?, attach(1, second)?], [program, other]))
 }

@@ -125,7 +125,7 @@ fn datagrams(
     let peers: Vec<SocketAddr> =
         sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     let attach = |(own, socket)| {
-        Udp::attach(UdpSettings {
+        weft_udp::attach(UdpSettings {
             datagram_bytes: UdpSettings::datagram_bytes(mtu, &peers[0]),
             socket,
             peers: peers.clone(),

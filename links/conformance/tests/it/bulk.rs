@@ -41,7 +41,7 @@ fn links(ranks: u16, host_of: impl Fn(u16) -> u16, protection: Protection) -> Ve
         let host = usize::from(hosts[own.index()]);
         let number = here[host].iter().position(|rank| *rank == own).unwrap();
         let near = Shm::attach(Rank(number as u16), settings(&here[host]), &files[host]);
-        let far = Udp::attach(UdpSettings {
+        let far = weft_udp::attach(UdpSettings {
             datagram_bytes: UdpSettings::datagram_bytes(1500, &peers[0]),
             socket,
             peers: peers.clone(),

@@ -14,7 +14,7 @@ use weft_fabric::{
     meet,
 };
 use weft_link::bell::{Cause, Loss};
-use weft_link::memory::{Lending, Lent, Posted, Posting, ZeroCopy};
+use weft_link::memory::{Lent, Posted};
 use weft_link::{Link, Paths, Payload};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -57,7 +57,7 @@ fn attach<T: Transport>(
 ) -> Fabric<T> {
     let arrivals = chosen.endpoint.arrivals();
     let arrivals = arrivals.map(|arrivals| arrivals.as_fd().try_clone_to_owned().unwrap());
-    Fabric::attach(FabricSettings {
+    weft_fabric::attach(FabricSettings {
         arrivals,
         keys: Keys::new(Secret::new([3; 16]), 1, own, protection),
         ranks,
@@ -160,7 +160,7 @@ impl<T: Transport> Carrying<T> {
         let start = NonNull::from(&mut self.into[..]).cast();
         let posted = Posted { head: [head; 16], start, bytes: self.into.len(), there: 0 };
         let until = Instant::now() + LONGEST;
-        while !ZeroCopy::post(&mut self.links[1], Rank(0), posted) {
+        while !self.links[1].zero_copy().unwrap().post(Rank(0), posted) {
             assert!(Instant::now() < until, "it is never posted");
         }
     }
@@ -190,13 +190,13 @@ fn carries<T: Transport>(links: Vec<Fabric<T>>, lengths: &[usize]) {
         let bytes: Vec<u8> = (0..*length).map(|at| (at % 251) as u8).collect();
         carrying.into = vec![0; *length];
         carrying.post(head);
-        assert!(ZeroCopy::send(&mut carrying.links[0], Rank(1), &[head; 16], lent(&bytes)));
+        assert!(carrying.links[0].zero_copy().unwrap().send(Rank(1), &[head; 16], lent(&bytes)));
         carrying.work_until(|links| {
-            let there = links[1].posted(Rank(0), &[head; 16]);
+            let there = links[1].posting().unwrap().posted(Rank(0), &[head; 16]);
             assert!(there == 0 || there == *length, "all is there, or nothing");
-            there > 0 && !links[0].has_lent(lent(&bytes))
+            there > 0 && !links[0].lending().unwrap().has_lent(lent(&bytes))
         });
-        assert_eq!(carrying.links[1].unpost(Rank(0), &[head; 16]), *length);
+        assert_eq!(carrying.links[1].posting().unwrap().unpost(Rank(0), &[head; 16]), *length);
         assert!(carrying.into == bytes, "{length} bytes came as they were sent");
     }
 }
@@ -221,8 +221,8 @@ fn memory_travels_in_one_piece_over_a_provider_with_faults() {
 fn bytes_that_have_a_tag_of_their_own_go_by_packets() {
     for protection in [Protection::Tagged, Protection::Encrypted] {
         let mut links = fabric(2, "tcp;ofi_rxm", protection, |endpoint| endpoint);
-        assert!(!links[0].reaches(Rank(1)));
-        assert!(!ZeroCopy::send(&mut links[0], Rank(1), &[1; 16], lent(&[1; 8])));
+        assert!(!links[0].zero_copy().unwrap().reaches(Rank(1)));
+        assert!(!links[0].zero_copy().unwrap().send(Rank(1), &[1; 16], lent(&[1; 8])));
     }
 }
 
@@ -231,13 +231,13 @@ fn memory_that_is_given_up_is_not_written_and_others_is() {
     let links = fabric(2, "tcp;ofi_rxm", Protection::Headers, |endpoint| endpoint);
     let mut carrying = Carrying::new(links, 200_000);
     carrying.post(1);
-    assert_eq!(carrying.links[1].unpost(Rank(0), &[1; 16]), 0);
+    assert_eq!(carrying.links[1].posting().unwrap().unpost(Rank(0), &[1; 16]), 0);
     carrying.post(2);
     let bytes = vec![7; 200_000];
-    assert!(ZeroCopy::send(&mut carrying.links[0], Rank(1), &[2; 16], lent(&bytes)));
-    carrying.work_until(|links| links[1].posted(Rank(0), &[2; 16]) > 0);
+    assert!(carrying.links[0].zero_copy().unwrap().send(Rank(1), &[2; 16], lent(&bytes)));
+    carrying.work_until(|links| links[1].posting().unwrap().posted(Rank(0), &[2; 16]) > 0);
     assert!(carrying.into == bytes);
-    assert_eq!(carrying.links[1].unpost(Rank(0), &[2; 16]), 200_000);
+    assert_eq!(carrying.links[1].posting().unwrap().unpost(Rank(0), &[2; 16]), 200_000);
 }
 
 /// Two ranks, of which the first has lost a datagram to the second.
@@ -249,7 +249,7 @@ fn with_a_loss() -> Vec<Fabric<Faulty<Endpoint>>> {
     links[0].transmit(Rank(1), &header, Payload::Empty);
     links[0].flush();
     links[0].tend(1_000_000_000);
-    assert_eq!(links[0].counters().carried.failed, 1);
+    assert_eq!(links[0].device().carried().failed, 1);
     assert_eq!(links[0].bells().loss(), None, "the other may have said that it ends");
     links
 }

@@ -31,7 +31,7 @@ fn mixed(ranks: u16, host_of: impl Fn(u16) -> u16, carries: bool, frames: u32) -
         let file = create_memory(&settings).unwrap();
         for (number, &own) in (0..).map(Rank).zip(&here) {
             let near = Shm::attach(number, settings, &file).unwrap();
-            let far = Udp::attach(UdpSettings {
+            let far = weft_udp::attach(UdpSettings {
                 datagram_bytes: UdpSettings::datagram_bytes(1500, &peers[0]),
                 socket: sockets[own.index()].try_clone().unwrap(),
                 peers: peers.clone(),

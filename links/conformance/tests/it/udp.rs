@@ -23,7 +23,7 @@ fn attach(
     group: Option<IpAddr>,
 ) -> Vec<Udp> {
     let attach = |(own, socket): (usize, UdpSocket)| {
-        Udp::attach(UdpSettings {
+        weft_udp::attach(UdpSettings {
             datagram_bytes: UdpSettings::datagram_bytes(1500, &peers[0]),
             socket,
             peers: peers.to_vec(),

@@ -43,7 +43,7 @@ impl Hosts {
         let attach = |(own, port): (u16, XdpPort)| {
             let keys = Keys::new(Secret::new([3; 16]), JOB, Rank(own), protection);
             let (mtu, peers) = (port.mtu(), peers.clone());
-            Xdp::attach(XdpSettings { port, peers, keys, mtu, group }).unwrap()
+            weft_xdp::attach(XdpSettings { port, peers, keys, mtu, group }).unwrap()
         };
         (0..).zip(ports).map(attach).collect()
     }

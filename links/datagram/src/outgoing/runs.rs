@@ -44,11 +44,9 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         body: &[u8],
         piece: usize,
         mut spare: impl FnMut() -> Option<P>,
-    ) {
-        let Some(place) = (if self.is_full() { None } else { spare() }) else {
-            self.sent.crowded_out += 1;
-            return;
-        };
+    ) -> bool {
+        let place = if self.is_full() { None } else { spare() };
+        let Some(place) = place else { return self.drop_packet() };
         let number = self.peers[to.index()].begins_pieces();
         self.sent.cut += 1;
         let trailer_bytes = self.trailer_bytes;
@@ -76,6 +74,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
             bytes[now.len()..].fill(0);
             rest = later;
         }
+        true
     }
 }
 

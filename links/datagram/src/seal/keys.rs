@@ -154,6 +154,11 @@ impl Keys {
         self.job
     }
 
+    /// Protection of the bytes of packets.
+    pub fn protection(&self) -> Protection {
+        self.protection
+    }
+
     /// Keys that put no tags on frames, and let **everybody** in, with whatever the network made of
     /// the bytes: for measuring what tags cost, between ranks that all do so. Numbers are as ever.
     #[cfg(feature = "unauthenticated")]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::error::{FabricError, Refusal};
-use crate::memory::{Piece, Slab, split};
+use crate::memory::Piece;
 use std::ops::Range;
+use weft_datagram::memory::places;
 use weft_datagram::seal::{Keys, Protection, Secret};
 
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
@@ -33,7 +34,7 @@ enum Say {
 
 impl Transport for Scripted {
     fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
-        Ok(split(Slab::new(8 * 64)?, 64, 0).1)
+        Ok(places(8, 64, 0)?)
     }
 
     fn send(

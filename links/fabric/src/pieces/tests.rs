@@ -1,10 +1,10 @@
 use super::*;
 use crate::error::FabricError;
-use crate::memory::Place;
 use crate::transport::Event;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr::NonNull;
+use weft_datagram::memory::Place;
 use weft_datagram::seal::{Protection, Secret};
 
 /// A transport that takes so many pieces, and notes which.

@@ -2,11 +2,15 @@ use super::*;
 use crate::batch::Run;
 
 /// A landing, spare places for it, and a socket that sends to it.
-fn pair() -> (Landing, Vec<Box<[u8]>>, UdpSocket) {
+fn pair() -> (Landing, Vec<Place>, UdpSocket) {
     let (to, from) = (socket(), socket());
     from.connect(to.local_addr().unwrap()).unwrap();
-    let spare = (0..2 * MOST).map(|_| vec![0; batch::MOST_JOINED].into_boxed_slice()).collect();
+    let spare = places(2 * MOST);
     (Landing::new(Arc::new(to)), spare, from)
+}
+
+fn places(count: usize) -> Vec<Place> {
+    weft_datagram::memory::places(count, batch::MOST_JOINED, 0).unwrap()
 }
 
 fn socket() -> UdpSocket {
@@ -16,7 +20,7 @@ fn socket() -> UdpSocket {
 }
 
 /// Looks until `count` datagrams of 100 bytes have come, and returns the first byte of each.
-fn take(landing: &mut Landing, spare: &mut Vec<Box<[u8]>>, count: usize) -> Vec<u8> {
+fn take(landing: &mut Landing, spare: &mut Vec<Place>, count: usize) -> Vec<u8> {
     let (mut arrived, mut bytes) = (VecDeque::new(), Vec::new());
     while bytes.len() < count {
         landing.look(spare, &mut arrived);
@@ -100,7 +104,7 @@ fn piece(says: u32) -> [u8; 100] {
 /// Bytes in all and of each that a look finds of so many pieces, which were sent in one run.
 fn look_at(landing: &mut Landing, from: &UdpSocket, says: u32, pieces: usize) -> (usize, usize) {
     let (frame, mut arrived) = (piece(says), VecDeque::new());
-    let mut spare = vec![vec![0; batch::MOST_JOINED].into_boxed_slice()];
+    let mut spare = places(1);
     let frames = vec![&frame[..]; pieces];
     assert_eq!(batch::send(from.as_fd(), &[Run::of(None, &frames)]).unwrap(), 1);
     while !landing.look(&mut spare, &mut arrived) {}

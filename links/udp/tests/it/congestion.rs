@@ -15,7 +15,7 @@ use weft_wire::{Header, Rank, Tag, TreeId};
 const WAITING: u64 = 64;
 
 fn attach(own: u16, socket: UdpSocket, peers: &[std::net::SocketAddr]) -> Udp {
-    Udp::attach(UdpSettings {
+    weft_udp::attach(UdpSettings {
         socket,
         peers: peers.to_vec(),
         keys: Keys::new(Secret::new([4; 16]), 1, Rank(own), Protection::Tagged),

@@ -13,7 +13,7 @@ fn socket() -> UdpSocket {
 }
 
 fn attach(own: u16, job: u32, socket: UdpSocket, peers: &[SocketAddr]) -> Udp {
-    Udp::attach(UdpSettings {
+    weft_udp::attach(UdpSettings {
         socket,
         peers: peers.to_vec(),
         keys: Keys::new(Secret::new([4; 16]), job, Rank(own), Protection::Tagged),
@@ -238,7 +238,7 @@ fn a_rank_that_is_nowhere_costs_its_datagrams_and_nothing_else() {
 fn settings_without_room_for_packets_are_refused() {
     let bound = socket();
     let peers = vec![bound.local_addr().unwrap()];
-    let refused = Udp::attach(UdpSettings {
+    let refused = weft_udp::attach(UdpSettings {
         socket: bound,
         peers,
         keys: Keys::new(Secret::new([4; 16]), 1, Rank(0), Protection::Tagged),

@@ -28,7 +28,7 @@ fn links(hosts: &[Host], address: fn(&Host) -> IpAddr, protection: Protection) -
     let sockets = hosts.iter().map(|host| socket(host, address(host)));
     let (sockets, peers): (Vec<_>, Vec<_>) = sockets.unzip();
     let attach = |(own, socket)| {
-        Udp::attach(UdpSettings {
+        weft_udp::attach(UdpSettings {
             socket,
             peers: peers.clone(),
             keys: Keys::new(Secret::new([4; 16]), JOB, Rank(own), protection),

@@ -50,7 +50,7 @@ pub fn links_with(
     let peers: Vec<MacAddress> = ports.iter().map(XdpPort::mac).collect();
     let link = |(own, port): (u16, XdpPort)| {
         let (mtu, peers, keys) = (port.mtu(), peers.clone(), keys(own));
-        Xdp::attach(XdpSettings { port, peers, keys, mtu, group }).unwrap()
+        weft_xdp::attach(XdpSettings { port, peers, keys, mtu, group }).unwrap()
     };
     (0..).zip(ports).map(link).collect()
 }

@@ -104,7 +104,7 @@ fn one_frame_reaches_all() {
     let counters = job.links[0].counters();
     let sent = counters.sent;
     assert_eq!((sent.datagrams, sent.several, sent.spared, sent.failed), (20, 20, 40, 0));
-    assert_eq!(counters.in_place, 0, "what others may join is copied");
+    assert_eq!(counters.sent.in_place, 0, "what others may join is copied");
     let seen = job.attached.iter().map(|host| host.seen().unwrap());
     let taken = |taken| Seen { taken, ..Seen::default() };
     assert_eq!(seen.collect::<Vec<_>>(), [taken(0), taken(20), taken(20), taken(20)]);

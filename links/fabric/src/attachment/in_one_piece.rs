@@ -1,9 +1,14 @@
 //! Memory of the program that travels in one piece.
 
-use super::*;
+use super::Attachment;
+use crate::transport::Transport;
+use weft_datagram::seal::Protection;
+use weft_link::Buffer;
+use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_wire::Rank;
 
 /// Memory leaves from its place in one piece only.
-impl<T: Transport> Lending for Fabric<T> {
+impl<T: Transport> Lending for Attachment<T> {
     fn lend(&mut self, _: Buffer, _: usize, _: Lent) -> bool {
         false
     }
@@ -18,7 +23,7 @@ impl<T: Transport> Lending for Fabric<T> {
 }
 
 /// Memory arrives in its place in one piece only.
-impl<T: Transport> Posting for Fabric<T> {
+impl<T: Transport> Posting for Attachment<T> {
     fn post(&mut self, _: Rank, _: Posted) -> bool {
         false
     }
@@ -32,10 +37,10 @@ impl<T: Transport> Posting for Fabric<T> {
     }
 }
 
-impl<T: Transport> ZeroCopy for Fabric<T> {
+impl<T: Transport> ZeroCopy for Attachment<T> {
     /// Only where the bytes of long packets have no tag either.
     fn reaches(&mut self, to: Rank) -> bool {
-        let is_plain = self.seals.protection() == Protection::Headers;
+        let is_plain = self.protection == Protection::Headers;
         is_plain && to != self.own && self.carrier.longest_piece() > 0
     }
 
