@@ -1,4 +1,4 @@
-//! The table as text and as pictures: what `docs/internals/regions.md` shows, kept true by a test.
+//! The table as pictures: what `docs/internals/regions.md` shows, kept true by a test.
 
 use super::table::{self, DirectoryEvent, DirectoryState, ReplicaEvent, ReplicaState, Rule};
 use std::fmt::{Debug, Write};
@@ -13,16 +13,6 @@ pub fn directory() -> String {
     diagram(&rules(DirectoryState::ALL, DirectoryEvent::ALL, table::directory))
 }
 
-/// All rules of replicas, as a table in Markdown.
-pub fn replica_rules() -> String {
-    list(&rules(ReplicaState::ALL, ReplicaEvent::ALL, table::replica))
-}
-
-/// All rules of directories, as a table in Markdown.
-pub fn directory_rules() -> String {
-    list(&rules(DirectoryState::ALL, DirectoryEvent::ALL, table::directory))
-}
-
 type Rules<State, Event, Step> = Vec<(State, Event, Rule<State, Step>)>;
 
 fn rules<State: Copy, Event: Copy, Step>(
@@ -34,7 +24,7 @@ fn rules<State: Copy, Event: Copy, Step>(
     pairs.filter_map(|(state, event)| Some((state, event, rule(state, event)?))).collect()
 }
 
-/// Rules that stay in their state are left out: there are many, and the list has them.
+/// Rules that stay in their state are left out: there are many, and the table has them.
 fn diagram<State: Debug + PartialEq, Event: Debug, Step: Debug>(
     rules: &Rules<State, Event, Step>,
 ) -> String {
@@ -42,16 +32,6 @@ fn diagram<State: Debug + PartialEq, Event: Debug, Step: Debug>(
     for (state, event, rule) in rules.iter().filter(|(state, _, rule)| *state != rule.next) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "    {state:?} --> {:?}: {event:?}", rule.next);
-    }
-    text
-}
-
-fn list<State: Debug, Event: Debug, Step: Debug>(rules: &Rules<State, Event, Step>) -> String {
-    let mut text = "| in | on | then | next |\n|---|---|---|---|\n".to_owned();
-    for (state, event, rule) in rules {
-        let steps: Vec<String> = rule.steps.iter().map(|step| format!("{step:?}")).collect();
-        let _ =
-            writeln!(text, "| {state:?} | {event:?} | {} | {:?} |", steps.join(", "), rule.next);
     }
     text
 }
