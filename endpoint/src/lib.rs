@@ -15,14 +15,16 @@
 //! | `upcalls_allowed` | [`Upcalls`] |
 //!
 //! Packets are filled in link memory and read in link memory: this layer copies nothing. Beside
-//! packets there are puts and gets, whose sender names the receive buffer: [`Packets::offer`] and
-//! [`Packets::connect`].
+//! packets there are puts and gets, whose sender names the receive buffer: [`Packets::puts`].
 //!
 //! | module | contents |
 //! |---|---|
 //! | `packets`, `send`, `receive` | the packet interface: one handle for each system |
+//! | `handle` | what that, packets to send, puts and views have in common |
+//! | `duties`, `progress` | packets and work that one system takes on for another |
 //! | `copy` | copies into frames and out of them (`unsafe`) |
-//! | `posted` | memory that packets' bytes are read into |
+//! | `memory` | memory that packets leave from, and that their bytes are read into (`unsafe`) |
+//! | `trace` | spans of time, and what no packet tells of |
 //! | `puts` | puts and gets, a system of the endpoint's own |
 //! | `threads` | threads of a program, or its coroutines |
 //! | [`machine`] | what a pause takes here, and a line from core to core |
@@ -41,18 +43,26 @@ pub mod presence;
 #[cfg(not(loom))]
 mod copy;
 #[cfg(not(loom))]
+mod duties;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(not(loom))]
+mod handle;
+#[cfg(not(loom))]
+mod link_memory;
+#[cfg(not(loom))]
 pub mod machine;
+#[cfg(not(loom))]
+mod memory;
 #[cfg(not(loom))]
 mod ni;
 #[cfg(not(loom))]
 mod packets;
 #[cfg(not(loom))]
-mod posted;
+mod progress;
 #[cfg(not(loom))]
 mod puts;
 #[cfg(not(loom))]
@@ -62,12 +72,18 @@ mod send;
 #[cfg(not(loom))]
 mod threads;
 #[cfg(not(loom))]
+mod trace;
+#[cfg(not(loom))]
 mod variable;
 
 #[cfg(not(loom))]
 pub use copy::{copy_out, copy_out_to};
 #[cfg(not(loom))]
+pub use duties::Progress;
+#[cfg(not(loom))]
 pub use error::{Error, Result};
+#[cfg(not(loom))]
+pub use memory::{Lent, Memory, POSTED_HEAD_BYTES, Posted, PostedHead, Steady};
 #[cfg(not(loom))]
 pub(crate) use ni::{
     AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict, WeakEndpoint,
@@ -78,25 +94,25 @@ pub use ni::{
     default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
-pub use packets::{InterruptsOff, Packets, Progress, Said, Span};
-#[cfg(not(loom))]
-pub use posted::{POSTED_HEAD_BYTES, Posted, PostedHead};
+pub use packets::{HeldPacket, InterruptsOff, Packets, Presence, Sorting, System, WaitNotice};
 #[cfg(not(loom))]
 pub use presence::{backoff::Step, contention::Core};
 #[cfg(not(loom))]
 pub use puts::{
-    Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, ReadBlock, RemoteHeap,
+    Block, ClosedLanding, Heap, HeapName, Landing, LandingRefused, Puts, ReadBlock, RemoteHeap,
 };
 #[cfg(not(loom))]
 pub use puts::{
     Connection, Notification, NotificationKind, Notifications, ReceiveBuffer, Refusal, Rights,
 };
 #[cfg(not(loom))]
-pub use receive::{HeldPacket, KeptPacket, Packet, Sorting};
+pub use receive::{KeptPacket, Packet};
 #[cfg(not(loom))]
-pub use send::{Lent, SendPacket, Steady};
+pub use send::SendPacket;
 #[cfg(not(loom))]
 pub use threads::{Thread, this_coroutine};
+#[cfg(not(loom))]
+pub use trace::{Span, Trace};
 #[cfg(not(loom))]
 pub use variable::{USER_VARIABLES, Variable};
 

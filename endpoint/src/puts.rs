@@ -8,8 +8,8 @@
 //!   notifications           ◀── and the last ones ─ put_notify(offset, bytes, word)
 //!   [ receive buffer ]      ─── bytes ────────────▶ get(offset, into)
 //! ```
-//! A connection is opened by consent: a rank [offers](Packets::offer) a receive buffer to one
-//! other, which [takes](Packets::connect) it by its name. Either side closes it. In between, what
+//! A connection is opened by consent: a rank [offers](Puts::offer) a receive buffer to one
+//! other, which [takes](Puts::connect) it by its name. Either side closes it. In between, what
 //! the sender puts is copied into the buffer when the receiver's node takes it from the network,
 //! whatever call does that: the program takes no part, and need not ask for it. A [`Notification`]
 //! comes after the bytes that it is about.
@@ -43,72 +43,44 @@ mod table;
 mod target;
 
 pub use heap::{Heap, HeapName, RemoteHeap};
-pub use landing::{ClosedLanding, Landing, LandingRefused};
+pub use landing::{ClosedLanding, Landing};
 pub use memory::{Block, ReadBlock};
+pub use queue::{Notification, NotificationKind};
 pub use receiver::{Notifications, ReceiveBuffer};
 pub use sender::Connection;
-pub(crate) use state::Puts;
-pub(crate) use target::{OWED_BY_PUTS, PutTarget};
+pub(crate) use state::Connections;
+pub use state::LandingRefused;
+pub use table::Rights;
+pub(crate) use target::PutTarget;
 pub use weft_wire::place::Refusal;
 
-use crate::{Packets, Rank};
+use crate::Rank;
+use crate::handle::Handle;
+use std::sync::Arc;
 
-/// Rights that a receiver gives to the other side of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rights {
-    /// Put bytes into the buffer.
-    pub put: bool,
-    /// Get bytes from it.
-    pub get: bool,
-}
+/// Puts and gets of a rank: connections that it opens with others, and memory that it opens to them
+/// ([`crate::Packets::puts`]).
+#[derive(Clone, Copy)]
+pub struct Puts<'a>(&'a Handle);
 
-impl Rights {
-    /// Puts only.
-    pub const PUT: Rights = Rights { put: true, get: false };
-    /// Gets only.
-    pub const GET: Rights = Rights { put: false, get: true };
-    /// Both.
-    pub const BOTH: Rights = Rights { put: true, get: true };
-
-    fn to_word(self) -> u32 {
-        u32::from(self.put) | u32::from(self.get) << 1
+impl<'a> Puts<'a> {
+    pub(crate) fn new(handle: &'a Handle) -> Self {
+        Puts(handle)
     }
 
-    fn from_word(word: u32) -> Option<Self> {
-        (word < 4).then_some(Rights { put: word & 1 != 0, get: word & 2 != 0 })
+    /// A heap of `bytes`; the system provides the pages that are used. `None` where no rank can map
+    /// the memory of another.
+    pub fn heap(self, bytes: usize) -> Option<Arc<Heap>> {
+        Heap::new(self.0.shared_memory()?, bytes)
     }
-}
 
-/// Notification of an event at a receive buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Notification {
-    /// The rank at the other end.
-    pub from: Rank,
-    /// Number of this rank's buffer ([`ReceiveBuffer::connection`]).
-    pub connection: u32,
-    /// Offset of the event in the buffer, in bytes.
-    pub offset: usize,
-    /// Kind of the event.
-    pub kind: NotificationKind,
-}
+    /// The heap that `rank` has under `name`, if it is on this host.
+    pub fn remote_heap(self, rank: Rank, name: &HeapName) -> Option<RemoteHeap> {
+        RemoteHeap::new(self.0.shared_memory()?, rank, name, &self.0.trace)
+    }
 
-/// Kind of a [`Notification`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NotificationKind {
-    /// Bytes were put into the buffer, all of them.
-    Put {
-        /// Number of the bytes.
-        length: usize,
-        /// Word that the sender has attached to them.
-        word: u32,
-    },
-    /// The sender closed the connection; nothing of it follows.
-    Closed,
-}
-
-impl Packets {
     /// Packets of puts and gets that were refused here because of what they said.
-    pub fn puts_refused(&self) -> u64 {
-        self.puts.state.enter().refusals
+    pub fn refused(self) -> u64 {
+        self.0.connections.enter().refusals
     }
 }

@@ -39,7 +39,7 @@ impl Packets {
             let _ending = ending;
             body();
         });
-        let handle = self.node.attributes().services.threads.spawn(name, body)?;
+        let handle = self.handle.node.attributes().services.threads.spawn(name, body)?;
         Ok(Thread { packets: self.clone(), handle, has_ended })
     }
 }
@@ -51,7 +51,7 @@ impl Thread {
         let Thread { packets, handle, has_ended } = self;
         match handle {
             Some(handle) => drop(handle.join()),
-            None => drop(packets.progress_until(|| Ok(has_ended.load(Ordering::Acquire)))),
+            None => drop(packets.handle.progress_until(|| Ok(has_ended.load(Ordering::Acquire)))),
         }
     }
 }

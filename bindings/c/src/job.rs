@@ -261,14 +261,14 @@ pub extern "C" fn weft_span_begin(
     name: Text<'_>,
     span: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
-    call(|| put(span, state(job)?.packets.begin_span(name.get("the name")?)))
+    call(|| put(span, state(job)?.packets.trace().begin_span(name.get("the name")?)))
 }
 
 /// Ends the span of this number that began last. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_span_end(job: Option<&Job>, span: u32) -> Status {
     call(|| {
-        state(job)?.packets.end_span(span);
+        state(job)?.packets.trace().end_span(span);
         Ok(())
     })
 }

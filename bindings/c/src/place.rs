@@ -121,7 +121,7 @@ pub extern "C" fn weft_notifications_create(
     call(|| {
         let out = given(notifications, "the pointer for the result")?;
         let packets = Arc::clone(state(job)?.packets());
-        let queue = Queue { queue: packets.notifications(), packets };
+        let queue = Queue { queue: packets.puts().notifications(), packets };
         out.write(Box::into_raw(Box::new(Notifications(Handle::new(queue)))));
         Ok(())
     })
@@ -187,7 +187,7 @@ pub extern "C" fn weft_buffer_offer(
         let out = given(buffer, "the pointer for the result")?;
         let (packets, name) = (state(job)?.packets(), name.get("the name")?);
         let queue = &given(notifications, "notifications")?.0.get()?.queue;
-        let offered = packets.offer(name, rank(to)?, length, rights.get()?, queue)?;
+        let offered = packets.puts().offer(name, rank(to)?, length, rights.get()?, queue)?;
         out.write(Box::into_raw(Box::new(Buffer(Handle::new(Offered(offered))))));
         Ok(())
     })
@@ -267,7 +267,7 @@ pub extern "C" fn weft_connect(
     call(|| {
         let out = given(connection, "the pointer for the result")?;
         let packets = state(job)?.packets();
-        out.write(boxed(packets.connect(name.get("the name")?, rank(from)?)?));
+        out.write(boxed(packets.puts().connect(name.get("the name")?, rank(from)?)?));
         Ok(())
     })
 }
@@ -285,7 +285,7 @@ pub extern "C" fn weft_try_connect(
         let out = given(connection, "the pointer for the result")?;
         let packets = state(job)?.packets();
         packets.progress()?;
-        let found = packets.try_connect(name.get("the name")?, rank(from)?)?;
+        let found = packets.puts().try_connect(name.get("the name")?, rank(from)?)?;
         out.write(found.map_or(std::ptr::null_mut(), boxed));
         Ok(())
     })

@@ -118,12 +118,12 @@ impl Job {
         let keeps = packets.in_flight() / 8;
         let name = JobName { ranks: packets.size(), number: place.number() };
         let (crowded, near) = (!place.cores_suffice(), place.near_ranks().to_vec());
-        packets.set_patient();
+        packets.presence().set_patient();
         Ok(Arc::new_cyclic(|this: &Weak<Job>| {
             let job = this.clone();
             let progress: Arc<Progress> =
                 Arc::new(move || job.upgrade().map_or(Ok(false), |job| job.interrupted()));
-            packets.progress_by(&progress);
+            packets.system().progress_by(&progress);
             Job {
                 state: Biased::new(State::new(&packets, keeps, crowded)),
                 is_pending: AtomicBool::new(true),
@@ -282,7 +282,7 @@ impl Job {
         if self.is_pending() || !state.exchange.arrive_expected(from, packet, reader) {
             self.set_pending();
             let is_message = state.arrive(from, packet);
-            self.packets.record_unexpected(state.exchange.unexpected_count());
+            self.packets.trace().record_unexpected(state.exchange.unexpected_count());
             return is_message;
         }
         if state.exchange.has_answers() {
@@ -345,7 +345,7 @@ impl Job {
     /// when it looks again.
     #[cold]
     fn pause(&self) {
-        if self.enter().exchange.may_carry() && self.packets.carries() {
+        if self.enter().exchange.may_carry() && self.packets.memory().carries() {
             // Who shares the core may be the one that it comes from.
             std::thread::yield_now();
             return self.polls.paused(LOOKS_WHILE_CARRIED);
@@ -358,7 +358,7 @@ impl Job {
         };
         let begins = self.has_found.swap(false, Ordering::Relaxed);
         self.wait.pauses(begins, &self.packets, || self.awaited());
-        let polls = self.packets.pause(begins, &mut step).unwrap_or(1);
+        let polls = self.packets.presence().pause(begins, &mut step).unwrap_or(1);
         self.polls.paused(polls);
     }
 
@@ -412,7 +412,7 @@ impl Job {
         let mut found = Err(Refusal::AGAIN);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         self.wait.end();
-        let waited = self.packets.wait_for(what, deadline, &mut || {
+        let waited = self.packets.presence().wait_for(what, deadline, &mut || {
             let mut state = self.enter();
             // Others may have brought it, with no packet.
             if let Some(seen) = look(&mut state) {
@@ -455,27 +455,27 @@ impl Job {
     #[inline]
     fn nudge_others(&self, waiting: usize) {
         if self.waiting.load(Ordering::SeqCst) > waiting {
-            self.packets.nudge();
+            self.packets.presence().nudge();
         }
     }
 
     /// Before the program waits for a descriptor, and makes no progress itself any more: what
     /// `quiet` finds after what has arrived.
     pub fn prepare_to_wait(&self, quiet: impl FnOnce(&mut State) -> bool) -> Result<bool> {
-        self.packets.set_eager();
+        self.packets.presence().set_eager();
         let mut state = self.progress()?;
         if state.has_to_transmit() {
             // Only a new pending work wakes the upcall thread, and this one may be noted already,
             // in silence: it is taken back first.
-            self.packets.note_pending_work(false);
-            self.packets.set_pending_work(true);
+            self.packets.system().note_pending_work(false);
+            self.packets.system().set_pending_work(true);
         }
         Ok(quiet(&mut state))
     }
 
     /// Wakes a thread that waits, because what it waits for may be there.
     pub fn nudge(&self) {
-        self.packets.nudge();
+        self.packets.presence().nudge();
     }
 
     /// Serves the upcall thread when the program does not poll.

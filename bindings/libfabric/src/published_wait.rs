@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_endpoint::presence::polls::{Notice, Untold};
-use weft_endpoint::{Awaited, Packets, Said};
+use weft_endpoint::{Awaited, Packets, WaitNotice};
 
 /// The polls in vain of a rank, and what is published of them.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct PublishedWait {
 /// Words that others may read until this is dropped.
 struct Published {
     /// `None` where nobody can read them.
-    said: Option<Said>,
+    notice: Option<WaitNotice>,
     what: Awaited,
 }
 
@@ -31,15 +31,15 @@ impl PublishedWait {
         };
         let mut published = self.lock();
         if let Some(what) = what {
-            let is_old = |old: &Published| old.said.is_some() && old.what == what;
+            let is_old = |old: &Published| old.notice.is_some() && old.what == what;
             if !published.as_ref().is_some_and(is_old) {
                 // What was published before is taken back first.
                 *published = None;
-                *published = Some(Published { said: packets.say_wait(&what), what });
+                *published = Some(Published { notice: packets.presence().publish(&what), what });
             }
         }
-        if let Some(said) = published.as_ref().and_then(|published| published.said.as_ref()) {
-            said.looks();
+        if let Some(notice) = published.as_ref().and_then(|published| published.notice.as_ref()) {
+            notice.looks();
         }
     }
 

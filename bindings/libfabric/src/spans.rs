@@ -25,7 +25,7 @@ static TABLE: Table = Table { version: VERSION, begin, end };
 // SAFETY: no other library has a function of this name; whoever looks it up takes it from this one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_trace_table(version: u32) -> Option<&'static Table> {
-    let is_traced = Job::current().is_some_and(|job| job.packets().is_traced());
+    let is_traced = Job::current().is_some_and(|job| job.packets().trace().is_on());
     (version <= VERSION && is_traced).then_some(&TABLE)
 }
 
@@ -34,11 +34,11 @@ extern "C" fn begin(first: u64, second: u64, third: u64) -> u32 {
         [first, second, third].iter().flat_map(|word| word.to_ne_bytes()).collect();
     let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let name = String::from_utf8_lossy(&bytes[..length]);
-    Job::current().map_or(0, |job| job.packets().begin_span(&name))
+    Job::current().map_or(0, |job| job.packets().trace().begin_span(&name))
 }
 
 extern "C" fn end(span: u32) {
     if let Some(job) = Job::current() {
-        job.packets().end_span(span);
+        job.packets().trace().end_span(span);
     }
 }

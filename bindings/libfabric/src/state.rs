@@ -77,11 +77,11 @@ impl State {
     pub fn new(packets: &Packets, keeps: usize, crowded: bool) -> Self {
         let (rank, ranks) = (packets.rank(), packets.size());
         let (mut exchange, mut remote) = (Exchange::new(rank, ranks), Remote::new(rank, ranks));
-        exchange.set_single_copy(|to| crowded && packets.is_near(to));
+        exchange.set_single_copy(|to| crowded && packets.memory().is_near(to));
         let has_long_packets = |to| packets.max_payload_to(to) > LONG_PACKET;
         // Where a long message travels without a copy, there is no better way.
-        let is_in_place = |to| has_long_packets(to) && !packets.sends_zero_copy(to);
-        exchange.set_in_place(|to| is_in_place(to) && !packets.is_near(to));
+        let is_in_place = |to| has_long_packets(to) && !packets.memory().sends_zero_copy(to);
+        exchange.set_in_place(|to| is_in_place(to) && !packets.memory().is_near(to));
         remote.set_single_copy(crowded);
         State {
             exchange,
@@ -107,7 +107,7 @@ impl State {
     /// A look has brought a packet that takes more than a few steps.
     pub fn take_held(&mut self, packets: &Packets, held: &mut HeldPacket) {
         self.failure = self.arrived(packets, held).err();
-        packets.record_unexpected(self.exchange.unexpected_count());
+        packets.trace().record_unexpected(self.exchange.unexpected_count());
     }
 
     /// A look has brought what is to be answered.
@@ -153,7 +153,7 @@ impl State {
             // look, and then it need not be stored.
             let now_unexpected = self.exchange.unexpected_count();
             if now_unexpected > unexpected {
-                packets.record_unexpected(now_unexpected);
+                packets.trace().record_unexpected(now_unexpected);
             }
             if self.has_event() || now_unexpected > unexpected {
                 break;
@@ -256,8 +256,8 @@ impl State {
         let waits = self.has_to_transmit();
         if waits != self.is_waiting {
             self.is_waiting = waits;
-            packets.note_pending_work(waits);
-            packets.note_owing(waits);
+            packets.system().note_pending_work(waits);
+            packets.system().note_owing(waits);
         }
     }
 

@@ -204,7 +204,7 @@ pub struct PacketJob {
 
 /// Joins the job that this process was started in, at the packet interface. Set an upcall with
 /// [`Packets::on_packet`], or [take](Packets::take) packets and say how by
-/// [`Packets::progress_by`]; end with [`PacketJob::leave`].
+/// [`System::progress_by`](weft_endpoint::System::progress_by); end with [`PacketJob::leave`].
 ///
 /// # Errors
 /// [`Error`](crate::Error) if this process cannot take its place.
@@ -258,7 +258,7 @@ impl PacketJob {
         let packets = self.packets();
         let deadline = packets.now() + limit;
         let what = || Awaited::of_unknown("its last packets to be taken");
-        packets.wait_for(&what, Some(deadline), &mut || {
+        packets.presence().wait_for(&what, Some(deadline), &mut || {
             let is_over = packets.is_flushed() || packets.now() >= deadline;
             Ok(if is_over { Step::Done } else { Step::of(packets.poll()?) })
         })?;

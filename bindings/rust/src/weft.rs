@@ -520,7 +520,7 @@ impl Weft {
     /// it is `None`, and takes no time.
     #[inline]
     pub fn span(&self, name: &str) -> Option<Span> {
-        self.packets().span(name)
+        self.packets().trace().span(name)
     }
 
     /// Counters of this rank since it joined.

@@ -111,12 +111,13 @@ fn order(weft: &Weft) -> weft::Result<()> {
 fn puts(weft: &Weft) -> weft::Result<()> {
     let packets = weft.packets();
     if weft.rank() == 1 {
-        let mut notifications = packets.notifications();
-        let _buffer = packets.offer("rows", Rank(0), BUFFER_BYTES, Rights::BOTH, &notifications)?;
+        let mut notifications = packets.puts().notifications();
+        let _buffer =
+            packets.puts().offer("rows", Rank(0), BUFFER_BYTES, Rights::BOTH, &notifications)?;
         notifications.wait()?;
         return weft.barrier();
     }
-    let mut rows = packets.connect("rows", Rank(1))?;
+    let mut rows = packets.puts().connect("rows", Rank(1))?;
     for _ in 0..EACH {
         rows.put(0, &[1; PUT_BYTES])?;
     }

@@ -213,9 +213,9 @@ fn put(weft: &Weft) -> weft::Result<()> {
     const BYTES: usize = 64 << 10;
     let (rank, ranks, packets) = (weft.rank().0, weft.size() as u16, weft.packets());
     let [last, next] = [ranks - 1, 1].map(|step| Rank((rank + step) % ranks));
-    let mut notifications = packets.notifications();
-    let _buffer = packets.offer("ring", last, BYTES, Rights::BOTH, &notifications)?;
-    let mut ring = packets.connect("ring", next)?;
+    let mut notifications = packets.puts().notifications();
+    let _buffer = packets.puts().offer("ring", last, BYTES, Rights::BOTH, &notifications)?;
+    let mut ring = packets.puts().connect("ring", next)?;
     let mut read = [0; 100];
     for number in 0.. {
         let bytes = vec![1; 1 + number as usize * 997 % BYTES];
@@ -230,7 +230,7 @@ fn put(weft: &Weft) -> weft::Result<()> {
 fn get(weft: &Weft) -> weft::Result<()> {
     const BYTES: usize = 200_000;
     let (own, packets) = (weft.rank(), weft.packets());
-    let notifications = packets.notifications();
+    let notifications = packets.puts().notifications();
     let others = || (0..weft.size() as u16).map(Rank).filter(|rank| *rank != own);
     let content = |of: Rank, to: Rank| {
         let byte = move |at: usize| (at / 7 + 31 * of.index() + 97 * to.index()) as u8;
@@ -238,13 +238,13 @@ fn get(weft: &Weft) -> weft::Result<()> {
     };
     let mut buffers = Vec::new();
     for to in others() {
-        let buffer = packets.offer("all", to, BYTES, Rights::BOTH, &notifications)?;
+        let buffer = packets.puts().offer("all", to, BYTES, Rights::BOTH, &notifications)?;
         buffer.write(0, &content(own, to))?;
         buffers.push(buffer);
     }
     weft.barrier()?;
     for of in others() {
-        let (mut all, mut read) = (packets.connect("all", of)?, vec![0; BYTES]);
+        let (mut all, mut read) = (packets.puts().connect("all", of)?, vec![0; BYTES]);
         all.get(0, &mut read)?;
         assert!(read == content(of, own), "rank {own} has got other bytes of rank {of}");
     }

@@ -1,10 +1,10 @@
 //! A node as the packet layer sees it: whatever its link.
 
+use crate::link_memory::LinkMemory;
 use crate::ni::arrival::Arrival;
 use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
 use crate::ni::wait::Look;
-use crate::posted::LinkMemory;
 use crate::presence::backoff::Step;
 use crate::{Error, Result};
 use std::ptr::NonNull;

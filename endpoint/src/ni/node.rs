@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::biased::Biased;
+use crate::link_memory::LinkMemory;
 use crate::ni::any_node::{AnyNode, Statistics};
 use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
@@ -9,7 +10,6 @@ use crate::ni::dispatch::Dispatcher;
 use crate::ni::inner::Inner;
 use crate::ni::interface::Interface;
 use crate::ni::wait::{Look, WaitPolicy, Waits};
-use crate::posted::LinkMemory;
 use crate::presence::backoff::Step;
 use crate::presence::cell::Sleepers;
 use crate::presence::fallback::TimerFallback;

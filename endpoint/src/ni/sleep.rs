@@ -117,7 +117,7 @@ impl dyn AnyNode + '_ {
         self.attendance().waits.wait(step, &mut |_| Ok(Step::Done))
     }
 
-    /// Pause of a program that polls ([`crate::Packets::pause`]).
+    /// Pause of a program that polls ([`crate::Presence::pause`]).
     ///
     /// # Errors
     /// The first error of `step`.

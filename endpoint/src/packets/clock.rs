@@ -8,7 +8,7 @@ impl Packets {
     /// The time, counted from some point in the past: on real machines by the monotonic clock, in
     /// the simulator by this rank's virtual one.
     pub fn now(&self) -> Duration {
-        self.node.now()
+        self.handle.node.now()
     }
 
     /// Declares that this rank has computed so many operations, of a size of the program's choice.
@@ -16,12 +16,12 @@ impl Packets {
     /// are taken meanwhile.
     #[inline]
     pub fn work(&self, operations: u64) {
-        self.node.charge(Work::Operations(operations));
+        self.handle.node.charge(Work::Operations(operations));
     }
 
     /// Declares that `bytes` were copied between packets and the program's memory.
     #[inline]
     pub fn copied(&self, bytes: usize) {
-        self.node.charge(Work::Copy { bytes });
+        self.handle.node.charge(Work::Copy { bytes });
     }
 }

@@ -8,13 +8,13 @@ impl Packets {
     /// launch after `hold(false)`, and until some thread polls at the latest.
     #[inline]
     pub fn hold(&self, held: bool) {
-        self.node.attendance().hint.set(if held { Hint::More } else { Hint::Last });
+        self.handle.node.attendance().hint.set(if held { Hint::More } else { Hint::Last });
     }
 
     /// Launches packets that nobody waits for: they leave with the next that `launch` did not, when
     /// some thread polls, or after 0.2 ms; after 6 ms where a timer is dear to set.
     pub fn aside<T>(&self, launch: impl FnOnce() -> T) -> T {
-        let hint = &self.node.attendance().hint;
+        let hint = &self.handle.node.attendance().hint;
         let before = hint.get();
         hint.set(Hint::Aside);
         let launched = launch();

@@ -1,15 +1,15 @@
 //! The receiver's side of connections without any network, for `crate::fuzzing`.
 
-use super::Rights;
 use super::memory::Memory;
 use super::queue::Queue;
-use super::state::{Observer, Receiving, State};
+use super::state::{Connections, Observer, Receiving};
+use super::table::Rights;
 use std::sync::Arc;
 use weft_wire::Rank;
 
 /// Receive buffers, and the state that packets for them arrive at.
 pub(crate) struct Receiver {
-    state: State,
+    state: Connections,
     queue: Arc<Queue>,
     peers: Vec<(Rank, usize)>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// Buffers for these ranks, of these sizes, with these rights.
     pub fn new(buffers: &[(Rank, usize, Rights)]) -> Self {
-        let (mut state, queue) = (State::default(), Arc::new(Queue::new(8)));
+        let (mut state, queue) = (Connections::default(), Arc::new(Queue::new(8)));
         for &(peer, bytes, rights) in buffers {
             let memory = Memory::new(bytes).expect("little memory");
             let observer = Some(Observer { queue: Arc::clone(&queue), stage: Arc::default() });

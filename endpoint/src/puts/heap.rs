@@ -2,11 +2,12 @@
 //! mapping at each of them, however many blocks there are.
 
 use super::memory::{Block, Memory, ReadBlock, RemoteMemory};
-use crate::{Packets, Rank};
+use crate::Rank;
+use crate::trace::Trace;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_link::memory::{MappedMemory, NAME_BYTES};
+use weft_link::memory::{MappedMemory, NAME_BYTES, SharedMemory};
 
 /// Alignment of blocks, in bytes.
 pub(crate) const GRAIN: usize = 64;
@@ -27,40 +28,14 @@ pub struct HeapName {
     pub name: [u8; NAME_BYTES],
 }
 
-impl Packets {
-    /// A heap of `bytes`; the system provides the pages that are used. `None` where no rank can map
-    /// the memory of another.
-    pub fn heap(&self, bytes: usize) -> Option<Arc<Heap>> {
-        let (memory, name) = self
-            .node
-            .attributes()
-            .services
-            .shared_memory
-            .as_ref()?
-            .create(None, bytes)
-            .ok()
-            .flatten()?;
+impl Heap {
+    /// A heap of `bytes`, in memory that others can map; `None` if there is none.
+    pub(super) fn new(shared: &dyn SharedMemory, bytes: usize) -> Option<Arc<Self>> {
+        let (memory, name) = shared.create(None, bytes).ok().flatten()?;
         let (name, free) = (HeapName { bytes: bytes as u64, name }, Mutex::new(Free::new(bytes)));
         Some(Arc::new(Heap { memory, name, free }))
     }
 
-    /// The heap that `rank` has under `name`, if it is on this host.
-    pub fn remote_heap(&self, rank: Rank, name: &HeapName) -> Option<RemoteHeap> {
-        let bytes = usize::try_from(name.bytes).ok()?;
-        let memory = self
-            .node
-            .attributes()
-            .services
-            .shared_memory
-            .as_ref()?
-            .attach(rank, &name.name, bytes)
-            .ok()?;
-        let memory = RemoteMemory::new(memory, bytes);
-        Some(RemoteHeap { packets: self.clone(), rank, memory })
-    }
-}
-
-impl Heap {
     /// Its name for other ranks.
     pub fn name(&self) -> HeapName {
         self.name
@@ -88,19 +63,31 @@ impl Heap {
 
 /// Remote heap: the heap of another rank of this host, mapped.
 pub struct RemoteHeap {
-    packets: Packets,
+    trace: Trace,
     rank: Rank,
     memory: RemoteMemory,
 }
 
 impl RemoteHeap {
+    /// The heap that `rank` has under `name`; `None` if it cannot be mapped.
+    pub(super) fn new(
+        shared: &dyn SharedMemory,
+        rank: Rank,
+        name: &HeapName,
+        trace: &Trace,
+    ) -> Option<Self> {
+        let bytes = usize::try_from(name.bytes).ok()?;
+        let memory = shared.attach(rank, &name.name, bytes).ok()?;
+        Some(RemoteHeap { trace: trace.clone(), rank, memory: RemoteMemory::new(memory, bytes) })
+    }
+
     /// Copies `bytes` to `offset`, which that rank has opened; false, and nothing happens, if it is
     /// not inside.
     pub fn write(&mut self, offset: usize, bytes: &[u8]) -> bool {
         let inside = self.memory.holds(offset, bytes.len());
         if inside {
             self.memory.write(offset, bytes);
-            self.packets.record_put(self.rank, bytes.len());
+            self.trace.record_put(self.rank, bytes.len());
         }
         inside
     }

@@ -7,15 +7,17 @@
 //! that a late put changes nothing. The memory is away while it is open, so that no part of a put
 //! is seen, and nothing that is read is ever put into.
 
-use super::Refusal;
+use super::Puts;
 use super::memory::Block;
-use super::state::Receiving;
-use crate::{Packets, Rank};
+use super::state::{Connections, LandingRefused, Receiving};
+use crate::Rank;
+use crate::biased::Biased;
+use std::sync::Arc;
 
 /// Block that is open to puts of any rank that knows its number, until one has put something there:
 /// then to those of that rank only. Dropping it closes it, and frees the block.
 pub struct Landing {
-    packets: Packets,
+    connections: Arc<Biased<Connections>>,
     number: u32,
 }
 
@@ -29,23 +31,12 @@ pub struct ClosedLanding {
     pub from: Option<Rank>,
 }
 
-/// A put into a landing that its rank has refused. It changed nothing there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LandingRefused {
-    /// That rank.
-    pub rank: Rank,
-    /// The landing's number, as the put named it.
-    pub number: u32,
-    /// Reason of the refusal.
-    pub why: Refusal,
-}
-
-impl Packets {
+impl Puts<'_> {
     /// Opens `block` to puts. Gives it back if this rank has 65,536 receive buffers and landings
     /// already.
-    pub fn land(&self, block: Block) -> Result<Landing, Block> {
+    pub fn land(self, block: Block) -> Result<Landing, Block> {
         let bytes = block.len();
-        let mut state = self.puts.state.enter();
+        let mut state = self.0.connections.enter();
         if state.receives.is_full() {
             return Err(block);
         }
@@ -53,14 +44,14 @@ impl Packets {
         let opened = state.receives.open(bytes, receiving);
         let number = opened.unwrap_or_else(|| unreachable!("there is a slot, as was just seen"));
         drop(state);
-        Ok(Landing { packets: self.clone(), number })
+        Ok(Landing { connections: Arc::clone(&self.0.connections), number })
     }
 
     /// Last refusal of a put of this rank into a landing, since the last call. It need not be an
     /// error: a rank that closes a landing without waiting for its answer refuses what arrives
     /// later.
-    pub fn landing_refused(&self) -> Option<LandingRefused> {
-        self.puts.state.enter().landing_refused.take()
+    pub fn landing_refused(self) -> Option<LandingRefused> {
+        self.0.connections.enter().landing_refused.take()
     }
 }
 
@@ -72,7 +63,7 @@ impl Landing {
 
     /// Closes it: later puts there are refused.
     pub fn close(self) -> ClosedLanding {
-        let mut state = self.packets.puts.state.enter();
+        let mut state = self.connections.enter();
         let withdrawn = state.receives.withdraw(self.number);
         drop(state);
         let receiving = withdrawn.map(|admitted| admitted.buffer);
@@ -84,6 +75,6 @@ impl Landing {
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        self.packets.puts.state.enter().receives.withdraw(self.number);
+        self.connections.enter().receives.withdraw(self.number);
     }
 }

@@ -159,7 +159,7 @@ impl Memory {
 #[repr(align(64))]
 struct Line;
 
-/// Memory of this rank that can be opened to puts ([`Packets::land`](crate::Packets::land)), and is
+/// Memory of this rank that can be opened to puts ([`Puts::land`](crate::Puts::land)), and is
 /// an ordinary slice while it is not. It begins at a cache line.
 ///
 /// Ranks of this host can write a block that is part of a [`Heap`] at any time. As with frames,

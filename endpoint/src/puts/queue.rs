@@ -12,13 +12,39 @@
 //! a reader that falls behind stops its senders, and what it has not read is bounded by its ring
 //! and their windows (I9).
 
-use super::{Notification, NotificationKind};
 use crate::biased::this_thread;
 use crate::receive::KeptPacket;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_wire::Rank;
+
+/// Notification of an event at a receive buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Notification {
+    /// The rank at the other end.
+    pub from: Rank,
+    /// Number of this rank's buffer ([`crate::ReceiveBuffer::connection`]).
+    pub connection: u32,
+    /// Offset of the event in the buffer, in bytes.
+    pub offset: usize,
+    /// Kind of the event.
+    pub kind: NotificationKind,
+}
+
+/// Kind of a [`Notification`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotificationKind {
+    /// Bytes were put into the buffer, all of them.
+    Put {
+        /// Number of the bytes.
+        length: usize,
+        /// Word that the sender has attached to them.
+        word: u32,
+    },
+    /// The sender closed the connection; nothing of it follows.
+    Closed,
+}
 
 /// Notifications that wait to be read.
 pub(crate) struct Queue {

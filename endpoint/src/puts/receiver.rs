@@ -1,12 +1,14 @@
 //! The receiver's end of a connection.
 
+use super::Puts;
 use super::memory::{Address, Memory};
-use super::queue::Queue;
+use super::queue::{Notification, Queue};
 use super::state::{NAME_BYTES, Observer, Owed, Receiving, stage};
-use super::table::Admitted;
-use super::{Notification, Rights};
+use super::table::{Admitted, Rights};
 use crate::biased::this_thread;
-use crate::{Error, Packets, Rank, Result};
+use crate::handle::Handle;
+use crate::send::SendPacket;
+use crate::{Error, Rank, Result, Upcalls};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +25,7 @@ const SHARED_FROM: usize = 16 << 10;
 /// A reader that falls behind by more than 1,024 stops its senders, and with them all other packets
 /// of these ranks, until it reads on.
 pub struct Notifications {
-    packets: Packets,
+    handle: Handle,
     queue: Arc<Queue>,
 }
 
@@ -49,7 +51,7 @@ impl Notifications {
     pub fn wait(&mut self) -> Result<Notification> {
         if self.queue.is_empty() {
             self.queue.reader.store(this_thread(), Ordering::Relaxed);
-            self.packets.progress_until(|| Ok(!self.queue.is_empty()))?;
+            self.handle.progress_until(|| Ok(!self.queue.is_empty()))?;
         }
         Ok(self.queue.take().unwrap_or_else(|| unreachable!("the wait ends with one")))
     }
@@ -59,7 +61,7 @@ impl Notifications {
 ///
 /// Its bytes are 0 at first.
 pub struct ReceiveBuffer {
-    packets: Packets,
+    handle: Handle,
     name: Box<str>,
     peer: Rank,
     connection: u32,
@@ -68,10 +70,10 @@ pub struct ReceiveBuffer {
     stage: Arc<AtomicU32>,
 }
 
-impl Packets {
+impl Puts<'_> {
     /// A queue for the notifications of receive buffers.
-    pub fn notifications(&self) -> Notifications {
-        Notifications { packets: self.clone(), queue: Arc::new(Queue::new(QUEUE_SLOTS)) }
+    pub fn notifications(self) -> Notifications {
+        Notifications { handle: self.0.clone(), queue: Arc::new(Queue::new(QUEUE_SLOTS)) }
     }
 
     /// Offers a receive buffer of `bytes` bytes to `to`, which may take it under `name`, once, and
@@ -82,16 +84,14 @@ impl Packets {
     /// [`Error::NoSuchRank`]; [`Error::Buffer`] if there is no such memory, or the name is longer
     /// than 128 bytes.
     pub fn offer(
-        &self,
+        self,
         name: &str,
         to: Rank,
         bytes: usize,
         rights: Rights,
         notifications: &Notifications,
     ) -> Result<ReceiveBuffer> {
-        if to.index() >= self.size() {
-            return Err(Error::NoSuchRank { rank: to, ranks: self.size() });
-        }
+        self.0.check_rank(to)?;
         let refuse = |what| Error::Buffer { name: name.into(), bytes, what };
         if name.len() > NAME_BYTES {
             return Err(refuse("its name is longer than 128 bytes"));
@@ -105,35 +105,27 @@ impl Packets {
         let queue = Arc::clone(&notifications.queue);
         let observer = Some(Observer { queue, stage: Arc::clone(&stage) });
         let receiving = Receiving { memory, observer, received: 0, sender: None };
-        let mut packet = self.packet_to(to)?;
-        let offered = self.puts.state.enter().receives.offer(to, bytes, rights, receiving);
+        let mut packet = SendPacket::alloc(self.0, Some(to), Upcalls::Allowed)?;
+        let offered = self.0.connections.enter().receives.offer(to, bytes, rights, receiving);
         let connection = offered.ok_or_else(|| refuse("this rank has 65,536 already"))?;
         let (offset, length, word) = (bytes as u64, name.len() as u32, rights.to_word());
         let header = PlaceHeader { kind: Kind::Offer, connection, offset, length, word };
         packet.put(&header.emit())?.put(name.as_bytes())?;
         packet.put(named.as_ref().map_or(&[], |named| named))?;
         packet.unicast_put(to)?;
-        let packets = self.clone();
-        Ok(ReceiveBuffer { packets, name: name.into(), peer: to, connection, bytes, start, stage })
+        let handle = self.0.clone();
+        Ok(ReceiveBuffer { handle, name: name.into(), peer: to, connection, bytes, start, stage })
     }
-}
 
-impl Packets {
     /// Memory for a receive buffer that `to` can write without packets. A rank that may put may
     /// read there, too.
     fn shared_memory(
-        &self,
+        self,
         to: Rank,
         bytes: usize,
         rights: Rights,
     ) -> Option<(Memory, [u8; NAMED])> {
-        let shared = self
-            .node
-            .attributes()
-            .services
-            .shared_memory
-            .as_ref()
-            .filter(|_| rights.put && bytes >= SHARED_FROM)?;
+        let shared = self.0.shared_memory().filter(|_| rights.put && bytes >= SHARED_FROM)?;
         // Without shared memory there are packets: too many open files are no reason to give up.
         let (memory, named) = shared.create(Some(to), bytes).ok().flatten()?;
         Some((Memory::shared(memory, bytes), named))
@@ -213,7 +205,7 @@ impl ReceiveBuffer {
         length: usize,
         act: impl FnOnce(&mut Memory) -> R,
     ) -> Result<R> {
-        let mut state = self.packets.puts.state.enter();
+        let mut state = self.handle.connections.enter();
         let found = state.receives.find(self.peer, self.connection);
         match found {
             Ok(Admitted { buffer, bytes, .. })
@@ -233,12 +225,12 @@ impl ReceiveBuffer {
 
 impl Drop for ReceiveBuffer {
     fn drop(&mut self) {
-        let mut state = self.packets.puts.state.enter();
+        let mut state = self.handle.connections.enter();
         let withdrawn = state.receives.withdraw(self.connection);
         drop(state);
         if withdrawn.is_some() && self.stage.load(Ordering::Acquire) != stage::CLOSED {
             let header = PlaceHeader::new(Kind::Withdraw, self.connection);
-            self.packets.owe(self.peer, Owed::Header(header));
+            self.handle.owe(self.peer, Owed::Header(header));
         }
     }
 }

@@ -1,14 +1,19 @@
 //! The sender's end of a connection.
 #![allow(unsafe_code)]
 
-use super::Rights;
+use super::Puts;
 use super::memory::{GetBuffer, RemoteMemory};
 use super::state::{Offer, Outcome, Owed, PendingGet, Sending};
-use crate::{Error, Packets, Rank, Result};
+use super::table::Rights;
+use crate::handle::Handle;
+use crate::presence::coalescing::Hint;
+use crate::send::SendPacket;
+use crate::{Error, Rank, Result, Upcalls};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use weft_link::clock::Work;
 use weft_wire::place::{self, Kind, PlaceHeader, Refusal};
 
 /// Smallest put, in bytes, that is copied straight into mapped memory: a packet takes two copies,
@@ -21,7 +26,7 @@ const WAIT_FROM: usize = 64 << 10;
 /// The right to put into, or to get from, a receive buffer of another rank. Dropping it closes the
 /// connection.
 pub struct Connection {
-    packets: Packets,
+    handle: Handle,
     name: Box<str>,
     to: Rank,
     connection: u32,
@@ -35,19 +40,17 @@ pub struct Connection {
     under_way: Range<usize>,
 }
 
-impl Packets {
+impl Puts<'_> {
     /// Takes the receive buffer that `from` offers to this rank under `name`. Waits until it is
     /// offered; of several with that name, takes the one offered first.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`], [`Error::RankLost`].
-    pub fn connect(&self, name: &str, from: Rank) -> Result<Connection> {
-        if from.index() >= self.size() {
-            return Err(Error::NoSuchRank { rank: from, ranks: self.size() });
-        }
+    pub fn connect(self, name: &str, from: Rank) -> Result<Connection> {
+        self.0.check_rank(from)?;
         let mut found = None;
-        self.progress_until(|| {
-            found = self.puts.state.enter().take_offer(from, name);
+        self.0.progress_until(|| {
+            found = self.0.connections.enter().take_offer(from, name);
             Ok(found.is_some())
         })?;
         match found {
@@ -60,27 +63,25 @@ impl Packets {
     ///
     /// # Errors
     /// Those of [`Self::connect`].
-    pub fn try_connect(&self, name: &str, from: Rank) -> Result<Option<Connection>> {
-        let offer = self.puts.state.enter().take_offer(from, name);
+    pub fn try_connect(self, name: &str, from: Rank) -> Result<Option<Connection>> {
+        let offer = self.0.connections.enter().take_offer(from, name);
         offer.map(|offer| self.accept(name, from, offer)).transpose()
     }
 
-    fn accept(&self, name: &str, to: Rank, offer: Offer) -> Result<Connection> {
+    fn accept(self, name: &str, to: Rank, offer: Offer) -> Result<Connection> {
         let Offer { connection, bytes, rights, memory } = offer;
         // Memory of this machine's, so that the sum of an offset and a length does not overflow.
         let bytes =
             usize::try_from(bytes).map_or(usize::MAX / 2, |bytes| bytes.min(usize::MAX / 2));
         // If the memory cannot be mapped, there are packets.
-        let attach = |named| {
-            self.node.attributes().services.shared_memory.as_ref()?.attach(to, &named, bytes).ok()
-        };
+        let attach = |named| self.0.shared_memory()?.attach(to, &named, bytes).ok();
         let remote = memory.and_then(attach).map(|memory| RemoteMemory::new(memory, bytes));
         let shared = Arc::new(Sending { refused: AtomicU32::new(0) });
-        self.puts.state.enter().sends.insert((to, connection), Arc::clone(&shared));
-        self.owe(to, Owed::Header(PlaceHeader::new(Kind::Accept, connection)));
-        let (packets, name) = (self.clone(), name.into());
+        self.0.connections.enter().sends.insert((to, connection), Arc::clone(&shared));
+        self.0.owe(to, Owed::Header(PlaceHeader::new(Kind::Accept, connection)));
+        let (handle, name) = (self.0.clone(), name.into());
         let under_way = 0..0;
-        Ok(Connection { packets, name, to, connection, bytes, rights, shared, remote, under_way })
+        Ok(Connection { handle, name, to, connection, bytes, rights, shared, remote, under_way })
     }
 }
 
@@ -123,8 +124,7 @@ impl Connection {
     pub fn put_notify(&mut self, offset: usize, bytes: &[u8], word: u32) -> Result<()> {
         self.check(offset, bytes.len(), self.rights.put)?;
         // One packet, which no direct copy can overtake.
-        if self.remote.is_none()
-            && bytes.len() <= self.packets.max_payload_to(self.to) - place::SIZE
+        if self.remote.is_none() && bytes.len() <= self.handle.max_payload_to(self.to) - place::SIZE
         {
             return self.launch(Kind::PutNotify, offset, bytes, (bytes.len() as u32, word));
         }
@@ -142,7 +142,7 @@ impl Connection {
         let clear = self.is_clear(offset, into.len());
         if let Some(remote) = self.remote.as_mut().filter(|_| clear) {
             remote.read(offset, into);
-            self.packets.record_got(self.to, into.len());
+            self.handle.trace.record_got(self.to, into.len());
             return Ok(());
         }
         self.ask(offset, into)?;
@@ -186,18 +186,18 @@ impl Connection {
             }
             self.packets_are_under_way(offset, bytes.len());
         }
-        let most = self.packets.max_payload_to(self.to) - place::SIZE;
+        let most = self.handle.max_payload_to(self.to) - place::SIZE;
         let mut at = offset;
         let mut rest = bytes;
         // Packets travel together as long as more follow.
         while rest.len() > most {
             let (now, later) = rest.split_at(most);
-            self.packets.hold(true);
+            self.handle.node.attendance().hint.set(Hint::More);
             self.launch(Kind::Put, at, now, (0, 0))?;
             (at, rest) = (at + most, later);
         }
         if at > offset {
-            self.packets.hold(false);
+            self.handle.node.attendance().hint.set(Hint::Last);
         }
         match notice {
             Some(notice) => self.launch(Kind::PutNotify, at, rest, notice),
@@ -217,8 +217,8 @@ impl Connection {
         }
         let Some(remote) = &mut self.remote else { return Ok(false) };
         remote.write(offset, bytes);
-        self.packets.record_put(self.to, bytes.len());
-        self.packets.copied(bytes.len());
+        self.handle.trace.record_put(self.to, bytes.len());
+        self.handle.node.charge(Work::Copy { bytes: bytes.len() });
         Ok(true)
     }
 
@@ -240,15 +240,15 @@ impl Connection {
         let (length, word) = notice;
         let connection = self.connection;
         let header = PlaceHeader { kind, connection, offset: offset as u64, length, word };
-        let mut packet = self.packets.packet_to(self.to)?;
+        let mut packet = SendPacket::alloc(&self.handle, Some(self.to), Upcalls::Allowed)?;
         packet.put(&header.emit())?.put(bytes)?;
         packet.unicast_put(self.to)
     }
 
     /// Gets a range by requests of a packet each, several of which are under way at a time.
     fn ask(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let most = self.packets.max_payload_to(self.to) - place::SIZE;
-        let at_once = (self.packets.in_flight() / 2).max(1);
+        let most = self.handle.max_payload_to(self.to) - place::SIZE;
+        let at_once = (self.handle.in_flight() / 2).max(1);
         let mut gets = Gets { connection: self, numbers: VecDeque::new() };
         if into.is_empty() {
             gets.ask(offset, into)?;
@@ -277,9 +277,9 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.packets.puts.state.enter().sends.remove(&(self.to, self.connection));
+        self.handle.connections.enter().sends.remove(&(self.to, self.connection));
         if self.shared.refused.load(Ordering::Acquire) == 0 {
-            self.packets.owe(self.to, Owed::Header(PlaceHeader::new(Kind::Close, self.connection)));
+            self.handle.owe(self.to, Owed::Header(PlaceHeader::new(Kind::Close, self.connection)));
         }
     }
 }
@@ -293,13 +293,13 @@ struct Gets<'a> {
 impl Gets<'_> {
     /// Asks for the bytes at `offset`. `into` is the buffer for the answer as long as `self` lives.
     fn ask(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let Connection { packets, to, connection, .. } = self.connection;
-        let mut packet = packets.packet_to(*to)?;
+        let Connection { handle, to, connection, .. } = self.connection;
+        let mut packet = SendPacket::alloc(handle, Some(*to), Upcalls::Allowed)?;
         let length = into.len() as u32;
         // SAFETY: the buffer is in the state until the answer arrives, or `self` is dropped: while
         // the caller of `Connection::get`, who has `into`, waits.
         let outcome = Outcome::Pending(unsafe { GetBuffer::new(into) });
-        let mut state = packets.puts.state.enter();
+        let mut state = handle.connections.enter();
         state.last_get = state.last_get.wrapping_add(1);
         let word = state.last_get;
         state.gets.insert(word, PendingGet { to: *to, connection: *connection, outcome });
@@ -313,8 +313,8 @@ impl Gets<'_> {
 
     /// Waits until no more than `under_way` gets are unanswered.
     fn wait_for_all_but(&mut self, under_way: usize) -> Result<()> {
-        let packets = &self.connection.packets;
-        packets.progress_until(|| {
+        let handle = &self.connection.handle;
+        handle.progress_until(|| {
             while self.numbers.len() > under_way && self.oldest_is_answered()? {
                 self.numbers.pop_front();
             }
@@ -324,7 +324,7 @@ impl Gets<'_> {
 
     fn oldest_is_answered(&self) -> Result<bool> {
         let Some(number) = self.numbers.front() else { return Ok(true) };
-        let mut state = self.connection.packets.puts.state.enter();
+        let mut state = self.connection.handle.connections.enter();
         let why = match state.gets.get(number).map(|get| &get.outcome) {
             Some(Outcome::Pending(_)) => return Ok(false),
             Some(Outcome::Refused(why)) => *why,
@@ -343,7 +343,7 @@ impl Drop for Gets<'_> {
         if self.numbers.is_empty() {
             return;
         }
-        let mut state = self.connection.packets.puts.state.enter();
+        let mut state = self.connection.handle.connections.enter();
         for number in &self.numbers {
             state.gets.remove(number);
         }

@@ -1,10 +1,8 @@
 //! State of a rank's connections, and the effect of a packet of a put or a get on it.
 
 use super::memory::{GetBuffer, Memory};
-use super::queue::{Posted, Queue};
-use super::table::Table;
-use super::{LandingRefused, Notification, NotificationKind, Rights};
-use crate::biased::Biased;
+use super::queue::{Notification, NotificationKind, Posted, Queue};
+use super::table::{Rights, Table};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,17 +20,9 @@ const REFUSALS_OWED: usize = 1 << 12;
 /// Longest name of a buffer, in bytes.
 pub(crate) const NAME_BYTES: usize = 128;
 
-/// A rank's puts and gets: its connections, in both directions.
+/// State of a rank's connections, in both directions.
 #[derive(Default)]
-pub(crate) struct Puts {
-    pub state: Biased<State>,
-    /// Protocols that owe something ([`crate::Packets::note_owing`]), a bit each. The bit of puts
-    /// is set while there is something in `state.owed`.
-    pub owing: AtomicU32,
-}
-
-#[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct Connections {
     /// This rank's receive buffers.
     pub receives: Table<Receiving>,
     /// Its connections to those of others.
@@ -50,6 +40,17 @@ pub(crate) struct State {
     pub refusals: u64,
     /// Last refusal of a put of this rank into a landing.
     pub landing_refused: Option<LandingRefused>,
+}
+
+/// A put into a landing that its rank has refused. It changed nothing there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LandingRefused {
+    /// That rank.
+    pub rank: Rank,
+    /// The landing's number, as the put named it.
+    pub number: u32,
+    /// Reason of the refusal.
+    pub why: Refusal,
 }
 
 /// State of a receive buffer at the target of puts.
@@ -135,7 +136,7 @@ pub(crate) mod stage {
     pub const CLOSED: u32 = 2;
 }
 
-impl State {
+impl Connections {
     /// Handles a packet of a put or a get from `from`. A packet that is wrong changes nothing here,
     /// and its sender is told.
     #[inline]

@@ -5,12 +5,37 @@
 //! one comparison (sender-based-protocols 4), and how often the slot was used before, so that a
 //! packet for a connection that was closed finds no other.
 
-use super::Rights;
 use weft_wire::Rank;
 use weft_wire::place::{Kind, PlaceHeader, Refusal};
 
 /// Receive buffers that a rank can have at once.
 const LIMIT: usize = 1 << 16;
+
+/// Rights that a receiver gives to the other side of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rights {
+    /// Put bytes into the buffer.
+    pub put: bool,
+    /// Get bytes from it.
+    pub get: bool,
+}
+
+impl Rights {
+    /// Puts only.
+    pub const PUT: Rights = Rights { put: true, get: false };
+    /// Gets only.
+    pub const GET: Rights = Rights { put: false, get: true };
+    /// Both.
+    pub const BOTH: Rights = Rights { put: true, get: true };
+
+    pub(super) fn to_word(self) -> u32 {
+        u32::from(self.put) | u32::from(self.get) << 1
+    }
+
+    pub(super) fn from_word(word: u32) -> Option<Self> {
+        (word < 4).then_some(Rights { put: word & 1 != 0, get: word & 2 != 0 })
+    }
+}
 
 /// The receive buffers of a rank; `B` is the state of one.
 pub(crate) struct Table<B> {

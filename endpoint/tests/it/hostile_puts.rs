@@ -68,8 +68,9 @@ fn a_hostile_sender_changes_no_byte_and_is_told_why() {
 }
 
 fn victim(packets: &Packets, gate: &Gate) {
-    let mut notifications = packets.notifications();
-    let offer = |to| packets.offer("buffer", Rank(to), 128, Rights::PUT, &notifications).unwrap();
+    let mut notifications = packets.puts().notifications();
+    let offer =
+        |to| packets.puts().offer("buffer", Rank(to), 128, Rights::PUT, &notifications).unwrap();
     let (for_hostile, for_honest) = (offer(1), offer(2));
     // What the attacks are written for.
     assert_eq!((for_hostile.connection(), for_honest.connection()), (0, 1));
@@ -77,9 +78,9 @@ fn victim(packets: &Packets, gate: &Gate) {
     for_hostile.write(0, &[1; 128]).unwrap();
     gate.pass(packets);
     let refused = attacks(0, 1).len() as u64;
-    packets.poll_until(|| packets.puts_refused() >= refused).unwrap();
+    packets.poll_until(|| packets.puts().refused() >= refused).unwrap();
     gate.pass(packets);
-    assert_eq!(packets.puts_refused(), refused);
+    assert_eq!(packets.puts().refused(), refused);
     assert_eq!(contents(&for_hostile), [1; 128]);
     assert_eq!(contents(&for_honest), [[2; 64], [0; 64]].concat());
     let notification = notifications.wait().unwrap();
@@ -87,15 +88,16 @@ fn victim(packets: &Packets, gate: &Gate) {
     assert_eq!(notifications.try_next(), None);
     drop(for_hostile);
     // It is late now: its memory may be another's.
-    let another = packets.offer("another", Rank(2), 128, Rights::PUT, &notifications).unwrap();
+    let another =
+        packets.puts().offer("another", Rank(2), 128, Rights::PUT, &notifications).unwrap();
     gate.pass(packets);
-    packets.poll_until(|| packets.puts_refused() > refused).unwrap();
+    packets.poll_until(|| packets.puts().refused() > refused).unwrap();
     assert_eq!(contents(&another), [0; 128]);
     gate.pass(packets);
 }
 
 fn hostile(packets: &Packets, gate: &Gate) {
-    let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
+    let mut buffer = packets.puts().connect("buffer", Rank(0)).unwrap();
     gate.pass(packets);
     for attack in attacks(0, 1) {
         send_placed(packets, Rank(0), &attack).unwrap();
@@ -113,7 +115,7 @@ fn hostile(packets: &Packets, gate: &Gate) {
 }
 
 fn honest(packets: &Packets, gate: &Gate) {
-    let mut buffer = packets.connect("buffer", Rank(0)).unwrap();
+    let mut buffer = packets.puts().connect("buffer", Rank(0)).unwrap();
     gate.pass(packets);
     buffer.put_notify(0, &[2; 64], 0).unwrap();
     buffer.flush().unwrap();

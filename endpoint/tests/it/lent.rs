@@ -16,7 +16,7 @@ fn a_packet_ends_with_what_is_lent_to_it() {
     job.packets(|packets| {
         if packets.rank() == Rank(0) {
             let mut lent = pattern.clone();
-            packets.lend(&lent, |lent| {
+            packets.memory().lend(&lent, |lent| {
                 let mut packet = packets.packet().unwrap();
                 packet.put(&[1; 8]).unwrap().put_lent(lent, 0..BYTES).unwrap();
                 assert_eq!(packet.room(), 0);

@@ -30,9 +30,11 @@ fn bytes_are_where_the_sender_put_them_before_the_receiver_hears_of_them() {
         job.packets(|packets| {
             const BYTES: usize = 300_000;
             if packets.rank() == 0 {
-                let mut notifications = packets.notifications();
-                let buffer =
-                    packets.offer("rows", Rank(1), BYTES, Rights::PUT, &notifications).unwrap();
+                let mut notifications = packets.puts().notifications();
+                let buffer = packets
+                    .puts()
+                    .offer("rows", Rank(1), BYTES, Rights::PUT, &notifications)
+                    .unwrap();
                 for (round, (offset, length)) in
                     [(0, 8), (17, 1), (5, BYTES - 5), (BYTES, 0), (64, 70_000)]
                         .into_iter()
@@ -54,7 +56,7 @@ fn bytes_are_where_the_sender_put_them_before_the_receiver_hears_of_them() {
                 assert_eq!(notifications.wait().unwrap().kind, NotificationKind::Closed);
                 assert!(!buffer.is_open());
             } else {
-                let mut rows = packets.connect("rows", Rank(0)).unwrap();
+                let mut rows = packets.puts().connect("rows", Rank(0)).unwrap();
                 assert_eq!((rows.len(), rows.to(), rows.name()), (BYTES, Rank(0), "rows"));
                 for (round, (offset, length)) in
                     [(0, 8), (17, 1), (5, BYTES - 5), (BYTES, 0), (64, 70_000)]
@@ -84,9 +86,11 @@ fn gets_see_what_was_put_and_written_before() {
         job.packets(|packets| {
             const BYTES: usize = 200_000;
             if packets.rank() == 0 {
-                let mut notifications = packets.notifications();
-                let buffer =
-                    packets.offer("both", Rank(1), BYTES, Rights::BOTH, &notifications).unwrap();
+                let mut notifications = packets.puts().notifications();
+                let buffer = packets
+                    .puts()
+                    .offer("both", Rank(1), BYTES, Rights::BOTH, &notifications)
+                    .unwrap();
                 buffer.write(0, &pattern(BYTES, 1)).unwrap();
                 assert_eq!(
                     notifications.wait().unwrap().kind,
@@ -95,7 +99,7 @@ fn gets_see_what_was_put_and_written_before() {
                 gate.pass(&packets);
                 assert_eq!(notifications.wait().unwrap().kind, NotificationKind::Closed);
             } else {
-                let mut both = packets.connect("both", Rank(0)).unwrap();
+                let mut both = packets.puts().connect("both", Rank(0)).unwrap();
                 both.put_notify(0, &[], 7).unwrap();
                 gate.pass(&packets);
                 let mut expected = pattern(BYTES, 1);
@@ -124,11 +128,15 @@ fn a_sender_hears_why_it_may_not() {
         let gate = Gate::default();
         job.packets(|packets| {
             if packets.rank() == 0 {
-                let notifications = packets.notifications();
-                let puts =
-                    packets.offer("puts", Rank(1), 100, Rights::PUT, &notifications).unwrap();
-                let gets =
-                    packets.offer("gets", Rank(1), 100, Rights::GET, &notifications).unwrap();
+                let notifications = packets.puts().notifications();
+                let puts = packets
+                    .puts()
+                    .offer("puts", Rank(1), 100, Rights::PUT, &notifications)
+                    .unwrap();
+                let gets = packets
+                    .puts()
+                    .offer("gets", Rank(1), 100, Rights::GET, &notifications)
+                    .unwrap();
                 packets.poll_until(|| puts.is_open() && gets.is_open()).unwrap();
                 gate.pass(&packets);
                 drop(puts);
@@ -137,8 +145,8 @@ fn a_sender_hears_why_it_may_not() {
                 gate.pass(&packets);
                 return;
             }
-            let mut puts = packets.connect("puts", Rank(0)).unwrap();
-            let mut gets = packets.connect("gets", Rank(0)).unwrap();
+            let mut puts = packets.puts().connect("puts", Rank(0)).unwrap();
+            let mut gets = packets.puts().connect("gets", Rank(0)).unwrap();
             let refused =
                 |name: &str, why| Err(Error::Refused { name: name.into(), rank: Rank(0), why });
             let outside = |offset, length| {
@@ -169,9 +177,11 @@ fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
         let gate = Gate::default();
         job.packets(|packets| {
             if packets.rank() == 0 {
-                let mut notifications = packets.notifications();
-                let buffer =
-                    packets.offer("counts", Rank(1), 8, Rights::PUT, &notifications).unwrap();
+                let mut notifications = packets.puts().notifications();
+                let buffer = packets
+                    .puts()
+                    .offer("counts", Rank(1), 8, Rights::PUT, &notifications)
+                    .unwrap();
                 for word in 0..MANY {
                     if word % 5_000 == 0 {
                         // It looks at nothing for as long as anything comes.
@@ -187,7 +197,7 @@ fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
                 }
                 drop(buffer);
             } else {
-                let mut counts = packets.connect("counts", Rank(0)).unwrap();
+                let mut counts = packets.puts().connect("counts", Rank(0)).unwrap();
                 for word in 0..MANY {
                     counts.put_notify(0, &u64::from(word).to_le_bytes(), word).unwrap();
                 }
@@ -200,9 +210,10 @@ fn a_reader_that_falls_behind_gets_all_notifications_in_order() {
 #[test]
 fn a_rank_may_be_at_both_ends() {
     Job::new(1).packets(|packets| {
-        let mut notifications = packets.notifications();
-        let buffer = packets.offer("own", Rank(0), 64, Rights::BOTH, &notifications).unwrap();
-        let mut own = packets.connect("own", Rank(0)).unwrap();
+        let mut notifications = packets.puts().notifications();
+        let buffer =
+            packets.puts().offer("own", Rank(0), 64, Rights::BOTH, &notifications).unwrap();
+        let mut own = packets.puts().connect("own", Rank(0)).unwrap();
         for word in 0..5_000u32 {
             own.put_notify(word as usize % 60, &word.to_le_bytes(), word).unwrap();
         }
@@ -225,9 +236,9 @@ fn a_rank_may_be_at_both_ends() {
 #[test]
 fn buffers_and_connections_that_cannot_be_are_refused() {
     Job::new(1).packets(|packets| {
-        let notifications = packets.notifications();
+        let notifications = packets.puts().notifications();
         let offer = |name: &str, to, bytes| {
-            packets.offer(name, Rank(to), bytes, Rights::PUT, &notifications).map(|_| ())
+            packets.puts().offer(name, Rank(to), bytes, Rights::PUT, &notifications).map(|_| ())
         };
         let buffer =
             |name: &str, bytes, what| Err(Error::Buffer { name: name.into(), bytes, what });
@@ -238,9 +249,9 @@ fn buffers_and_connections_that_cannot_be_are_refused() {
             offer("huge", 0, usize::MAX),
             buffer("huge", usize::MAX, "there is not so much memory")
         );
-        let nobody = packets.connect("far", Rank(1)).map(|_| ());
+        let nobody = packets.puts().connect("far", Rank(1)).map(|_| ());
         assert_eq!(nobody, Err(Error::NoSuchRank { rank: Rank(1), ranks: 1 }));
-        assert!(packets.try_connect("unheard of", Rank(0)).unwrap().is_none());
+        assert!(packets.puts().try_connect("unheard of", Rank(0)).unwrap().is_none());
     });
 }
 
@@ -273,7 +284,7 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
                 }
             };
             if packets.rank() == Rank(0) {
-                let landing = || packets.land(Block::zeros(100_000).unwrap()).ok().unwrap();
+                let landing = || packets.puts().land(Block::zeros(100_000).unwrap()).ok().unwrap();
                 let landings = [landing(), landing()];
                 let numbers = landings.each_ref().map(Landing::number);
                 [1, 2].into_iter().for_each(|to| say(Rank(to), numbers[usize::from(to) - 1]));
@@ -287,7 +298,7 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
                 hear(3);
                 assert_eq!(&first.block[..], pattern(100_000, 1), "closed is closed");
                 gate.pass(&packets);
-                return packets.puts_refused();
+                return packets.puts().refused();
             }
             let me = packets.rank();
             let number = hear(1)[0].1;
@@ -304,7 +315,7 @@ fn a_landing_takes_what_comes_until_it_is_closed() {
                 say(Rank(0), 2);
             }
             gate.pass(&packets);
-            packets.puts_refused()
+            packets.puts().refused()
         });
         assert_eq!(refused, [4, 0, 0], "{job:?}");
     }
@@ -317,7 +328,7 @@ fn a_heap_is_reached_by_who_knows_its_name() {
     let name = Mutex::new(None);
     Job::new(2).packets(|packets| {
         if packets.rank() == Rank(0) {
-            let heap = packets.heap(1 << 20).unwrap();
+            let heap = packets.puts().heap(1 << 20).unwrap();
             let mut first = heap.block(1000).unwrap();
             first.fill(9);
             let second = heap.block(1000).unwrap();
@@ -332,8 +343,11 @@ fn a_heap_is_reached_by_who_knows_its_name() {
         } else {
             packets.poll_until(|| name.lock().unwrap().is_some()).unwrap();
             let name = name.lock().unwrap().unwrap();
-            assert!(packets.remote_heap(Rank(1), &name).is_none(), "another rank's name for it");
-            let mut heap = packets.remote_heap(Rank(0), &name).unwrap();
+            assert!(
+                packets.puts().remote_heap(Rank(1), &name).is_none(),
+                "another rank's name for it"
+            );
+            let mut heap = packets.puts().remote_heap(Rank(0), &name).unwrap();
             assert!(!heap.write((1 << 20) - 1, &[1, 1]) && !heap.write(usize::MAX, &[1]));
             assert!(heap.write(1024, &pattern(1000, 3)));
             assert_eq!(heap.lent(1024, 1000).unwrap()[..], pattern(1000, 3));

@@ -187,7 +187,7 @@ impl Plan {
             }
             act(packets, judge, &groups, *deed)?;
         }
-        packets.wait(&mut || {
+        packets.presence().wait(&mut || {
             let progress = packets.poll()?;
             forget();
             let done = lock(&seen).shown == self.due[rank.index()] && packets.is_flushed();

@@ -115,7 +115,7 @@ impl Events {
             waiting: VecDeque::new(),
             breach: None,
         }));
-        packets.name_port(HANDLER, "events");
+        packets.trace().name_port(HANDLER, "events");
         let (upcall, arriving) = (packets.clone(), Arc::clone(&state));
         packets.on_packet(move |packet| arrive(&upcall, &arriving, packet));
         let (owing, waiting) = (packets.clone(), Arc::downgrade(&state));
@@ -124,7 +124,7 @@ impl Events {
             state.map_or(Ok(()), |state| flush(&owing, &state).or_else(unless_exhausted))?;
             Ok(false)
         });
-        packets.progress_by(&progress);
+        packets.system().progress_by(&progress);
         Ok(Events { packets: packets.clone(), settings, state, _progress: progress })
     }
 
@@ -288,7 +288,7 @@ impl Events {
         find: &mut impl FnMut(&mut NodeState) -> Option<T>,
     ) -> Result<Option<T>> {
         let mut found = Ok(None);
-        self.packets.wait_for(what, deadline, &mut || {
+        self.packets.presence().wait_for(what, deadline, &mut || {
             found = self.flush_waiting().map(|()| find(&mut lock(&self.state)));
             if !matches!(found, Ok(None)) {
                 return Ok(Step::Done);
@@ -402,7 +402,7 @@ fn lock(state: &Mutex<NodeState>) -> MutexGuard<'_, NodeState> {
 
 /// The upcall. Holds no lock while it calls the packet layer.
 fn arrive(packets: &Packets, state: &Mutex<NodeState>, packet: Packet<'_>) {
-    let _handler = packets.handler_span(HANDLER);
+    let _handler = packets.trace().handler_span(HANDLER);
     let from = packet.source();
     let Some((header, bytes)) = Header::decode(&packet) else {
         lock(state).breach.get_or_insert(Breach::Frame(from));
@@ -454,7 +454,7 @@ fn flush(packets: &Packets, state: &Mutex<NodeState>) -> weft_endpoint::Result<(
         return Ok(());
     }
     let frames = locked.waiting.drain(..).collect();
-    packets.note_owing(false);
+    packets.system().note_owing(false);
     drop(locked);
     perform(packets, state, Outbox { frames, ..Outbox::default() })
 }
@@ -478,7 +478,7 @@ fn perform(
                 let mut state = lock(state);
                 state.waiting.push_back((to, header, body));
                 state.waiting.extend(frames);
-                packets.note_owing(true);
+                packets.system().note_owing(true);
                 return none.map(drop);
             }
         };

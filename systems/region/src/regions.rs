@@ -142,7 +142,7 @@ impl Regions {
                 node.arrive(&packet);
             }
         });
-        packets.progress_by(&node.progress);
+        packets.system().progress_by(&node.progress);
         Regions { node, open }
     }
 
@@ -363,7 +363,7 @@ impl Node {
         mut find: impl FnMut(&Node) -> Option<T>,
     ) -> Result<T> {
         let mut found = None;
-        self.packets.wait_for(what, None, &mut || {
+        self.packets.presence().wait_for(what, None, &mut || {
             self.outbox.flush()?;
             found = find(self);
             if found.is_some() || self.broken.load(Ordering::Acquire) {
@@ -406,7 +406,7 @@ impl Node {
         }
         // Whoever waits meets the same error.
         let _ = self.outbox.flush();
-        self.packets.nudge();
+        self.packets.presence().nudge();
     }
 
     /// Ends it all: who waits is told.

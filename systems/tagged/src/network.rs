@@ -308,15 +308,15 @@ impl Network for &Packets {
         range: Range<usize>,
     ) -> bool {
         let posted = into.posted(*head, range.end, range.start);
-        posted.is_some_and(|posted| Packets::post(self, from, posted))
+        posted.is_some_and(|posted| self.memory().post(from, posted))
     }
 
     fn posted(&mut self, from: Rank, head: &PostedHead) -> u64 {
-        Packets::posted(self, from, head) as u64
+        self.memory().posted(from, head) as u64
     }
 
     fn unpost(&mut self, from: Rank, head: &PostedHead) -> u64 {
-        Packets::unpost(self, from, head) as u64
+        self.memory().unpost(from, head) as u64
     }
 
     fn post_zero_copy<D: Sink>(
@@ -327,7 +327,7 @@ impl Network for &Packets {
         length: usize,
     ) -> bool {
         let posted = into.posted(*head, length, 0);
-        posted.is_some_and(|posted| Packets::post_zero_copy(self, from, posted))
+        posted.is_some_and(|posted| self.memory().post_zero_copy(from, posted))
     }
 
     fn send_zero_copy<S: Source>(
@@ -338,12 +338,12 @@ impl Network for &Packets {
         length: usize,
     ) -> bool {
         let bytes = source.steady(0, length);
-        bytes.is_some_and(|bytes| Packets::send_zero_copy(self, to, head, bytes))
+        bytes.is_some_and(|bytes| self.memory().send_zero_copy(to, head, bytes))
     }
 
     fn has_back<S: Source>(&mut self, source: &S) -> bool {
         let whole = source.steady(0, source.length() as usize);
-        whole.is_none_or(|bytes| Packets::has_back(self, bytes))
+        whole.is_none_or(|bytes| self.memory().has_back(bytes))
     }
 
     fn send_at_once<S: Source>(
@@ -371,11 +371,11 @@ impl Network for &Packets {
     }
 
     fn fetch(&mut self, from: Rank, address: u64, into: &mut [u8]) -> bool {
-        Packets::fetch(self, from, address, into)
+        self.memory().fetch(from, address, into)
     }
 
     fn is_fetched_by(&self, by: Rank) -> bool {
-        Packets::is_reached(self, by)
+        self.memory().is_reached(by)
     }
 }
 

@@ -80,7 +80,7 @@ fn wait(
     mut is_done: impl FnMut(&mut Numbers, &Packets) -> weft_tagged::Result<bool>,
 ) -> Result {
     let mut failure = None;
-    packets.wait(&mut || {
+    packets.presence().wait(&mut || {
         let progress = step(exchange, packets);
         match progress.and_then(|any| Ok((any, is_done(exchange, packets)?))) {
             Ok((any, false)) => return Ok(Step::of(any)),
@@ -105,7 +105,7 @@ fn step(exchange: &mut Numbers, mut packets: &Packets) -> weft_tagged::Result<bo
         drop(sorting);
         packets.release(&mut held);
         arrived?;
-        packets.record_unexpected(exchange.unexpected_count());
+        packets.trace().record_unexpected(exchange.unexpected_count());
     }
     let left = exchange.transmit(&mut packets)?;
     Ok(left || !matches!(taken, Taken::Nothing))

@@ -29,7 +29,7 @@ const OF_TYPES: Ratchet = Ratchet {
     list: LIST,
     listed: &[
         ("bindings/rust Weft", 49),
-        ("endpoint Packets", 125),
+        ("endpoint Packets", 59),
     ],
 };
 

@@ -31,7 +31,7 @@ impl Shared {
         part: impl FnOnce() -> Result<T, E>,
     ) -> Result<Stretch<T>, E> {
         self.barrier()?;
-        let _span = self.packets.span(MEASURED);
+        let _span = self.packets.trace().span(MEASURED);
         let (before, began) = (self.traffic(), self.now());
         let value = part()?;
         self.barrier()?;

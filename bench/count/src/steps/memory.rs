@@ -20,10 +20,10 @@ pub fn play(counter: &Counter) -> Result<()> {
 fn put(counter: &Counter) -> Result<()> {
     let other = &counter.other;
     let [sender, receiver] = pair(other)?;
-    let mut notifications = receiver.notifications();
-    let _buffer = receiver.offer("buffer", Rank(0), 4096, Rights::PUT, &notifications)?;
+    let mut notifications = receiver.puts().notifications();
+    let _buffer = receiver.puts().offer("buffer", Rank(0), 4096, Rights::PUT, &notifications)?;
     while sender.poll()? {}
-    let connection = sender.try_connect("buffer", Rank(1))?;
+    let connection = sender.puts().try_connect("buffer", Rank(1))?;
     let mut connection = connection.context("the receiver has offered a buffer")?;
     other.run(|| while_any(|| receiver.poll()))?;
     counter.figure("put", |round, turn| {

@@ -159,10 +159,11 @@ impl PutLine {
     /// # Errors
     /// Another rank was lost.
     pub fn new(packets: &Packets, bytes: usize) -> Result<Self> {
-        let (own, notifications) = (packets.rank(), packets.notifications());
+        let (own, notifications) = (packets.rank(), packets.puts().notifications());
         let bytes = PLACES * bytes.next_multiple_of(64);
-        let buffer = packets.offer("pair", other(own), bytes, Rights::PUT, &notifications)?;
-        let to = packets.connect("pair", other(own))?;
+        let buffer =
+            packets.puts().offer("pair", other(own), bytes, Rights::PUT, &notifications)?;
+        let to = packets.puts().connect("pair", other(own))?;
         Ok(PutLine { packets: packets.clone(), to, buffer, notifications })
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
 
 /// Replies that `to` is owed once it is owed nothing but `owed`, so many times.
-fn owed_after(times: usize, owed: Owed) -> (State, usize) {
-    let mut state = State::default();
+fn owed_after(times: usize, owed: Owed) -> (Connections, usize) {
+    let mut state = Connections::default();
     (0..times).for_each(|_| state.owe(Rank(1), owed));
     let length = state.owed.len();
     (state, length)

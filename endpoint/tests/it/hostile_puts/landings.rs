@@ -54,7 +54,7 @@ fn attacks() -> Vec<Attack> {
 }
 
 fn land(packets: &Packets) -> Landing {
-    packets.land(Block::zeros(BYTES).unwrap()).ok().unwrap()
+    packets.puts().land(Block::zeros(BYTES).unwrap()).ok().unwrap()
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn victim(packets: &Packets, gate: &Gate) {
     hear(1);
     gate.pass(packets);
     let refused = attacks().len() as u64;
-    packets.poll_until(|| packets.puts_refused() >= refused).unwrap();
+    packets.poll_until(|| packets.puts().refused() >= refused).unwrap();
     gate.pass(packets);
-    assert_eq!(packets.puts_refused(), refused);
+    assert_eq!(packets.puts().refused(), refused);
     hear(3);
     let ClosedLanding { block, received, from } = own.close();
     // It has put the same twice, and the rank that closes the landing sees that.
@@ -99,14 +99,14 @@ fn victim(packets: &Packets, gate: &Gate) {
     // These have the places of those, under other numbers.
     let [first, second] = [(); 2].map(|()| land(packets));
     gate.pass(packets);
-    packets.poll_until(|| packets.puts_refused() >= refused + 3).unwrap();
+    packets.poll_until(|| packets.puts().refused() >= refused + 3).unwrap();
     gate.pass(packets);
     for landing in [first, second] {
         let ClosedLanding { block, received, from } = landing.close();
         assert_eq!((&block[..], received, from), (&[0; BYTES][..], 0, None));
     }
-    assert_eq!(packets.puts_refused(), refused + 3);
-    assert_eq!(packets.landing_refused(), None, "it has put nothing anywhere");
+    assert_eq!(packets.puts().refused(), refused + 3);
+    assert_eq!(packets.puts().landing_refused(), None, "it has put nothing anywhere");
 }
 
 /// Sends what is refused, and waits until it is told so.
@@ -116,7 +116,7 @@ fn attack(packets: &Packets, (bytes, told): Attack) {
     let mut refused = None;
     packets
         .poll_until(|| {
-            refused = packets.landing_refused();
+            refused = packets.puts().landing_refused();
             refused.is_some()
         })
         .unwrap();
@@ -162,7 +162,7 @@ fn nobody_reaches_a_heap_by_another_name() {
         let name = std::sync::OnceLock::new();
         job.packets(|packets| {
             if packets.rank() == 0 {
-                let heap = packets.heap(1 << 16);
+                let heap = packets.puts().heap(1 << 16);
                 let blocks = heap.as_ref().map(|heap| [(); 2].map(|()| heap.block(1000).unwrap()));
                 name.set(heap.as_ref().map(|heap| heap.name())).unwrap();
                 gate.pass(&packets);
@@ -173,14 +173,17 @@ fn nobody_reaches_a_heap_by_another_name() {
             }
             gate.pass(&packets);
             let guess = HeapName { bytes: 1 << 16, name: *b"/proc/self/mem  " };
-            assert!(packets.remote_heap(Rank(0), &guess).is_none());
+            assert!(packets.puts().remote_heap(Rank(0), &guess).is_none());
             if let Some(name) = *name.get().unwrap() {
-                assert!(packets.remote_heap(Rank(1), &name).is_none(), "it is not rank 1's");
+                assert!(packets.puts().remote_heap(Rank(1), &name).is_none(), "it is not rank 1's");
                 for bytes in [(1 << 16) + 1, 1 << 40, u64::MAX] {
                     let larger = HeapName { bytes, ..name };
-                    assert!(packets.remote_heap(Rank(0), &larger).is_none(), "{bytes} bytes");
+                    assert!(
+                        packets.puts().remote_heap(Rank(0), &larger).is_none(),
+                        "{bytes} bytes"
+                    );
                 }
-                let mut heap = packets.remote_heap(Rank(0), &name).unwrap();
+                let mut heap = packets.puts().remote_heap(Rank(0), &name).unwrap();
                 for (offset, bytes) in [(1 << 16, 1), ((1 << 16) - 7, 8), (usize::MAX, 2)] {
                     assert!(!heap.write(offset, &vec![0xEE; bytes]), "{bytes} at {offset}");
                 }

@@ -64,7 +64,7 @@ impl Regions {
         call: Call,
         mut take: impl FnMut(&mut Slot) -> R,
     ) -> Result<R> {
-        let _miss = self.node.packets.span_of(|| slot::miss(call, id));
+        let _miss = self.node.packets.trace().span_of(|| slot::miss(call, id));
         let taken = self.node.wait(&|| slot.enter().awaited(id, call), |_| {
             let mut here = slot.enter();
             let granted = here.outcome()?;

@@ -102,7 +102,7 @@ impl Outbox {
         let puts = data != DataWay::Packets;
         if puts {
             self.heap.get_or_init(|| {
-                let heap = self.packets.heap(HEAP_BYTES)?;
+                let heap = self.packets.puts().heap(HEAP_BYTES)?;
                 let others = (0..self.packets.size() as u16).map(Rank);
                 let others = others.filter(|&rank| rank != self.packets.rank());
                 others.for_each(|to| self.notice(to, RegionId::NONE, Notice::Heap(heap.name())));
@@ -134,7 +134,7 @@ impl Outbox {
 
     /// Opens `block` to puts, or gives it back.
     pub(super) fn land(&self, block: Block) -> std::result::Result<Landing, Block> {
-        self.packets.land(block)
+        self.packets.puts().land(block)
     }
 
     /// True if what is for so many nodes is better broadcast.
@@ -199,7 +199,7 @@ impl Outbox {
     fn reach<R>(&self, rank: Rank, using: impl FnOnce(&mut RemoteHeap) -> R) -> Option<R> {
         let mut heaps = self.heaps.enter();
         if let Far::Named(name) = heaps.get(&rank)? {
-            match self.packets.remote_heap(rank, name) {
+            match self.packets.puts().remote_heap(rank, name) {
                 Some(heap) => heaps.insert(rank, Far::Reached(heap)),
                 None => heaps.remove(&rank),
             };
@@ -273,7 +273,7 @@ impl Outbox {
         let next = queue.frames.pop_front();
         if next.is_none() && self.any.load(Ordering::Relaxed) {
             self.any.store(false, Ordering::Relaxed);
-            self.packets.note_owing(false);
+            self.packets.system().note_owing(false);
         }
         next
     }
@@ -283,7 +283,7 @@ impl Outbox {
     fn put_back(&self, queue: &mut Queue, next: QueuedFrame) {
         queue.frames.push_front(next);
         self.any.store(true, Ordering::Relaxed);
-        self.packets.note_owing(true);
+        self.packets.system().note_owing(true);
     }
 }
 

@@ -144,7 +144,7 @@ fn home(packets: &Packets, plot: &Plot, lie: Lie) {
         packet.unicast(Rank(0)).unwrap();
     };
     hear(&|packet| matches!(Notice::parse(packet, 3), Some((REGION, Notice::Map))));
-    let heap = lie.lends.and_then(|_| packets.heap(2 * BYTES as usize));
+    let heap = lie.lends.and_then(|_| packets.puts().heap(2 * BYTES as usize));
     if let Some(heap) = &heap {
         say(&Notice::Heap(heap.name()).emit(RegionId { home: Rank(0), index: 0 }), &[]);
     }
@@ -176,6 +176,6 @@ fn meddler(packets: &Packets, plot: &Plot) {
     for offset in [0, BYTES as usize] {
         packets.packet().unwrap().land(Rank(0), landing, offset, &[0xEE]).unwrap();
     }
-    packets.poll_until(|| packets.landing_refused().is_some()).unwrap();
+    packets.poll_until(|| packets.puts().landing_refused().is_some()).unwrap();
     plot.meddled.store(true, Ordering::SeqCst);
 }

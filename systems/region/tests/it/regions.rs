@@ -227,7 +227,7 @@ fn what_is_put_or_lent_is_what_was_written() {
             }
         }
         regions.close().unwrap();
-        packets.puts_refused()
+        packets.puts().refused()
     };
     for data in [DataWay::Puts, DataWay::Loans] {
         for job in [Job::new(3), Job::over_udp(3, Preset::IrxImc)] {

@@ -63,7 +63,7 @@ impl Tagged {
         let served: Weak<Driver> = Arc::downgrade(&driver);
         let progress: Arc<Progress> =
             Arc::new(move || served.upgrade().map_or(Ok(false), |driver| driver.serve()));
-        driver.packets.progress_by(&progress);
+        driver.packets.system().progress_by(&progress);
         Ok(Tagged { driver, _progress: progress })
     }
 
@@ -204,7 +204,7 @@ impl Driver {
         mut look: impl FnMut(&mut State, &Packets) -> weft_tagged::Result<Option<T>>,
     ) -> Result<T> {
         let mut found = None;
-        self.packets.wait(&mut || {
+        self.packets.presence().wait(&mut || {
             let mut state = self.enter();
             let any = state.progress(&self.packets);
             match any.and_then(|any| Ok((any, look(&mut state, &self.packets)?))) {
@@ -317,8 +317,8 @@ impl State {
         let waits = self.exchange.has_to_transmit()
             || self.teams.has_to_transmit()
             || self.waiting.iter().any(|waiting| !waiting.is_empty());
-        packets.note_pending_work(waits);
-        packets.note_owing(waits);
+        packets.system().note_pending_work(waits);
+        packets.system().note_owing(waits);
     }
 
     /// Begins the messages that could not be begun before. True if there were any.

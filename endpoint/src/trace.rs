@@ -1,7 +1,6 @@
-//! Spans of time that a trace names.
+//! Trace of a rank: spans of time that it names, and events that no packet tells of.
 
 use crate::Rank;
-use crate::packets::Packets;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weft_trace::event::MANY_UNEXPECTED;
 use weft_trace::{Named, Recorder, What, record_text};
 
+/// Trace of a rank, which its systems and its program write. Nothing is written, and next to no
+/// time is spent, if the run is not traced.
+#[derive(Clone)]
+pub struct Trace(Option<Arc<Tracing>>);
+
 /// Recorder of a traced rank, and the names of spans that it has.
-pub(super) struct Tracing {
+struct Tracing {
     recorder: Arc<dyn Recorder>,
     /// Numbers of the names that are written down.
     named: Mutex<BTreeSet<u32>>,
@@ -19,10 +23,6 @@ pub(super) struct Tracing {
 }
 
 impl Tracing {
-    pub fn new(recorder: Arc<dyn Recorder>) -> Self {
-        Tracing { recorder, named: Mutex::default(), popups: AtomicU64::new(0) }
-    }
-
     /// The number of a name, which is written down with its first span.
     fn number_of(&self, name: &str) -> u32 {
         let number = number_of(name);
@@ -54,13 +54,18 @@ impl Drop for Span {
     }
 }
 
-impl Packets {
+impl Trace {
+    pub(crate) fn new(recorder: Option<Arc<dyn Recorder>>) -> Self {
+        let (named, popups) = (Mutex::default(), AtomicU64::new(0));
+        Trace(recorder.map(|recorder| Arc::new(Tracing { recorder, named, popups })))
+    }
+
     /// Begins a span of time, which the trace of the run shows under this name; `None`, and next
     /// to no time, if the run is not traced. A rank has as many names as it likes, but each costs
     /// it memory. Spans of a thread lie one in another.
     #[inline]
     pub fn span(&self, name: &str) -> Option<Span> {
-        let tracing = self.tracing.as_ref()?;
+        let tracing = self.0.as_ref()?;
         let end = What::SpanEnds(self.begin_span(name));
         Some(Span { tracing: Arc::clone(tracing), end })
     }
@@ -68,7 +73,7 @@ impl Packets {
     /// Begins a handler of the port with this number, which lasts as spans do.
     #[inline]
     pub fn handler_span(&self, port: u32) -> Option<Span> {
-        let tracing = self.tracing.as_ref()?;
+        let tracing = self.0.as_ref()?;
         tracing.recorder.record(&What::HandlerBegins(port));
         Some(Span { tracing: Arc::clone(tracing), end: What::HandlerEnds(port) })
     }
@@ -77,14 +82,14 @@ impl Packets {
     /// again.
     #[inline]
     pub fn resumed_handler_span(&self, port: u32) -> Option<Span> {
-        let tracing = self.tracing.as_ref()?;
+        let tracing = self.0.as_ref()?;
         tracing.recorder.record(&What::HandlerGoesOn(port));
         Some(Span { tracing: Arc::clone(tracing), end: What::HandlerEnds(port) })
     }
 
     /// Begins a handler of the port with this number, in a thread of its own.
     pub fn popup_span(&self, port: u32) -> Option<Span> {
-        let tracing = self.tracing.as_ref()?;
+        let tracing = self.0.as_ref()?;
         let run = tracing.popups.fetch_add(1, Ordering::Relaxed);
         tracing.recorder.record(&What::PopupBegins { port, run });
         Some(Span { tracing: Arc::clone(tracing), end: What::PopupEnds { port, run } })
@@ -94,7 +99,7 @@ impl Packets {
     /// [`Self::record_delivered`], the same on all ranks.
     pub fn name_order(&self, name: &str) -> u32 {
         let number = number_of(name);
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.0 {
             record_text(&*tracing.recorder, Named::Order, number, name);
         }
         number
@@ -126,28 +131,28 @@ impl Packets {
 
     #[inline]
     fn note(&self, what: impl FnOnce() -> What) {
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.0 {
             tracing.recorder.record(&what());
         }
     }
 
     /// Names the port with this number.
     pub fn name_port(&self, port: u32, name: &str) {
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.0 {
             record_text(&*tracing.recorder, Named::Port, port, name);
         }
     }
 
     /// True if the run is traced.
     #[inline]
-    pub fn is_traced(&self) -> bool {
-        self.tracing.is_some()
+    pub fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
     /// Does what [`Self::span`] does, for bindings to languages where nothing is dropped: returns
     /// the number of the name, for [`Self::end_span`].
     pub fn begin_span(&self, name: &str) -> u32 {
-        self.tracing.as_ref().map_or(0, |tracing| {
+        self.0.as_ref().map_or(0, |tracing| {
             let number = tracing.number_of(name);
             tracing.recorder.record(&What::SpanBegins(number));
             number
@@ -156,7 +161,7 @@ impl Packets {
 
     /// Ends the span of this number which began last.
     pub fn end_span(&self, number: u32) {
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.0 {
             tracing.recorder.record(&What::SpanEnds(number));
         }
     }
@@ -164,7 +169,7 @@ impl Packets {
     /// Notes that this rank has come to a meeting, which all its members know by this name: one
     /// through shared memory, of which no packet tells.
     pub fn record_meeting(&self, name: impl Hash) {
-        if let Some(tracing) = &self.tracing {
+        if let Some(tracing) = &self.0 {
             tracing.recorder.record(&What::Meets(number_of(name)));
         }
     }
@@ -173,7 +178,7 @@ impl Packets {
     /// receives choose among messages. Written down when it is a power of two, and many.
     #[inline]
     pub fn record_unexpected(&self, messages: usize) {
-        let Some(tracing) = &self.tracing else { return };
+        let Some(tracing) = &self.0 else { return };
         let messages = u32::try_from(messages).unwrap_or(u32::MAX);
         if messages >= MANY_UNEXPECTED && messages.is_power_of_two() {
             tracing.recorder.record(&What::Unexpected(messages));
@@ -183,6 +188,6 @@ impl Packets {
     /// Does what [`Self::span`] does, with a name that is made only if the run is traced.
     #[inline]
     pub fn span_of(&self, name: impl FnOnce() -> String) -> Option<Span> {
-        self.tracing.as_ref().and_then(|_| self.span(&name()))
+        self.0.as_ref().and_then(|_| self.span(&name()))
     }
 }
