@@ -54,7 +54,7 @@ impl Messages {
             let this = this.clone();
             let progress: Arc<Progress> =
                 Arc::new(move || this.upgrade().map_or(Ok(false), |messages| poll(&messages)));
-            packets.progress_by(&progress);
+            packets.system().progress_by(&progress);
             let window = window_packets(packets.max_payload());
             let senders = packets.size().saturating_sub(1).max(1);
             let seats = Arc::default();
@@ -102,13 +102,13 @@ impl Messages {
     /// Something was left to be done in `state`: by whoever polls, for messages or not.
     pub fn note_pending(&self) {
         self.pending.store(true, Ordering::Release);
-        self.packets.note_owing(true);
+        self.packets.system().note_owing(true);
     }
 
     /// The calling thread does all that was left to be done; what is left meanwhile is noted again.
     #[inline]
     pub fn clear_pending(&self) {
-        self.packets.note_owing(false);
+        self.packets.system().note_owing(false);
         self.pending.store(false, Ordering::Release);
     }
 
@@ -122,7 +122,7 @@ impl Messages {
     /// does.
     pub fn somebody_waits(&self) {
         if !self.threads.waits_here() && !self.state.enter().is_handling() {
-            self.packets.set_eager();
+            self.packets.presence().set_eager();
         }
     }
 
@@ -281,7 +281,7 @@ impl Messages {
         self.note_pending();
         wakers.into_iter().for_each(Waker::wake);
         hooks.into_iter().for_each(|hook| hook());
-        self.packets.nudge();
+        self.packets.presence().nudge();
     }
 
     /// Everybody who waits, with a waker or a hook.
@@ -320,7 +320,7 @@ impl Messages {
         self.has_incidents.store(true, Ordering::Relaxed);
         self.note_pending();
         self.threads.wake_followers();
-        self.packets.nudge();
+        self.packets.presence().nudge();
     }
 
     /// True if a handler did something that the program has not heard of.

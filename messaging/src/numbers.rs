@@ -118,6 +118,6 @@ impl Numbers {
     /// Nothing has come: whoever polls next looks again.
     fn look_again(&self, turn: Turn) {
         self.queue.enter().turn = turn;
-        self.packets.note_owing(true);
+        self.packets.system().note_owing(true);
     }
 }

@@ -167,7 +167,7 @@ impl Port {
                 messages.have_handlers_run();
             }
         }
-        messages.packets.name_port(port.slot as u32, name);
+        messages.packets.trace().name_port(port.slot as u32, name);
         let number = crate::format::port_number(name);
         Ok(Port::at(engine, name, (number, port.slot), true))
     }

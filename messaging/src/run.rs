@@ -48,7 +48,7 @@ impl Runner<'_> {
             any |= self.run_tasks();
         }
         if self.messages.tasks.is_ready() {
-            self.messages.packets.note_owing(true);
+            self.messages.packets.system().note_owing(true);
         }
         Ok(any)
     }
@@ -61,9 +61,9 @@ impl Runner<'_> {
         let taken = Taken::new(self.messages, arrived);
         let outcome = match &mut handler.model {
             // Asked first: a span that is none would still be kept, and dropped, around the call.
-            Model::Plain(code) if !self.messages.packets.is_traced() => guarded(|| code(taken)),
+            Model::Plain(code) if !self.messages.packets.trace().is_on() => guarded(|| code(taken)),
             Model::Plain(code) => {
-                let _span = self.messages.packets.handler_span(handler.port.slot as u32);
+                let _span = self.messages.packets.trace().handler_span(handler.port.slot as u32);
                 guarded(|| code(taken))
             }
             _ => return self.run_other(handler, from, taken),
@@ -84,7 +84,7 @@ impl Runner<'_> {
         let outcome = match &mut handler.model {
             Model::Plain(_) => unreachable!("it does not wait"),
             Model::Async(waiting) => {
-                let _span = self.messages.packets.handler_span(port.slot as u32);
+                let _span = self.messages.packets.trace().handler_span(port.slot as u32);
                 guarded(|| waiting.run(from, taken))
             }
             Model::Popup(code) => {
@@ -135,7 +135,7 @@ impl Runner<'_> {
         let messages = Arc::clone(self.messages);
         self.messages.pool.run(Box::new(move || {
             let me = messages.state.enter().enter_popup();
-            let span = messages.packets.popup_span(run.slot as u32);
+            let span = messages.packets.trace().popup_span(run.slot as u32);
             let outcome = guarded(code);
             drop(span);
             messages.state.enter().exit_popup(me);
@@ -191,7 +191,8 @@ impl Runner<'_> {
             let waker = Waker::from(Arc::clone(&task));
             let mut context = Context::from_waker(&waker);
             let packets = &self.messages.packets;
-            let span = task.port.and_then(|port| packets.resumed_handler_span(port.slot as u32));
+            let span =
+                task.port.and_then(|port| packets.trace().resumed_handler_span(port.slot as u32));
             let polled = guarded(|| continuation.as_mut().resume(&mut context));
             drop(span);
             self.messages.state.enter().exit_task();

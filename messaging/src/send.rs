@@ -115,7 +115,7 @@ impl<'a> Sending<'a> {
         match parts.whole() {
             Some(bytes) if bytes.len() >= LEND_FROM && self.may_lend() => {
                 let messages = &self.port.messages;
-                messages.packets.lend(bytes, |lent| {
+                messages.packets.memory().lend(bytes, |lent| {
                     self.finish_from(parts, Some(lent))?;
                     wait_until_back(messages, lent)
                 })
@@ -395,7 +395,7 @@ fn wait_for<T>(
     mut look: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
     let (mut found, mut failed) = (None, None);
-    messages.packets.wait_for(&|| Awaited::of_unknown(what), None, &mut || {
+    messages.packets.presence().wait_for(&|| Awaited::of_unknown(what), None, &mut || {
         match look() {
             Ok(None) => {}
             Ok(some) => {

@@ -94,7 +94,7 @@ fn send_once_credited(messages: &Arc<Messages>, to: Rank, short: impl Gather + C
     }
     let (mut any, mut is_sent) = (false, false);
     let since = messages.packets.now();
-    let waited = messages.packets.wait_awake(&mut || {
+    let waited = messages.packets.presence().wait_awake(&mut || {
         // What went wrong shows where the program goes on.
         let received = Poller::new(messages).receive().unwrap_or_default();
         any |= received;

@@ -120,7 +120,7 @@ impl Tasks {
         let task = ready.pop_front();
         if ready.is_empty() && self.any_ready.swap(false, Ordering::SeqCst) {
             drop(ready);
-            self.packets.set_pending_work(false);
+            self.packets.system().set_pending_work(false);
             // One that became ready between the two has set the pending work for nothing.
             if self.is_ready() {
                 self.announce();
@@ -131,10 +131,10 @@ impl Tasks {
 
     /// A task is ready: whoever polls runs it, or else the upcall thread.
     fn announce(&self) {
-        self.packets.note_owing(true);
+        self.packets.system().note_owing(true);
         match self.seats.enter().is_led() {
-            true => self.packets.nudge(),
-            false => self.packets.set_pending_work(true),
+            true => self.packets.presence().nudge(),
+            false => self.packets.system().set_pending_work(true),
         }
     }
 
@@ -168,7 +168,7 @@ impl Tasks {
         let next = timers.wakers.keys().next().map(|(time, _)| *time);
         let nanoseconds = next.map_or(NEVER, |time| time.as_nanos() as u64);
         if self.next_timer.swap(nanoseconds, Ordering::SeqCst) != nanoseconds {
-            self.packets.set_alarm(next);
+            self.packets.presence().set_alarm(next);
         }
     }
 

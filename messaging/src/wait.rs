@@ -123,11 +123,11 @@ struct Nudge(Packets);
 
 impl Wake for Nudge {
     fn wake(self: Arc<Self>) {
-        self.0.nudge();
+        self.0.presence().nudge();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.nudge();
+        self.0.presence().nudge();
     }
 }
 
@@ -298,7 +298,7 @@ impl Threads {
         drop(seats);
         match next {
             Some(waker) => waker.wake(),
-            None if self.tasks.is_ready() => self.packets.set_pending_work(true),
+            None if self.tasks.is_ready() => self.packets.system().set_pending_work(true),
             None => {}
         }
     }
@@ -327,7 +327,7 @@ impl<'a, P: Polls> Leading<'a, P> {
         };
         let mut outcome = None;
         let mut idle = false;
-        threads.packets.wait_for(&what, deadline, &mut || {
+        threads.packets.presence().wait_for(&what, deadline, &mut || {
             match look(idle.then_some(&threads.nudger)) {
                 Ok(None) => {}
                 done => {

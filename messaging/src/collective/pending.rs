@@ -84,7 +84,7 @@ impl<T> Pending<T> {
     pub fn wait(self) -> Result<T> {
         let begun = self.begun;
         let engine = Arc::clone(self.outcome.engine());
-        let _span = engine.packets().span_of(|| begun.signature.operation.to_string());
+        let _span = engine.packets().trace().span_of(|| begun.signature.operation.to_string());
         self.outcome.wait_for(&|| begun.awaited(&engine)).map(unwind)
     }
 }

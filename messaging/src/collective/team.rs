@@ -408,8 +408,8 @@ impl Team {
         let (number, others_wait) = operations.pass(*id, call.signature())?;
         assert!(!busy.swap(true, Ordering::Acquire), "two threads began operations of one team");
         let engine = operations.engine();
-        let _span = engine.packets().span_of(|| call.signature().operation.to_string());
-        engine.packets().record_meeting((id.leader.0, id.count, number));
+        let _span = engine.packets().trace().span_of(|| call.signature().operation.to_string());
+        engine.packets().trace().record_meeting((id.leader.0, id.count, number));
         let what = || self.begun(number, call.signature()).awaited(engine);
         let combined = self.wait_in(arena, &mut meeting, &what).map(|met| {
             let combine = AssertUnwindSafe(|| meeting.combine(arena, combine));

@@ -166,7 +166,7 @@ impl Member {
             this: this.clone(),
             engine: Arc::clone(engine),
             name: name.into(),
-            traced_as: engine.packets().name_order(name),
+            traced_as: engine.packets().trace().name_order(name),
             group,
             own: members.binary_search(&engine.packets().rank()).ok(),
             members,
@@ -240,7 +240,7 @@ impl Member {
     /// Counts a message as consumed and makes it what the program gets.
     fn hand_over(&self, turn: Turn) -> OrderedMessage {
         let Turn { number, arrived: Arrived { from, length, content, completer } } = turn;
-        self.engine.packets().record_delivered(self.traced_as, number, from.rank);
+        self.engine.packets().trace().record_delivered(self.traced_as, number, from.rank);
         if let Some(completer) = completer {
             completer.complete(Ok(number));
         }
@@ -404,7 +404,7 @@ impl Member {
 
     /// Runs a part of the handler: this thread is inside it meanwhile.
     fn inside<T>(&self, part: impl FnOnce() -> T) -> T {
-        let _span = self.engine.packets().resumed_handler_span(self.port().slot as u32);
+        let _span = self.engine.packets().trace().resumed_handler_span(self.port().slot as u32);
         self.state.enter().runner = Some(this_coroutine());
         let outcome = part();
         self.state.enter().runner = None;
@@ -424,7 +424,7 @@ impl Member {
             completer.into_iter().for_each(|completer| completer.complete(Err(lost.clone())));
             return None;
         }
-        self.engine.packets().record_delivered(self.traced_as, number, from.rank);
+        self.engine.packets().trace().record_delivered(self.traced_as, number, from.rank);
         let message = OrderedMessage::new(number, from.rank, length, content);
         *waiting = completer;
         Some((Consuming { number, from, length }, message))

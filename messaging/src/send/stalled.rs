@@ -61,7 +61,7 @@ impl Sending<'_> {
                 return Ok(found);
             }
             if said.is_none() {
-                said = messages.packets.say_wait(&what());
+                said = messages.packets.presence().publish(&what());
             }
             complaints += 1;
             self.complain(complaints);

@@ -71,7 +71,7 @@ fn a_task_is_pending_whatever_other_systems_have_to_do() {
         let has_run = Arc::new(AtomicBool::new(false));
         let runs = Arc::clone(&has_run);
         member.engine.spawn(async move { runs.store(true, SeqCst) });
-        member.engine.packets().of(Protocol::TAGGED).note_pending_work(false);
+        member.engine.packets().of(Protocol::TAGGED).system().note_pending_work(false);
         while !has_run.load(SeqCst) {
             std::hint::spin_loop();
         }

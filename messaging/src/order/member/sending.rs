@@ -88,7 +88,7 @@ impl Member {
         state.statistics.sent += 1;
         let envelope = Envelope { number: Some(number), consumed: state.consumed };
         drop(state);
-        self.engine.packets().record_submitted(self.traced_as, number);
+        self.engine.packets().trace().record_submitted(self.traced_as, number);
         if self.members.len() == 1 {
             return Ok(());
         }
