@@ -14,6 +14,8 @@ pub type Progress = dyn Fn() -> Result<bool> + Send + Sync;
 pub(crate) struct Duties {
     /// The systems that owe something, a bit each.
     owing: AtomicU32,
+    /// The systems that have a progress function, a bit each.
+    taking: AtomicU32,
     /// Progress functions of the systems that take their packets themselves, by number. One whose
     /// layer is gone takes nothing.
     progress: OnceLock<RwLock<[Option<Weak<Progress>>; Protocol::LIMIT]>>,
@@ -41,6 +43,7 @@ impl Duties {
         let is_free = other.is_none_or(|other| Arc::ptr_eq(&other, progress));
         assert!(is_free, "one layer takes the packets of a protocol");
         *current = Some(Arc::downgrade(progress));
+        self.taking.fetch_or(bit(system), Ordering::Relaxed);
     }
 
     /// Notes whether `system` owes something. Said inside of the lock of what there is to do, it is
@@ -78,9 +81,17 @@ impl Duties {
 
     /// Has these systems, a bit each, take their packets and do what they owe. One that fails does
     /// not keep the others from it; a thread that helps already does not help again.
-    #[cold]
+    #[inline]
     pub fn help(&self, systems: u32) -> Result<bool> {
-        if systems == 0 || self.helping.swap(true, Ordering::Acquire) {
+        match systems & self.taking.load(Ordering::Relaxed) {
+            0 => Ok(false),
+            systems => self.have_taken(systems),
+        }
+    }
+
+    #[cold]
+    fn have_taken(&self, systems: u32) -> Result<bool> {
+        if self.helping.swap(true, Ordering::Acquire) {
             return Ok(false);
         }
         let mut any = Ok(false);
