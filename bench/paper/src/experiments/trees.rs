@@ -271,8 +271,8 @@ fn deadlocks(ranks: u16, window_packets: u16, shape: Shape) -> (usize, bool) {
         if let Err(deadlock) = run(&mut world, &sends, &mut seed) {
             count += 1;
             let full = |wait: &weft_world::Wait| {
-                let (_, blocked) = world.ni(wait.from).outgoing(wait.to);
-                let (buffered, owed) = world.ni(wait.to).incoming(wait.from);
+                let (_, blocked) = world.ni(wait.from).observe().outgoing(wait.to);
+                let (buffered, owed) = world.ni(wait.to).observe().incoming(wait.from);
                 blocked > 0 && buffered + owed == window_packets
             };
             let closed = deadlock.waits.last().map(|wait| wait.to) == Some(deadlock.waits[0].from);
