@@ -3,7 +3,7 @@
 
 use crate::pointer::List;
 use std::ffi::{c_int, c_void};
-pub(crate) use weft_fabric_abi::*;
+pub(crate) use weft_fabric::abi::*;
 
 /// Version of libfabric that the provider is made for: 2.5. A host refuses one made for less than
 /// its client asks for.

@@ -1,4 +1,4 @@
-/* The layouts of libfabric's headers are those that src/abi/tests.rs and links/fabric/abi have: the same numbers stand in
+/* The layouts of libfabric's headers are those that src/abi/tests.rs and links/fabric/src/abi have: the same numbers stand in
  * both. Structures that later versions have made longer are checked up to where the first ones ended. */
 
 #include "weft-coll.h"

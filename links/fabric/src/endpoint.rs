@@ -12,6 +12,8 @@
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
 #![allow(unsafe_code)]
 
+use crate::abi::client::{Handle, QueueEntry, QueueError};
+use crate::abi::{ANYBODY, address};
 use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
 use crate::memory::Piece;
@@ -26,8 +28,6 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use weft_datagram::memory::{Mapping, Place, split};
-use weft_fabric_abi::client::{Handle, QueueEntry, QueueError};
-use weft_fabric_abi::{ANYBODY, address};
 use weft_wire::Rank;
 
 /// Completions that are read at once.

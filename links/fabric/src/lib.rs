@@ -3,6 +3,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`abi`] | layouts of libfabric's structures, which Weft's provider has, too |
 //! | `library` | libfabric, found when the program runs, and what it offers |
 //! | `provider` | which provider is taken, and why others are not |
 //! | `objects`, `endpoint` | an endpoint, and operations under way on it |
@@ -23,6 +24,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod abi;
 mod attachment;
 mod carrier;
 mod endpoint;

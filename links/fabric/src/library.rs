@@ -1,23 +1,23 @@
 //! The library, found when the program runs: `fi_getinfo` and what it returns.
 //!
 //! The `unsafe` of this module, and why it is sound: the library is libfabric 1.x or 2.x, whose
-//! layouts are those of `weft-fabric-abi` (both only append to them, and a symbol without a version
+//! layouts are those of `abi` (both only append to them, and a symbol without a version
 //! is the newest one, which takes the longest `fi_info`). An [`Offers`] owns the list that
 //! `fi_getinfo` returned, whose entries stay until `fi_freeinfo`. Hints are longer than any
 //! version's layouts and zero behind ours.
 #![allow(unsafe_code)]
 
+use crate::abi::client::Fabric;
+use crate::abi::{
+    DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, ORDER_SAS, RM_ENABLED, RxAttr, THREAD_DOMAIN,
+    TxAttr, address, flag, mode, region,
+};
 use crate::error::{FabricError, Refusal};
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::net::IpAddr;
 use std::ptr;
 use std::sync::OnceLock;
-use weft_fabric_abi::client::Fabric;
-use weft_fabric_abi::{
-    DomainAttr, EP_RDM, EpAttr, FabricAttr, Info, ORDER_SAS, RM_ENABLED, RxAttr, THREAD_DOMAIN,
-    TxAttr, address, flag, mode, region,
-};
 
 /// File name of the library, of both major versions.
 const NAME: &str = "libfabric.so.1";

@@ -1,12 +1,16 @@
 //! Objects that libfabric has opened, closed in the right order.
 //!
 //! The `unsafe` of this module, and why it is sound: each pointer is to an object that libfabric
-//! has opened and nobody has closed, whose tables of functions are as `weft-fabric-abi` has them,
+//! has opened and nobody has closed, whose tables of functions are as `abi` has them,
 //! and arguments outlive the calls. The objects belong to one domain that was asked for
 //! `FI_THREAD_DOMAIN`, and `&mut` is the only way to their functions, so that one thread at a time
 //! calls.
 #![allow(unsafe_code)]
 
+use crate::abi::client::{
+    Domain, Endpoint, FORMAT_MSG, Fabric, Fid, Handle, Queue, QueueAttr, Region, Vector, VectorAttr,
+};
+use crate::abi::{ANYBODY, AV_TABLE, ENABLE, GETWAIT, WAIT_FD, WAIT_NONE, flag, region};
 use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
 use crate::transport::PIECES;
@@ -14,10 +18,6 @@ use std::ffi::{CString, c_int, c_void};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr;
-use weft_fabric_abi::client::{
-    Domain, Endpoint, FORMAT_MSG, Fabric, Fid, Handle, Queue, QueueAttr, Region, Vector, VectorAttr,
-};
-use weft_fabric_abi::{ANYBODY, AV_TABLE, ENABLE, GETWAIT, WAIT_FD, WAIT_NONE, flag, region};
 
 /// Key of the first piece, behind those of places.
 const LOANS: usize = 1 << 20;

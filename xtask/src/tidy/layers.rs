@@ -62,7 +62,7 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("endpoint", "") => Endpoint,
         ("protocol", "") => Protocol,
         // What links are made of.
-        ("links", "api" | "datagram" | "fabric/abi") => LinkApi,
+        ("links", "api" | "datagram") => LinkApi,
         ("links", "conformance") => Conformance,
         ("links", "xdp/net") => Net,
         ("links", _) => Link,

@@ -4,7 +4,7 @@
 use crate::info;
 use crate::provider::{FabricObject, provider};
 use std::ffi::{c_char, c_int, c_void};
-use weft_fabric_abi::{FabricAttr, Info};
+use weft_fabric::abi::{FabricAttr, Info};
 
 /// Version of libfabric whose layouts these are: 1.17.
 const VERSION: u32 = 1 << 16 | 17;

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
-use weft_fabric_abi::Info;
+use weft_fabric::abi::Info;
 
 /// Zeros behind each piece that is copied: there providers have what later versions appended.
 const BEHIND: usize = 256;

@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use weft_fabric_abi::{FabricAttr, Info};
+use weft_fabric::abi::{FabricAttr, Info};
 
 /// Variable that names the folders of providers.
 const PATH: &str = "FI_PROVIDER_PATH";

@@ -2,7 +2,7 @@
 //!
 //! Functions that are not called have their place as [`Unused`].
 
-use crate::{Info, Opaque};
+use super::{Info, Opaque};
 use std::ffi::{c_char, c_int, c_void};
 
 /// Pointer to a function that is never called.
