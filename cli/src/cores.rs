@@ -35,7 +35,7 @@ impl Cores {
             }
             running(&fs::read_to_string("/proc/stat").ok()?)
         };
-        // Whoever looks runs.
+        // The thread that asks runs itself.
         let others = (0..LOOKS).filter_map(look).min().unwrap_or(1).saturating_sub(1);
         Cores { count: allowed.max(1), quota: weft::quota(), others }
     }

@@ -58,7 +58,7 @@ const RESULTS: usize = 2;
 /// Broadcasts between two looks of a root at what all have finished.
 const EPOCH: u64 = SLOTS / 2;
 
-/// Words of the area of so many members; `None` if that cannot be counted.
+/// Words of the area of a team with `members`; `None` if that overflows.
 fn words_of(members: usize, slots: bool) -> Option<usize> {
     let lines = members.checked_mul(3)?.checked_add(3)?;
     lines.checked_mul(LINE)?.checked_add(if slots { SLOTS as usize * SLOT } else { 0 })

@@ -112,7 +112,7 @@ pub fn combine_elements<T: Pod>(
 /// Reason for which an operation cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure<E> {
-    /// The network says so.
+    /// The network has failed.
     Transport(E),
     /// A member sent what none sends.
     Violation {

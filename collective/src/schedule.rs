@@ -478,7 +478,7 @@ fn children(me: usize, size: usize) -> impl Iterator<Item = usize> + Clone {
         .take_while(move |&child| child < size)
 }
 
-/// Rounds that a transfer of so many bytes takes; nothing takes one, too.
+/// Rounds that a transfer of `bytes` takes; a transfer of none takes one, too.
 fn rounds(bytes: usize, limit: usize) -> usize {
     bytes.div_ceil(limit).max(1)
 }

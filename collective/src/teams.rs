@@ -140,7 +140,7 @@ impl<M, K> Team<M, K> {
         if tuning.synchronizes(signature.operation) {
             self.fence = self.next;
         }
-        // Who is alone is ahead of nobody.
+        // The one member of a team is ahead of nobody.
         if self.members.as_ref().is_some_and(|members| members.size() == 1) {
             self.known = self.next;
         }
@@ -467,7 +467,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         team.arrive((me, from, place), &header, packet, keeps)
     }
 
-    /// A team that is not open here: who has opened it may be ahead.
+    /// A team that is not open here: members that have opened it may be ahead.
     fn unopened(&mut self, id: TeamId) -> Result<&mut Team<M, K>, Refused> {
         if self.unopened >= MOST_UNOPENED {
             const MORE: &str = "parts of collective operations of more teams than there may be";

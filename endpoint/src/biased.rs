@@ -238,7 +238,7 @@ impl<T> Biased<T> {
         unsafe { self.others.unlock() };
     }
 
-    /// Waits until the owner is outside, with `others` held; false after so many tries.
+    /// Waits until the owner is outside, with `others` held; false after `tries`.
     #[cold]
     fn keep_owner_out(&self, tries: usize) -> bool {
         self.wanted.store(true, Ordering::SeqCst);

@@ -19,7 +19,7 @@
 //! | `systems`, `backlog`, `copies`, `fetches` | what these keep | |
 //! | `engine`, `offloaded` | the NI half apart from the host, where a link has a processor for it | 8.1.2 |
 //! | `attributes` | what is fixed when a node is made | |
-//! | `attendance` | what threads share of their presence, the bells, what others are told | |
+//! | `attendance` | state that a rank's threads share, their bells, and their status page | |
 //! | `wait`, `sleep` | waits and sleeps, as [`presence`](crate::presence) says | 6.2.2 |
 //! | `pause` | the time between two looks | |
 //! | `samples` | the system's counters, by which waits go | |

@@ -1,4 +1,4 @@
-//! Presence: who of a rank looks at its link when.
+//! Presence: which of a rank's threads polls its link when.
 //!
 //! A rank has threads of its program, which compute, poll, wait and sleep, and an upcall thread,
 //! which looks while none of them does. Here is what each is to do next, as machines without a

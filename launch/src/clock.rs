@@ -14,7 +14,7 @@ impl Clock {
         Clock { began: Instant::now(), paused: Duration::ZERO }
     }
 
-    /// One that was started so long ago.
+    /// A clock that was started this long ago.
     #[cfg(test)]
     pub fn started_before(time: Duration) -> Self {
         Clock { began: Instant::now() - time, paused: Duration::ZERO }

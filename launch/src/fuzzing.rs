@@ -99,7 +99,7 @@ fn host_message(bytes: &[u8]) {
     }
 }
 
-/// Answers of a job to whoever asks how it stands.
+/// Answers of a job to `weft why` and `weft top`.
 pub fn job_roll(data: &[u8]) {
     read::<Snapshot>(data);
     let Some(roll) = read::<JobRoll>(data) else { return };

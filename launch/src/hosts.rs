@@ -27,7 +27,7 @@
 //!
 //! The state of the job ([`crate::job`]) is the launcher's alone, the same as for one host: agents
 //! pass on events and carry out actions. A host is lost when its connection ends or has been silent
-//! for a second, and its ranks with it; an agent whose connection ends kills its ranks.
+//! for 0.8 s, and its ranks with it; an agent whose connection ends kills its ranks.
 
 pub(crate) mod addresses;
 pub(crate) mod agent;

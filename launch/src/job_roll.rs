@@ -1,4 +1,4 @@
-//! Roll call of a job as whoever asks for it gets it: what the job is, and what its ranks do.
+//! Roll call of a job, as `weft why` gets it: what the job is, and what its ranks do.
 
 use crate::messages::parts::text;
 use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message, Standing, check_roll};
@@ -27,7 +27,7 @@ impl JobRoll {
         format!("{ranks} {whose} of {program}, for {:.1} s", time.as_secs_f64())
     }
 
-    /// Activities of its ranks, in lines for a person: who keeps the others first.
+    /// Activities of its ranks, in lines for a person: ranks that keep others waiting first.
     pub fn lines(&self) -> Vec<String> {
         lines(&self.standings, self.ranks)
     }

@@ -106,7 +106,7 @@ pub(crate) struct Managed {
 /// True if a process manager started this process.
 ///
 /// # Errors
-/// The environment says so, and not how.
+/// The environment names a process manager, and not how to reach it.
 pub(crate) fn is_started() -> Result<bool, ManagedError> {
     Ok(weft_pmi::detect()?.is_some())
 }

@@ -52,7 +52,7 @@ pub fn service(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Each function is marked `#[read]` (it takes `&self`) or `#[write]` (`&mut self`). From
 /// `impl Jobs` come `weft_object::Object` for `Jobs`, and a trait `JobsOperations` for its handles,
 /// whose functions have the same names, arguments, and results in `weft_object::Result`. The
-/// functions themselves stay, for who has a `Jobs` that is not shared. For each, the trait also has
+/// functions themselves stay, for a `Jobs` that is not shared. For each, the trait also has
 /// one that begins the operation, `begin_take` for `take`, and returns a `weft_object::Pending` to
 /// be waited for, or awaited, later: so one thread has several operations under way.
 ///

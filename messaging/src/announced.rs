@@ -44,7 +44,7 @@ pub(crate) trait Taker<M>: Send + Sync {
 /// State of those who wait for a message that was taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Somebody who looks again without being woken.
+    /// A thread that polls again without being woken.
     Looking,
     /// Somebody to be woken.
     Asleep,

@@ -74,7 +74,7 @@ pub(crate) enum Content {
     Nothing,
     /// In the box of the message, which is all of it.
     Short {
-        /// True if it counts as copied out: it has waited for who takes it.
+        /// True if it counts as copied out, because it has waited for its reader.
         counted: bool,
     },
     /// In link memory.

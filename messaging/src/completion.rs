@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use weft_endpoint::Awaited;
 
-/// The value, once it is there, and who waits for it.
+/// The value, once it is there, and the waker of the waiting task.
 struct Shared<T> {
     value: Option<Result<T>>,
     waker: Option<Waker>,

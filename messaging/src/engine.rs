@@ -66,7 +66,7 @@ impl Engine {
     }
 
     /// Makes progress on behalf of a rank that was interrupted, as long as interrupts are on. An
-    /// error comes again to whoever calls next.
+    /// error is returned to the next caller, too.
     pub fn interrupted(&self) {
         let poller = Poller::new(&self.messages);
         self.packets().interrupted(|| poller.advance().unwrap_or(false));
@@ -148,7 +148,7 @@ impl Engine {
         self.forgetting.lock().unwrap_or_else(PoisonError::into_inner).push(forget);
     }
 
-    /// Ends what would keep this rank alive: tasks, timers, whoever waits. Its owner calls it last.
+    /// Ends tasks, timers and waits, which would keep this rank alive. Its owner calls it last.
     pub fn close(&self) {
         self.messages.close();
         let forgetting = self.forgetting.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -135,7 +135,7 @@ pub enum Error {
     /// The time in which the awaited did not come.
     #[error("nothing came within {0:?}")]
     TimedOut(std::time::Duration),
-    /// Whoever was to complete an operation ended without doing so.
+    /// The handle that was to complete an operation was dropped without doing so.
     #[error("the operation was abandoned by what should have completed it")]
     Abandoned,
     /// Headers that take more room than a packet has.

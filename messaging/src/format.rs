@@ -100,7 +100,7 @@ impl PacketHeader {
         PacketHeader::of_flow(port, Kind::Window, group, consumed)
     }
 
-    /// The complaint of who has sent so many packets of a flow and has no room for more.
+    /// Complaint of a sender that has no room left in a flow, with the packets that it has sent.
     pub fn stalled(port: u32, group: Option<u16>, sent: u32) -> Self {
         PacketHeader::of_flow(port, Kind::Stalled, group, sent)
     }

@@ -2,7 +2,7 @@
 //!
 //! Packets' headers and the calls of readers and senders go in; decisions come out, as return
 //! values: what a packet is a part of, whether it stays in link memory, what a peer is to be told,
-//! who is to be woken. There are no bytes, threads, clocks or locks in here. `P` is what a packet
+//! which waiter to wake. There are no bytes, threads, clocks or locks in here. `P` is what a packet
 //! brought, `W` somebody who waits; both are the caller's own. So two machines and two queues are a
 //! job, which `tests/it/exploration.rs` takes through all that can happen.
 //!
@@ -63,7 +63,7 @@ use requests::Requests;
 use std::task::Waker;
 use weft_endpoint::{Group, Rank};
 
-/// Somebody who waits, and is told once there may be what it waits for.
+/// A waiter, which is woken once its condition may hold.
 pub trait Waiter: Clone {
     /// True if both are the same one: it need not be told twice.
     fn is(&self, other: &Self) -> bool;
@@ -473,7 +473,7 @@ impl<P, W: Waiter> Machine<P, W> {
         self.copied_bytes
     }
 
-    /// Everybody who waits for a message, for room, or for an answer.
+    /// All waiters: for a message, for room, or for an answer.
     pub fn drain_waiters(&mut self) -> Vec<W> {
         let mut waiters = Vec::new();
         self.ports.iter_mut().for_each(|port| waiters.append(&mut port.senders));

@@ -315,7 +315,7 @@ impl Messages {
         self.announce_incident();
     }
 
-    /// Has whoever waits hear what a handler did.
+    /// Wakes waiters after a handler.
     pub fn announce_incident(&self) {
         self.has_incidents.store(true, Ordering::Relaxed);
         self.note_pending();

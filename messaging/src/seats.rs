@@ -76,7 +76,7 @@ impl Seats {
         }
     }
 
-    /// True if thread `me` polls, or follows who does.
+    /// True if thread `me` leads, or follows the leader.
     pub fn waits(&self, me: usize) -> bool {
         self.leader == me || self.blocked.contains(&me)
     }

@@ -260,7 +260,7 @@ impl State {
         mut arrived: Box<Arrived>,
         announced: &mut Announced,
     ) -> bool {
-        // Who has sent to too many ports is told so where errors are.
+        // A sender to too many ports is reported where errors are.
         let Some(slot) = self.machine.ports.find(arrived.body.port, arrived.body.from) else {
             return false;
         };

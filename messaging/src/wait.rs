@@ -144,7 +144,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Notes that a future was woken, and wakes who polls it.
+/// Notes that a future was woken, and wakes the thread that polls it.
 struct Woken {
     woken: AtomicBool,
     waiter: Waker,
@@ -247,7 +247,7 @@ impl Threads {
         let found = self.park(&parked, &waker, deadline, look);
         let mut seats = self.seats.enter();
         seats.leave(me);
-        // Whoever leaves with what it wanted passes on that somebody has to lead.
+        // A leader that leaves passes the lead on.
         if !matches!(found, Ok(Poll::Pending)) {
             self.hand_over(seats);
         }

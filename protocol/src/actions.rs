@@ -3,7 +3,7 @@
 use crate::slab::Key;
 use weft_wire::{Header, Rank, TreeId};
 
-/// The outputs of the protocol, carried out by whoever holds the link and the host.
+/// Outputs of the protocol, carried out by the owner of the link and the host.
 ///
 /// Calls come in the order in which the actions must take effect. None may call back into the
 /// [`crate::Ni`]; an implementation that wants to react does so after the event returned.
@@ -13,7 +13,7 @@ pub trait Actions<B> {
     /// ways to a rank knows it from there alone.
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<B>);
     /// True if something that was transmitted to `to` is on its way by a way that loses nothing
-    /// without telling this rank: to send it again would be in vain.
+    /// without telling this rank: to send it again would be of no use.
     fn is_under_way(&mut self, to: Rank) -> bool {
         let _ = to;
         false
@@ -91,7 +91,7 @@ impl<B> Deferred<B> {
 
 /// A received packet in the hands of the host (invariant I4: one owner).
 ///
-/// Move-only: whoever holds it owes the NI one [`crate::Ni::released`].
+/// Move-only: its holder owes the NI one [`crate::Ni::released`].
 #[must_use = "a delivery that is not released costs its sender a credit for ever"]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Delivery<B> {

@@ -141,7 +141,7 @@ impl<D> Outgoing<D> {
         credits
     }
 
-    /// True if packets wait, and not one of them can go.
+    /// True if packets wait and none of them has a credit.
     pub fn is_short(&self) -> bool {
         self.held == 0 && !self.blocked.is_empty()
     }
@@ -186,7 +186,7 @@ pub struct Incoming {
 pub(crate) struct Filling {
     /// Packets that filled a buffer.
     pub filled: Tally,
-    /// Those of them that left it: whoever frees the buffer counts them.
+    /// Packets that have left a buffer, counted where the buffer is freed.
     pub freed: Tally,
 }
 

@@ -1,4 +1,4 @@
-//! NIs as values: what tells one state of an NI from another, for those who explore them all.
+//! NIs as values: a hash of an NI's state, for explorations of all states.
 //!
 //! Two NIs hash alike if they do the same from here on. What was counted is left out, what never
 //! changes, and where in a table something lies.
@@ -81,7 +81,7 @@ impl<T: Hash + Ord> Hash for Slab<T> {
 
 impl<B: Copy> Delivery<B> {
     /// This delivery for a clone of the NI that made it: each of the two NIs is owed one release
-    /// (I4). There is no `Clone`, because nobody else has a second NI to release to.
+    /// (I4). There is no `Clone`: only explorations have a second NI to release to.
     pub fn for_cloned_ni(&self) -> Self {
         Delivery { ..*self }
     }

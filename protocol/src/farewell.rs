@@ -142,7 +142,7 @@ impl<B: Copy> Traffic<B> {
             && sending.again(None).all(|(_, departure)| farewell(&departure))
     }
 
-    /// Sends the heartbeats that are due, and gives up those who are.
+    /// Sends heartbeats that are due, and declares peers lost that were silent for too long.
     fn listen(&mut self, out: &mut impl Actions<B>) {
         let Some(silence) = self.flows.base.settings.silence else { return };
         let Silence { heartbeat_after, lost_after } = silence;

@@ -19,7 +19,7 @@ impl SendPool {
         self.unacknowledged
     }
 
-    /// A packet leaves for the first time, and takes so many buffers.
+    /// A packet leaves for the first time, and takes `buffers` of the pool.
     #[inline]
     pub fn take(&mut self, buffers: usize) {
         self.unacknowledged += 1;

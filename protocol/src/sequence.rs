@@ -434,9 +434,9 @@ pub(crate) struct Receiving {
     pub buffered: usize,
     /// It asked for an acknowledgement that it has not got in full.
     pub asked: bool,
-    /// It was told to send no more than there is room for.
+    /// The receiver has limited it to the receive buffers that are free.
     pub limited: bool,
-    /// It was told last that there is no room.
+    /// The receiver's last report said that no receive buffer is free.
     pub starved: bool,
     /// The number in the last acknowledgement to all.
     acknowledged_to_all: u32,
@@ -501,7 +501,7 @@ impl Receiving {
         self.expected
     }
 
-    /// A packet came after a gap. True if that is news: the peer is told once of each.
+    /// A packet came after a gap. True for the first one: each gap is reported to the peer once.
     pub fn finds_gap(&mut self) -> bool {
         self.gap.replace(self.expected) != Some(self.expected)
     }

@@ -152,20 +152,20 @@ impl SendBuffers {
 /// Time that peers may keep silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// A peer that was sent nothing for so long is sent a heartbeat.
+    /// Time without a packet to a peer after which the peer is sent a heartbeat.
     pub heartbeat_after: Nanoseconds,
-    /// A peer that was not heard of for so long is lost.
+    /// Time without a packet from a peer after which the peer is lost.
     pub lost_after: Nanoseconds,
 }
 
 impl Silence {
-    /// Peers are lost after so long. Three heartbeats were missed then, at least.
+    /// Settings by which a silent peer is lost after this time: at least three missed heartbeats.
     pub fn lost_after(lost_after: Nanoseconds) -> Self {
         let Silence { heartbeat_after, .. } = Silence::default();
         Silence { heartbeat_after: heartbeat_after.min(lost_after / 4), lost_after }
     }
 
-    /// True if an NI that did not look for so long may have missed what peers said.
+    /// True if an NI that did not poll for this time may have missed heartbeats.
     #[inline]
     pub(crate) fn is_deaf(self, passed: Nanoseconds) -> bool {
         passed > 2 * self.heartbeat_after
@@ -173,7 +173,7 @@ impl Silence {
 }
 
 impl Default for Silence {
-    /// Lost after so long that all is known, told and ended within a second.
+    /// Silence after which a loss is detected, announced and the job ended within a second.
     fn default() -> Self {
         Silence { heartbeat_after: 200_000_000, lost_after: 800_000_000 }
     }
@@ -365,6 +365,6 @@ pub enum Recovery {
     Off,
     /// At once, if a packet has to wait for a credit.
     AtOnce,
-    /// Once packets for one destination have waited for so long without any of them leaving.
+    /// Time without a departure after which packets for one destination are taken for deadlocked.
     After(Nanoseconds),
 }

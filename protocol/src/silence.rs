@@ -1,4 +1,4 @@
-//! Peers that are not heard of: a network that is cut, or a host that is dead, says nothing.
+//! Silent peers: a network that is cut, or a host that is dead, sends nothing.
 //!
 //! Every packet says that its sender lives. Who was sent nothing for a while is sent a heartbeat,
 //! which is an acknowledgement that says nothing new; who was not heard of for much longer is lost,

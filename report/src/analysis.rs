@@ -7,7 +7,7 @@
 //! | [`states`], [`names`] | what each rank did at every moment |
 //! | [`balance`] | time of ranks and spans, balance, utilization |
 //! | [`beside`] | handlers by their ports, ordered broadcasts, copies without packets |
-//! | [`mod@blame`] | who is waited for, in the end |
+//! | [`mod@blame`] | the ranks that others wait for, in the end |
 //! | [`traffic`] | who sent how much to whom |
 //! | [`slowest`] | waits, and what others did meanwhile |
 //! | [`path`] | the critical path |

@@ -70,7 +70,7 @@ impl Builder {
         )
     }
 
-    /// A rank loses so many events here.
+    /// A rank loses `events` here.
     #[must_use]
     pub fn loses(mut self, rank: u16, events: u64) -> Self {
         let of = &mut self.trace.ranks[usize::from(rank)];

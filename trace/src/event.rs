@@ -52,7 +52,7 @@ pub enum What {
     Sent(PacketEvent),
     /// A packet was taken from the link.
     Received(PacketEvent),
-    /// The rank waits, from its first look in vain on.
+    /// The rank waits, from its first empty poll on.
     WaitBegins,
     /// The wait is over.
     WaitEnds,

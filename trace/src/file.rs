@@ -149,7 +149,7 @@ impl<W: Write> Writer<W> {
         Ok(Writer { to })
     }
 
-    /// Appends events of a rank, before which it lost so many.
+    /// Appends events of a rank, before which `lost` were lost.
     ///
     /// # Errors
     /// Errors of what it writes to.

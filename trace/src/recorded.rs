@@ -1,4 +1,4 @@
-//! A trace that was written, and what people are told of it.
+//! A trace that was written, and the line about it for the user.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -155,7 +155,7 @@ pub fn body_bytes(header: &Header) -> usize {
     }
 }
 
-/// Bytes that a packet takes in a frame whose body has so many.
+/// Bytes that a packet with a body of this length takes in a frame.
 #[inline]
 pub fn packet_bytes(body_bytes: usize) -> usize {
     network::SIZE + body_bytes.next_multiple_of(ALIGNMENT)

@@ -95,7 +95,7 @@ pub struct Header {
     /// The sender of this packet wants an acknowledgement at once (Pupa 2.2.1); or, where windows
     /// follow demand, more credits.
     pub asks: bool,
-    /// Packets that it must come after: said to the link, and not to whoever receives it.
+    /// Packets that it must come after: read by the link, and not by the receiver.
     pub follows: Follows,
     /// The link's own: number by which it keeps to that. Protocols leave it alone.
     pub serial: Serial,

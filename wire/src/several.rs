@@ -128,7 +128,7 @@ pub fn emit(entry: &Entry) -> [u8; ENTRY] {
     bytes
 }
 
-/// The entry in these bytes, whoever wrote them.
+/// The entry in these bytes, which a stranger may have written.
 #[inline]
 pub fn parse(bytes: &[u8; ENTRY]) -> Entry {
     let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
@@ -179,7 +179,7 @@ pub fn split(contents: &[u8]) -> Option<Contents<'_>> {
     })
 }
 
-/// Bytes of a frame with one packet whose body has so many, for so many receivers.
+/// Bytes of a frame with one packet, by the bytes of its body and the number of receivers.
 #[inline]
 pub fn frame_bytes(body_bytes: usize, receivers: usize) -> usize {
     envelope::SIZE + envelope::packet_bytes(body_bytes) + receivers * ENTRY

@@ -104,7 +104,7 @@ fn parse<O>(answers: bool, parsed: Result<O, clap::Error>) -> Result<Option<O>, 
     Ok(None)
 }
 
-/// clap's text without its own "error: ", because whoever prints the error says that.
+/// clap's text without its own "error: ", which is printed before every error.
 fn usage(error: &clap::Error) -> String {
     let text = error.render().to_string();
     text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()

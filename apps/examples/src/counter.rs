@@ -1,4 +1,4 @@
-//! Work that is shared by counting: who is free takes the next piece.
+//! Work that is shared by counting: a rank that is free takes the next piece.
 
 use weft::collective::Sum;
 use weft::prelude::*;

@@ -99,7 +99,7 @@ async fn manage(pending: Arc<Pending>, jobs: u64) {
         match pending.next(and, by).await {
             Invocation::Acquire { request, .. } => {
                 is_free = false;
-                // That a rank is lost is told to whoever waits.
+                // Waiting calls return the loss of a rank.
                 let _ = request.reply(&turn.to_le_bytes());
                 turn += 1;
             }

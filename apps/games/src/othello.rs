@@ -6,7 +6,7 @@ use crate::bits::{self, Bits};
 use crate::board::{Board, draw, grid};
 use weft_search::Game;
 
-/// The move of a player who has no other.
+/// The move of a player that has to pass.
 const PASS: u8 = 64;
 
 /// Squares from which a step to the left, or to the right, leaves no row.

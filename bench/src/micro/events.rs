@@ -156,7 +156,7 @@ impl Bench<'_> {
         Ok(arrived)
     }
 
-    /// The rank so many places further on the ring.
+    /// The rank `by` places further on the ring.
     fn at(&self, by: u16) -> Rank {
         Rank((self.0.packets.rank().0 + by) % self.0.packets.size() as u16)
     }

@@ -176,7 +176,7 @@ fn turn(round: usize) -> [Doing; 3] {
     all
 }
 
-/// Sends for so long, and waits until all has been read; returns bytes a second.
+/// Sends for this time, and waits until all has been read; returns bytes a second.
 fn slice(stream: &mut Stream, length: Duration) -> Result<f64> {
     let (start, before) = (Instant::now(), stream.sent());
     loop {

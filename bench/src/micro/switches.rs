@@ -70,7 +70,7 @@ impl Switches {
         }
     }
 
-    /// These in one of so many turns.
+    /// Mean of these for one of `turns`.
     pub fn of_a_turn(&self, turns: usize) -> Switches {
         let turns = turns as f64;
         Switches {

@@ -18,7 +18,7 @@
 typedef enum {
     // It was executed.
     WEFT_OUTCOME_DONE = 0,
-    // Its guards are all false. Nothing was changed; whoever invoked it waits.
+    // Its guards are all false. Nothing was changed; its caller waits.
     WEFT_OUTCOME_BLOCKED,
     // The bytes are no arguments of it. Nothing was changed; whoever invoked it gets WEFT_INVALID.
     WEFT_OUTCOME_MALFORMED,

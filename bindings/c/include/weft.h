@@ -530,7 +530,7 @@ weft_status weft_message_read(weft_message *message, void *buffer, size_t length
 // there are any.
 weft_status weft_message_chunk(weft_message *message, const void **bytes, size_t *length);
 
-// Marks so many bytes of the last chunk as read. Never blocks.
+// Marks count bytes of the last chunk as read. Never blocks.
 weft_status weft_message_consume(weft_message *message, size_t length);
 
 // Skips the next bytes of a message. If it has fewer left it is WEFT_TOO_SHORT, and none is

@@ -46,7 +46,7 @@ impl<T: Kind> Handle<T> {
         self.value.as_ref().ok_or_else(used_up::<T>)
     }
 
-    /// The value, for whoever has the handle to itself.
+    /// The value, if there is no other handle.
     pub fn get_mut(&mut self) -> Result<&mut T, Failure> {
         self.check()?;
         self.value.as_mut().ok_or_else(used_up::<T>)

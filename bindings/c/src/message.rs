@@ -133,7 +133,7 @@ pub extern "C" fn weft_message_chunk(
     })
 }
 
-/// Marks so many bytes of the last chunk as read. Never blocks.
+/// Marks count bytes of the last chunk as read. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_consume(message: Option<&mut Message>, length: usize) -> Status {
     call(|| {

@@ -17,7 +17,7 @@ use weft_object::{Dynamic, DynamicType, Effect};
 pub enum Outcome {
     /// It was executed.
     Done = 0,
-    /// Its guards are all false. Nothing was changed; whoever invoked it waits.
+    /// Its guards are all false. Nothing was changed; its caller waits.
     Blocked,
     /// The bytes are no arguments of it. Nothing was changed; whoever invoked it gets WEFT_INVALID.
     Malformed,

@@ -103,7 +103,7 @@ extern "C" fn beside(progress: Progress) -> c_int {
     })
 }
 
-/// A name for a team of so many members that this rank leads.
+/// A name for a team of `members` that this rank leads.
 extern "C" fn name(members: usize, out: Out<Name>) -> c_int {
     call(|| {
         let (TeamId { leader, count }, area) = team::name(&*job()?, members);

@@ -1,4 +1,4 @@
-//! `struct fid_cntr`: counters of completions. Whoever reads one makes progress.
+//! `struct fid_cntr`: counters of completions. A read makes progress.
 
 use crate::abi::{WAIT_NONE, class};
 use crate::entry::call;

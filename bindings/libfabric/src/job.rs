@@ -49,14 +49,14 @@ pub(crate) struct Job {
     /// False if the state [is not](State::is_pending). Changed inside of its lock only: whoever
     /// enters sets it, but for those whose calls leave nothing to do.
     is_pending: AtomicBool,
-    /// Given up by who leaves.
+    /// Place in the job, taken when it is left.
     place: Mutex<Option<PacketJob>>,
     /// The ranks that share memory with this one. No farewell of the network's tells of their end.
     near: Vec<Rank>,
     /// Name of the job in addresses.
     name: JobName,
     domains: AtomicUsize,
-    /// Polls in vain until the next pause.
+    /// Empty polls until the next pause.
     polls: Countdown,
     /// True if something was found since the last pause.
     has_found: AtomicBool,
@@ -243,7 +243,7 @@ impl Job {
         self.is_pending.load(Ordering::Relaxed)
     }
 
-    /// Something is pending, says who is inside.
+    /// Notes that something is pending; called inside the lock.
     #[inline(always)]
     pub fn set_pending(&self) {
         self.is_pending.store(true, Ordering::Relaxed);
@@ -308,7 +308,7 @@ impl Job {
         Ok(state)
     }
 
-    /// Makes progress, for who is inside.
+    /// Makes progress; called inside the lock.
     pub fn progress_in(&self, state: &mut State) -> Result {
         match state.progress(&self.packets) {
             Ok(true) => {
@@ -346,7 +346,7 @@ impl Job {
     #[cold]
     fn pause(&self) {
         if self.enter().exchange.may_carry() && self.packets.memory().carries() {
-            // Who shares the core may be the one that it comes from.
+            // The rank that it comes from may share the core.
             std::thread::yield_now();
             return self.polls.paused(LOOKS_WHILE_CARRIED);
         }
@@ -489,7 +489,7 @@ impl Job {
                 Ok(any)
             }
             Err(weft_tagged::Error::Packet(error)) => Err(error),
-            // Whoever looks next hears of it.
+            // The next poll returns it.
             Err(_) => Ok(false),
         }
     }

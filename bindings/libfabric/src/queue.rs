@@ -1,4 +1,4 @@
-//! `struct fid_cq`: completion queues. Whoever reads one makes progress.
+//! `struct fid_cq`: completion queues. A read makes progress.
 
 use crate::abi::{ANYBODY, WAIT_NONE, class, flag};
 use crate::entry::{returned, sized};

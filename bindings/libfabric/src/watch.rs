@@ -83,7 +83,7 @@ impl Watch {
     pub fn signal(&self, job: &Job) {
         self.is_signaled.store(true, Ordering::Release);
         if let Some(descriptor) = &self.descriptor {
-            // Whoever quiets it has seen the signal, or is done.
+            // The thread that clears the descriptor has seen the signal, or is done.
             let _state = job.enter();
             descriptor.ring();
         }

@@ -65,7 +65,7 @@ impl Options {
         })
     }
 
-    /// True if the ranks of this host, so many, have a core each.
+    /// True if all `ranks_here` have a core each.
     pub fn cores_suffice(&self, ranks_here: u16) -> bool {
         usize::from(ranks_here) <= self.cores
     }

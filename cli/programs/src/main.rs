@@ -38,7 +38,7 @@ const PROGRAMS: [(&str, Main); 20] = [
 ];
 
 fn main() -> ExitCode {
-    // Whoever gives one name capabilities gives them to all.
+    // Capabilities of one name are those of all.
     if let Err(error) = weft_launch::forgo_capabilities() {
         eprintln!("weft: {error}");
         return ExitCode::FAILURE;

@@ -1,4 +1,4 @@
-//! A line that tells whoever waits at a terminal how far a long run is.
+//! A line at the terminal that says how far a long run is.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

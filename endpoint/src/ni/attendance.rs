@@ -1,5 +1,5 @@
 //! Presence of a rank apart from its link: what its threads share, the bells that they ring, and
-//! what others are told. What is decided is [`presence`](crate::presence)'s.
+//! their status page. [`presence`](crate::presence) decides.
 
 use crate::ni::attributes::Attributes;
 use crate::ni::wait::Waits;

@@ -420,7 +420,7 @@ pub(crate) struct RunningUpcall<'a, L: Link> {
 }
 
 impl<L: Link> RunningUpcall<'_, L> {
-    /// Ends it, for whoever is inside again.
+    /// Ends it; the caller is inside the lock again.
     #[inline(always)]
     pub fn end(self, inner: &Entered<'_, Inner<L>>) {
         self.dispatcher.end_upcall(inner);

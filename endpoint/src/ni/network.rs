@@ -1,4 +1,4 @@
-//! Settings for networks that lose packets, and what else a node is told of one.
+//! Settings of protocols and nodes for networks that lose packets.
 
 use crate::ni::node::Node;
 use weft_link::{Capabilities, Link};

@@ -41,7 +41,7 @@ impl Returns {
     /// Takes the calling thread to `place` if it is somewhere else.
     pub fn go(&mut self, now: Nanoseconds, place: Place) {
         if sched_getcpu() != place.0 && self.is_due(now) {
-            // Who may not go there any more stays.
+            // A rank that may no longer run there stays.
             let _ = move_to(place);
         }
     }

@@ -148,7 +148,7 @@ fn quota_in(folder: &Path) -> Option<f64> {
     }
 }
 
-/// Quota in cores: so many microseconds in so many. `max`, or -1 in version 1, is none.
+/// Quota in cores: microseconds in a period. `max`, or -1 in version 1, is none.
 fn parse_quota(text: &str) -> Option<f64> {
     let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<f64>().ok());
     let (quota, period) = (numbers.next()??, numbers.next()??);

@@ -25,7 +25,7 @@ pub struct WaitPolicy {
     pub pauses: Pauses,
     /// Knowledge of the core without looking.
     pub core: Core,
-    /// True if that is all there is to know: nothing is sampled.
+    /// True if `core` is certain: nothing is sampled.
     pub core_is_certain: bool,
     /// Core to go to when it waits, where several ranks share each.
     pub place: Option<Place>,

@@ -170,7 +170,7 @@ impl<L: Link> Watch<L> {
         }
     }
 
-    /// True if there is nothing to watch any more. Until then whoever asks is shown the counts.
+    /// True if there is nothing to watch any more. Until then counters are published on request.
     fn is_over(&self) -> bool {
         if let Some(gauge) = self.gauge.as_ref().filter(|gauge| gauge.is_wanted()) {
             gauge.show(&self.counts());

@@ -165,7 +165,7 @@ pub struct Backoff<'a> {
     gap: Option<(Instant, Duration)>,
 }
 
-/// Looks in vain in a row, of a rank with a core to itself.
+/// Empty polls in a row, of a rank with a core to itself.
 #[derive(Default)]
 struct Spins {
     looks: u32,

@@ -4,7 +4,7 @@
 //! | type | agreement |
 //! |---|---|
 //! | [`Shared`] | none: any of the last values will do |
-//! | [`Sleepers`] | who has something for a thread sees that it sleeps, or that thread sees it |
+//! | [`Sleepers`] | a sender of work sees that a thread sleeps, or that thread sees the work |
 //! | [`Interrupts`] | once interrupts are off, none runs and none begins |
 //! | [`Work`] | who sets work or an alarm rings, or the thread that goes to sleep sees it |
 

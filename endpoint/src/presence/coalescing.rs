@@ -62,7 +62,7 @@ pub struct Coalescing {
     streak: u32,
     /// True if the program has looked since the last packet.
     has_looked: bool,
-    /// Looks in vain of who sends a stream, since the last that found something.
+    /// Empty polls of a program that sends a stream, since the last that found something.
     in_vain: u32,
     /// Time since which packets wait.
     since: Option<Nanoseconds>,
@@ -128,13 +128,13 @@ impl Coalescing {
         if self.holds() || has_more() { Leaves::Soon } else { Leaves::AtOnce }
     }
 
-    /// Records a look in vain.
+    /// Records an empty poll.
     #[inline]
     pub fn has_found_nothing(&mut self) -> Leaves {
         if !self.is_waiting() && self.holds() { Leaves::Soon } else { Leaves::AtOnce }
     }
 
-    /// Records a look in vain; true if the program waits.
+    /// Records an empty poll; true if the program waits.
     #[inline]
     fn is_waiting(&mut self) -> bool {
         self.has_looked = true;

@@ -14,7 +14,7 @@ use weft_link::clock::Nanoseconds;
 /// Time for which a rank with a core to itself looks again and again before it yields: about what
 /// a wake-up costs (14 to 50 us), so that an answer that comes in this time costs neither.
 pub const SPIN_FOR: Duration = Duration::from_micros(50);
-/// Part of that time in which it does not even pause. It was 50 looks, which were 0.2 us in memory
+/// Part of that time in which it does not even pause. As a count, 50 polls took 0.2 us in memory
 /// and 15 over UDP.
 pub const SPIN_AT_ONCE_FOR: Duration = Duration::from_micros(1);
 /// Looks at memory between two of the clock while a rank spins. Such a look takes a few
@@ -80,11 +80,11 @@ pub const AT_ONCE: Duration = Duration::from_micros(2);
 /// Reads of entries that wait of which one looks: who sends, and reads that it has sent, is to
 /// receive acknowledgements. Not measured: far below a window.
 pub const ENTRIES_PER_LOOK: u32 = 8;
-/// Time of looks in vain after which others may know of them: that after which a thread that blocks
+/// Time of empty polls after which they are published: that after which a thread that blocks
 /// sleeps ([`YIELD_ALONE_FOR`]).
 pub const UNTOLD: Duration = Duration::from_millis(5);
 /// Time after which what others were told is looked at again: a program that looks may begin
-/// receives between two looks. Who has not looked for as long computes.
+/// receives between two polls. A program that has not polled for as long computes.
 pub const REFRESHED: Duration = Duration::from_millis(200);
 
 // ---- Sleep: of a thread of the program (`sleep`).
@@ -192,7 +192,7 @@ pub const COALESCE_FOR: Nanoseconds = 10_000;
 pub const STREAM: u32 = 4;
 /// Longest time between two of them: others may have the core meanwhile.
 pub const STREAM_GAP: Nanoseconds = 100_000;
-/// Looks in vain after which a program that sends a stream is taken to wait.
+/// Empty polls in a row after which a program that sends a stream is taken to wait.
 pub const LOOKS_OF_STREAM: u32 = 3;
 
 // ---- Stay: the end of a rank on a network (`stay`). Not measured: bounds on what peers miss.

@@ -17,7 +17,7 @@ use super::constants::{
 use super::contention::Core;
 use std::time::Duration;
 
-/// Polls in vain of a program that polls again and again; times are nanoseconds from the start.
+/// Empty polls of a program that polls again and again; times are nanoseconds from the start.
 #[derive(Default)]
 pub struct Polls {
     /// Begin of the wait.
@@ -34,7 +34,7 @@ impl Polls {
     pub fn pace(&self, now: Duration, begins: bool, core: Core) -> Pace {
         let polls = self.count.get();
         let ago = |time: &Shared<u64>| now.saturating_sub(Duration::from_nanos(time.get()));
-        // Who does other things between its polls is left alone.
+        // A program that does other things between its polls is left alone.
         if begins || ago(&self.paused) > LONGEST_POLL * polls {
             self.since.set(now.as_nanos() as u64);
         }
@@ -88,7 +88,7 @@ fn patience_of_polls(core: Core) -> Duration {
     }
 }
 
-/// Polls in vain until the next pause. Threads that poll at once may miss some.
+/// Empty polls until the next pause. Threads that poll at once may miss some.
 #[derive(Default)]
 pub struct Countdown {
     left: Shared<u32>,
@@ -97,7 +97,7 @@ pub struct Countdown {
 }
 
 impl Countdown {
-    /// Counts a poll in vain; true if a pause is due.
+    /// Counts an empty poll; true if a pause is due.
     #[inline(always)]
     pub fn is_pause_due(&self) -> bool {
         let left = self.left.get();
@@ -179,7 +179,7 @@ impl Reads {
     }
 }
 
-/// News for others of a program that polls in vain.
+/// Change of the published wait of a program whose polls are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
     /// Nothing yet.
@@ -190,7 +190,7 @@ pub enum Notice {
     What,
 }
 
-/// Wait of a program that polls in vain, as others learn of it.
+/// Wait of a program whose polls are empty, as it is published.
 #[derive(Default)]
 pub struct Untold {
     /// Time of the first poll, in nanoseconds.

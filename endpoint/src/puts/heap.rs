@@ -41,7 +41,7 @@ impl Heap {
         self.name
     }
 
-    /// A block of so many zeros; `None` if no such piece is left.
+    /// A block of `bytes` zeros; `None` if no such piece is left.
     pub fn block(self: &Arc<Self>, bytes: usize) -> Option<Block> {
         let offset = self.free().take(bytes)?;
         Some(Block(Memory::part(self, offset, bytes)))
@@ -133,7 +133,7 @@ impl Free {
     }
 }
 
-/// The size of a piece for so many bytes; one for no bytes takes up room too.
+/// Size of a piece that holds `bytes`; one for no bytes takes up room too.
 fn rounded(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(GRAIN)
 }

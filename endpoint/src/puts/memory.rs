@@ -44,7 +44,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Memory of `bytes`; `None` if there is not so much.
+    /// Memory of `bytes`; `None` if the system has not that much.
     pub fn new(bytes: usize) -> Option<Self> {
         let layout = Self::layout(bytes)?;
         // SAFETY: the layout has a size of at least one alignment.

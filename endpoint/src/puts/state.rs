@@ -12,7 +12,7 @@ use weft_wire::place::{Kind, PlaceHeader, Refusal};
 
 /// Offers of one rank that may wait here to be taken.
 pub(crate) const OFFERS_WAITING: usize = 4096;
-/// Replies that are owed to one rank, at most: who asks for more, and takes none, gets no more.
+/// Replies that are owed to one rank, at most: further requests of that rank get none.
 pub(crate) const REPLIES_OWED: usize = 1 << 16;
 /// Refusals among them, at most: of many one is as good as all, and answers to gets are to have
 /// room.

@@ -79,7 +79,7 @@ pub(crate) fn run(stacks_of: Option<StacksOf>) -> ExitCode {
         }
     };
     drop(uplink);
-    // Those below may have more to say; it ends with them, or with the connection to who is above.
+    // Agents below may have more to say; it ends with them, or with the connection above.
     let relayed = relay.map_or(Ok(()), JoinHandle::join);
     if relayed.is_ok() { status } else { ExitCode::FAILURE }
 }

@@ -296,7 +296,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Takes in what agents have said, and who is gone.
+    /// Takes in messages of agents, and ends of connections.
     fn receive(&mut self) {
         self.roster.take_arrivals();
         for number in 0..self.roster.len() {

@@ -64,7 +64,7 @@ impl Host {
         rank.0.checked_sub(self.first).is_some_and(|index| index < self.count)
     }
 
-    /// Notes that so many bytes of output have come.
+    /// Notes that `bytes` of output have come.
     ///
     /// # Errors
     /// It may not have sent as many yet, for a person.

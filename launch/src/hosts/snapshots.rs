@@ -5,7 +5,7 @@ use super::inquiry::Inquiry;
 use crate::messages::RankNow;
 use std::time::Duration;
 
-/// Longest wait for agents to answer. Whoever asks waits for longer.
+/// Longest wait for agents to answer. The asking command waits for longer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Time for which a snapshot is fresh.
 const FRESH: Duration = Duration::from_secs(1);

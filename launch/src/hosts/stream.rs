@@ -132,7 +132,7 @@ impl Stream {
         }
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as the connection takes.
     pub fn write_some(&mut self) {
         while let Some(to) = &self.to
             && !self.queue.is_empty()

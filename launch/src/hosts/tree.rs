@@ -1,4 +1,4 @@
-//! Shape of the tree of agents: who starts whom.
+//! Shape of the tree of agents: the agents that each agent starts.
 //!
 //! The launcher starts those of the first hosts, these those of the next ones, and so on, so that
 //! no process has more than so many connections, and every host is behind few others. A host has a

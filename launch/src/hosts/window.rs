@@ -23,7 +23,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// That of each of so many hosts.
+    /// Window of each of `hosts`.
     pub fn of_each(hosts: u16) -> Self {
         let bytes = OUTPUT_BYTES / usize::from(hosts.max(1));
         let bytes = bytes.clamp(WINDOW_BYTES_LEAST, WINDOW_BYTES_MOST);
@@ -35,7 +35,7 @@ impl Window {
         self.under_way_bytes < self.bytes
     }
 
-    /// Notes that so many bytes were sent.
+    /// Notes that `bytes` were sent.
     pub fn sent(&mut self, bytes: usize) {
         self.under_way_bytes += bytes;
     }

@@ -44,7 +44,7 @@ impl LateNotice {
     }
 }
 
-/// Waits until the wait is over, or for so long; true if it is not over then.
+/// Waits until the wait is over, or for `limit`; true if it is not over then.
 fn is_in_vain(over: &Receiver<()>, limit: Duration) -> bool {
     over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout)
 }

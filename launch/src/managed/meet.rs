@@ -244,7 +244,7 @@ impl Meeting<'_> {
         peer.send(&hello, &memory)
     }
 
-    /// The memory with which the first rank says hello, and nobody else.
+    /// The memory, which comes with the hello of the first rank only.
     fn receive_hello(&self, peer: &Peer) -> Result<Option<OwnedFd>, MeetError> {
         let received = peer.receive(self.deadline)?;
         let wanted = ToPeer::Hello { rank: peer.rank, job: self.cards[&Rank(0)].job };

@@ -1,4 +1,4 @@
-//! Counts of a rank, which whoever shares its host may read while it runs.
+//! Counters of a rank, which other processes of its host may read while it runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Counts {
     }
 }
 
-/// Place where a rank shows its counts to whoever asks. Nothing is shown, and nothing is paid,
+/// Place where a rank publishes its counters. Nothing is published, and nothing is paid,
 /// while nobody does.
 pub trait Gauge: Send + Sync {
     /// True if somebody has asked a moment ago.

@@ -133,7 +133,7 @@ pub trait Link: Send + Sized + 'static {
     /// Disarms the bell of `waiter`, which is awake.
     fn disarm(&mut self, waiter: Waiter);
 
-    /// Returns what this link has beside frames, for who makes a node of it.
+    /// Returns the link's services beside frames, which its node uses.
     fn services(&self) -> Services;
 
     /// Frames that others read where they are, if there are such.

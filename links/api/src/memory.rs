@@ -106,7 +106,7 @@ pub const NAME_BYTES: usize = 16;
 
 /// Exporter and importer of memory between ranks.
 pub trait SharedMemory: Send + Sync {
-    /// Exports memory of `bytes` zeros to `peer`, or to every rank here, who may attach it by the
+    /// Exports memory of `bytes` zeros to `peer`, or to every rank here, which may attach it by the
     /// name that is returned with it. The export ends when the memory is dropped here. What a peer
     /// that has it still writes then, nobody sees. `None` if `peer` cannot attach it.
     ///

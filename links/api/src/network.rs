@@ -10,7 +10,7 @@ use weft_wire::Rank;
 /// receives several at once, and may lose some, so that the NI has timers. Whoever runs the NI
 /// inline must serve both in time.
 ///
-/// Whoever has a value of this has such a link ([`crate::Link::NETWORK`]).
+/// A value of this type exists only for such a link ([`crate::Link::NETWORK`]).
 pub trait Network<L>: Copy + Send + 'static {
     /// True if [`crate::Link::flush`] may have something to send.
     fn has_unflushed(self, link: &L) -> bool;

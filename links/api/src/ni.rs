@@ -29,7 +29,7 @@ pub struct ControlProgram {
 
 /// NI of a link of type `L` that is apart from its host.
 ///
-/// Whoever has a value of this has such a link ([`crate::Link::NI`]).
+/// A value of this type exists only for such a link ([`crate::Link::NI`]).
 pub trait SeparateNi<L>: Copy + Send + 'static {
     /// Returns the settings of the NI's control program.
     fn control_program(self, link: &L) -> ControlProgram;

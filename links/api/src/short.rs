@@ -8,7 +8,7 @@ use weft_wire::{Header, Rank};
 /// frame first costs more than to send them. They are sent and received in their places among all
 /// others.
 ///
-/// Whoever has a value of this has a link that carries them ([`crate::Link::SHORT`]).
+/// A value of this type exists only for a link that has them ([`crate::Link::SHORT`]).
 pub trait ShortPackets<L>: Copy + Send + 'static {
     /// Glance at this link's network.
     type Glance: Glance;

@@ -90,7 +90,7 @@ impl Awaited {
         Awaited { what: what.into(), whom }
     }
 
-    /// A wait for this, of which nobody knows who ends it.
+    /// A wait for this, which may end by anything: it is never part of a deadlock.
     pub fn of_unknown(what: impl Into<String>) -> Self {
         Awaited::new(what, Whom::Unknown)
     }

@@ -64,7 +64,7 @@ impl Word {
     }
 }
 
-/// All words of a coroutine that does not run, kept by whoever switches between coroutines.
+/// All words of a coroutine that does not run, kept by the scheduler of coroutines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Words([u64; WORDS]);
 

@@ -83,7 +83,7 @@ impl Timer {
         debug_assert!(set.is_ok(), "the descriptor is a timer's, and the time one: {set:?}");
     }
 
-    /// True if it has run out since it was set, for the first who asks.
+    /// True if it has run out since it was set; a second call returns false.
     pub fn take(&self) -> bool {
         !matches!(rustix::io::read(&self.descriptor, &mut [0; 8]), Err(Errno::AGAIN))
     }

@@ -21,7 +21,7 @@ pub(crate) struct Frames {
 struct State {
     /// A record of it waits for the kernel.
     queued: bool,
-    /// Whoever had it has freed it.
+    /// Its user has freed it.
     freed: bool,
     /// User bytes of the long packet that was sent from it; 0 if none was.
     long: u16,

@@ -42,7 +42,7 @@ struct Tail {
 }
 
 // SAFETY: a region is an address range that any thread may use, and so is lent memory; the module's
-// comment says who reads and writes them.
+// comment names the one reader or writer of each.
 unsafe impl Send for Memory {}
 
 impl Memory {

@@ -43,7 +43,7 @@ unsafe impl Send for PostedMemory {}
 unsafe impl Send for Aim {}
 
 impl PostedMemory {
-    /// None, in a job of so many ranks.
+    /// No posted memory, in a job of `ranks`.
     pub fn new(ranks: usize) -> Self {
         PostedMemory((0..ranks).map(|_| Vec::new()).collect())
     }

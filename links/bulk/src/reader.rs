@@ -143,7 +143,7 @@ impl Reader {
         Ok(read)
     }
 
-    /// Takes the record of so many bytes.
+    /// Takes the record, which has `bytes`.
     fn take(&mut self, bytes: usize, spare: impl FnOnce() -> Option<Box<[u8]>>) -> Step {
         if self.have > bytes {
             debug_assert!(self.ahead == 0, "what is ahead comes behind a whole record");

@@ -109,7 +109,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Adds the descriptor to who waits for it.
+    /// Adds the descriptor to the set that sleeping ranks wait for.
     pub fn new(
         settings: Option<RunSettings>,
         wait_for: impl FnOnce(OwnedFd) -> io::Result<()>,

@@ -72,7 +72,7 @@ fn sleep_until_an_arrival<L: Link>(links: &mut [L], waiter: Waiter, does: impl F
         awake.store(true, Ordering::Relaxed);
     });
     sleeper.disarm(waiter);
-    // Some links wake who sleeps before, to have it look after them.
+    // Some links wake a sleeper earlier, to have it serve their timers.
     assert_eq!(receive_bytes(links, 1).1, b"wake");
 }
 

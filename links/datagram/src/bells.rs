@@ -145,7 +145,7 @@ impl DatagramBells {
         [&self.host, &self.watch].iter().any(|bell| bell.armed.load(Ordering::SeqCst))
     }
 
-    /// Wakes whoever sleeps until an arrival: what would have woken it was taken from the socket.
+    /// Wakes threads that sleep until an arrival: the datagram was taken from the socket already.
     #[cold]
     pub fn ring_armed(&self) {
         for bell in [&self.host, &self.watch] {

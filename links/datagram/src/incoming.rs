@@ -14,7 +14,7 @@ use weft_wire::path::{Answer, Probe};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
 /// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
-/// are refused, and the node has other things to do: whoever finds nothing comes again.
+/// are refused, and the node has other things to do: the next poll goes on.
 const LOOKS: usize = 2;
 
 /// Kind of the frames that a link sends from; others are those of [`Incoming`].
@@ -386,7 +386,7 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
         self.enter(Place::Link(place), start + from..start + to, First::Cut);
     }
 
-    /// A frame of so many bytes has come from `source`, and nobody else got it.
+    /// A frame of this length has come from `source` for this rank alone.
     #[inline]
     fn came(&mut self, source: Rank, bytes: usize) {
         let longest = &mut self.sender(source).longest;

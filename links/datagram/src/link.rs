@@ -246,7 +246,7 @@ impl<D: Device> DatagramLink<D> {
     /// Prepares for sleep: true if nothing has arrived, and what arrives makes the descriptor
     /// readable.
     fn prepare_sleep(&mut self) -> bool {
-        // Who sleeps sends nothing.
+        // A sleeping rank sends nothing.
         self.flush();
         if self.wants_room() {
             self.bells.set_congested(true);

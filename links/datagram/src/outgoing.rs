@@ -128,7 +128,7 @@ pub struct Outgoing<P> {
     most_in_run: usize,
     /// By rank: the address at which the network reaches it with others, if there is one.
     shared: Vec<Option<u16>>,
-    /// Counters of datagrams so far; kept by whoever sends them.
+    /// Counters of datagrams so far, kept by the link.
     pub sent: Sent,
 }
 
@@ -339,7 +339,7 @@ impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
         self.put_other(Kind::HEARTBEAT, to, place, [&[], &[]]);
     }
 
-    /// Adds a probe that makes a frame of so many bytes, or of as few as it can.
+    /// Adds a probe in a frame of this length, or of the least possible one.
     fn probe(&mut self, to: Rank, round: u32, bytes: u32, spare: &mut impl FnMut() -> Option<P>) {
         // Without a place it is a lost one.
         let Some(place) = spare() else { return };

@@ -36,7 +36,7 @@ const PATIENCE: Nanoseconds = 300_000_000;
 /// Change of a way that is to be said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// It takes frames of so many bytes only.
+    /// It takes frames up to this length only.
     Narrow(u32),
     /// It takes frames of the job's length again.
     Wide,
@@ -105,7 +105,7 @@ impl Way {
         self.most
     }
 
-    /// A frame of so many bytes leaves.
+    /// A frame of this length leaves.
     #[inline]
     pub fn leaves(&mut self, bytes: u32) {
         if bytes > BASE {
@@ -124,7 +124,7 @@ impl Way {
             return None;
         }
         let longest = std::mem::take(&mut self.longest);
-        // Who sends nothing long needs to know nothing.
+        // A rank that sends no long frames asks nothing.
         if longest == 0 && self.misses == 0 {
             return None;
         }

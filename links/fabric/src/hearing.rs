@@ -11,7 +11,7 @@ use weft_wire::Rank;
 /// Times after which silence is broken, and believed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heartbeats {
-    /// A rank that has sent nothing to a peer for so long sends a heartbeat.
+    /// Time without a datagram to a peer after which a rank sends it a heartbeat.
     pub after: Nanoseconds,
     /// A peer of which nothing was heard for so long is lost.
     pub lost_after: Nanoseconds,
@@ -86,7 +86,7 @@ impl Hearing {
     ) -> Look {
         let mut found = Look::default();
         let Some(Heartbeats { after, lost_after }) = self.heartbeats else { return found };
-        // Who was away itself could not hear anybody.
+        // A rank that did not run could not hear anybody.
         let was_away = self.looked_at.is_none_or(|then| now.saturating_sub(then) > lost_after / 2);
         self.looked_at = Some(now);
         for (rank, peer) in (0..).map(Rank).zip(&mut self.peers) {

@@ -42,7 +42,7 @@ pub trait Transport: Send + 'static {
     /// Has the provider work, and adds what has happened since the last time.
     fn poll(&mut self, events: &mut VecDeque<Event>);
 
-    /// True if whoever waits for the descriptor from here on misses nothing.
+    /// True if a wait for the descriptor from here on misses nothing.
     fn may_sleep(&mut self) -> bool;
 
     /// Bytes of the longest piece of memory that travels under a tag; 0 if none does.

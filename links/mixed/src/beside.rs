@@ -30,7 +30,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Net
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
-    /// Whoever passes a packet on to others here copies it.
+    /// A rank that forwards a packet to others of its host copies it.
     fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
 
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer {

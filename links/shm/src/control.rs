@@ -7,7 +7,7 @@ use weft_link::sync::{AtomicU32, AtomicU64};
 /// Ranks of a group: those that one word has a bit for each of; fewer in models.
 pub(crate) const GROUP: usize = if cfg!(loom) { 8 } else { 64 };
 
-/// Number of groups of so many ranks.
+/// Number of groups of a host with `ranks`.
 pub(crate) const fn groups_of(ranks: usize) -> usize {
     ranks.div_ceil(GROUP)
 }

@@ -14,7 +14,7 @@ use weft_link::sync::{AtomicU64, Ordering, fence};
 
 /// Words of a page: the number, the counts.
 pub(crate) const WORDS: usize = 1 + gauge::WORDS;
-/// Time for which counts are wanted by who has asked once.
+/// Time for which counters are published after one request.
 const WANTED_FOR: Duration = Duration::from_secs(3);
 /// Times that a reader begins again before it goes without.
 const READS: usize = 100;

@@ -18,7 +18,7 @@ pub(crate) const WORDS: usize = HEAD + RECORD_BYTES / 8;
 const HEAD: usize = 6;
 /// Word of the last look.
 const LOOK: usize = 4;
-/// Word that says whether who waits polls.
+/// Word that says whether the waiting thread polls.
 const POLLS: usize = 5;
 /// Times that a reader begins again before it takes the page for one that changes all the time.
 const READS: usize = 100;

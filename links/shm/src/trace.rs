@@ -26,7 +26,7 @@ const fn stamp_of(number: u64) -> u64 {
     number.wrapping_add(2)
 }
 
-/// Bytes of the ring of a trace of so many events.
+/// Bytes of the ring of a trace of `events`.
 pub(crate) const fn bytes_of(events: u32) -> usize {
     match events {
         0 => 0,

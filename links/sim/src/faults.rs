@@ -24,7 +24,7 @@ pub struct Faults {
     pub corruption: f64,
     /// Times in which some ranks and all others do not hear of each other.
     pub partitions: Vec<Partition>,
-    /// Ranks whose host work takes so many times as long.
+    /// Ranks whose host work takes longer, and the factor.
     pub slow: Vec<(Rank, f64)>,
     /// Ranks that stop, and when.
     pub crashes: Vec<(Rank, Duration)>,

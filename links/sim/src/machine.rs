@@ -6,7 +6,7 @@ use weft_link::clock::Nanoseconds;
 /// A machine: what its parts cost, how many buffers it has.
 ///
 /// Every node has four serial resources: the host processor, the NI, the bus between them, and the
-/// link. A resource does one thing at a time; who comes meanwhile waits.
+/// link. A resource does one thing at a time; later work waits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {

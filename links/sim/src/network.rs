@@ -33,7 +33,7 @@ pub struct Setup {
     pub measured: bool,
     /// Ends the run at this virtual time.
     pub limit: Duration,
-    /// Ends it if no program gets on for so long: sends, takes a packet, or computes.
+    /// Time without progress of any program (sends, takes a packet, computes) that ends it.
     pub stuck_after: Duration,
     /// Events of each rank that are kept to be read.
     pub keep_events: usize,

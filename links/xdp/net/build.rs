@@ -1,5 +1,5 @@
 //! Compiles the XDP program with clang, where there is one. Elsewhere the crate builds without it,
-//! and says so to whoever wants to use it.
+//! and says so where a job asks for it.
 
 use std::env;
 use std::path::PathBuf;

@@ -64,7 +64,7 @@ pub struct Greeter {
 /// Answer of `weft-net`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FromNet {
-    /// It can do what it is for.
+    /// It has its capabilities.
     Able,
     /// It lacks these capabilities.
     Lacks(String),

@@ -1,5 +1,5 @@
 //! Interfaces had from `weft-net`, the one program of Weft with capabilities: the way by which
-//! everything but tests has them, whoever the user is.
+//! all but tests have them, for any user.
 //!
 //! It is looked for in places that neither `PATH` nor the environment names, is given an empty
 //! environment and one descriptor, and says nothing on any other.

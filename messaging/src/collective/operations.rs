@@ -359,7 +359,7 @@ impl Operations {
         let members = self.state.enter().teams.members(team).cloned();
         let packet = abort_packet(team, &abort);
         for rank in members.iter().flat_map(|members| members.others()) {
-            // Whoever cannot be told is lost, and that is known soon enough.
+            // A member that this does not reach is lost, which is announced by itself.
             let _ = self.port().and_then(|port| port.send(rank, &packet));
         }
         self.fail(team, abort);

@@ -22,7 +22,7 @@ pub(super) trait Values: Memory + Send {
     /// Combines what comes next in a run.
     fn combine(&self, run: &mut Run<Vec<u8>>);
 
-    /// Gives the outcome to whoever waits for it.
+    /// Gives the outcome to the thread or task that waits for it.
     fn conclude(self: Box<Self>, ended: Ended);
 }
 

@@ -288,7 +288,7 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         queue.remove(place)
     }
 
-    /// One of those who ask for messages of a port, to be woken.
+    /// A waiter for messages of a port, to be woken.
     pub fn take_receiver(&mut self, slot: usize) -> Option<W> {
         self.at(slot).receivers.pop()
     }
@@ -432,7 +432,7 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         self.slots.iter_mut().flat_map(|port| &mut port.queue)
     }
 
-    /// Everybody who asks for messages.
+    /// All waiters for messages.
     pub fn drain_waiters(&mut self) -> Vec<W> {
         let receivers = self.slots.iter_mut().map(|port| &mut port.receivers);
         receivers.flat_map(std::mem::take).collect()

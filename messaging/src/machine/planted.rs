@@ -8,7 +8,7 @@
 pub enum Planted {
     /// Consumed packets are reported when the whole window is, and one more.
     ReportLate,
-    /// A rank that is stalled itself does not answer who is stalled.
+    /// A stalled rank does not answer a peer that is stalled.
     IgnoreStalled,
     /// A rank that waits for an answer does not grant what is asked meanwhile.
     IgnoreWaiting,

@@ -51,7 +51,7 @@ pub struct Requests<W> {
 
 #[derive(Clone, Hash)]
 enum Request<W> {
-    /// Not answered. Who waits for that.
+    /// Not answered; its waiters.
     Asked(Option<W>),
     Answered(Answer),
     /// Its sender has given it up; the answer is to come all the same.

@@ -174,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// A packet with so many bytes of the message has left.
+    /// A packet with `bytes` of the message has left.
     #[inline]
     pub fn launched(&mut self, bytes: u64) {
         self.sent += bytes;
@@ -200,7 +200,7 @@ impl Sender {
         Some(answer == Answer::Granted)
     }
 
-    /// The complaint to `rank` of who has waited for long: perhaps nobody can read there now.
+    /// Complaint to `rank` of a sender that has waited for long: perhaps nobody can read there now.
     #[cold]
     pub fn complaint<P, W: Waiter>(&self, machine: &mut Machine<P, W>, rank: Rank) -> PacketHeader {
         let PacketHeader { port, message, .. } = self.header;

@@ -266,7 +266,7 @@ impl Member {
         Err(error)
     }
 
-    /// Nothing is handed over any more, and whoever waits is told why.
+    /// Nothing is handed over any more, and waiting calls return the error.
     #[cold]
     fn fail(&self, error: Error) {
         let mut state = self.state.enter();
@@ -356,7 +356,7 @@ impl Member {
     fn run(&self, handler: Handler, turn: Turn) {
         match handler {
             Handler::Plain(code) => self.run_plain(code, turn),
-            // Whoever is here holds it.
+            // The caller holds the lock.
             Handler::Async(code) => {
                 if let Some(member) = self.this.upgrade() {
                     self.state.enter().runner = None;

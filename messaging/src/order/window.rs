@@ -151,7 +151,7 @@ impl Owed {
         due
     }
 
-    /// Everybody is told.
+    /// Counts a report to all members.
     #[inline]
     pub fn tell_all(&mut self) {
         self.told += 1;

@@ -82,7 +82,7 @@ enum Stage {
     InHandler,
     /// A panic has dropped it while its handler ran.
     Unwound,
-    /// Whoever has it: its handler is through.
+    /// Its owner: the handler has returned, and the reply is still to come.
     Deferred,
 }
 

@@ -1,4 +1,4 @@
-//! A semaphore: permits, and a queue of those who wait for one.
+//! A semaphore: permits, and a queue of waiters.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A number of permits; whoever finds none waits, in the order of asking.
+/// A number of permits; a caller that finds none waits, in the order of asking.
 #[derive(Debug)]
 pub struct Semaphore {
     state: Mutex<State>,
@@ -38,7 +38,7 @@ pub struct Acquire<'a> {
 }
 
 impl Semaphore {
-    /// A semaphore with so many permits.
+    /// A semaphore with `permits`.
     pub fn new(permits: usize) -> Self {
         let state = State { permits, ..State::default() };
         Semaphore { state: Mutex::new(state), keeps: true }

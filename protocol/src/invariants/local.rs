@@ -67,7 +67,7 @@ pub(crate) fn i2_window_here(credits: &CreditsHere) -> Result<(), Broken> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BuffersHere {
     pub peer: Rank,
-    /// Packets that filled one, less those that whoever frees buffers has counted.
+    /// Packets that filled a buffer, less those that were counted where buffers are freed.
     pub there: i32,
     pub buffered: u16,
     pub owed: u16,

@@ -220,7 +220,7 @@ impl Utilization {
     /// Number of bins.
     pub const BINS: usize = 200;
 
-    /// Utilization of a run that lasted so long.
+    /// Utilization of a run of this length.
     pub fn new(lives: &[Life], end: u64) -> Self {
         let bin = end.max(1) as f64 / Self::BINS as f64;
         let mut bins = vec![vec![0.0; Self::BINS]; State::ALL.len()];

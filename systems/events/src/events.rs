@@ -25,7 +25,7 @@ pub enum Destination {
 pub enum Source {
     /// One node.
     One(Rank),
-    /// Whoever has sent one.
+    /// Any sender.
     Anyone,
 }
 
@@ -313,7 +313,7 @@ impl Events {
     fn released(&self, from: Rank, place: Storage) {
         let mut out = Outbox::default();
         lock(&self.state).machine.released(from, place, &mut out);
-        // A destructor has nobody to tell; who waits next is told the same.
+        // A destructor cannot return an error; the next waiting call returns it.
         let _ = perform(&self.packets, &self.state, out);
     }
 
@@ -433,7 +433,7 @@ fn arrive(packets: &Packets, state: &Mutex<NodeState>, packet: Packet<'_>) {
         lock(state).arrived.entry(header.event).or_default().push_back(arrived);
     }
     if let Err(error) = perform(packets, state, out).or_else(unless_exhausted) {
-        // Whoever waits meets the same error: an upcall fails only where the job does.
+        // A waiting call returns the same error: an upcall fails only where the job does.
         debug_assert!(packets.loss().is_some(), "{error}");
     }
 }

@@ -38,7 +38,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// The only fragment of a message to whoever gets it.
+    /// The only fragment of its message.
     pub const ONLY: Flags = Flags { last: true, crowd: false, large: false };
     /// The only fragment of a message in a crowd event.
     pub const CROWD: Flags = Flags { last: true, crowd: true, large: false };

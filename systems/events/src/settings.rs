@@ -34,7 +34,7 @@ pub struct Settings {
     /// Traditional: fragments sent that are kept at all. With half of them kept, acknowledgements
     /// are asked for; with all, senders wait.
     pub send_copies: usize,
-    /// Traditional: who has waited for so long asks for what is missing.
+    /// Traditional: time after which a waiting node asks for what is missing.
     pub request_after: Duration,
     /// Cost of the protocol, for each fragment sent and each frame received, in operations of
     /// [`work`](weft_endpoint::Packets::work): for simulated machines. Real ones take their time by

@@ -24,7 +24,7 @@ const COUNT: u8 = 5;
 /// Answer of a shard.
 #[derive(PartialEq, Debug)]
 pub(crate) enum Answer {
-    /// It is done, and whoever has these wants is to be told.
+    /// It is done, and the ranks with these wants are to be told.
     Done(Vec<Want>),
     /// A tuple.
     Found(Vec<Field>),

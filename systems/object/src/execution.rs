@@ -14,7 +14,7 @@ use weft_endpoint::Rank;
 use weft_messaging::OrderedMessage;
 use weft_messaging::rpc::{Request, Responder};
 
-/// Breach of who sends a message about an object that does not exist.
+/// Breach of a rank that sends a message about an object that does not exist.
 const NO_OBJECT: &str = "it named an object that there is not";
 
 impl Shared {

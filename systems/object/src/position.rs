@@ -32,7 +32,7 @@ impl<W> Position<W> {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// True if so many messages are executed.
+    /// True if `messages` of the order are executed.
     pub fn has_done(&self, messages: u64) -> bool {
         self.done.load(Ordering::SeqCst) >= messages
     }
@@ -40,7 +40,7 @@ impl<W> Position<W> {
     /// Keeps something until so many messages are executed; returns it if they are.
     pub fn wait(&self, messages: u64, waiting: W) -> Option<W> {
         let mut behind = lock(&self.behind);
-        // Either this sees that they are executed, or whoever executes them sees this.
+        // Either this sees that they are executed, or the executing thread sees this waiter.
         self.count_behind.fetch_add(1, Ordering::SeqCst);
         if self.has_done(messages) {
             self.count_behind.fetch_sub(1, Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl<W> Position<W> {
     /// The message with this number is executed; calls `go_on` with all that waited for it.
     #[inline]
     pub fn end(&self, number: u64, mut go_on: impl FnMut(W)) {
-        // Before the look at who is behind: who comes later sees it.
+        // Before the look for waiters: a later waiter sees the count.
         self.done.store(number + 1, Ordering::SeqCst);
         while self.count_behind.load(Ordering::SeqCst) > 0 {
             let Some(behind) = self.next_behind(number + 1) else { return };

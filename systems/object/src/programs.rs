@@ -54,7 +54,7 @@ pub(crate) struct Start {
     pub arguments: Vec<u8>,
 }
 
-/// Next step of whoever waits in [`crate::Objects::run`].
+/// Next step of a thread that waits in [`crate::Objects::run`].
 pub(crate) enum Next {
     Over(Result<()>),
     /// The program has failed: it is waited for a while longer.

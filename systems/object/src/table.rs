@@ -48,7 +48,7 @@ impl Table {
         Found::Awaited(completion)
     }
 
-    /// Adds an object, unless it is named and its name is taken. Whoever waits for it gets it.
+    /// Adds an object, unless it is named and its name is taken. Its waiters get it.
     pub fn add(&self, entry: Arc<Entry>, is_named: bool) {
         let mut rows = lock(&self.0);
         if !is_named {

@@ -283,7 +283,7 @@ pub struct Rules {
     pub moves: Vec<Move>,
     /// Changes of pieces that have arrived.
     pub becomes: Vec<Become>,
-    /// True if who has no move passes.
+    /// True if a player without a move passes.
     pub passes: bool,
     /// Ends.
     pub ends: Vec<End>,

@@ -30,7 +30,7 @@ pub(crate) struct Ida<P: Puzzle> {
 
 /// Outcome of a move from a position with `left` moves left before it.
 enum Made<P> {
-    /// Beyond the bound by so much.
+    /// Excess over the bound.
     Beyond(u16),
     Goal,
     /// To be searched.

@@ -245,7 +245,7 @@ impl<'a, W: Worker> Member<'a, W> {
         Ok(())
     }
 
-    /// Sends the jobs for rank `to`. Who has a credit does not wait: there is room at its receiver.
+    /// Sends the jobs for rank `to`. A credit is room at the receiver, so this does not wait.
     fn launch(&mut self, to: usize) -> Result<()> {
         let number = match self.stack.is_high() {
             true => self.outgoing.told(to),

@@ -74,7 +74,7 @@ impl Table {
     }
 }
 
-/// Place of a hash among so many.
+/// Place of a hash in a table of `places`.
 #[inline]
 pub(crate) fn place(hash: u64, places: usize) -> usize {
     ((u128::from(hash) * places as u128) >> 64) as usize

@@ -38,7 +38,7 @@ pub(crate) struct Detector {
 pub(crate) struct Unasked;
 
 impl Detector {
-    /// A detector for so many ranks.
+    /// A detector for a job of `ranks`.
     pub fn new(ranks: usize) -> Self {
         Detector {
             answered: vec![true; ranks],

@@ -230,7 +230,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         self.arrivals.inbox.count()
     }
 
-    /// Bytes of unexpected messages that are stored here, for those who watch the bound.
+    /// Bytes of unexpected messages that are stored here, for tests of the bound.
     pub fn unexpected_bytes(&self) -> usize {
         self.arrivals.inbox.bytes()
     }
@@ -327,7 +327,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
         outcome.map_err(|what| Error::Violation { from, what })
     }
 
-    /// Does what [`Self::arrive`] does, for who holds the network's lock. False if that takes the
+    /// Does what [`Self::arrive`] does, inside the network's lock. False if that takes the
     /// network, as the bytes of long messages do: nothing has happened then.
     ///
     /// # Errors

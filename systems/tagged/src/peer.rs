@@ -31,7 +31,7 @@ pub const IN_PLACE_BYTES: u64 = 512 * 1024;
 /// without receiving any gets no further if its receiver waits for a later one, or has begun as
 /// many; so there may be as many as memory lets a program begin.
 pub const MOST_REQUESTS: u32 = 1 << 22;
-/// A receiver reports so much at once.
+/// Bytes that a receiver reports as consumed at once: a quarter of the least window.
 const REPORT: u64 = LEAST_WINDOW / 4;
 
 /// Bytes of each sender's messages that a receiver keeps at most, in a job of so many ranks.
@@ -39,7 +39,7 @@ pub fn window_of(ranks: usize) -> u64 {
     (ALL_WINDOWS / ranks.max(1) as u64).clamp(LEAST_WINDOW, MOST_WINDOW)
 }
 
-/// Cost of a message of so many bytes.
+/// Cost of a message of `length` bytes.
 #[inline]
 pub fn cost(length: u64) -> u64 {
     length + MESSAGE_COST
@@ -81,7 +81,7 @@ impl Window {
         self.left -= cost(length);
     }
 
-    /// Gives so much back, which the peer has consumed. False if that was never sent.
+    /// Gives `amount` back, which the peer has consumed. False if that was never sent.
     #[must_use]
     pub fn reported(&mut self, amount: u64) -> bool {
         let fits = amount <= self.most - self.left;

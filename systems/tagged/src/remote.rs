@@ -144,7 +144,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         self.origin.is_idle() && self.target.owed() == 0
     }
 
-    /// Answers that wait for room or to be fetched, for those who watch the bound.
+    /// Answers that wait for room or to be fetched, for tests of the bound.
     pub fn owed(&self) -> usize {
         self.origin.owed() + self.target.owed()
     }

@@ -21,7 +21,7 @@ pub trait Best {
     /// A lost rank.
     fn offer(&self, length: u64, tour: &[u8]) -> Result<()>;
 
-    /// Hears that so many steps were made.
+    /// Called after each batch of steps, with their number.
     fn work(&self, _steps: u64) {}
 }
 

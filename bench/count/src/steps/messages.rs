@@ -110,7 +110,7 @@ fn called(counter: &Counter) -> Result<()> {
     let [calling, serving] = [Rpc::new(pair.sender())?, Rpc::new(pair.receiver())?];
     let _service = Service::new(&serving, "echo", |mut request| {
         let bytes = read(request.message()).unwrap_or_default();
-        // Whoever calls hears of a failure.
+        // The call returns a failure.
         let _ = request.reply(&bytes.to_le_bytes());
     })?;
     let client = Client::new(&calling, "echo")?;

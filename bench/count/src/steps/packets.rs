@@ -1,4 +1,4 @@
-//! Packets of 8 bytes, looks in vain, and a fetch-and-add.
+//! Packets of 8 bytes, empty polls, and a fetch-and-add.
 
 use super::ranks::{alone, credits_are_due, pair};
 use crate::collect::{Counter, Other};

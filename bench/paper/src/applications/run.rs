@@ -96,7 +96,7 @@ impl Cell {
         Ok(TRIAL_NS * model.one * model.part / outcome.time.as_secs_f64())
     }
 
-    /// Runs it; an operation takes so long on one processor.
+    /// Runs it; an operation takes `operation_ns` on one processor.
     ///
     /// # Errors
     /// Those of a rank or the simulator.

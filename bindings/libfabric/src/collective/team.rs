@@ -170,7 +170,7 @@ impl<'a> Team<'a> {
         if call.operation == Operation::AllReduce || met == Met::Combine {
             into.write(0, meeting.bytes());
         }
-        // Whoever reduces waits for nobody but the root.
+        // In a reduction only the root waits.
         if call.operation != Operation::Reduce {
             self.job.enter().collectives.met(self.id);
         }

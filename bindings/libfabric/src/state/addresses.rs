@@ -5,7 +5,7 @@ use crate::refusal::{Refusal, Result};
 use weft_endpoint::Rank;
 use weft_tagged::Address;
 
-/// Addresses of a job of so many ranks.
+/// Addresses of the ranks of a job.
 #[derive(Default)]
 pub(super) struct Addresses {
     ranks: u64,

@@ -51,7 +51,7 @@ pub(super) fn print(job: u32, seen: &Snapshot, file: &Path, time: Duration) -> R
 pub(super) struct Recording {
     file: PathBuf,
     done_ms: Arc<AtomicU64>,
-    /// `None` once its end was told.
+    /// `None` once its end was reported.
     thread: Option<JoinHandle<Result<Sampled, SamplingError>>>,
     whole: Option<String>,
 }

@@ -24,7 +24,7 @@ pub(super) struct Meet {
     /// Over Ethernet, if that is tried.
     pub greeting: Option<EthernetProbe>,
     pub tcp: TcpProbe,
-    /// True if it matters who answers over UDP.
+    /// True if answers over UDP count.
     pub needs_udp: bool,
 }
 

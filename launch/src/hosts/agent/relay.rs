@@ -22,7 +22,7 @@ use crate::hosts::stream::Stream;
 use crate::messages::hosts::{FromAgent, Subtree, ToAgent};
 use crate::wait::{Waited, wait_for};
 
-/// Bytes that may wait for whoever is above before those below are listened to no more.
+/// Bytes that may wait for the connection above before nothing more is read from below.
 const WAITING_MAX: usize = 1024 * 1024;
 /// Bytes of its stack.
 const STACK_BYTES: usize = 256 * 1024;

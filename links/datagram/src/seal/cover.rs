@@ -29,7 +29,7 @@
 //!
 //! The digest's key is one for the whole job, not for each pair, so that a frame for several is
 //! hashed once by its sender. Members could derive each other's keys anyhow, as all have the job's
-//! secret: tags keep out who is no member.
+//! secret: tags keep out strangers, not members.
 
 use crate::seal::Protection;
 use aegis::aegis128x4::Aegis128X4Mac;

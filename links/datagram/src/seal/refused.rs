@@ -24,10 +24,10 @@ pub enum Refused {
     /// For several ranks, of which this is none: the network copies such frames to all that listen.
     #[error("it is for others of the job")]
     Bystander,
-    /// It came before, or so many came after it that nobody knows.
+    /// Its number was seen before, or is too old for the window of seen numbers.
     #[error("it came before, or far too late")]
     Replayed,
-    /// Whoever wrote it did not know the key, or somebody or the network changed it since.
+    /// Its writer did not have the key, or it was changed on its way.
     #[error("its tag is wrong")]
     Tag,
     /// The contents are no packets of its sender.

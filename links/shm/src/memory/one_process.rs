@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// last.
 static FILES: Mutex<BTreeMap<RawFd, (AtomicPtr<u8>, usize)>> = Mutex::new(BTreeMap::new());
 
-/// Creates a file of so many zeros.
+/// Creates a file of `bytes` zeros.
 pub(crate) fn create(_name: &str, bytes: usize) -> io::Result<OwnedFd> {
     let descriptor = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC)?;
     let (anywhere, protection) = (std::ptr::null_mut(), ProtFlags::READ | ProtFlags::WRITE);

@@ -1,4 +1,4 @@
-//! A request, from whoever has started this process, and the answer.
+//! A request of the parent process, and the answer.
 
 use crate::capability::{keep_none, missing};
 use crate::host::{XdpHost, XdpOptions};
@@ -63,7 +63,7 @@ struct Made {
 /// network copies.
 ///
 /// # Errors
-/// Errors of the kernel. Whoever asked is told by the end of the connection.
+/// Errors of the kernel. The caller sees the end of the connection.
 pub fn serve(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_socket_timeout(socket, Timeout::Recv, Some(PATIENCE))?;
     set_socket_timeout(socket, Timeout::Send, Some(PATIENCE))?;

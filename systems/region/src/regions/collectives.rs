@@ -205,7 +205,7 @@ impl Node {
         self.break_off(found.into());
         let others = (0..self.packets.size() as u16).map(Rank).filter(|&rank| rank != me);
         others.for_each(|rank| self.outbox.packet(rank, abort_packet(TEAM, &abort).into()));
-        // Whoever cannot be told is lost.
+        // A rank that this does not reach is lost.
         let _ = self.outbox.flush();
         found.into()
     }

@@ -118,7 +118,7 @@ impl<T> Mapped<T> {
 
     #[inline]
     fn end(&self, call: Call, give_back: impl FnOnce(&mut Slot)) {
-        // A destructor has nobody to tell; who waits next is told the same.
+        // A destructor cannot return an error; the next waiting call returns it.
         let _ = self.regions.end(self.id, &self.slot, call, give_back);
     }
 }
@@ -161,7 +161,7 @@ impl<T> Drop for Read<'_, T> {
     }
 }
 
-/// A write of a region; nobody else is in it.
+/// A write of a region; no other access is open.
 #[must_use = "an access ends when it is dropped"]
 pub struct Write<'a, T> {
     region: &'a Mapped<T>,

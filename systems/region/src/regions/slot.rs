@@ -231,7 +231,7 @@ impl Here {
         room.or_else(|| self.room.take())
     }
 
-    /// Copies what the home lends: whoever asks to write has bytes of its own.
+    /// Copies what the home lends: a node that asks to write has bytes of its own.
     fn own(&mut self) {
         if let Some(mut block) = self.room.take() {
             block.copy_from_slice(&self.memory);
@@ -320,7 +320,7 @@ impl Here {
         let ClosedLanding { mut block, received, from: by } = landed;
         let whole = last.is_empty() || received + last.len() as u64 == self.bytes;
         let sound = whole && received == header.offset && by.is_none_or(|by| by == from);
-        // Whoever puts where nobody has asked for it is to be named, not who answers.
+        // An unasked put is blamed on the rank that put, not on the one that answers.
         let breach = Error::Packet(by.unwrap_or(from));
         let at = block.len().checked_sub(last.len()).filter(|_| sound).ok_or(breach)?;
         block[at..].copy_from_slice(last);

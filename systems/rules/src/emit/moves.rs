@@ -282,7 +282,7 @@ impl Emitter<'_> {
         line!(self, "    return more ? 0 : tell(search, b);\n}}\n");
     }
 
-    /// Functions that add the move of who has to pass.
+    /// Functions that add the move of a player that has to pass.
     fn passing(&mut self) {
         let pass = match &self.numbering {
             Numbering::Fixed { bases } => bases.last().copied().unwrap_or_default(),

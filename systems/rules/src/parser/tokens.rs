@@ -12,7 +12,7 @@ pub struct Tokens<'s> {
 }
 
 impl<'s> Tokens<'s> {
-    /// Those of a text of so many bytes.
+    /// Tokens of a text of this length.
     pub fn new(all: Vec<(Token<'s>, Span)>, length: usize) -> Self {
         Tokens { all, at: 0, end: Span { start: length, end: length } }
     }

@@ -72,7 +72,7 @@ enum Until {
     Answered,
     /// So many bytes have come. If it may be said where they lie, nothing has yet.
     Received { received: u64, expected: u64, fetches: bool },
-    /// They lie there, and so many were fetched.
+    /// They lie there, and this number of them was fetched.
     Fetched { lies_at: NonZero<u64>, received: u64, expected: u64 },
 }
 

@@ -35,7 +35,7 @@ impl Piece {
     }
 }
 
-/// The regions of this rank, and what it owes those who access them.
+/// Regions of this rank, and answers that it owes to their accesses.
 #[derive(Debug)]
 pub(super) struct Target<R> {
     pub regions: Regions<R>,
