@@ -273,7 +273,9 @@ impl Mixed {
             }
             (0..=8, _) => {
                 let (buffer, size) = self.fill(from, Stream::To(other));
-                self.at(at, |ni, out| ni.unicast(TreeId::unicast(Rank(at as u16)), other, buffer, size, out));
+                self.at(at, |ni, out| {
+                    ni.unicast(TreeId::unicast(Rank(at as u16)), other, buffer, size, out)
+                });
             }
             _ => {
                 self.reference.asks(from, other, 3, 5);

@@ -1,6 +1,7 @@
 //! Presence: every order of what may happen in a small room, and mistakes that are found.
 
 use crate::room::{Do, Happens, Room, RoomOptions};
+use crate::seeded;
 use std::fmt;
 use weft_endpoint::presence::planted::Bug;
 use weft_model::explore::{Counterexample, Explored, Model, digest, explore};
@@ -115,5 +116,64 @@ fn each_planted_bug_is_found_in_a_small_room() {
     ] {
         let found = explored(RoomOptions { bug: Some(bug), ..options }).expect_err("a mistake");
         assert!(found.to_string().contains(says), "{bug:?}: {found}");
+    }
+}
+
+/// Large rooms: threads with dozens of things to do, at a time that nobody chose. A mistake of the
+/// machines is found in them as well.
+#[test]
+fn nothing_is_missed_in_large_rooms() {
+    let seeds = if cfg!(feature = "soak") { 100_000 } else { 2_000 };
+    for seed in 0..seeds {
+        wander(&large(seed), seed);
+    }
+}
+
+#[test]
+#[should_panic(expected = "P1 seen")]
+fn a_lost_ring_is_missed_in_a_large_room() {
+    (0..2_000)
+        .for_each(|seed| wander(&RoomOptions { bug: Some(Bug::LoseRing), ..large(seed) }, seed));
+}
+
+/// One to three threads, which all wait in the end until everything that arrives was processed.
+fn large(seed: u64) -> RoomOptions {
+    let mut choose = seeded(seed);
+    let arrivals = choose(20);
+    let mut program = || {
+        let works = (0..choose(40)).map(|_| match choose(8) {
+            0..3 => Do::Launch,
+            3..6 => Do::Poll,
+            _ => Do::Compute,
+        });
+        let mut program: Vec<Do> = works.collect();
+        program.push(Do::Await(arrivals as u64));
+        program
+    };
+    let programs = (0..1 + seed % 3).map(|_| program()).collect();
+    let timer_is_dear = seed % 2 == 1;
+    RoomOptions { programs, arrivals: arrivals as u32, timer_is_dear, ticks: 400, bug: None }
+}
+
+/// Takes a room through one order of what may happen, until all is done; the judge looks at it on
+/// the way.
+fn wander(options: &RoomOptions, seed: u64) {
+    let _named = NamedOnPanic(seed);
+    let (mut room, mut choose) = (Room::new(options), seeded(seed));
+    while !room.is_done() && !room.is_over() {
+        let possible = room.possible();
+        assert!(!possible.is_empty(), "nobody goes on");
+        room.take(possible[choose(possible.len())]);
+    }
+}
+
+/// A seed that is printed when the judge panics.
+struct NamedOnPanic(u64);
+
+impl Drop for NamedOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("seed {}", self.0);
+        }
     }
 }
