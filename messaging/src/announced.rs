@@ -42,7 +42,6 @@ pub(crate) trait Taker<M>: Send + Sync {
 }
 
 /// State of those who wait for a message that was taken.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A thread that polls again without being woken.
     Looking,

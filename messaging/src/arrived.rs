@@ -1,4 +1,5 @@
-//! A message as it lies in its box, whether somebody has taken it yet or not.
+//! A message as it lies in its box, whether somebody has taken it yet or not. How one is read is in
+//! `message`.
 //!
 //! Boxes are used again. The thread that is done with a message keeps its box, with the handle to
 //! the rank's messages in it, for the next one: counting handles up and down costs two atomic
@@ -11,7 +12,6 @@ use crate::machine::{Body, Queued};
 use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use weft_endpoint::{HeldPacket, Packets, Rank, ShortWords};
 
@@ -47,13 +47,17 @@ pub(crate) struct Arrived {
     short: Short,
 }
 
-/// A message that somebody has taken: dropped, it gives back what it holds, and skips the rest.
-// One word, so that a message that moves stays in a register: one that is read back from memory
-// in other pieces than it was written in waits for the stores before it.
-pub(crate) struct Taken(
-    /// There until it is dropped.
-    Option<Box<Arrived>>,
-);
+/// A message that arrives: bytes that can be read once, in order, while later ones are still on
+/// their way. It may be stored and read after its handler has returned; dropping it skips the rest.
+///
+/// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
+/// stalls when the window of this port is full.
+pub struct Message {
+    // One word, so that a message that moves stays in a register: one that is read back from memory
+    // in other pieces than it was written in waits for the stores before it.
+    /// There until the message is dropped.
+    arrived: Option<Box<Arrived>>,
+}
 
 /// Room for a copy of a short packet, without the message header.
 struct Short([u8; SHORT_BYTES]);
@@ -287,44 +291,38 @@ impl Arrived {
     }
 }
 
-impl Taken {
-    /// Takes a message that has waited in the state. What waits there cannot be taken: it would
+impl Message {
+    /// Makes a message of what has waited in the state. What waits there cannot be one: it would
     /// keep the state, and the node, for ever.
     #[inline]
-    pub fn new(messages: &Arc<Messages>, mut arrived: Box<Arrived>) -> Self {
+    pub(crate) fn new(messages: &Arc<Messages>, mut arrived: Box<Arrived>) -> Self {
         if arrived.messages.is_none() {
             arrived.messages = Some(Arc::clone(messages));
         }
-        Taken(Some(arrived))
+        Message { arrived: Some(arrived) }
     }
-}
-
-impl Deref for Taken {
-    type Target = Arrived;
 
     #[inline]
-    fn deref(&self) -> &Arrived {
-        match &self.0 {
+    pub(crate) fn arrived(&self) -> &Arrived {
+        match &self.arrived {
+            Some(arrived) => arrived,
+            None => unreachable!("only drop takes it"),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn arrived_mut(&mut self) -> &mut Arrived {
+        match &mut self.arrived {
             Some(arrived) => arrived,
             None => unreachable!("only drop takes it"),
         }
     }
 }
 
-impl DerefMut for Taken {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Arrived {
-        match &mut self.0 {
-            Some(arrived) => arrived,
-            None => unreachable!("only drop takes it"),
-        }
-    }
-}
-
-impl Drop for Taken {
+impl Drop for Message {
     #[inline]
     fn drop(&mut self) {
-        let Some(mut arrived) = self.0.take() else { return };
+        let Some(mut arrived) = self.arrived.take() else { return };
         if !arrived.is_read() {
             if arrived.left() > arrived.at_hand().len() {
                 arrived.messages().abandon(&arrived.body);

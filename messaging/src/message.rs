@@ -1,6 +1,6 @@
 //! Reading a stream message (thesis 6.3).
 
-use crate::arrived::Taken;
+pub use crate::arrived::Message;
 use crate::poll::Poller;
 use crate::wait::Polls;
 use crate::{Error, Result};
@@ -11,46 +11,32 @@ use weft_endpoint::{Awaited, Rank, Whom, copy_out};
 /// Bytes that a reader makes room for before they have arrived.
 const READ_AHEAD_BYTES: usize = 1 << 20;
 
-/// A message that arrives: bytes that can be read once, in order, while later ones are still on
-/// their way. It may be stored and read after its handler has returned; dropping it skips the rest.
-///
-/// What is not read stays in link memory, or is copied out of it if it gets much, and its sender
-/// stalls when the window of this port is full.
-pub struct Message(Taken);
-
 /// The headers of the layers above, to be popped in the reverse order of their pushing, as long as
 /// the first packet of the message is not read to its end.
 pub struct Headers<'a> {
     message: &'a mut Message,
 }
 
-impl From<Taken> for Message {
-    #[inline]
-    fn from(taken: Taken) -> Self {
-        Message(taken)
-    }
-}
-
 impl Message {
     /// The rank that sent it.
     pub fn source(&self) -> Rank {
-        self.0.body.from
+        self.arrived().body.from
     }
 
     /// The rank that reads it: this one.
     pub fn to(&self) -> Rank {
-        self.0.messages().packets.rank()
+        self.arrived().messages().packets.rank()
     }
 
     /// Its length in bytes, without headers.
     #[expect(clippy::len_without_is_empty, reason = "an empty message is a message")]
     pub fn len(&self) -> usize {
-        self.0.body.length as usize
+        self.arrived().body.length as usize
     }
 
     /// Bytes that were not read yet.
     pub fn remaining(&self) -> usize {
-        self.0.left()
+        self.arrived().left()
     }
 
     /// The headers of the layers above, to pop.
@@ -61,7 +47,7 @@ impl Message {
 
     /// The group that it was multicast to; `None` for a unicast message.
     pub fn group(&self) -> Option<weft_endpoint::Group> {
-        self.0.body.flow
+        self.arrived().body.flow
     }
 
     /// The next bytes that lie together, without copying them; empty at the end. Blocks, polling,
@@ -85,7 +71,7 @@ impl Message {
     pub async fn next_chunk(&mut self) -> Result<&[u8]> {
         while self.lacks_bytes() {
             self.finish_part();
-            let (messages, body) = (self.0.messages(), self.0.body);
+            let (messages, body) = (self.arrived().messages(), self.arrived().body);
             let part = poll_fn(|context| match messages.take_part(&body, Some(context.waker())) {
                 Ok(Some(part)) => Poll::Ready(Ok(part)),
                 Err(error) => Poll::Ready(Err(error)),
@@ -94,7 +80,7 @@ impl Message {
                     Poll::Pending
                 }
             });
-            self.0.part = part.await?;
+            self.arrived_mut().part = part.await?;
         }
         Ok(self.at_hand())
     }
@@ -116,7 +102,7 @@ impl Message {
     /// waits.
     #[inline]
     pub fn at_hand(&self) -> &[u8] {
-        self.0.at_hand()
+        self.arrived().at_hand()
     }
 
     /// True if more bytes are to come than those at hand, of which there are none.
@@ -129,12 +115,12 @@ impl Message {
     fn fetch(&mut self) -> Result<()> {
         while self.lacks_bytes() {
             self.finish_part();
-            let (messages, body) = (self.0.messages(), self.0.body);
+            let (messages, body) = (self.arrived().messages(), self.arrived().body);
             let look = |waker: Option<&Waker>| messages.take_part(&body, waker);
             let from = self.source();
             let what =
                 || Awaited::new(format!("the rest of a message of rank {from}"), Whom::One(from));
-            self.0.part = Poller::new(messages).wait_for(&what, look)?;
+            self.arrived_mut().part = Poller::new(messages).wait_for(&what, look)?;
         }
         Ok(())
     }
@@ -165,8 +151,9 @@ impl Message {
     /// These bytes were read: all of those at hand, or not.
     #[inline]
     fn advance(&mut self, bytes: usize, is_all: bool) {
-        self.0.read += bytes as u64;
-        self.0.part.start += bytes;
+        let arrived = self.arrived_mut();
+        arrived.read += bytes as u64;
+        arrived.part.start += bytes;
         if is_all {
             self.finish_part();
         }
@@ -249,7 +236,7 @@ impl Message {
     /// The packet at hand is not needed any more.
     #[inline]
     fn finish_part(&mut self) {
-        self.0.finish_part();
+        self.arrived_mut().finish_part();
     }
 }
 
@@ -258,14 +245,14 @@ impl Headers<'_> {
     #[inline]
     pub fn pop<const N: usize>(&mut self) -> Option<[u8; N]> {
         let header = *self.as_bytes().first_chunk::<N>()?;
-        self.message.0.headers_left -= N as u8;
+        self.message.arrived_mut().headers_left -= N as u8;
         Some(header)
     }
 
     /// The bytes that are left, the last pushed first.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        let taken = &self.message.0;
-        taken.headers(&taken.messages().packets)
+        let arrived = self.message.arrived();
+        arrived.headers(&arrived.messages().packets)
     }
 }

@@ -1,6 +1,6 @@
 //! Ports and mailboxes: where messages are delivered (thesis 6.1.3, service access points).
 
-use crate::arrived::{Arrived, Taken};
+use crate::arrived::Arrived;
 use crate::asker::{Asked, Asker, Received};
 use crate::engine::Engine;
 use crate::format::{Kind, PacketHeader};
@@ -65,10 +65,9 @@ impl Port {
     pub fn new(
         engine: &Arc<Engine>,
         name: &str,
-        mut handler: impl FnMut(Message) + Send + 'static,
+        handler: impl FnMut(Message) + Send + 'static,
     ) -> Result<Self> {
-        let code = Box::new(move |taken: Taken| handler(taken.into()));
-        Self::create(engine, name, |_| Some(Model::Plain(code)))
+        Self::create(engine, name, |_| Some(Model::Plain(Box::new(handler))))
     }
 
     /// Creates the port `name` with a handler that may wait: a single-threaded upcall. It runs in
@@ -115,8 +114,7 @@ impl Port {
         name: &str,
         handler: impl Fn(Message) + Send + Sync + 'static,
     ) -> Result<Self> {
-        let code = Arc::new(move |taken: Taken| handler(taken.into()));
-        Self::create(engine, name, |_| Some(Model::Popup(code)))
+        Self::create(engine, name, |_| Some(Model::Popup(Arc::new(handler))))
     }
 
     /// The port `name` of other ranks, for a rank that sends there and does not receive. It may
@@ -140,22 +138,21 @@ impl Port {
         engine: &Arc<Engine>,
         name: &str,
         concurrent: bool,
-        mut handler: impl FnMut(Message) -> R + Send + 'static,
+        handler: impl FnMut(Message) -> R + Send + 'static,
     ) -> Result<Self>
     where
         R: Future<Output = ()> + Send + 'static,
     {
         let tasks = &engine.messages.tasks;
-        let code = move |taken: Taken| handler(taken.into());
         Self::create(engine, name, |port| {
-            Some(Model::Async(Waiting::new(tasks, port, concurrent, code)))
+            Some(Model::Async(Waiting::new(tasks, port, concurrent, handler)))
         })
     }
 
     fn create(
         engine: &Arc<Engine>,
         name: &str,
-        model: impl FnOnce(PortRun) -> Option<Model<Taken>>,
+        model: impl FnOnce(PortRun) -> Option<Model<Message>>,
     ) -> Result<Self> {
         let messages = &engine.messages;
         let port = messages.state.enter().create_port(name)?;
@@ -285,7 +282,7 @@ impl Port {
     /// Makes a message of what has waited here.
     #[inline]
     pub(crate) fn open(&self, arrived: Box<Arrived>) -> Message {
-        Taken::new(&self.messages, arrived).into()
+        Message::new(&self.messages, arrived)
     }
 
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets

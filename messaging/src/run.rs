@@ -1,7 +1,7 @@
 //! Running what is ready: handlers of ports that have messages, continuations, tasks.
 
 use crate::announced::Work;
-use crate::arrived::Taken;
+use crate::arrived::Message;
 use crate::error::{Error, Result};
 use crate::handler::{Model, guarded};
 use crate::machine::PortRun;
@@ -58,15 +58,17 @@ impl Runner<'_> {
     pub fn run_handler(&self, run: Run) -> bool {
         let Run { mut handler, arrived } = run;
         let from = arrived.body.from;
-        let taken = Taken::new(self.messages, arrived);
+        let message = Message::new(self.messages, arrived);
         let outcome = match &mut handler.model {
             // Asked first: a span that is none would still be kept, and dropped, around the call.
-            Model::Plain(code) if !self.messages.packets.trace().is_on() => guarded(|| code(taken)),
+            Model::Plain(code) if !self.messages.packets.trace().is_on() => {
+                guarded(|| code(message))
+            }
             Model::Plain(code) => {
                 let _span = self.messages.packets.trace().handler_span(handler.port.slot as u32);
-                guarded(|| code(taken))
+                guarded(|| code(message))
             }
-            _ => return self.run_other(handler, from, taken),
+            _ => return self.run_other(handler, from, message),
         };
         if let Err(what) = outcome {
             return self.end_with(handler, from, what);
@@ -79,17 +81,17 @@ impl Runner<'_> {
     }
 
     /// Does what [`Self::run_handler`] does, for a handler that may wait.
-    fn run_other(&self, mut handler: Code, from: Rank, taken: Taken) -> bool {
+    fn run_other(&self, mut handler: Code, from: Rank, message: Message) -> bool {
         let port = handler.port;
         let outcome = match &mut handler.model {
             Model::Plain(_) => unreachable!("it does not wait"),
             Model::Async(waiting) => {
                 let _span = self.messages.packets.trace().handler_span(port.slot as u32);
-                guarded(|| waiting.run(from, taken))
+                guarded(|| waiting.run(from, message))
             }
             Model::Popup(code) => {
                 let code = Arc::clone(code);
-                self.pop_up(port, from, move || code(taken));
+                self.pop_up(port, from, move || code(message));
                 Ok(true)
             }
         };

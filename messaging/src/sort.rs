@@ -2,7 +2,7 @@
 //! The [machine](crate::machine) says what a packet means; here it is done.
 
 use crate::announced::Work;
-use crate::arrived::{Arrived, Content, Part, SHORT_BYTES, Taken};
+use crate::arrived::{Arrived, Content, Message, Part, SHORT_BYTES};
 use crate::asker::Asker;
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
@@ -191,7 +191,7 @@ impl Sorter<'_> {
         };
         let body = Body::new(from, held.group(), header, slot);
         self.messages.packets.release(&mut held);
-        arrived.into_iter().for_each(|arrived| drop(Taken::new(self.messages, arrived)));
+        arrived.into_iter().for_each(|arrived| drop(Message::new(self.messages, arrived)));
         self.messages.end(&body, ended);
         Work::Handlers.into()
     }

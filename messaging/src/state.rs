@@ -2,10 +2,10 @@
 //! messages, and those who wait put into it. No calls out of here but those of a [taker](Taker).
 
 use crate::announced::{self, Found, Taker, Work};
-use crate::arrived::{Arrived, Part, Spares, Taken};
+use crate::arrived::{Arrived, Message, Part, Spares};
 use crate::error::Error;
 use crate::handler::{Handler, Model};
-use crate::machine::{Body, Dispatch, Limits, Machine, PortRun, Removed, Usage};
+use crate::machine::{Body, Dispatch, Limits, Machine, Offered, PortRun, Removed, Usage};
 use crate::statistics::Counts;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const COPY_LIMIT_BYTES: usize = 64 << 20;
 type Handlers = Dispatch<Code, Box<Arrived>, Arc<dyn Taker<Box<Arrived>>>, Waker>;
 
 /// A handler of messages.
-pub(crate) type Code = Box<Handler<Taken>>;
+pub(crate) type Code = Box<Handler<Message>>;
 
 /// A handler that is to run, and the message for it.
 pub(crate) type Run = announced::Run<Code, Box<Arrived>>;
@@ -204,31 +204,25 @@ impl State {
         &mut self,
         packets: &Packets,
         counts: &Counts,
-        mut arrived: Box<Arrived>,
+        arrived: Box<Arrived>,
         is_whole: bool,
         announced: &mut Announced,
     ) -> Option<Box<Arrived>> {
+        let State { machine, failure, has_threads, .. } = self;
         let slot = arrived.body.slot;
-        if let Some(taker) = self.dispatch.taker(slot) {
-            match taker.take(arrived, packets) {
-                Ok(found) => {
-                    counts.count_received();
-                    if found == Found::Asleep {
-                        announced.work = Work::WakeTaker(slot);
-                    }
-                    return None;
-                }
-                Err(back) => arrived = back,
-            }
-        }
-        if !self.is_idle() || !is_whole && !self.machine.may_wait_for(arrived.body.from) {
-            return Some(arrived);
-        }
-        let Some(handler) = self.dispatch.begin(slot, here(self.has_threads)) else {
-            return Some(arrived);
+        let runner = |body: &Body| {
+            let is_idle = machine.owed.is_empty() && failure.is_none();
+            let may_run = is_idle && (is_whole || machine.may_wait_for(body.from));
+            may_run.then(|| here(*has_threads))
         };
+        let take = |taker: &Arc<dyn Taker<_>>, arrived| taker.take(arrived, packets);
+        match self.dispatch.offer(arrived, take, runner) {
+            Offered::Waits(arrived) => return Some(arrived),
+            Offered::Begun(handler, arrived) => announced.run = Some(Run { handler, arrived }),
+            Offered::Taken(Found::Asleep) => announced.work = Work::WakeTaker(slot),
+            Offered::Taken(Found::Looking) => {}
+        }
         counts.count_received();
-        announced.run = Some(Run { handler, arrived });
         None
     }
 

@@ -86,6 +86,16 @@ struct Slot<H, M, T, W> {
     receivers: Vec<W>,
 }
 
+/// Fate of a message that was offered to its port.
+pub enum Offered<H, M, F> {
+    /// Its taker has it, and says this.
+    Taken(F),
+    /// This handler is to run on it, and is marked as running.
+    Begun(H, M),
+    /// It has to wait.
+    Waits(M),
+}
+
 /// Remains of a port that is dropped.
 pub struct Removed<H, M, T> {
     /// Handlers and taker, which are dropped outside of locks: they may hold ports.
@@ -231,17 +241,35 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// The handler that is to run on a message that has come for its port, on the thread `here`, if
-    /// that can be at once; it is marked as running.
+    /// Brings a message to its port: to its taker by `take`, which may give it back, or else to its
+    /// handler, if that can run at once on the thread that `runner` finds for the message.
     #[inline(always)]
-    pub fn begin(&mut self, slot: usize, here: usize) -> Option<H> {
-        let port = self.at(slot);
-        if !port.queue.is_empty() {
-            return None;
+    pub fn offer<F>(
+        &mut self,
+        mut message: M,
+        take: impl FnOnce(&T, M) -> Result<F, M>,
+        runner: impl FnOnce(&Body) -> Option<usize>,
+    ) -> Offered<H, M, F> {
+        let slot = message.body().slot;
+        if slot >= self.slots.len() {
+            self.grow(slot);
         }
-        let handler = port.handler.take()?;
-        port.runner = here;
-        Some(handler)
+        let port = &mut self.slots[slot];
+        if let Some(taker) = &port.taker {
+            match take(taker, message) {
+                Ok(found) => return Offered::Taken(found),
+                Err(back) => message = back,
+            }
+        }
+        if self.ready.is_empty()
+            && port.queue.is_empty()
+            && let Some(runner) = runner(message.body())
+            && let Some(handler) = port.handler.take()
+        {
+            port.runner = runner;
+            return Offered::Begun(handler, message);
+        }
+        Offered::Waits(message)
     }
 
     /// Has a message wait at its port. True if somebody asks for it; a handler may be ready then,

@@ -2,7 +2,7 @@
 
 use super::format::{CallHeader, CallNumber, Kind};
 use crate::announced::{Found, Taker};
-use crate::arrived::{Arrived, Taken};
+use crate::arrived::Arrived;
 use crate::engine::Engine;
 use crate::messages::Messages;
 use crate::{Error, Message};
@@ -504,5 +504,5 @@ pub(super) fn discard_request(
     let found = state.dispatch.take_queued(slot, |waiting| is_it(waiting));
     drop(state);
     // Dropping it gives its sender the room back that it took.
-    found.map(|request| drop(Taken::new(messages, request))).is_some()
+    found.map(|request| drop(Message::new(messages, request))).is_some()
 }

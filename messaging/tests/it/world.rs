@@ -11,7 +11,8 @@ use std::hash::Hash;
 use weft_endpoint::Rank;
 use weft_messaging::format::{Kind, PacketHeader, port_number};
 use weft_messaging::machine::{
-    Body, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To, Waiter,
+    Body, Dispatch, Handling, Limits, Machine, Offered, Planted, PortRun, Queued, Sender, Taken,
+    To, Waiter,
 };
 use weft_model::explore::{Model, digest};
 
@@ -592,16 +593,17 @@ impl World {
         let first = Part { byte: (bytes > 0).then_some(0), is_held };
         node.machine.begin(&body, bytes, header.kind);
         let is_whole = bytes == body.length;
-        let runs = node.dispatch.is_idle() && (is_whole || node.machine.may_wait_for(from));
-        let handler = if runs { node.dispatch.begin(slot, THREAD) } else { None };
-        let message = Message { body, first };
-        match handler {
-            Some(handler) => node.run(handler, message),
-            None if node.dispatch.queue(message) => {
-                let receiver = node.dispatch.take_receiver(slot);
-                node.wake(receiver);
+        let may_run = is_whole || node.machine.may_wait_for(from);
+        let take = |_: &(), message| -> Result<(), _> { Err(message) };
+        match node.dispatch.offer(Message { body, first }, take, |_| may_run.then_some(THREAD)) {
+            Offered::Begun(handler, message) => node.run(handler, message),
+            Offered::Taken(()) => {}
+            Offered::Waits(message) => {
+                if node.dispatch.queue(message) {
+                    let receiver = node.dispatch.take_receiver(slot);
+                    node.wake(receiver);
+                }
             }
-            None => {}
         }
         if header.kind == Kind::Request {
             let node = &mut self.nodes[at];
