@@ -119,6 +119,3 @@ fn object_facts(symbols: &Symbols<'_>) -> Vec<ObjectFacts> {
     });
     objects.collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -111,6 +111,3 @@ impl Printer<'_> {
         self.last = self.last.max(end);
     }
 }
-
-#[cfg(test)]
-mod tests;

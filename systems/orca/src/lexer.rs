@@ -203,6 +203,3 @@ tokens! {
         Star = "*",
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -28,7 +28,7 @@ pub mod tree;
 
 use check::Facts;
 use diagnostics::{Diagnostic, sorted};
-pub use program::main;
+pub use program::{Arguments, main};
 use source::Sources;
 use tree::File;
 

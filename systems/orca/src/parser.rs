@@ -90,6 +90,3 @@ fn follows(text: &str, lexical: Span, at: Span, tokens: &[(Token<'_>, Span)]) ->
     let end = tokens.get(next).map_or(u32::MAX, |(_, span)| span.end);
     (lexical.start..end).contains(&at.start)
 }
-
-#[cfg(test)]
-mod tests;

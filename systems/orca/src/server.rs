@@ -247,6 +247,3 @@ fn neighbours(path: &Path) -> Option<Vec<Uri>> {
     let address = |other: PathBuf| format!("file://{}", other.display()).parse().ok();
     Some(others.into_iter().filter(is_part).filter_map(address).collect())
 }
-
-#[cfg(test)]
-mod tests;

@@ -219,6 +219,3 @@ impl Parser<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

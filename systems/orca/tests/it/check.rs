@@ -1,6 +1,8 @@
-use super::*;
-use crate::source::Sources;
-use crate::{Program, front_end};
+//! Facts of checked programs: effects, accesses, types.
+
+use weft_orca::check::{Accesses, Effect, Shape, Types, Value, VariableFacts, VariableKind};
+use weft_orca::source::Sources;
+use weft_orca::{Program, front_end};
 
 fn program(text: &str) -> Program {
     let mut sources = Sources::default();

@@ -1,5 +1,11 @@
-use super::*;
-use crate::parser::FileParser;
+//! Texts in the one style.
+
+use weft_orca::format::format;
+use weft_orca::parser::FileParser;
+use weft_orca::source::Sources;
+
+/// Longest line, in characters.
+const WIDTH: usize = 100;
 
 fn formatted(text: &str) -> String {
     let mut sources = Sources::default();

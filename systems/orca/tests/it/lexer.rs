@@ -1,4 +1,7 @@
-use super::*;
+//! Tokens of texts.
+
+use weft_orca::lexer::lex;
+use weft_orca::source::Sources;
 
 fn tokens(text: &str) -> Vec<String> {
     let mut sources = Sources::default();

@@ -1,10 +1,15 @@
 //! Tests of the front end as a whole.
 
+mod check;
 mod diagnostics;
 mod editors;
+mod format;
+mod lexer;
+mod parser;
 mod programs;
 mod robustness;
 mod running;
+mod server;
 mod status;
 
 use std::path::{Path, PathBuf};

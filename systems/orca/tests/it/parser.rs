@@ -1,5 +1,8 @@
-use super::*;
-use crate::tree::{DeclarationKind, Expression, ExpressionKind, StatementKind};
+//! Trees of texts.
+
+use weft_orca::parser::{FileParser, Parsed};
+use weft_orca::source::Sources;
+use weft_orca::tree::{DeclarationKind, Expression, ExpressionKind, StatementKind};
 
 /// An expression with all its parentheses.
 fn grouped(expression: &Expression) -> String {

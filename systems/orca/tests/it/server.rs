@@ -1,6 +1,8 @@
-use super::serve_over;
+//! The language server, asked over a connection.
+
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
 use serde_json::{Value, json};
+use weft_orca::server::serve_over;
 
 const TEXT: &str = "\
 object implementation Int;

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output};
 
+use clap::CommandFactory;
+
 use super::{folder, read};
 
 fn orcac(arguments: &[&str]) -> Output {
@@ -11,6 +13,11 @@ fn orcac(arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn arguments_are_consistent() {
+    weft_orca::Arguments::command().debug_assert();
 }
 
 #[test]

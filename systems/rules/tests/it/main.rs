@@ -4,4 +4,5 @@
 
 mod common;
 mod lines;
+mod parser;
 mod sources;

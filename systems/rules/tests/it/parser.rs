@@ -1,5 +1,6 @@
-use super::parse;
-use crate::model::Rules;
+//! Rules that are right, and what is said of those that are wrong.
+
+use weft_rules::{Rules, parse};
 
 /// Rules with a part that is wrong in most tests; the rest is right.
 const TWO: &str = "game g for 2 piece man \"m\" \"o\" piece king \"K\" \"Q\"
