@@ -101,14 +101,15 @@ mpi-apps:
 	@$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	@$(MAKE) --no-print-directory -C apps/mpi MPICC="$(MPICC)" OUT="$(CURDIR)/$(MPI_APPS)"
 
-# What threads share without a lock is checked once more under loom, in all orders in which cores may see it.
+# Tests wait more than they compute. On what they leave of the cores, the other checks are built.
 test: setup
 	$(CARGO) build --locked --workspace --all-targets
-	target/debug/xtask test
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' test-loom test-lints count-build
+	target/debug/xtask test --beside make --no-print-directory --jobs 2 --output-sync CARGO='MAKEFLAGS= $(CARGO)' \
+	    test-lints test-loom count-build
 	$(COUNT) --check
 
-# What is built apart from all else. The last step of the count's build takes minutes on one core, beside which the others find room.
+# What threads share without a lock is checked once more under loom, in all orders in which cores may see it. It is built
+# apart from all else.
 test-loom:
 	RUSTFLAGS='--cfg loom' $(CARGO) test --locked --package weft-link-shm --package weft-endpoint --package weft-collective \
 	    --lib --target-dir target/loom loom_checks

@@ -26,7 +26,8 @@ Checks of this repository.
   cargo run -p xtask -- tidy    the rules of STYLE.md and ARCHITECTURE.md
   cargo run -p xtask -- deny    licences, sources and advisories of what we depend on (deny.toml)
   cargo run -p xtask -- demo    what building the demo costs: its crates, and its seconds, for which it is built
-  cargo run -p xtask -- test    all tests, jobs of them side by side, or those of --package NAME
+  cargo run -p xtask -- test    all tests, jobs of them side by side, or those of --package NAME;
+                                with --beside COMMAND, all and that command on what they leave of the cores
   cargo run -p xtask -- header  writes the headers of bindings/c/include again; a test checks that they are new";
 
 fn main() -> ExitCode {
@@ -54,8 +55,9 @@ fn run(words: &[OsString]) -> Result<()> {
         ["deny"] => deny::run(&root()?),
         ["demo"] => demo::run(&root()?),
         ["header"] => header::write(&root()?),
-        ["test"] => suite::run(&root()?, &["--workspace"]),
-        ["test", ref packages @ ..] => suite::run(&root()?, packages),
+        ["test"] => suite::run(&root()?, &["--workspace"], &[]),
+        ["test", "--beside", ref command @ ..] => suite::run(&root()?, &["--workspace"], command),
+        ["test", ref packages @ ..] => suite::run(&root()?, packages, &[]),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

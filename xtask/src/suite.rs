@@ -4,8 +4,9 @@
 //! Cargo is asked how it would run each (it hands them to a *runner*, which is this program and
 //! writes down the words, the folder and the environment), and then several run at once. A program
 //! in [`SPLIT`] runs several times, for the tests of one of its modules each. What each job writes
-//! is kept until it has ended, and printed as a whole. Those in [`ALONE`] run afterwards, one after
-//! the other.
+//! is kept until it has ended, and printed as a whole. A command may run beside them on what they
+//! leave of the cores, at the lowest priority. Those in [`ALONE`] run afterwards, one after the
+//! other.
 
 mod job;
 mod modules;
@@ -56,11 +57,12 @@ const LONGEST: [(&str, &str); 6] = [
 /// Jobs at once for each core: most wait for one another, for the kernel, for timers.
 const PER_CORE: f64 = 1.0;
 
-/// Runs the tests of these packages, as Cargo is told of them (`--package weft-wire`).
+/// Runs the tests of these packages, as Cargo is told of them (`--package weft-wire`), and beside
+/// them a command, if it has words.
 ///
 /// # Errors
-/// Some have failed, or cannot be run.
-pub fn run(root: &Path, packages: &[&str]) -> Result<()> {
+/// Some have failed, or cannot be run, or the command has.
+pub fn run(root: &Path, packages: &[&str], command: &[&str]) -> Result<()> {
     let folder = root.join("target/suite");
     let mut all = jobs(root, record_all(root, packages, &folder)?)?;
     all.push(Job::Documentation(packages));
@@ -80,10 +82,12 @@ pub fn run(root: &Path, packages: &[&str]) -> Result<()> {
         println!("{} runs alone: it {}", job.name(root), reason(job).unwrap_or_default());
     }
     let cores = thread::available_parallelism()?.get();
+    let at_once = (cores as f64 * PER_CORE).ceil() as usize;
+    let command = (!command.is_empty()).then_some(Job::Beside(command));
     let started = Instant::now();
     let mut report = Report::default();
-    run_some(root, beside, (cores as f64 * PER_CORE).ceil() as usize, &mut report)?;
-    run_some(root, alone, 1, &mut report)?;
+    run_some(root, vec![(beside, at_once), (Vec::from_iter(command), 1)], &mut report)?;
+    run_some(root, vec![(alone, 1)], &mut report)?;
     println!(
         "{} tests passed in {} jobs, in {:.0} s",
         report.passed,
@@ -170,13 +174,15 @@ fn record_all(root: &Path, packages: &[&str], folder: &Path) -> Result<Vec<Recor
     files.iter().map(|file| Recorded::read(file)).collect()
 }
 
-/// Runs these jobs, so many at once.
-fn run_some(root: &Path, jobs: Vec<Job<'_>>, at_once: usize, report: &mut Report) -> Result<()> {
-    let waiting = Mutex::new(jobs.into_iter());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+/// Runs the jobs of all queues, of each queue a number at once.
+fn run_some(root: &Path, queues: Vec<(Vec<Job<'_>>, usize)>, report: &mut Report) -> Result<()> {
+    let queues = queues.into_iter().map(|(jobs, at_once)| (Mutex::new(jobs.into_iter()), at_once));
+    let queues: Vec<_> = queues.collect();
+    let threads = queues.iter().flat_map(|(jobs, at_once)| std::iter::repeat_n(jobs, *at_once));
     thread::scope(|scope| {
         let (ended, all_ended) = channel();
-        for _ in 0..at_once {
+        for jobs in threads {
+            let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
             let ended = ended.clone();
             scope.spawn(move || {
                 while let Some(job) = next() {

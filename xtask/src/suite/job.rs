@@ -19,9 +19,14 @@ const OWN_SHARED_MEMORY: [&str; 8] = [
     "sh",
 ];
 
+/// Words that, put before a command, have it run only on what other processes leave of the cores.
+const LAST: [&str; 3] = ["nice", "-n", "19"];
+
 /// A process that runs tests.
 pub enum Job<'a> {
     Program(Tests),
+    /// Checks of another kind, beside the tests.
+    Beside(&'a [&'a str]),
     /// Examples in comments of these packages, which Cargo builds and runs.
     Documentation(&'a [&'a str]),
 }
@@ -69,6 +74,7 @@ impl Job<'_> {
                     _ => whole,
                 }
             }
+            Job::Beside(words) => words.join(" "),
             Job::Documentation(_) => "examples in comments".into(),
         }
     }
@@ -87,6 +93,12 @@ impl Job<'_> {
                 let before: &[&str] = if *has_own_shared_memory { &OWN_SHARED_MEMORY } else { &[] };
                 let mut command = program.command(before);
                 command.args(module.iter().flat_map(Module::words));
+                command
+            }
+            Job::Beside(words) => {
+                let [nice, more @ ..] = LAST;
+                let mut command = Command::new(nice);
+                command.args(more).args(*words).current_dir(root);
                 command
             }
             Job::Documentation(packages) => {

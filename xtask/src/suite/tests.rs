@@ -92,6 +92,21 @@ fn a_module_is_a_job_that_runs_its_own_tests() {
 }
 
 #[test]
+fn a_command_runs_beside_tests_at_the_lowest_priority() {
+    let (root, _) = here();
+    let mut report = Report::default();
+    let tests = || Job::whole(script("echo 'test result: ok. 2 passed;'").1);
+    let command = ["sh", "-c", "[ $(nice) = 19 ] && pwd | grep -Fx \"$0\"", root.to_str().unwrap()];
+    let queues = vec![(vec![tests(), tests()], 2), (vec![Job::Beside(&command)], 1)];
+    run_some(&root, queues, &mut report).unwrap();
+    assert_eq!((report.jobs, report.passed, report.failed), (3, 4, vec![]));
+    let fails = vec![(vec![Job::Beside(&["sh", "-c", "exit 1"])], 1)];
+    let mut report = Report::default();
+    run_some(&root, fails, &mut report).unwrap();
+    assert_eq!(report.failed, ["sh -c exit 1"]);
+}
+
+#[test]
 fn a_job_may_have_shared_memory_of_its_own() {
     if !can_own_shared_memory() {
         eprintln!("SKIPPED, because nothing can be mounted here");
