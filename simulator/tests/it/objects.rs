@@ -350,5 +350,5 @@ fn planted_bugs_are_found() {
 /// Programs of each test: `WEFT_OBJECT_SEEDS`, or a few.
 fn seeds() -> u64 {
     let asked = std::env::var("WEFT_OBJECT_SEEDS").ok();
-    asked.map_or(40, |asked| asked.parse().expect("WEFT_OBJECT_SEEDS is a number"))
+    asked.map_or(20, |asked| asked.parse().expect("WEFT_OBJECT_SEEDS is a number"))
 }

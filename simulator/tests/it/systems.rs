@@ -15,7 +15,7 @@ fn assert_right(ranks: u16, preset: Preset, faults: Faults, seed: u64) {
 
 /// Seeds for each preset; `make soak` tries more.
 fn seeds() -> u64 {
-    std::env::var("WEFT_SYSTEM_SEEDS").map_or(20, |seeds| seeds.parse().unwrap())
+    std::env::var("WEFT_SYSTEM_SEEDS").map_or(10, |seeds| seeds.parse().unwrap())
 }
 
 #[test]
