@@ -47,7 +47,7 @@ mod windows;
 pub use arrivals::{Ended, Taken, UNFINISHED_LIMIT};
 pub use body::Body;
 pub use by_rank::ByRank;
-pub use dispatch::{Dispatch, Handling, Offered, PortRun, Queued, Removed, Usage};
+pub use dispatch::{Dispatch, Handling, PortRun, Queued, Removed, Slot, Usage};
 pub use owed::{ANSWERS_LIMIT, Owed};
 pub use planted::Planted;
 pub use ports::{Ports, UNMADE_LIMIT};

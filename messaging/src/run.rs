@@ -156,7 +156,7 @@ impl Runner<'_> {
                 std::iter::from_fn(next).for_each(Waker::wake);
             }
             Work::WakeTaker(slot) => {
-                let taker = self.messages.state.enter().dispatch.taker(slot).cloned();
+                let taker = self.messages.state.enter().dispatch.port(slot).0.taker().cloned();
                 taker.into_iter().for_each(|taker| taker.wake());
             }
             Work::None | Work::Handlers => {}

@@ -5,7 +5,7 @@ use crate::announced::{self, Found, Taker, Work};
 use crate::arrived::{Arrived, Message, Part, Spares};
 use crate::error::Error;
 use crate::handler::{Handler, Model};
-use crate::machine::{Body, Dispatch, Limits, Machine, Offered, PortRun, Removed, Usage};
+use crate::machine::{Body, Dispatch, Limits, Machine, PortRun, Removed, Usage};
 use crate::statistics::Counts;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -204,25 +204,33 @@ impl State {
         &mut self,
         packets: &Packets,
         counts: &Counts,
-        arrived: Box<Arrived>,
+        mut arrived: Box<Arrived>,
         is_whole: bool,
         announced: &mut Announced,
     ) -> Option<Box<Arrived>> {
-        let State { machine, failure, has_threads, .. } = self;
         let slot = arrived.body.slot;
-        let runner = |body: &Body| {
-            let is_idle = machine.owed.is_empty() && failure.is_none();
-            let may_run = is_idle && (is_whole || machine.may_wait_for(body.from));
-            may_run.then(|| here(*has_threads))
-        };
-        let take = |taker: &Arc<dyn Taker<_>>, arrived| taker.take(arrived, packets);
-        match self.dispatch.offer(arrived, take, runner) {
-            Offered::Waits(arrived) => return Some(arrived),
-            Offered::Begun(handler, arrived) => announced.run = Some(Run { handler, arrived }),
-            Offered::Taken(Found::Asleep) => announced.work = Work::WakeTaker(slot),
-            Offered::Taken(Found::Looking) => {}
+        let (port, is_idle) = self.dispatch.port(slot);
+        if let Some(taker) = port.taker() {
+            match taker.take(arrived, packets) {
+                Ok(found) => {
+                    counts.count_received();
+                    if let Found::Asleep = found {
+                        announced.work = Work::WakeTaker(slot);
+                    }
+                    return None;
+                }
+                Err(back) => arrived = back,
+            }
         }
+        let is_idle = is_idle && self.machine.owed.is_empty() && self.failure.is_none();
+        if !is_idle || !is_whole && !self.machine.may_wait_for(arrived.body.from) {
+            return Some(arrived);
+        }
+        let Some(handler) = port.begin(here(self.has_threads)) else {
+            return Some(arrived);
+        };
         counts.count_received();
+        announced.run = Some(Run { handler, arrived });
         None
     }
 

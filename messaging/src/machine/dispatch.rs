@@ -65,8 +65,9 @@ pub struct Dispatch<H, M, T, W> {
     pub continuations: u64,
 }
 
+/// A port of this rank.
 #[derive(Clone, Hash)]
-struct Slot<H, M, T, W> {
+pub struct Slot<H, M, T, W> {
     /// Its name, once this rank has created it; messages may arrive before.
     name: Option<String>,
     /// Its handler, if it has one and it is not running.
@@ -84,16 +85,6 @@ struct Slot<H, M, T, W> {
     generation: u32,
     queue: VecDeque<M>,
     receivers: Vec<W>,
-}
-
-/// Fate of a message that was offered to its port.
-pub enum Offered<H, M, F> {
-    /// Its taker has it, and says this.
-    Taken(F),
-    /// This handler is to run on it, and is marked as running.
-    Begun(H, M),
-    /// It has to wait.
-    Waits(M),
 }
 
 /// Remains of a port that is dropped.
@@ -138,6 +129,24 @@ impl<H: Handling, M, T, W> Slot<H, M, T, W> {
     #[inline]
     fn runs(&self, run: PortRun) -> bool {
         self.has_handler && self.generation == run.generation
+    }
+
+    /// What takes messages before the handler could.
+    #[inline]
+    pub fn taker(&self) -> Option<&T> {
+        self.taker.as_ref()
+    }
+
+    /// The handler that is to run on a message that has come, on the thread `here`, if that can be
+    /// at once; it is marked as running.
+    #[inline(always)]
+    pub fn begin(&mut self, here: usize) -> Option<H> {
+        if !self.queue.is_empty() {
+            return None;
+        }
+        let handler = self.handler.take()?;
+        self.runner = here;
+        Some(handler)
     }
 }
 
@@ -201,12 +210,6 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         self.at(slot).taker = Some(taker);
     }
 
-    /// The taker of a port.
-    #[inline]
-    pub fn taker(&mut self, slot: usize) -> Option<&T> {
-        self.at(slot).taker.as_ref()
-    }
-
     /// Forgets the port.
     pub fn remove(&mut self, slot: usize) -> Removed<H, M, T> {
         let port = self.at(slot);
@@ -241,35 +244,13 @@ impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
         port.handler.is_some() && port.queue.is_empty()
     }
 
-    /// Brings a message to its port: to its taker by `take`, which may give it back, or else to its
-    /// handler, if that can run at once on the thread that `runner` finds for the message.
+    /// The port in a slot, and true if no handler is ready.
     #[inline(always)]
-    pub fn offer<F>(
-        &mut self,
-        mut message: M,
-        take: impl FnOnce(&T, M) -> Result<F, M>,
-        runner: impl FnOnce(&Body) -> Option<usize>,
-    ) -> Offered<H, M, F> {
-        let slot = message.body().slot;
+    pub fn port(&mut self, slot: usize) -> (&mut Slot<H, M, T, W>, bool) {
         if slot >= self.slots.len() {
             self.grow(slot);
         }
-        let port = &mut self.slots[slot];
-        if let Some(taker) = &port.taker {
-            match take(taker, message) {
-                Ok(found) => return Offered::Taken(found),
-                Err(back) => message = back,
-            }
-        }
-        if self.ready.is_empty()
-            && port.queue.is_empty()
-            && let Some(runner) = runner(message.body())
-            && let Some(handler) = port.handler.take()
-        {
-            port.runner = runner;
-            return Offered::Begun(handler, message);
-        }
-        Offered::Waits(message)
+        (&mut self.slots[slot], self.ready.is_empty())
     }
 
     /// Has a message wait at its port. True if somebody asks for it; a handler may be ready then,

@@ -11,8 +11,7 @@ use std::hash::Hash;
 use weft_endpoint::Rank;
 use weft_messaging::format::{Kind, PacketHeader, port_number};
 use weft_messaging::machine::{
-    Body, Dispatch, Handling, Limits, Machine, Offered, Planted, PortRun, Queued, Sender, Taken,
-    To, Waiter,
+    Body, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To, Waiter,
 };
 use weft_model::explore::{Model, digest};
 
@@ -594,16 +593,16 @@ impl World {
         node.machine.begin(&body, bytes, header.kind);
         let is_whole = bytes == body.length;
         let may_run = is_whole || node.machine.may_wait_for(from);
-        let take = |_: &(), message| -> Result<(), _> { Err(message) };
-        match node.dispatch.offer(Message { body, first }, take, |_| may_run.then_some(THREAD)) {
-            Offered::Begun(handler, message) => node.run(handler, message),
-            Offered::Taken(()) => {}
-            Offered::Waits(message) => {
-                if node.dispatch.queue(message) {
-                    let receiver = node.dispatch.take_receiver(slot);
-                    node.wake(receiver);
-                }
+        let (port, is_idle) = node.dispatch.port(slot);
+        let handler = if is_idle && may_run { port.begin(THREAD) } else { None };
+        let message = Message { body, first };
+        match handler {
+            Some(handler) => node.run(handler, message),
+            None if node.dispatch.queue(message) => {
+                let receiver = node.dispatch.take_receiver(slot);
+                node.wake(receiver);
             }
+            None => {}
         }
         if header.kind == Kind::Request {
             let node = &mut self.nodes[at];
