@@ -130,10 +130,10 @@ fn nothing_is_missed_in_large_rooms() {
 }
 
 #[test]
-#[should_panic(expected = "P1 seen")]
-fn a_lost_ring_is_missed_in_a_large_room() {
+#[should_panic(expected = "P2 flushed")]
+fn what_is_left_held_is_found_in_a_large_room() {
     (0..2_000)
-        .for_each(|seed| wander(&RoomOptions { bug: Some(Bug::LoseRing), ..large(seed) }, seed));
+        .for_each(|seed| wander(&RoomOptions { bug: Some(Bug::LeaveHeld), ..large(seed) }, seed));
 }
 
 /// One to three threads, which all wait in the end until everything that arrives was processed.
