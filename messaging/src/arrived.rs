@@ -13,7 +13,7 @@ use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
 use std::sync::Arc;
-use weft_endpoint::{HeldPacket, Packets, Rank, ShortWords, copy_short};
+use weft_endpoint::{HeldPacket, Packets, Rank, ShortWords};
 
 /// Bytes of a packet behind its message header that are copied into the box at most: those of a
 /// short packet.
@@ -180,7 +180,13 @@ impl Arrived {
         self.headers_left = header.header_bytes;
         self.part.start = header.header_bytes.into();
         self.part.content.set(Content::Short { counted: false });
-        copy_short(&mut self.short.0, rest);
+        // One word or two are most often all of it, and a call costs more than they do.
+        let short = &mut self.short.0;
+        match rest.len() {
+            8 => short[..8].copy_from_slice(rest),
+            16 => short[..16].copy_from_slice(rest),
+            _ => short[..rest.len()].copy_from_slice(rest),
+        }
     }
 
     /// The message waits to be taken; returns what it counts from here on. The rank's messages

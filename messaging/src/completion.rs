@@ -63,8 +63,6 @@ impl<T> Completion<T> {
     ///
     /// # Errors
     /// Those of [`Self::wait`].
-    // In its callers, it would take registers from those that have the value already.
-    #[inline(never)]
     pub fn wait_for(self, what: &dyn Fn() -> Awaited) -> Result<T> {
         let shared = Arc::clone(&self.shared);
         let poller = Poller::new(&self.engine.messages);

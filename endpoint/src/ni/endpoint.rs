@@ -6,6 +6,8 @@
 use crate::Result;
 use crate::ni::any_node::{AnyNode, Atomics, Inspect, Polled, Taken};
 use crate::ni::arrival::Arrival;
+use crate::ni::attendance::Attendance;
+use crate::ni::attributes::Attributes;
 use crate::ni::node::Node;
 use std::any::Any;
 use std::ops::Deref;
@@ -68,6 +70,24 @@ impl Endpoint {
         match self {
             Endpoint::Shm(node) => Arc::as_ptr(node).addr(),
             Endpoint::Other(node) => Arc::as_ptr(node).addr(),
+        }
+    }
+
+    /// See [`AnyNode::attributes`].
+    #[inline]
+    pub fn attributes(&self) -> &Attributes {
+        match self {
+            Endpoint::Shm(node) => &node.interface().attributes,
+            Endpoint::Other(node) => node.attributes(),
+        }
+    }
+
+    /// See [`AnyNode::attendance`].
+    #[inline]
+    pub fn attendance(&self) -> &Attendance {
+        match self {
+            Endpoint::Shm(node) => &node.interface().attendance,
+            Endpoint::Other(node) => node.attendance(),
         }
     }
 

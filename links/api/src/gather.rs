@@ -38,15 +38,7 @@ pub fn copy_short<'a>(room: &'a mut [u8], bytes: &[u8]) -> &'a mut [u8] {
             to[..WORD].copy_from_slice(first);
             to[at..].copy_from_slice(last);
         }
-        _ if bytes.is_empty() => {}
-        _ => copy_by_call(to, bytes),
+        _ => to.copy_from_slice(bytes),
     }
     rest
-}
-
-/// Copies other numbers of bytes. Apart, or the compiler makes one call of this and of the copies
-/// that need none.
-#[inline(never)]
-fn copy_by_call(to: &mut [u8], bytes: &[u8]) {
-    to.copy_from_slice(bytes);
 }

@@ -131,7 +131,7 @@ impl<H: Handling, M, T, W> Slot<H, M, T, W> {
         self.has_handler && self.generation == run.generation
     }
 
-    /// What takes messages before the handler could.
+    /// The taker, which has messages before the handler could.
     #[inline]
     pub fn taker(&self) -> Option<&T> {
         self.taker.as_ref()
