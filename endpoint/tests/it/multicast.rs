@@ -87,12 +87,12 @@ fn costs_about_as_many_frames(way: Way) {
     let several: u64 = counters.iter().map(|link| link.sent.several).sum();
     let spared: u64 = counters.iter().map(|link| link.sent.spared).sum();
     // All but what some receiver had no buffers for at the time, and gets by itself.
-    let most = u64::from(COUNT) * 3 / 4;
-    assert!(several >= most, "{several} frames for several");
-    assert!(spared >= 2 * most, "{spared} datagrams not needed");
+    let half = u64::from(COUNT) / 2;
+    assert!(several >= half, "{several} frames for several");
+    assert!(spared >= 2 * half, "{spared} datagrams not needed");
     // Whoever is kept waiting by other work sends again what was under way.
     let root = counters.iter().map(|link| link.sent.datagrams).max().unwrap() - sent_again[0];
-    assert!(root < 2 * u64::from(COUNT), "{root} datagrams for {COUNT} packets to three ranks");
+    assert!(2 * root < 5 * u64::from(COUNT), "{root} datagrams for {COUNT} packets to three ranks");
 }
 
 /// A broadcast to ranks that share hosts is one frame for each other host, or for all of them; the
@@ -134,14 +134,16 @@ fn a_broadcast_crosses_to_each_host_once() {
         let forwards: Vec<u64> = counters.iter().map(|counters| counters.forwards).collect();
         assert_eq!(forwards, expected, "the first of each other host forwards");
         let sent: Vec<_> = tap.counters().iter().map(|link| link.sent).collect();
-        // What a host had no buffers for at the time it gets by itself.
+        // What a host had no buffers for at the time it gets by itself: a frame for each other host
+        // at most, where ranks of their own would take two or three times as many.
         let again = counters[1].retransmissions;
         let root = sent.iter().map(|sent| sent.datagrams).max().unwrap().saturating_sub(again);
         let (count, several) =
             (u64::from(COUNT), sent.iter().map(|sent| sent.several).sum::<u64>());
         let frames = format!("{root} frames and {again} again for {COUNT} packets");
-        assert!(root + again >= count && root < count * 3 / 2, "{frames}");
-        assert!(if hosts == 2 { several == 0 } else { several >= count * 3 / 4 }, "{several}");
+        let most = count * u64::from(hosts - 1) * 3 / 2;
+        assert!(root + again >= count && root < most, "{frames}");
+        assert!(if hosts == 2 { several == 0 } else { several >= count / 4 }, "{several}");
     }
 }
 
