@@ -361,7 +361,7 @@ impl Packets {
     ///
     /// # Errors
     /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`], [`Error::RankLost`].
-    #[inline]
+    #[inline(always)]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
         self.check_variable(variable)?;
         self.handle.node.fetch_and_add(variable.home, variable.index, amount)

@@ -110,7 +110,7 @@ impl Endpoint {
     }
 
     /// See [`Atomics::fetch_and_add`](crate::ni::any_node::Atomics).
-    #[inline]
+    #[inline(always)]
     pub fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
         match self {
             Endpoint::Shm(node) => node.fetch_and_add(home, variable, amount),

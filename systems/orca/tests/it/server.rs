@@ -27,18 +27,18 @@ fn talk(talk: impl FnOnce(&Connection)) {
     talk(&editor);
     ask(&editor, 99, "shutdown", Value::Null);
     tell(&editor, "exit", Value::Null);
-    assert_eq!(thread.join().unwrap(), Ok(()));
+    assert_eq!(thread.join().expect("the server ends"), Ok(()));
 }
 
 fn tell(editor: &Connection, method: &str, params: Value) {
     let notification = Notification::new(method.to_owned(), params);
-    editor.sender.send(Message::Notification(notification)).unwrap();
+    editor.sender.send(Message::Notification(notification)).expect("the server listens");
 }
 
 fn ask(editor: &Connection, id: i32, method: &str, params: Value) -> Response {
     let request = Request::new(RequestId::from(id), method.to_owned(), params);
-    editor.sender.send(Message::Request(request)).unwrap();
-    match editor.receiver.recv().unwrap() {
+    editor.sender.send(Message::Request(request)).expect("the server listens");
+    match editor.receiver.recv().expect("the server answers") {
         Message::Response(response) => response,
         other => panic!("{other:?}"),
     }
@@ -46,7 +46,7 @@ fn ask(editor: &Connection, id: i32, method: &str, params: Value) -> Response {
 
 /// Diagnostics that the server shows next.
 fn shown(editor: &Connection) -> Value {
-    match editor.receiver.recv().unwrap() {
+    match editor.receiver.recv().expect("the server answers") {
         Message::Notification(notification) => notification.params["diagnostics"].clone(),
         other => panic!("{other:?}"),
     }
