@@ -35,7 +35,7 @@ pub use taking::{HeldPacket, Sorting};
 /// and waiting are one. Packets, upcalls and kept packets are each protocol's own
 /// ([`Packets::of`]).
 ///
-/// What every program needs is here. The rest is asked for: [puts and gets](Self::puts), the
+/// The needs of every program are here. The rest is asked for: [puts and gets](Self::puts), the
 /// program's [memory](Self::memory) as packets leave from it and arrive in it, the
 /// [presence](Self::presence) of threads, this [system](Self::system) among others, and the
 /// [trace](Self::trace).

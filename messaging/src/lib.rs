@@ -10,7 +10,7 @@
 //! | [`format`](mod@format) | the message header in each packet |
 //! | `engine` | what a program has of all these |
 //! | `messages` | what a rank's ports, readers and senders share; `state` is what they lock |
-//! | `poll`, `sort`, `run` | what packets become: messages queued at ports; handlers run one a port |
+//! | `poll`, `sort`, `run` | what packets become: messages at ports; handlers, one a port |
 //! | `wait`, `seats`, `tasks` | which thread polls, and what is woken |
 //! | [`Port`], [`Mailbox`] | sending; receiving by upcall, or by asking |
 //! | [`Message`] | reading a stream message |

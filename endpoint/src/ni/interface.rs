@@ -69,10 +69,7 @@ impl<L: Link> Interface<L> {
     /// A lost rank, or a peer that broke the protocol.
     pub(crate) fn drain(&self) -> Result<bool> {
         self.check_loss()?;
-        self.clock.charge(Work::Poll);
-        self.account_before_receiving();
-        let mut inner = self.inner.enter();
-        self.tell_time(&mut inner);
+        let mut inner = self.enter_to_look();
         let drained = inner.drain();
         self.exit_after_poll(inner, matches!(drained, Ok(true)));
         drained

@@ -12,7 +12,7 @@ use weft_wire::{GroupId, Protocol, Rank};
 impl<L: Link> Outbound for Node<L> {
     #[inline]
     fn alloc(&self, protocol: Protocol, to: Option<Rank>, upcalls: Upcalls) -> Result<Frame> {
-        match self.try_frame(protocol, to)? {
+        match self.try_alloc(protocol, to)? {
             Some(found) => Ok(found),
             None => self.wait_for_frame(protocol, to, upcalls),
         }
@@ -20,7 +20,22 @@ impl<L: Link> Outbound for Node<L> {
 
     #[inline]
     fn try_alloc(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>> {
-        self.try_frame(protocol, to)
+        let interface = self.interface();
+        interface.clock.charge(Work::Allocate);
+        let mut inner = interface.inner.enter();
+        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
+            return Ok(None);
+        }
+        match inner.link.alloc(to) {
+            Some(frame) => {
+                inner.held += 1;
+                Ok(Some((frame, inner.link.bytes(frame))))
+            }
+            None if inner.held >= interface.attributes.capabilities.frames => {
+                Err(Error::PoolExhausted { frames: interface.attributes.capabilities.frames })
+            }
+            None => Ok(None),
+        }
     }
 
     fn discard(&self, frame: Buffer) {
@@ -107,31 +122,9 @@ impl<L: Link> Outbound for Node<L> {
 }
 
 impl<L: Link> Node<L> {
-    /// A frame, for a packet to this rank alone if it is given, and its bytes; `None` while there
-    /// is none.
-    #[inline]
-    pub(super) fn try_frame(&self, protocol: Protocol, to: Option<Rank>) -> Result<Option<Frame>> {
-        let interface = self.interface();
-        interface.clock.charge(Work::Allocate);
-        let mut inner = interface.inner.enter();
-        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
-            return Ok(None);
-        }
-        match inner.link.alloc(to) {
-            Some(frame) => {
-                inner.held += 1;
-                Ok(Some((frame, inner.link.bytes(frame))))
-            }
-            None if inner.held >= interface.attributes.capabilities.frames => {
-                Err(Error::PoolExhausted { frames: interface.attributes.capabilities.frames })
-            }
-            None => Ok(None),
-        }
-    }
-
     /// A frame and its bytes, once there is one.
     #[cold]
-    pub(super) fn wait_for_frame(
+    fn wait_for_frame(
         &self,
         protocol: Protocol,
         to: Option<Rank>,
@@ -141,7 +134,7 @@ impl<L: Link> Node<L> {
         let mut found = None;
         let any: &dyn AnyNode = self;
         any.wait(&mut || {
-            found = self.try_frame(protocol, to)?;
+            found = self.try_alloc(protocol, to)?;
             if found.is_some() {
                 return Ok(Step::Done);
             }

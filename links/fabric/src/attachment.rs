@@ -66,7 +66,7 @@ pub struct FabricSettings<T = Endpoint> {
 /// Attaches to a job.
 ///
 /// # Errors
-/// What the system says about descriptors, or that the settings leave no room for packets.
+/// Those of the system about descriptors, or that the settings leave no room for packets.
 pub fn attach<T: Transport>(settings: FabricSettings<T>) -> io::Result<Fabric<T>> {
     let FabricSettings { keys, ranks, datagram_bytes, arrivals, .. } = settings;
     let count = usize::from(ranks);

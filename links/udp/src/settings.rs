@@ -60,7 +60,7 @@ fn headers(from: &SocketAddr) -> usize {
 /// Attaches to a job.
 ///
 /// # Errors
-/// What the kernel says about the socket, or that the settings leave no room for packets.
+/// Those of the kernel about the socket, or that the settings leave no room for packets.
 pub fn attach(settings: UdpSettings) -> io::Result<Udp> {
     let UdpSettings { socket, peers, keys, datagram_bytes, only, group, frames, receive_frames } =
         settings;

@@ -38,7 +38,7 @@ pub struct XdpSettings {
 /// Attaches to a job.
 ///
 /// # Errors
-/// What the kernel says about the port, or that the settings leave no room for packets.
+/// Those of the kernel about the port, or that the settings leave no room for packets.
 pub fn attach(settings: XdpSettings) -> io::Result<Xdp> {
     let XdpSettings { port, peers, keys, mtu, group } = settings;
     let PortPlan { shared: plan, index } = port.plan;
