@@ -13,11 +13,11 @@
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
 //! | `plain` | the short way in, which most packets go | |
 //! | `interface` | the lock, and what entering and leaving it takes | |
-//! | `lossy`, `linger`, `paths` | timers, flushes, the end, MTUs, where frames may be lost | 8.2.2 |
+//! | `lossy`, `linger`, `paths` | timers, flushes, the end, MTUs, where frames get lost | 8.2.2 |
 //! | `inner` | the inside of the lock: protocol, link, packets for the host | |
-//! | `accept`, `queues`, `notices` | plain packets; those that wait for systems, and senders that stop | 3.8 |
+//! | `accept`, `queues`, `notices` | plain packets; those that wait, and senders that stop | 3.8 |
 //! | `systems`, `backlog`, `copies`, `fetches` | what these keep | |
-//! | `engine`, `offloaded` | the NI half apart from the host, where links have a processor | 8.1.2 |
+//! | `engine`, `offloaded` | the NI half apart from the host, on links with a processor | 8.1.2 |
 //! | `attributes` | what is fixed when a node is made | |
 //! | `attendance` | state that a rank's threads share, their bells, and their status page | |
 //! | `wait`, `sleep` | waits and sleeps, as [`presence`](crate::presence) says | 6.2.2 |
