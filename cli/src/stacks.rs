@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use weft_launch::Naming;
-use weft_stack::{NAMING, Taken, take};
+use weft_launch::stack::{NAMING, Taken, take};
 
 use crate::beside::{INSPECT, find};
 

@@ -11,7 +11,7 @@
 //!
 //! | modules | what |
 //! |---|---|
-//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | means of the system, and what needs nothing else |
+//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `pmi`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `stack`, `this_host`, `wait` | means of the system, and what needs nothing else |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `output` | sockets to ranks, and what ranks write |
 //! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |
@@ -35,7 +35,7 @@
 //! - Every byte from the other side of the socket is foreign.
 //!
 //! `unsafe` is needed in two modules: `member::inherited` changes the environment,
-//! `managed::status` asks how a process ended that is no child.
+//! `managed::status` asks how a process ended that is no child; and in three of `pmi`.
 
 #![deny(unsafe_code)]
 
@@ -58,6 +58,7 @@ mod mtu;
 mod orphans;
 mod outcome;
 mod output;
+pub mod pmi;
 mod privileges;
 mod program;
 mod progress;
@@ -70,6 +71,7 @@ mod shared_files;
 mod signals;
 mod spawn;
 mod spec;
+pub mod stack;
 mod start;
 mod supervise;
 mod this_host;

@@ -1,7 +1,7 @@
 //! Jobs that a process manager started (`srun`, `mpiexec`, `mpirun`), which knows nothing of Weft.
 //!
 //! Nobody gives the ranks their memory then, nor watches over them for Weft. Each rank tells the
-//! others who and where it is (`card`), over what the process manager offers for that (`weft-pmi`).
+//! others who and where it is (`card`), over what the process manager offers for that (`pmi`).
 //! Those that find that they are on one host come together over a socket of each pair, and exchange
 //! the memory that the first of them has made (`meet`). The socket stays: over it a rank says that
 //! it leaves, and a rank that ends without having said so is lost (`watch`). The process manager
@@ -24,10 +24,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use crate::pmi::Exchange;
 use rustix::net::SendFlags;
 use weft_link::bell::Loss;
 use weft_link_shm::{FULL_WINDOW_RANKS, MAX_RANKS, Settings, Supervisor, create_memory};
-use weft_pmi::Exchange;
 use weft_wire::Rank;
 use weft_xdp::XdpPort;
 
@@ -108,7 +108,7 @@ pub(crate) struct Managed {
 /// # Errors
 /// The environment names a process manager, and not how to reach it.
 pub(crate) fn is_started() -> Result<bool, ManagedError> {
-    Ok(weft_pmi::detect()?.is_some())
+    Ok(crate::pmi::detect()?.is_some())
 }
 
 /// Takes this process's place and meets the other ranks; `None` if the process manager that started
@@ -116,7 +116,7 @@ pub(crate) fn is_started() -> Result<bool, ManagedError> {
 ///
 /// Blocks until all ranks are here. The process manager ends ranks that wait for one that failed.
 pub(crate) fn join() -> Result<Option<Joined>, ManagedError> {
-    let Some(mut exchange) = weft_pmi::find()? else { return Ok(None) };
+    let Some(mut exchange) = crate::pmi::find()? else { return Ok(None) };
     HAS_LEFT.store(false, Ordering::SeqCst);
     let (own, ranks) = numbers(&*exchange)?;
     let listener = Listener::open()?;

@@ -52,7 +52,7 @@ enum Launcher {
 
 impl Membership {
     /// Asks the launcher for this process's place, be that Weft's or a process manager
-    /// (`weft-pmi`); `None` if none started it, so that it is alone.
+    /// (`pmi`); `None` if none started it, so that it is alone.
     ///
     /// To be called once, best before the process has other threads: only then can what it starts
     /// tell that it is not a rank itself. Under a process manager it may be called again, by all

@@ -9,6 +9,7 @@
 //! | [`leq`] | linear equations, by iteration (thesis 8.5.6) | objects |
 //! | [`tsp`] | the travelling salesman, by branch and bound | objects |
 //! | [`puzzle`] | the 15-puzzle, by IDA* (thesis 8.5.7) | search |
+//! | [`games`] | Othello, Connect Four, and games whose rules are text: solved, played, and their lines counted | search |
 //! | [`barnes`] | gravity, by Barnes and Hut (thesis 8.5.4) | regions |
 //! | [`fft`] | a Fourier transform (thesis 8.5.5) | regions |
 //! | [`lu`] | LU factorization in blocks | regions |
@@ -22,6 +23,7 @@
 pub mod awari;
 pub mod barnes;
 pub mod fft;
+pub mod games;
 pub mod leq;
 pub mod lu;
 pub mod puzzle;

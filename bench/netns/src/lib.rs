@@ -4,7 +4,7 @@
 //! A [`Cluster`] of two is one veth pair, as short a wire as there is; more hosts meet at a bridge
 //! in a namespace of its own, or at two with a narrow [`Trunk`] between them. Uses `ip`, `tc`,
 //! `nft`, `nsenter` and `setpriv`, which `make setup` installs. [`write_script`] makes the scripts
-//! that stand in for other programs there.
+//! that stand in for other programs there. [`adversary`] sits on a wire between two of them.
 //!
 //! What it keeps:
 //! - **Nothing is left behind.** A namespace has no name in the file system. It lives as long as
@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adversary;
 mod cluster;
 mod host;
 mod namespace;

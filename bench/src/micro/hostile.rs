@@ -18,9 +18,9 @@ use anyhow::{Context, Result, bail};
 use packet::{Check, Mark, Stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use weft_adversary::Attack;
 use weft_datagram::seal::{Keys, Protection, Refusals, Refused, Secret};
 use weft_link::wrap::InspectOnDrop;
+use weft_netns::adversary::Attack;
 use weft_netns::{Cluster, Options};
 
 /// Attacks that are tried.

@@ -15,8 +15,8 @@ type Main = fn() -> ExitCode;
 
 /// Names, and the `main` of each.
 const PROGRAMS: [(&str, Main); 20] = [
-    ("weft-inspect", weft_inspect::main),
-    ("weft-sim", weft_sim::main),
+    ("weft-inspect", weft_programs::inspect::main),
+    ("weft-sim", weft_programs::sim::main),
     ("weft-bench", weft_bench::micro::main),
     ("weft-compare", weft_bench::compare::main),
     ("weft-application", weft_bench::application::main),
@@ -28,7 +28,7 @@ const PROGRAMS: [(&str, Main); 20] = [
     ("leq", weft_apps::leq::main),
     ("tsp", weft_apps::tsp::main),
     ("puzzle", weft_apps::puzzle::main),
-    ("weft-game", weft_games::main),
+    ("weft-game", weft_apps::games::main),
     ("fft", weft_apps::fft::main),
     ("radix", weft_apps::radix::main),
     ("lu", weft_apps::lu::main),

@@ -1,6 +1,6 @@
 //! The process manager that started this command, and those that could start a job.
 
-use weft_pmi::{Manager, detect, library_version};
+use weft_launch::pmi::{Manager, detect, library_version};
 
 use super::finding::Finding;
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::common::{Running, built, command};
-use weft_adversary::{Act, Middle, Plan};
+use weft_netns::adversary::{Act, Middle, Plan};
 use weft_netns::{Cluster, Host, INTERFACE, Options, available, write_script};
 
 /// Frames of the test of all acts, where `WEFT_FRAMES` does not say.
@@ -23,7 +23,7 @@ fn hosts(count: usize) -> Option<(Cluster, Middle, MutexGuard<'static, ()>)> {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let cluster = available()
         .then(|| Cluster::new(count, Options { bridge: true, ..Options::default() }).unwrap())?;
-    let wires = cluster.unplug(weft_adversary::open).unwrap().unwrap();
+    let wires = cluster.unplug(weft_netns::adversary::open).unwrap().unwrap();
     let plan = Plan { seed: number("WEFT_SEED", 1), acts: Vec::new(), share: 0.0 };
     Some((cluster, Middle::start(wires, plan).unwrap(), turn))
 }

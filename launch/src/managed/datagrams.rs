@@ -7,7 +7,7 @@
 use std::io;
 use std::net::UdpSocket;
 
-use weft_pmi::Exchange;
+use crate::pmi::Exchange;
 use weft_wire::Rank;
 
 use super::environment::by_environment;

@@ -19,7 +19,7 @@ pub(super) const LIMIT: Duration = Duration::from_secs(30);
 pub enum ManagedError {
     /// The process manager gives this process no place.
     #[error("cannot join the job: {0}")]
-    Manager(#[from] weft_pmi::Error),
+    Manager(#[from] crate::pmi::Error),
     /// The ranks do not come together.
     #[error("cannot join the job: {0}")]
     Meet(#[from] MeetError),

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-use weft_pmi::Exchange;
+use crate::pmi::Exchange;
 use weft_wire::Rank;
 use weft_xdp::{MacAddress, XdpPort};
 

@@ -10,10 +10,10 @@ use std::collections::btree_map::Entry;
 use std::hash::Hasher;
 use std::net::SocketAddr;
 
+use crate::pmi::Exchange;
 use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use weft_datagram::seal::Protection;
-use weft_pmi::Exchange;
 use weft_wire::Rank;
 
 use super::card::Card;

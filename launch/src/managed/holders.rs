@@ -5,9 +5,9 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 
+use crate::pmi::Exchange;
 use rustix::event::PollFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
-use weft_pmi::Exchange;
 use weft_wire::Rank;
 
 use super::error::{ManagedError, MeetError};

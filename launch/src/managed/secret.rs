@@ -12,9 +12,9 @@
 
 use std::io;
 
+use crate::pmi::Exchange;
 use rustix::rand::{GetRandomFlags, getrandom};
 use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
-use weft_pmi::Exchange;
 use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;

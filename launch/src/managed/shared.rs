@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::pmi::Exchange;
 use rustix::event::{EventfdFlags, eventfd};
-use weft_pmi::Exchange;
 use weft_wire::Rank;
 
 use super::meet::Peer;

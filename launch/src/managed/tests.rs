@@ -1,6 +1,6 @@
+use crate::pmi::Exchange;
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
-use weft_pmi::Exchange;
 
 /// A store that one process has for itself.
 #[derive(Debug, Default)]
@@ -23,24 +23,24 @@ impl Exchange for Store {
         4
     }
 
-    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), weft_pmi::Error> {
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), crate::pmi::Error> {
         self.values.insert((self.own, key.into()), value.into());
         Ok(())
     }
 
-    fn fence(&mut self) -> Result<(), weft_pmi::Error> {
+    fn fence(&mut self) -> Result<(), crate::pmi::Error> {
         self.fences += 1;
         Ok(())
     }
 
-    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, weft_pmi::Error> {
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, crate::pmi::Error> {
         let found = self.values.get(&(rank, key.to_owned())).cloned();
-        found.ok_or_else(|| weft_pmi::Error::Missing { rank, key: key.into() })
+        found.ok_or_else(|| crate::pmi::Error::Missing { rank, key: key.into() })
     }
 
     fn abort(&mut self, _: u8, _: &str) {}
 
-    fn finalize(&mut self) -> Result<(), weft_pmi::Error> {
+    fn finalize(&mut self) -> Result<(), crate::pmi::Error> {
         Ok(())
     }
 

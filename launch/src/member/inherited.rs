@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::process;
 
-use weft_pmi::inherited::TakeError;
+use crate::pmi::inherited::TakeError;
 
 /// The environment variable that makes a process a rank: `NUMBER:INODE` of its socket, or
 /// `taken:PROCESS` in what the process `PROCESS` starts after it has joined.
@@ -85,7 +85,7 @@ pub(crate) fn parses_as_job_variable(value: &OsStr) -> bool {
 
 fn take_socket(number: RawFd, inode: u64) -> Result<OwnedFd, InheritError> {
     let wanted = format!("socket:[{inode}]");
-    weft_pmi::inherited::take_socket(number, |name| name == wanted).map_err(|error| match error {
+    crate::pmi::inherited::take_socket(number, |name| name == wanted).map_err(|error| match error {
         TakeError::NotOpen(number) => InheritError::NotOpen(number),
         TakeError::Taken => InheritError::AlreadyJoined,
         TakeError::System(error) => InheritError::System(error),

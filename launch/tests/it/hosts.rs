@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{self, Finished, Running, finish};
+use crate::common::{Finished, Running, finish, wait_until_gone};
 use rustix::process::Signal;
 use weft_netns::{Cluster, Options, available, write_script};
 
@@ -188,7 +188,7 @@ fn a_killed_launcher_leaves_nothing_on_any_host() {
     assert_eq!(job.wait().0, -9);
     job.wait_for_ranks();
     for agent in agents(&cluster) {
-        common::wait_until_gone(agent);
+        wait_until_gone(agent);
     }
 }
 
@@ -215,7 +215,7 @@ fn a_killed_agent_is_a_lost_host() {
     assert!(line.starts_with("weft: rank 1 of 3 (host b) was lost with its host: "), "{line}");
     job.wait_for_ranks();
     for agent in agents(&cluster) {
-        common::wait_until_gone(agent);
+        wait_until_gone(agent);
     }
 }
 
@@ -271,7 +271,8 @@ fn hosts_that_cannot_take_part_are_named_in_one_line() {
         let job = launch(&cluster, words);
         assert_eq!(job.status, 2, "{words}: {job:?}");
         assert_eq!(job.err, line, "{words}");
-        assert_no_agents(&cluster);
+        // They end with the connection, and nobody waits for those that never were of the job.
+        agents(&cluster).into_iter().for_each(wait_until_gone);
     }
 }
 

@@ -4,7 +4,7 @@
 pub use weft_launch::fuzzing::{
     hosts, job_roll, job_variable, last_words, peers, to_launcher, to_rank,
 };
-pub use weft_pmi::fuzzing::process_manager;
+pub use weft_launch::pmi::fuzzing::process_manager;
 use weft_xdp::request::{FromNet, RANKS_MAX, ToNet};
 
 /// A request to `weft-net`, or its answer: what is read is within its limits, and written again is

@@ -16,8 +16,8 @@ mod wire;
 
 pub use gate::Gate;
 pub use tap::Tap;
-pub use weft_adversary::Attack;
 pub use weft_link::wrap::FaultPlan;
+pub use weft_netns::adversary::Attack;
 pub use wire::Weather;
 
 use copied::Copied;

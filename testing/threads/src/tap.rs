@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use weft_adversary::{Attack, Kept};
 use weft_datagram::Counters;
 use weft_link::bell::{Bells, Loss};
+use weft_netns::adversary::{Attack, Kept};
 use weft_wire::Rank;
 
 /// Datagrams that are kept at most, for whoever wants to send them again.

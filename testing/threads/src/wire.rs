@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use weft_adversary::{Attack, corrupt, source_of};
 use weft_datagram::seal::{Keys, Protection, Secret};
 use weft_link::wrap::InspectOnDrop;
 use weft_link_shm::Settings;
+use weft_netns::adversary::{Attack, corrupt, source_of};
 use weft_udp::{Udp, UdpSettings};
 use weft_wire::Rank;
 

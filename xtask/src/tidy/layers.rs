@@ -44,8 +44,8 @@ enum Layer {
     /// product, though they join everything. Programs in other languages may be simulated, too.
     Simulation,
     Testing,
-    /// Hosts and wires for tests and benchmarks. It knows nothing of Weft, so that links may be
-    /// tested on it too.
+    /// Hosts and wires for tests and benchmarks, and who sits between them. Of Weft it knows what a
+    /// frame looks like, and no more, so that links may be tested on it too.
     Hosts,
     Xtask,
 }
@@ -69,16 +69,16 @@ fn layer_of(folder: &str) -> Option<Layer> {
         ("wire", "") => Wire,
         ("trace", "") => Trace,
         ("report", "") => Report,
-        ("launch", "" | "pmi" | "stack") => Launch,
+        ("launch", "") => Launch,
         ("bindings", "rust") => Facade,
         ("macros", "") => Macros,
         ("bindings", _) => Bindings,
-        ("cli", "" | "inspect" | "sim") => Cli,
+        ("cli", "") => Cli,
         ("cli", "programs") => Programs,
         ("bench", "netns") => Hosts,
         // What tests of links and protocols may use.
         ("testing", "world") => World,
-        ("simulator", _) | ("bench", "adversary") => Simulation,
+        ("simulator", _) => Simulation,
         ("bench", _) => Bench,
         ("testing", _) => Testing,
         ("xtask", "") => Xtask,
@@ -115,7 +115,8 @@ fn may_use(from: Layer, to: Layer) -> bool {
     match (from, to) {
         (World | Testing | Simulation | Programs, _)
         | (Bindings | Cli | Bench, Simulation)
-        | (Bench, Hosts | World) => true,
+        | (Bench, Hosts | World)
+        | (Hosts, LinkApi | Wire) => true,
         (_, Cli | Programs | World | Testing | Hosts | Simulation | Xtask) | (Xtask | Hosts, _) => {
             false
         }

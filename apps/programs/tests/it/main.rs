@@ -17,6 +17,16 @@ mod barnes {
     mod ranks;
 }
 
+mod games {
+    mod common;
+    mod perfect;
+    mod playing;
+    mod program;
+    mod rules;
+    mod simulated;
+    mod values;
+}
+
 mod leq {
     mod program;
     mod ranks;

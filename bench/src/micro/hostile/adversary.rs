@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use weft_adversary::Kept;
 use weft_netns::Cluster;
+use weft_netns::adversary::Kept;
 use weft_wire::envelope;
 
 /// Frames that it has in mind.

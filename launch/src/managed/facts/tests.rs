@@ -25,15 +25,15 @@ impl Exchange for Counted {
         self.store.ranks()
     }
 
-    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), weft_pmi::Error> {
+    fn put(&mut self, key: &str, value: &[u8]) -> Result<(), crate::pmi::Error> {
         self.store.put(key, value)
     }
 
-    fn fence(&mut self) -> Result<(), weft_pmi::Error> {
+    fn fence(&mut self) -> Result<(), crate::pmi::Error> {
         self.store.fence()
     }
 
-    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, weft_pmi::Error> {
+    fn get(&mut self, rank: u32, key: &str) -> Result<Vec<u8>, crate::pmi::Error> {
         self.read += 1;
         self.store.get(rank, key)
     }
@@ -42,7 +42,7 @@ impl Exchange for Counted {
         self.store.abort(status, words);
     }
 
-    fn finalize(&mut self) -> Result<(), weft_pmi::Error> {
+    fn finalize(&mut self) -> Result<(), crate::pmi::Error> {
         self.store.finalize()
     }
 
