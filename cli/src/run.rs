@@ -2,6 +2,7 @@
 
 mod fabric;
 mod hosts;
+mod programs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use weft_app_common::Recorded;
 use weft_launch::{
-    Binding, Bulk, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Protection,
+    Binding, Bulk, FULL_WINDOW_RANKS, JobSpec, MAX_RANKS, Mtu, PROGRESS_LIMIT, Program, Protection,
     RANKS_MAX, Settings, is_wanted,
 };
 use weft_protocol::tree::Shape;
@@ -113,9 +114,12 @@ pub struct Arguments {
     verbose: bool,
     #[command(flatten)]
     hosts: hosts::Hosts,
-    /// The program, a path or a name (looked for beside weft, then in PATH), and its arguments
+    /// The program, a path or a name (looked for beside weft, then in PATH), and its arguments;
+    /// after a colon another program, for ranks of its own
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
+    #[arg(skip)]
+    later: Vec<Program>,
 }
 
 const EXAMPLES: &str = "\
@@ -123,6 +127,7 @@ Examples:
   weft run -n 4 -- asp --from AMS --to HBA       4 ranks of a program that comes with weft
   weft run -n 4 -- weft-example hello            one of the guide's examples; weft-example lists them
   weft run -- ./my-program input.dat             your own program, a rank per core
+  weft run -n 1 -- ./master : -n 7 -- ./worker   rank 0 runs one program, ranks 1 to 7 another
   weft run -n 8 --label -- ./my-program          say which rank wrote each line
   weft run -n 8 --output-dir runs -- ./my-program    keep the output of each rank in files
   weft run -n 4 --statistics -- weft-example jobs    say what each rank sent, and its shared objects
@@ -202,6 +207,12 @@ fn preset(name: &str) -> std::result::Result<Preset, String> {
 }
 
 impl Arguments {
+    /// Takes apart what several programs are given.
+    fn divide(&mut self) -> Result<(), clap::Error> {
+        (self.later, self.ranks) = programs::divide(self.ranks, &mut self.command)?;
+        Ok(())
+    }
+
     /// True if some ranks reach one another over a network, which may lose packets.
     fn needs_network(&self) -> bool {
         self.hosts.are_given() || matches!(self.link, Link::Udp | Link::Fabric)
@@ -285,6 +296,7 @@ impl Arguments {
 
 /// Runs the job; the exit code is the job's.
 pub fn run(mut arguments: Arguments) -> Result<ExitCode> {
+    arguments.divide()?;
     let why = arguments.take_fabric(fabric::by_itself);
     arguments.check()?;
     let says_first = arguments.verbose || !arguments.quiet;
@@ -328,6 +340,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     let mut command = arguments.command.into_iter();
     let mut spec = JobSpec::new(settings, command.next().unwrap_or_default());
     spec.arguments = command.collect();
+    spec.later = arguments.later;
     spec.binding = match arguments.bind {
         Bind::None => Binding::None,
         Bind::Core => Binding::Core,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -21,6 +20,7 @@ use crate::messages::{
     ToRank, Welcome,
 };
 use crate::orphans::{KILL_LIMIT, Orphans};
+use crate::program::Found;
 use crate::recording::Source;
 use crate::roll::{rank_now, standing_of};
 use crate::shared_files::remove_files_of;
@@ -74,7 +74,7 @@ impl<'a> Crew<'a> {
     /// `stdin` is what rank 0 reads, if it is here.
     pub fn start(
         spec: &'a JobSpec,
-        program: PathBuf,
+        programs: &Found,
         part: Part,
         stdin: OwnedFd,
     ) -> Result<(Self, Vec<Pipes>), LaunchError> {
@@ -100,7 +100,8 @@ impl<'a> Crew<'a> {
             let rank = crew.part.first + index;
             let failed = |error| LaunchError::Spawn { rank, ranks: crew.part.size, error };
             let seat = Seat { rank: Rank(rank), index, size: crew.part.size, stdin: stdin.as_fd() };
-            let Spawned { process, out, err } = spawn(spec, &program, seat).map_err(failed)?;
+            let Spawned { process, out, err } =
+                spawn(spec, programs.of(seat.rank), seat).map_err(failed)?;
             crew.processes.push(process);
             pipes.push((out, err));
         }

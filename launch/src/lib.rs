@@ -92,7 +92,7 @@ pub use mtu::{Mtu, NoMtu};
 pub use outcome::{Failure, Fault, Outcome, PEER_LOST, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;
-pub use program::{FindError, find_program, own_directory};
+pub use program::{FindError, Program, find_program, own_directory};
 pub use progress::{OnDeadlock, PROGRESS_LIMIT, progress_limit};
 pub use queries::{Answer, Question, ask, jobs};
 pub use roll::{Naming, StacksOf};

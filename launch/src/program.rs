@@ -3,10 +3,13 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
+use serde::{Deserialize, Serialize};
+use weft_wire::Rank;
 
 /// Reason why there is no program to run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +33,52 @@ pub enum FindError {
     /// The file may not be run.
     #[error("cannot run {0:?}: it is not executable (chmod +x makes it so)")]
     NotExecutable(PathBuf),
+}
+
+/// A program with its arguments, which ranks from some number on run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Number of the first of them. They are all up to the next program's first.
+    pub first: u16,
+    /// The program, a path or a name.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// Files of the programs that some ranks of a job run, by the first ranks of these programs.
+#[derive(Debug)]
+pub(crate) struct Found(Vec<(u16, PathBuf)>);
+
+impl Found {
+    /// Finds what the ranks of `here` run, of `programs` in the order of their first ranks.
+    pub fn find<'a>(
+        programs: impl Iterator<Item = (u16, &'a OsStr)>,
+        here: Range<u16>,
+        beside: Option<&Path>,
+    ) -> Result<Self, FindError> {
+        let path = env::var_os("PATH");
+        let mut programs = programs.peekable();
+        let mut found = Vec::new();
+        while let Some((first, name)) = programs.next() {
+            let end = programs.peek().map_or(u16::MAX, |(next, _)| *next);
+            if first < here.end && here.start < end {
+                found.push((first, find_program(name, beside, path.as_deref())?));
+            }
+        }
+        Ok(Found(found))
+    }
+
+    /// All of them.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|(_, file)| &**file)
+    }
+
+    /// The file of the program of a rank for which they were found.
+    pub fn of(&self, rank: Rank) -> &Path {
+        let later = self.0.partition_point(|(first, _)| *first <= rank.0);
+        &self.0[later.saturating_sub(1)].1
+    }
 }
 
 /// The directory of this executable: the programs that come with Weft lie in it.

@@ -5,6 +5,7 @@ mod scheduling;
 pub(crate) use scheduling::Scheduling;
 
 use crate::messages::{CORES, Options};
+use crate::program::Found;
 use crate::spec::JobSpec;
 use crate::this_host;
 use std::collections::BTreeMap;
@@ -65,13 +66,14 @@ impl Recording {
         Recording::create(&part_of(file, number), run)
     }
 
-    /// Checks that a trace in this file replaces no program.
+    /// Checks that a trace in this file replaces none of the programs.
     ///
     /// # Errors
     /// It would.
-    pub fn check_spared(program: &Path, file: &Path) -> io::Result<()> {
+    pub fn check_spared(programs: &Found, file: &Path) -> io::Result<()> {
         let identity = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino())).ok();
-        match identity(program).is_some_and(|it| identity(file) == Some(it)) {
+        let replaced = identity(file);
+        match programs.files().any(|program| replaced.is_some() && identity(program) == replaced) {
             true => Err(io::Error::other("that is the program: name another file")),
             false => Ok(()),
         }
@@ -179,6 +181,9 @@ pub(crate) fn describe<'a>(
 
 /// Description of the run of a job whose ranks are on these hosts.
 pub(crate) fn describe_job(spec: &JobSpec, hosts: Vec<String>, parts: u16) -> Run {
-    let words = std::iter::once(&spec.program).chain(&spec.arguments);
-    describe(words.map(OsString::as_os_str), hosts, parts, &spec.options)
+    let words = spec.commands().enumerate().flat_map(|(number, (_, program, arguments))| {
+        let colon = (number > 0).then_some(OsStr::new(":"));
+        colon.into_iter().chain([program]).chain(arguments.iter().map(OsString::as_os_str))
+    });
+    describe(words, hosts, parts, &spec.options)
 }

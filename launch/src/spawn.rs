@@ -65,7 +65,7 @@ pub(crate) fn spawn(spec: &JobSpec, program: &Path, seat: Seat<'_>) -> io::Resul
     let stdin = if seat.rank == 0 { seat.stdin } else { nothing.as_fd() };
     channel::send(&channel, &start.emit(), &[stdin], SendFlags::empty())?;
     let mut command = Command::new(&spec.starter);
-    command.arg(START_RANK).arg(program).args(&spec.arguments);
+    command.arg(START_RANK).arg(program).args(spec.command_of(seat.rank).1);
     command.env("WEFT_RANK", seat.rank.to_string());
     command.env("WEFT_SIZE", seat.size.to_string());
     let given = |name| spec.options.get(name).map(String::as_str);

@@ -1,7 +1,8 @@
 //! Description of a job, as the launcher is given it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,11 +10,12 @@ use crate::error::LaunchError;
 use crate::messages::{Options, TRACE, check_options};
 use crate::mtu::Mtu;
 use crate::output::OutputPlan;
-use crate::program::own_directory;
+use crate::program::{FindError, Found, Program, own_directory};
 use crate::progress::OnDeadlock;
 use crate::roll::StacksOf;
 use weft_datagram::seal::Protection;
 use weft_link_shm::{MAX_RANKS, Settings};
+use weft_wire::Rank;
 
 /// Binding of ranks to cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub struct JobSpec {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Programs of ranks that run others than that one (MPMD), in the order of their first ranks.
+    pub later: Vec<Program>,
     /// Options that the ranks are given besides, by name. Unless it is here, `cores` is added: how
     /// many cores the ranks of this host share.
     pub options: Options,
@@ -102,6 +106,7 @@ impl JobSpec {
             settings,
             program: program.into(),
             arguments: Vec::new(),
+            later: Vec::new(),
             options: Options::new(),
             binding: Binding::None,
             output: OutputPlan::default(),
@@ -129,9 +134,31 @@ impl JobSpec {
         self.options.insert(TRACE.into(), file.into());
     }
 
-    /// The program, for people.
+    /// The programs with their arguments, by the first ranks that run them.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (u16, &OsStr, &[OsString])> {
+        let later = self.later.iter().map(|it| (it.first, &*it.program, &*it.arguments));
+        std::iter::once((0, &*self.program, &*self.arguments)).chain(later)
+    }
+
+    /// The program of a rank, with its arguments.
+    pub(crate) fn command_of(&self, rank: Rank) -> (&OsStr, &[OsString]) {
+        let at = self.later.partition_point(|it| it.first <= rank.0);
+        match at.checked_sub(1).map(|at| &self.later[at]) {
+            Some(it) => (&it.program, &it.arguments),
+            None => (&self.program, &self.arguments),
+        }
+    }
+
+    /// The programs, for people.
     pub(crate) fn program_name(&self) -> String {
-        self.program.to_string_lossy().into_owned()
+        let names: Vec<_> = self.commands().map(|(_, name, _)| name.to_string_lossy()).collect();
+        names.join(" : ")
+    }
+
+    /// Files of the programs of these ranks.
+    pub(crate) fn find_programs(&self, here: Range<u16>) -> Result<Found, FindError> {
+        let names = self.commands().map(|(first, name, _)| (first, name));
+        Found::find(names, here, self.beside.as_deref())
     }
 
     /// File for the trace of the job, if there is to be one.

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::event::PollFlags;
 use rustix::process::{Signal, getpid, kill_process};
@@ -21,7 +21,7 @@ use crate::messages::{Event, Message as _, Network, Snapshot, Standing, draw_job
 use crate::mtu::Mtu;
 use crate::outcome::{Failure, Outcome, Verdict};
 use crate::output::Output;
-use crate::program::find_program;
+use crate::program::Found;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::queries::{QuerySockets, Question, answer_all, share_memory};
 use crate::recording::{self, Recording, describe_job};
@@ -42,9 +42,8 @@ use crate::wait::{Waited, wait_for};
 /// either.
 pub fn run(spec: &JobSpec) -> Result<Outcome, LaunchError> {
     spec.check()?;
-    let path = std::env::var_os("PATH");
-    let program = find_program(&spec.program, spec.beside.as_deref(), path.as_deref())?;
-    let mut supervision = Supervision::start(spec, program)?;
+    let programs = spec.find_programs(0..spec.settings.ranks)?;
+    let mut supervision = Supervision::start(spec, &programs)?;
     while !supervision.job.is_over() {
         supervision.step()?;
     }
@@ -81,7 +80,7 @@ struct Supervision<'a> {
 }
 
 impl<'a> Supervision<'a> {
-    fn start(spec: &'a JobSpec, program: PathBuf) -> Result<Self, LaunchError> {
+    fn start(spec: &'a JobSpec, programs: &Found) -> Result<Self, LaunchError> {
         let ranks = spec.settings.ranks;
         if spec.dedicated {
             allow_descriptors(ranks.into());
@@ -91,14 +90,14 @@ impl<'a> Supervision<'a> {
         let create = |path: &Path| {
             let run = describe_job(spec, vec![this_host::name(); ranks.into()], 0);
             let failed = |error| LaunchError::Trace { path: path.to_owned(), error };
-            let spared = Recording::check_spared(&program, path);
+            let spared = Recording::check_spared(programs, path);
             spared.and_then(|()| Recording::create(path, &run)).map_err(failed)
         };
         let recording = spec.trace().map(create).transpose()?;
         let signals = spec.dedicated.then(Signals::collect).transpose()?;
         let queries = QuerySockets::open(spec.dedicated, &Question::ALL);
         let part = Part::whole(ranks, network(spec)?);
-        let (crew, pipes) = Crew::start(spec, program, part, stdin_of_first()?)?;
+        let (crew, pipes) = Crew::start(spec, programs, part, stdin_of_first()?)?;
         for (rank, (out, err)) in (0..).zip(pipes) {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
             output.add_rank(&spec.output, out, err).map_err(failed)?;
@@ -314,16 +313,16 @@ pub(crate) fn verdict(
     output: &Output,
     place: impl FnOnce(Rank) -> (u32, String),
 ) -> Verdict {
-    let program = spec.program_name();
     match job.end_cause() {
         EndCause::Completed => Verdict::Completed,
-        EndCause::NotWeft => Verdict::NotWeft { program },
+        EndCause::NotWeft => Verdict::NotWeft { program: spec.program_name() },
         EndCause::Interrupted(signal) => Verdict::Interrupted { signal: signal.as_raw() },
         EndCause::Deadlocked => Verdict::Deadlocked,
         EndCause::OutputClosed => Verdict::OutputClosed,
         EndCause::Failed(rank, fault) => {
             let words = job.report(rank).or(output.last_words(rank));
             let (process, host) = place(rank);
+            let program = spec.command_of(rank).0.to_string_lossy().into_owned();
             let (ranks, last_words) = (job.ranks(), words.map(str::to_owned));
             let failure = Failure { rank, ranks, process, host, program, fault, last_words };
             Verdict::Failed(Box::new(failure))

@@ -9,7 +9,8 @@ struct Line {
 }
 
 fn parse(words: &str) -> Result<JobSpec, String> {
-    let line = Line::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
+    let mut line = Line::try_parse_from(words.split(' ')).map_err(|error| error.to_string())?;
+    line.arguments.divide().map_err(|error| error.to_string())?;
     line.arguments.check().map_err(|error| error.to_string())?;
     Ok(spec(line.arguments, 3))
 }
@@ -94,6 +95,31 @@ fn options_behind_the_program_are_its_own() {
     let spec = parse("run asp -n 4 --label").unwrap();
     assert_eq!(spec.settings.ranks, 3);
     assert_eq!(spec.arguments, ["-n", "4", "--label"]);
+}
+
+#[test]
+fn ranks_may_run_several_programs() {
+    let spec = parse("run -n 1 ./a x -n 9 : -n 3 ./b : -n2 -- ./c -v").unwrap();
+    assert_eq!((spec.settings.ranks, spec.program), (6, "./a".into()));
+    assert_eq!(spec.arguments, ["x", "-n", "9"]);
+    let later = |first, program: &str, arguments: &[&str]| Program {
+        first,
+        program: program.into(),
+        arguments: arguments.iter().map(Into::into).collect(),
+    };
+    assert_eq!(spec.later, [later(1, "./b", &[]), later(4, "./c", &["-v"])]);
+    let each = "of several programs each needs its ranks";
+    for (words, why) in [
+        ("run ./a : -n 2 ./b", each),
+        ("run -n 1 : -n 2 ./b", each),
+        ("run -n 1 ./a : ./b", "after ':' comes -n P and a program, and not './b'"),
+        ("run -n 1 ./a :", "after ':' comes -n P and a program, and not ''"),
+        ("run -n 1 ./a : -n 0 ./b", "after ':' comes -n P and a program, and not '-n 0 ./b'"),
+        ("run -n 1000 ./a : -n 25 ./b", "a job has 1 to 1024 ranks"),
+    ] {
+        let error = parse(words).map(|_| ()).unwrap_err();
+        assert!(error.contains(why), "{words}: {error}");
+    }
 }
 
 #[test]

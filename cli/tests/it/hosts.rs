@@ -48,6 +48,22 @@ fn a_host_that_is_not_there_is_one_line() {
 }
 
 #[test]
+fn ranks_of_two_hosts_run_a_program_each() {
+    if !available() {
+        return;
+    }
+    let cluster = Cluster::new(2, Options::default()).unwrap();
+    let words = "--hosts a:1,b:2 --link udp --label -n 1 -- echo one : -n 2 -- printf two\\n";
+    let output = run(&cluster, words);
+    let mut lines: Vec<_> = text(&output.stdout).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["[0] one", "[1] two", "[2] two"]);
+    let output = run(&cluster, "--hosts a:1,b:1 --link udp -n 1 -- true : -n 1 -- /no/such/program");
+    let line = "weft: host b: cannot find the program \"/no/such/program\": there is no such file\n";
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), line.into()));
+}
+
+#[test]
 fn who_copies_multicasts_is_found_out_and_said() {
     if !available() {
         return;

@@ -106,6 +106,21 @@ fn output_is_labelled_or_kept_in_files() {
     }
 }
 
+#[test]
+fn ranks_of_one_job_run_several_programs() {
+    let output = weft("run -q -n 1 --label -- echo one : -n 2 -- echo two : -n 1 printf three\\n");
+    let mut lines: Vec<_> = text(&output.stdout).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines, ["[0] one", "[1] two", "[2] two", "[3] three"]);
+    let failed = weft("run -q -n 2 -- true : -n 1 -- false");
+    let err = text(&failed.stderr);
+    let end = "exited with status 1; the other 2 ranks ended\n";
+    assert!(err.starts_with("weft: rank 2 of 3 (pid ") && err.ends_with(end), "{err}");
+    let missing = weft("run -q -n 1 -- true : -n 1 -- /no/such/program");
+    let err = "weft: cannot find the program \"/no/such/program\": there is no such file\n";
+    assert_eq!((missing.status.code(), text(&missing.stderr)), (Some(1), err.into()));
+}
+
 /// A full disk is said at once, and is never a success.
 #[test]
 fn output_that_cannot_be_written_is_not_lost_in_silence() {

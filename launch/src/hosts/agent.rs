@@ -5,7 +5,6 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::process::ExitCode;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -25,6 +24,7 @@ use crate::hosts::liveness::{FLUSH_LIMIT, LAUNCHER_SILENCE};
 use crate::limits::allow_descriptors;
 use crate::messages::hosts::{Begin, FarLink, FromAgent, Subtree, ToAgent};
 use crate::messages::{BadMessage, Network};
+use crate::program::Found;
 use crate::recording::{Recording, describe_job};
 use crate::roll::StacksOf;
 use crate::signals::Signals;
@@ -191,22 +191,22 @@ fn serve(
         }
         (true, None) => return Err(AgentError::out_of_order()),
     };
-    let recording = record(&begin, (&prepared.spec, &prepared.program), &network)?;
+    let recording = record(&begin, (&prepared.spec, &prepared.programs), &network)?;
     let part = Part { first: begin.first, size: begin.ranks, network: Some((network, access)) };
-    Supervision::start(uplink, signals, &prepared.spec, prepared.program, part, recording)?.run()
+    Supervision::start(uplink, signals, &prepared.spec, &prepared.programs, part, recording)?.run()
 }
 
 /// Begins this host's part of the job's trace, if that is wanted.
 fn record(
     begin: &Begin,
-    (spec, program): (&JobSpec, &Path),
+    (spec, programs): (&JobSpec, &Found),
     network: &Network,
 ) -> Result<Option<Recording>, AgentError> {
     let Some(file) = spec.trace() else { return Ok(None) };
     // Hosts may have one name, or none; their numbers differ.
     let hosts = network.hosts.iter().map(|host| format!("host {host}")).collect();
     let run = describe_job(spec, hosts, network.host_count());
-    let spared = Recording::check_spared(program, file);
+    let spared = Recording::check_spared(programs, file);
     let recording = spared.and_then(|()| Recording::create_part(file, begin.host, &run));
     let failed = |error| LaunchError::Trace { path: part_of(file, begin.host), error };
     Ok(Some(recording.map_err(failed)?))

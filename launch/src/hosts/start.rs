@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::error::LaunchError;
 use crate::hosts::addresses::choose;
 use crate::hosts::liveness::CHECK_INTERVAL;
-use crate::messages::hosts::command_fits;
+use crate::messages::hosts::commands_fit;
 use crate::messages::hosts::{Begin, Candidate, FarLink, FromAgent, InterfaceState, ToAgent};
 use crate::messages::{BadMessage, draw_job};
 use crate::mtu::Mtu;
@@ -57,7 +57,7 @@ pub(super) fn start(
     announce: impl FnOnce(&Layout),
 ) -> Result<Started, Stop> {
     JobSpec { settings: Settings { ranks: 1, ..spec.settings }, ..spec.clone() }.check()?;
-    if !command_fits(&spec.program, &spec.arguments) {
+    if !commands_fit(spec.commands().map(|(_, program, arguments)| (program, arguments))) {
         return Err(LaunchError::Hosts("the program's arguments are too long".into()).into());
     }
     let mut beginning = Beginning::connect(spec, hosts, signals)?;
@@ -143,6 +143,7 @@ impl Beginning {
                 program: spec.program.clone(),
                 directory: directory.clone(),
                 arguments: spec.arguments.clone(),
+                later: spec.later.clone(),
                 bound_to_cores: spec.binding == Binding::Core,
                 terminal: spec.terminal,
                 job,

@@ -23,7 +23,7 @@ mod far;
 mod remote_shell;
 mod subtree;
 
-pub use begin::{Begin, command_fits};
+pub use begin::{Begin, commands_fit};
 pub use far::{FarLink, InterfaceState};
 pub use remote_shell::RemoteShell;
 pub use subtree::{Below, Subtree, is_host_name};

@@ -38,6 +38,20 @@ fn what_is_nowhere_is_refused_with_what_was_looked_for_and_where() {
 }
 
 #[test]
+fn ranks_have_the_program_of_the_last_first_rank_and_others_need_not_be_there() {
+    let beside = TempDir::new().unwrap();
+    let [a, b] = ["a", "b"].map(|name| place(&beside, name, 0o755));
+    let programs = || [(0, "a"), (2, "b"), (5, "missing")].map(|(first, it)| (first, it.as_ref()));
+    let find = |here| Found::find(programs().into_iter(), here, Some(beside.path()));
+    let found = find(0..5).unwrap();
+    let of = |ranks: &[u16]| ranks.iter().map(|rank| found.of(Rank(*rank)).to_owned()).collect();
+    let files: Vec<PathBuf> = of(&[0, 1, 2, 4]);
+    assert_eq!(files, [a.clone(), a, b.clone(), b.clone()]);
+    assert_eq!(find(2..5).unwrap().files().collect::<Vec<_>>(), [b]);
+    assert!(matches!(find(4..6), Err(FindError::NotFound { name, .. }) if name == "missing"));
+}
+
+#[test]
 fn directories_and_files_that_cannot_run_are_no_programs() {
     let (beside, path) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     fs::create_dir(beside.path().join("asp")).unwrap();

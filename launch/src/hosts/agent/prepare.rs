@@ -1,7 +1,6 @@
 //! Preparations of an agent before any rank is started.
 
 use std::env;
-use std::path::PathBuf;
 
 use weft_xdp::XdpError;
 
@@ -10,13 +9,13 @@ use crate::error::{LaunchError, advice};
 use crate::hosts::ethernet::{Attachment, Purpose};
 use crate::hosts::sockets::Sockets;
 use crate::messages::hosts::{Begin, FarLink, InterfaceState};
-use crate::program::{find_program, own_directory};
+use crate::program::Found;
 use crate::spec::{Binding, JobSpec};
 
 /// State of a host before any rank is started.
 pub(super) struct Prepared {
     pub spec: JobSpec,
-    pub program: PathBuf,
+    pub programs: Found,
     pub sockets: Sockets,
 }
 
@@ -28,19 +27,19 @@ pub(super) fn prepare(begin: &Begin) -> Result<Prepared, AgentError> {
     })?;
     let mut spec = JobSpec::new(begin.settings, &begin.program);
     spec.arguments.clone_from(&begin.arguments);
+    spec.later.clone_from(&begin.later);
     spec.options.clone_from(&begin.options);
     spec.binding = if begin.bound_to_cores { Binding::Core } else { Binding::None };
     spec.terminal = begin.terminal;
     spec.dedicated = true;
     spec.check()?;
-    let path = env::var_os("PATH");
-    let program = find_program(&spec.program, own_directory().as_deref(), path.as_deref())
-        .map_err(LaunchError::from)?;
+    let here = begin.first..begin.first + begin.settings.ranks;
+    let programs = spec.find_programs(here).map_err(LaunchError::from)?;
     let sockets = Sockets::bind(begin).map_err(|error| {
         let address = begin.address;
         AgentError::Refused(format!("cannot bind a socket to {address}: {error}{}", advice(&error)))
     })?;
-    Ok(Prepared { spec, program, sockets })
+    Ok(Prepared { spec, programs, sockets })
 }
 
 /// Takes the interface for AF_XDP, if that is wished for and can be.

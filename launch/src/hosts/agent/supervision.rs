@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
@@ -23,6 +22,7 @@ use crate::hosts::window::Window;
 use crate::messages::hosts::{FromAgent, StandardStream, ToAgent};
 use crate::messages::{BadMessage, Event};
 use crate::output::{LAST_BYTES_MAX, READ_BYTES};
+use crate::program::Found;
 use crate::recording::{self, Recording};
 use crate::roll::{StacksOf, TakenStacks};
 use crate::signals::Signals;
@@ -82,7 +82,7 @@ impl<'a> Supervision<'a> {
         uplink: &'a mut Uplink,
         signals: Signals,
         spec: &'a JobSpec,
-        program: PathBuf,
+        programs: &Found,
         part: Part,
         recording: Option<Recording>,
     ) -> Result<Self, AgentError> {
@@ -95,7 +95,7 @@ impl<'a> Supervision<'a> {
             _ => (File::open("/dev/null")?.into(), None),
         };
         to.as_ref().map(make_nonblocking).transpose()?;
-        let (crew, pipes) = Crew::start(spec, program, part, stdin)?;
+        let (crew, pipes) = Crew::start(spec, programs, part, stdin)?;
         let pipes = (first..).map(Rank).zip(pipes).flat_map(pipes_of).collect::<Vec<_>>();
         for pipe in &pipes {
             pipe.from.as_ref().map(make_nonblocking).transpose()?;

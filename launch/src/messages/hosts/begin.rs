@@ -14,6 +14,7 @@ use crate::messages::format::BadMessage;
 use crate::messages::options::{Options, check_options};
 use crate::messages::parts::{self, text};
 use crate::mtu::Mtu;
+use crate::program::Program;
 
 /// The most arguments of a program, as far as one message goes.
 const ARGUMENTS_MAX: usize = 16 * 1024;
@@ -38,6 +39,8 @@ pub struct Begin {
     pub directory: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Programs of ranks that run others.
+    pub later: Vec<Program>,
     /// True if each rank stays on a core.
     pub bound_to_cores: bool,
     /// True if the output is for a terminal.
@@ -72,13 +75,20 @@ impl Begin {
         check_host(self.host)?;
         check_options(&self.options)?;
         at_most(&self.arguments, ARGUMENTS_MAX)?;
+        at_most(&self.later, self.ranks.into())?;
+        self.later.iter().try_for_each(|it| at_most(&it.arguments, ARGUMENTS_MAX))?;
+        ensure(self.later.is_sorted_by_key(|it| it.first), "programs")?;
         check_protection(self.protection)
     }
 }
 
-/// True if these words fit into the message that carries them to an agent.
-pub fn command_fits(program: &OsStr, arguments: &[OsString]) -> bool {
-    let bytes: usize = arguments.iter().map(|argument| argument.len() + 4).sum();
-    arguments.len() <= ARGUMENTS_MAX
-        && bytes + program.len() < HOST_MESSAGE_BYTES_MAX - 4 * MESSAGE_BYTES_MAX
+/// True if these programs and their arguments fit into the message that carries them to an agent.
+pub fn commands_fit<'a>(commands: impl Iterator<Item = (&'a OsStr, &'a [OsString])>) -> bool {
+    let (mut count, mut bytes) = (0, 0);
+    for (program, arguments) in commands {
+        count += arguments.len();
+        bytes += program.len() + 8;
+        bytes += arguments.iter().map(|argument| argument.len() + 4).sum::<usize>();
+    }
+    count <= ARGUMENTS_MAX && bytes < HOST_MESSAGE_BYTES_MAX - 4 * MESSAGE_BYTES_MAX
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::messages::reached::tests::any_reached;
 use crate::messages::tests::{check_foreign, check_whole};
 use crate::messages::{Doing, Options, TEXT_BYTES_MAX};
+use crate::program::Program;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::ffi::OsString;
@@ -27,6 +28,11 @@ fn any_begin() -> impl Strategy<Value = Begin> {
                 ranks: first + here + behind,
                 settings: Settings::new(here),
                 options,
+                later: vec![Program {
+                    first,
+                    program: program.clone(),
+                    arguments: arguments.clone(),
+                }],
                 program,
                 directory,
                 arguments,
@@ -297,6 +303,7 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
         program: "x".into(),
         directory: "/".into(),
         arguments: vec![],
+        later: vec![],
         bound_to_cores: false,
         terminal: false,
         job: 1,
@@ -314,6 +321,10 @@ fn a_host_cannot_have_ranks_beyond_the_job() {
     assert_eq!(parse(&begin), Err(BadMessage::Range("number of ranks")));
     begin.ranks = 5;
     assert_eq!(parse(&begin), Ok(()));
+    let later = |first| Program { first, program: "y".into(), arguments: vec![] };
+    begin.later = vec![later(2), later(1)];
+    assert_eq!(parse(&begin), Err(BadMessage::Range("programs")));
+    begin.later = vec![later(1), later(2)];
     begin.host = HOSTS_MAX as u16;
     assert_eq!(parse(&begin), Err(BadMessage::Range("host")));
 }
