@@ -92,5 +92,11 @@ pub struct TeamId {
     pub count: u32,
 }
 
+impl TeamId {
+    /// A bit in the numbers of teams that are parts of split ones: their leaders count these alone,
+    /// without other ranks, and apart from teams that all ranks count.
+    pub const SPLIT: u32 = 1 << 31;
+}
+
 #[cfg(test)]
 mod tests;
