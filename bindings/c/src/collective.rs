@@ -122,7 +122,9 @@ impl Members {
         values: &Bytes<'_>,
         room: &mut Room<'_>,
     ) -> Result<(), Failure> {
-        recipe.finish(&self.engine, values.slice(recipe.brings)?, room)
+        recipe.check(room)?;
+        let outcome = (recipe.begin)(values.slice(recipe.brings)?)?;
+        recipe.finish(&self.engine, outcome, room)
     }
 
     /// Does so where the result takes the place of the values.
@@ -131,8 +133,9 @@ impl Members {
         recipe: &Recipe<impl Begin>,
         values: &mut Values<'_>,
     ) -> Result<(), Failure> {
-        let brought = values.slice(recipe.brings)?.to_vec();
-        recipe.finish(&self.engine, &brought, values.room())
+        recipe.check(values.room())?;
+        let outcome = (recipe.begin)(values.slice(recipe.brings)?)?;
+        recipe.finish(&self.engine, outcome, values.room())
     }
 
     /// Begins an operation with the values that this member brings.

@@ -78,21 +78,23 @@ pub(crate) fn outcome<T: Send + 'static>(
 }
 
 impl<F: Begin> Recipe<F> {
-    /// Begins it, waits, and writes what it gives.
+    /// Refuses a null pointer, unless it gives nothing.
+    pub fn check(&self, room: &Room<'_>) -> Result<(), Failure> {
+        room.check(self.gives.length()?)
+    }
+
+    /// Waits for its end, and writes what it gives.
     pub fn finish(
         &self,
         engine: &Arc<Engine>,
-        brought: &[u8],
+        outcome: Outcome,
         room: &mut Room<'_>,
     ) -> Result<(), Failure> {
-        let length = self.gives.length()?;
-        room.check(length)?;
-        let outcome = Awaited::new(engine, (self.begin)(brought)?).wait()?;
-        outcome.write(length, room);
+        Awaited::new(engine, outcome).wait()?.write(self.gives.length()?, room);
         Ok(())
     }
 
-    /// Does so where lengths vary: there is room for so many elements.
+    /// Begins it and does so where lengths vary: there is room for so many elements.
     pub fn finish_varied(
         &self,
         engine: &Arc<Engine>,
