@@ -48,8 +48,8 @@
 //! [`Teams::needs_fence`] has all members begin a barrier, at the same place because they count
 //! alike. So a member stores at most [`AHEAD`] operations of each other one.
 //!
-//! **Varied lengths.** Where members choose how much they bring, every packet of a transfer says how
-//! long all of it is. Such numbers of peers bound nothing that is allocated.
+//! **Varied lengths.** Where members choose how much they bring, every packet of a transfer says
+//! how long all of it is. Such numbers of peers bound nothing that is allocated.
 //!
 //! **Teams of teams.** A team that is a part of another has a name that its first member gives it,
 //! and tells the others in the operation that splits the whole, which nobody ends before all have
