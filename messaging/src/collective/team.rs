@@ -354,7 +354,6 @@ impl Team {
         finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
     ) -> Result<Pending<O>> {
         let call = Call { operation, root, count, size: size_of::<T>() };
-        self.shared.check(call)?;
         let result = result.map(|length| vec![T::zeroed(); length]);
         let room = Room { mine, result, parts: Vec::new() };
         self.shared.begin(call, room, Each(reduction), finish)
