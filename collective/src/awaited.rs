@@ -16,6 +16,9 @@ pub fn awaited(
 ) -> Awaited {
     let name = match team.count {
         count if OF_ALL.contains(&count) => "the team of all ranks".into(),
+        count if count & TeamId::SPLIT != 0 => {
+            format!("team {} that rank {} leads after a split", count ^ TeamId::SPLIT, team.leader)
+        }
         count => format!("team {count}"),
     };
     let leader = u64::from(team.leader.0) << 32;

@@ -48,6 +48,13 @@
 //! [`Teams::needs_fence`] has all members begin a barrier, at the same place because they count
 //! alike. So a member stores at most [`AHEAD`] operations of each other one.
 //!
+//! **Varied lengths.** Where members choose how much they bring, every packet of a transfer says
+//! how long all of it is. Such numbers of peers bound nothing that is allocated.
+//!
+//! **Teams of teams.** A team that is a part of another has a name that its first member gives it,
+//! and tells the others in the operation that splits the whole, which nobody ends before all have
+//! begun it. So of the parts that a member has not opened yet it is told only in that operation.
+//!
 //! **Faults.** Members that begin different operations find a [`Disagreement`] in the first packet
 //! or in the arena's count; a packet that no member sends is a violation; both end the team. Lost
 //! ranks are the transport's to report.
@@ -90,6 +97,12 @@ pub struct TeamId {
     pub leader: Rank,
     /// Number of the team among those that it named.
     pub count: u32,
+}
+
+impl TeamId {
+    /// A bit in the numbers of teams that are parts of split ones: their leaders count these alone,
+    /// without other ranks, and apart from teams that all ranks count.
+    pub const SPLIT: u32 = 1 << 31;
 }
 
 #[cfg(test)]

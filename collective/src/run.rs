@@ -1,14 +1,16 @@
 //! One operation under way at one member: steps of a schedule, and what is on its way.
 
+mod rounds;
+
 use crate::format::{Header, Kind};
 use crate::inbox::{Arrived, Inbox};
 use crate::members::Members;
-use crate::schedule::{Area, Call, Span, Step, To, Tuning, schedule};
-use crate::signature::Operation;
-
+use crate::schedule::{Area, Call, Span, Step, To, Tuning, Varied, schedule};
+use crate::signature::Signature;
 use crate::{EAGER_BYTES, TeamId};
 use bytemuck::Pod;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use weft_endpoint::{Group, Rank};
 
@@ -22,6 +24,12 @@ pub trait Memory {
 
     /// Copies `length` bytes of Mine from `from` on to Result from `at` on.
     fn copy(&mut self, from: usize, length: usize, at: usize);
+
+    /// The bytes of Mine that are for a member, where parts have lengths of their own: the same for
+    /// each if all get the same.
+    fn part(&self, _member: usize) -> Range<usize> {
+        0..0
+    }
 }
 
 /// A network that carries packets to other members.
@@ -131,6 +139,8 @@ struct Outgoing {
     span: Span,
     /// Bytes of the rounds before.
     before: usize,
+    /// Bytes of the signature in its packets.
+    announced: u64,
     /// Bytes that have left.
     sent: usize,
 }
@@ -164,6 +174,8 @@ pub struct Run<K> {
     sent: u64,
     /// A violation that was found while nobody could be told.
     broken: Option<(usize, &'static str)>,
+    /// Rounds of parts of varied lengths.
+    varied: Option<Box<Varied>>,
 }
 
 /// A run, and the memory that it works on.
@@ -200,6 +212,7 @@ impl<K: AsRef<[u8]>> Run<K> {
             inbox,
             sent: 0,
             broken: None,
+            varied: None,
         }
     }
 
@@ -220,7 +233,7 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// Blocks of members, if lengths are varied.
     pub fn take_blocks(&mut self) -> Vec<Vec<u8>> {
-        if self.header.signature.operation == Operation::GatherVaried {
+        if self.header.signature.operation.is_varied() {
             self.blocks.resize_with(self.members.size(), Vec::new);
         }
         std::mem::take(&mut self.blocks)
@@ -244,13 +257,28 @@ impl<K: AsRef<[u8]>> Run<K> {
         loop {
             match self.steps.front().copied() {
                 Some(Step::Send(to, step, span, before)) => {
-                    self.begin_send(Outgoing { to, step, span, before, sent: 0 });
+                    let announced = self.header.signature.bytes;
+                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
                 }
                 Some(Step::Receive(from, step, span, before)) => {
                     self.begin_receive(memory, (from, step), span, before);
                 }
                 Some(Step::Copy(from, to)) => self.copy(memory, from, to),
                 Some(Step::Combine(..)) => return Ok(Stage::Combine),
+                Some(Step::Clear(block)) => self.block(block).clear(),
+                Some(Step::Give(to, step, span, before)) => {
+                    let whose = if let To::Member(to) = to { to } else { self.members.me() };
+                    let announced = memory.part(whose).len() as u64;
+                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
+                }
+                Some(Step::Announce(rounds)) => {
+                    self.announce(memory, rounds);
+                    continue;
+                }
+                Some(Step::Resume) => {
+                    self.resume(memory);
+                    continue;
+                }
                 Some(Step::Wait) | None => {
                     self.flush(memory, transport).map_err(Failure::Transport)?;
                     if let Some((from, what)) = self.violation() {
@@ -373,16 +401,23 @@ impl<K: AsRef<[u8]>> Run<K> {
         span: Span,
         before: usize,
     ) {
-        if let Area::Block(block) = span.area
-            && self.blocks.len() <= block
-        {
-            self.blocks.resize_with(self.members.size(), Vec::new);
+        if let Area::Block(block) = span.area {
+            self.block(block);
         }
         self.incoming.push(Incoming { from, step, span, received: 0 });
         if span.length != Span::ANNOUNCED && before + span.length > EAGER_BYTES {
             self.to_tell.push_back((from, step));
         }
         self.place_early(memory, self.incoming.len() - 1);
+    }
+
+    /// A block of the run's own, once there are some.
+    #[inline]
+    fn block(&mut self, block: usize) -> &mut Vec<u8> {
+        if self.blocks.len() <= block {
+            self.blocks.resize_with(self.members.size(), Vec::new);
+        }
+        &mut self.blocks[block]
     }
 
     /// Places what has come early of a transfer.
@@ -408,7 +443,10 @@ impl<K: AsRef<[u8]>> Run<K> {
     ) -> Result<bool, &'static str> {
         let it = &mut self.incoming[index];
         if it.span.length == Span::ANNOUNCED {
-            it.span.length = announced as usize;
+            it.span.length = match &mut self.varied {
+                Some(varied) => varied.learn(it.from, announced as usize)?,
+                None => announced as usize,
+            };
             if it.span.length > EAGER_BYTES {
                 self.to_tell.push_back((it.from, it.step));
             }
@@ -470,7 +508,8 @@ impl<K: AsRef<[u8]>> Run<K> {
         let mut room = transport.packets_at_once();
         for _ in 0..self.outgoing.len() {
             let Some(mut it) = self.outgoing.pop_front() else { break };
-            let head = Header { step: it.step, ..self.header }.emit();
+            let signature = Signature { bytes: it.announced, ..self.header.signature };
+            let head = Header { step: it.step, signature, ..self.header }.emit();
             let mut ended = false;
             while room > 0 && !ended {
                 let Some(allowed) = self.allowed(&it) else { break };

@@ -9,6 +9,9 @@
 //! | gather, scatter | straight to or from the root |
 //! | all-gather | each member multicasts |
 //! | all-to-all | pairwise exchange, beginning with the next member |
+//! | gather, scatter, all-gather, all-to-all of varied lengths | the same, but that first rounds announce lengths ([`varied`]) |
+//! | scan, exclusive scan | recursive doubling: after step `k` a member has combined the last 2ᵏ up to its own; long: a chain in pieces ([`scan`]) |
+//! | split | as an all-gather |
 //!
 //! The tree is flat for up to [`flat_members`](Tuning::flat_members), else binomial. Long is more
 //! than [`shared_out_bytes`](Tuning::shared_out_bytes), among three members or more. A multicast is
@@ -26,6 +29,12 @@
 //! the steps in which the same bytes of Mine are sent have ended: a wait waits for what leaves,
 //! too.
 
+mod scan;
+mod varied;
+
+pub use varied::Rounds;
+pub(crate) use varied::Varied;
+
 use crate::signature::{Operation, Signature};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -42,9 +51,9 @@ pub struct Call {
     pub operation: Operation,
     /// Its root; 0 where there is none.
     pub root: usize,
-    /// Elements that each member brings or gets. Of a broadcast and a reduction: all. Of a gather,
-    /// an all-gather and a scatter: those of one member. Of an all-to-all: those of one member for
-    /// all.
+    /// Elements that each member brings or gets. Of a broadcast, a reduction and a scan: all. Of a
+    /// gather, an all-gather and a scatter: those of one member. Of an all-to-all: those of one
+    /// member for all. Of varied lengths: 0, as memory has the [parts](crate::Memory::part).
     pub count: usize,
     /// Bytes of each element.
     pub size: usize,
@@ -155,6 +164,14 @@ pub enum Step {
     Combine(Span, usize),
     /// Copies to Result or to a block.
     Copy(Span, Span),
+    /// Empties a block.
+    Clear(usize),
+    /// Begins the rounds of parts of varied lengths: the first announce these.
+    Announce(Rounds),
+    /// Goes on with the next of those rounds.
+    Resume,
+    /// Sends a round of a part, and announces how long that is.
+    Give(To, u8, Span, usize),
 }
 
 /// Steps of one member.
@@ -182,9 +199,8 @@ pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> Vec
         Operation::Reduce => plan.reduce(root, bytes),
         Operation::AllReduce => plan.all_reduce(bytes),
         Operation::Gather => plan.gather(root, bytes),
-        Operation::GatherVaried => plan.gather_varied(root, bytes),
         Operation::Scatter => plan.scatter(root, bytes),
-        Operation::AllGather => {
+        Operation::AllGather | Operation::Split => {
             plan.copy(Span::new(Area::Mine, 0..bytes), bytes * me);
             plan.spread(0..bytes, |from| bytes * from..bytes * (from + 1));
         }
@@ -194,6 +210,14 @@ pub fn schedule(call: &Call, (me, size): (usize, usize), tuning: &Tuning) -> Vec
             plan.copy(Span::new(Area::Mine, of(me)), of(me).start);
             plan.swap(of, |from| Span::new(Area::Result, of(from)));
         }
+        Operation::GatherVaried
+        | Operation::ScatterVaried
+        | Operation::AllGatherVaried
+        | Operation::AllToAllVaried => {
+            plan.steps.push_back(Step::Announce(Rounds::new(call, size, tuning)));
+        }
+        Operation::Scan => plan.scan(bytes, false),
+        Operation::ExclusiveScan => plan.scan(bytes, true),
     }
     plan.steps
 }
@@ -372,17 +396,6 @@ impl Plan<'_> {
             self.receive(from, UP, Span::new(Area::Result, bytes * from..bytes * (from + 1)));
         }
         self.copy(mine, bytes * root);
-        self.wait();
-    }
-
-    fn gather_varied(&mut self, root: usize, bytes: usize) {
-        if self.me != root {
-            return self.send(root, UP, Span::new(Area::Mine, 0..bytes));
-        }
-        for from in self.others() {
-            let into = Span { area: Area::Block(from), at: 0, length: Span::ANNOUNCED };
-            self.receive(from, UP, into);
-        }
         self.wait();
     }
 

@@ -25,11 +25,23 @@ pub enum Operation {
     AllGather,
     /// A part of each one's values to each.
     AllToAll,
+    /// A part of the root's values to each, of any length for each member.
+    ScatterVaried,
+    /// All values to all, of any length from each member.
+    AllGatherVaried,
+    /// A part of each one's values to each, of any length for each pair of members.
+    AllToAllVaried,
+    /// The values of the members up to each one combined, to that one.
+    Scan,
+    /// The values of the members before each one combined, to that one.
+    ExclusiveScan,
+    /// The colours and keys of all members, by which their team is split, to all.
+    Split,
 }
 
 impl Operation {
     /// All kinds.
-    pub const ALL: [Operation; 9] = [
+    pub const ALL: [Operation; 15] = [
         Operation::Barrier,
         Operation::Broadcast,
         Operation::Reduce,
@@ -39,18 +51,49 @@ impl Operation {
         Operation::Scatter,
         Operation::AllGather,
         Operation::AllToAll,
+        Operation::ScatterVaried,
+        Operation::AllGatherVaried,
+        Operation::AllToAllVaried,
+        Operation::Scan,
+        Operation::ExclusiveScan,
+        Operation::Split,
     ];
 
     /// True if nobody can end it before all have begun it, by any algorithm.
     pub(crate) fn synchronizes(self) -> bool {
         matches!(
             self,
-            Operation::Barrier | Operation::AllReduce | Operation::AllGather | Operation::AllToAll
+            Operation::Barrier
+                | Operation::AllReduce
+                | Operation::AllGather
+                | Operation::AllToAll
+                | Operation::AllGatherVaried
+                | Operation::AllToAllVaried
+                | Operation::Split
         )
     }
 
     pub(crate) fn has_root(self) -> bool {
-        !self.synchronizes()
+        matches!(
+            self,
+            Operation::Broadcast
+                | Operation::Reduce
+                | Operation::Gather
+                | Operation::GatherVaried
+                | Operation::Scatter
+                | Operation::ScatterVaried
+        )
+    }
+
+    /// True if lengths are for senders to choose, who announce them.
+    pub(crate) fn is_varied(self) -> bool {
+        matches!(
+            self,
+            Operation::GatherVaried
+                | Operation::ScatterVaried
+                | Operation::AllGatherVaried
+                | Operation::AllToAllVaried
+        )
     }
 }
 
@@ -66,6 +109,12 @@ impl fmt::Display for Operation {
             Operation::Scatter => "scatter",
             Operation::AllGather => "all-gather",
             Operation::AllToAll => "all-to-all",
+            Operation::ScatterVaried => "scatter (of varied lengths)",
+            Operation::AllGatherVaried => "all-gather (of varied lengths)",
+            Operation::AllToAllVaried => "all-to-all (of varied lengths)",
+            Operation::Scan => "scan",
+            Operation::ExclusiveScan => "exclusive scan",
+            Operation::Split => "split",
         })
     }
 }
@@ -77,7 +126,8 @@ pub struct Signature {
     pub operation: Operation,
     /// The member that is the root; the size of elements where there is none.
     pub root: u16,
-    /// Bytes that each member brings or gets. They may differ where lengths are varied.
+    /// Bytes that each member brings or gets. Where lengths are varied these are the bytes of the
+    /// transfer, and may differ.
     pub bytes: u64,
 }
 
@@ -92,7 +142,7 @@ impl Signature {
     /// True if two members have begun the same.
     #[inline]
     pub(crate) fn agrees(&self, other: &Self) -> bool {
-        let varied = self.operation == Operation::GatherVaried;
+        let varied = self.operation.is_varied();
         (self.operation, self.root) == (other.operation, other.root)
             && (self.bytes == other.bytes || varied)
     }
@@ -126,7 +176,8 @@ impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Signature { operation, root, bytes } = self;
         write!(f, "{operation}")?;
-        if !matches!(operation, Operation::Barrier | Operation::GatherVaried) {
+        let is_known = matches!(operation, Operation::Barrier | Operation::Split);
+        if !is_known && !operation.is_varied() {
             write!(f, " of {bytes} bytes")?;
         }
         match operation.has_root() {

@@ -10,6 +10,11 @@
 //! | module | what |
 //! |---|---|
 //! | `team` | [`Team`]: what programs call |
+//! | `varied` | its operations with lengths that members choose |
+//! | `scan` | its scans |
+//! | `split` | the teams that it is split into |
+//! | [`Records`] | reductions of values whose size is known at run time only |
+//! | [`Persistent`] | operations that are started again and again |
 //! | `pending` | [`Pending`]: an operation that was begun |
 //! | `operations` | all operations that are under way at this rank, and how their packets travel |
 //! | `values` | the values of one operation as bytes, and how they are combined |
@@ -17,11 +22,18 @@
 
 mod operations;
 mod pending;
+mod persistent;
+mod records;
 mod reduction;
+mod scan;
+mod split;
 mod team;
 mod values;
+mod varied;
 
 pub use pending::Pending;
+pub use persistent::{Persistent, Prepare, Started};
+pub use records::Records;
 pub use reduction::{And, Max, Min, Or, Product, Reduction, Sum, Xor};
 pub use team::Team;
 pub use weft_collective::{Disagreement, Operation, Signature};

@@ -204,6 +204,34 @@ pub enum Error {
         /// Number of parts.
         parts: usize,
     },
+    /// Lengths of parts that are not those of the values.
+    #[error("{values} values are given, and {parts} parts for {members} members that have {total}")]
+    Parts {
+        /// Number of values.
+        values: usize,
+        /// Number of parts.
+        parts: usize,
+        /// Number of members, each of which gets a part.
+        members: usize,
+        /// Number of values in all parts.
+        total: usize,
+    },
+    /// Bytes that are no whole records.
+    #[error("{bytes} bytes are no whole records of {size} bytes each")]
+    Records {
+        /// Number of bytes.
+        bytes: usize,
+        /// Bytes of a record.
+        size: usize,
+    },
+    /// Too many splits of teams at a time.
+    #[error(
+        "this rank splits {limit} teams already, from as many threads: it can split no more at a time"
+    )]
+    TooManySplits {
+        /// Largest number of them.
+        limit: u32,
+    },
     /// A call took longer than it was allowed to; it was cancelled.
     #[error("rank {rank} has not replied to a call of '{service}' in time")]
     CallTimedOut {

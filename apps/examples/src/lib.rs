@@ -1,4 +1,4 @@
-//! Fifteen short programs, one idea each: what `docs/guide` explains.
+//! Sixteen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -23,6 +23,7 @@ mod phonebook;
 mod pi;
 mod ping;
 mod ring;
+mod sort;
 mod sr;
 mod stream;
 
@@ -39,6 +40,7 @@ pub use phonebook::phonebook;
 pub use pi::pi;
 pub use ping::ping;
 pub use ring::ring;
+pub use sort::sort;
 pub use sr::sr;
 pub use stream::stream;
 
@@ -65,7 +67,7 @@ pub enum Program {
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 15] = [
+pub const ALL: [Example; 16] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -73,6 +75,7 @@ pub const ALL: [Example; 15] = [
     messages("counter", "work shared by fetch-and-add", counter),
     messages("pi", "all ranks' sums, added up by an all-reduce", pi),
     messages("histogram", "counts change hands in an all-to-all", histogram),
+    messages("sort", "each has any number of values for each, and a scan numbers them", sort),
     messages("phonebook", "typed calls, errors that are values", phonebook),
     messages("bank", "a handler that calls another rank and waits", bank),
     messages("kv", "a replicated key-value store", kv),

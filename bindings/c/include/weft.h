@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Colour of a member that is in no part of a team that is split.
+#define WEFT_NO_COLOUR UINT32_MAX
+
 // Status that a call returns. Everything but WEFT_OK is an error; weft_error_text() says more
 // about it.
 typedef enum {
@@ -187,7 +190,8 @@ typedef struct weft_order weft_order;
 // A packet to fill and send. One thread at a time uses it.
 typedef struct weft_packet weft_packet;
 
-// An operation that was begun. One thread at a time uses it.
+// An operation that was begun, and can be started again once it is over. One thread at a time uses
+// it.
 typedef struct weft_pending weft_pending;
 
 // A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
@@ -270,6 +274,12 @@ typedef void (*weft_service_callback)(weft_request *request, void *user);
 // broadcast. It may read and send; a broadcast of its own never waits. The message is valid until
 // it returns, unless it keeps it.
 typedef void (*weft_order_callback)(weft_message *message, uint64_t number, void *user);
+
+// Function that combines count elements: makes of each of into what it and its equal of next give,
+// which comes after it in the order of members. It must be associative, and need not be
+// commutative. Both lie at multiples of 16 bytes, and are Weft's. It runs on whatever thread
+// polls, until the operation is over.
+typedef void (*weft_combine)(void *into, const void *next, size_t count, void *user);
 
 // A region's name in the job: bytes that may be sent to other ranks.
 typedef struct {
@@ -688,6 +698,12 @@ weft_status weft_team_create(const weft_job *job,
                              size_t count,
                              weft_team **team);
 
+// The part of a team whose members have this colour, ordered by key, and by their order in the
+// team if keys are equal; null if the colour is WEFT_NO_COLOUR. All members of the team call it,
+// and no other ranks. The part is the caller's, to be freed with weft_team_free(). Blocks until
+// all members have called it; callbacks run meanwhile.
+weft_status weft_team_split(const weft_team *team, uint32_t colour, uint32_t key, weft_team **part);
+
 // Frees what stands for a team in this program. Never blocks.
 weft_status weft_team_free(weft_team *team);
 
@@ -760,7 +776,8 @@ weft_status weft_all_to_all(const weft_team *team,
 
 // Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is
 // the caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
-// whenever this rank polls, waits or is interrupted. Never blocks.
+// whenever this rank polls, waits or is interrupted, and can be started again with
+// weft_pending_start(). Never blocks.
 weft_status weft_barrier_begin(const weft_team *team, weft_pending **pending);
 
 // Begins a weft_broadcast(): values may be null but at member root.
@@ -818,6 +835,187 @@ weft_status weft_all_to_all_begin(const weft_team *team,
                                   weft_type of,
                                   weft_pending **pending);
 
+// Does what weft_gather() does, of as many values as each member wants to bring. At member root
+// all has room for capacity values, and counts, which may be null, for as many numbers as there
+// are members: how many values each brought. If there is no room for all values it is
+// WEFT_TOO_LONG, and no values are there.
+weft_status weft_gatherv(const weft_team *team,
+                         uint32_t root,
+                         const void *values,
+                         size_t count,
+                         weft_type of,
+                         void *all,
+                         size_t capacity,
+                         size_t *counts);
+
+// Does what weft_scatter() does, of any number of values for each member: at member root counts
+// has as many numbers as there are members, and all the values, which may both be null elsewhere.
+// There is room for capacity values in values; received, which may be null, gets how many came. If
+// there is no room for all of them it is WEFT_TOO_LONG, and no values are there.
+weft_status weft_scatterv(const weft_team *team,
+                          uint32_t root,
+                          const void *all,
+                          const size_t *counts,
+                          weft_type of,
+                          void *values,
+                          size_t capacity,
+                          size_t *received);
+
+// Does what weft_gatherv() does, and gives all members the values.
+weft_status weft_all_gatherv(const weft_team *team,
+                             const void *values,
+                             size_t count,
+                             weft_type of,
+                             void *all,
+                             size_t capacity,
+                             size_t *counts);
+
+// Gives each member as many of the values of each as counts says, which has a number for each
+// member; those for member 0 are first. Those for this one come to received, in the order of
+// members, which has room for capacity of them; came, which may be null, gets how many each member
+// had. If there is no room for all of them it is WEFT_TOO_LONG, and none are there.
+weft_status weft_all_to_allv(const weft_team *team,
+                             const void *values,
+                             const size_t *counts,
+                             weft_type of,
+                             void *received,
+                             size_t capacity,
+                             size_t *came);
+
+// Begins a weft_gatherv(). As of all that begin an operation with lengths that members choose:
+// weft_pending_finishv() gives its result, and weft_pending_free() ends it.
+weft_status weft_gatherv_begin(const weft_team *team,
+                               uint32_t root,
+                               const void *values,
+                               size_t count,
+                               weft_type of,
+                               weft_pending **pending);
+
+// Begins a weft_scatterv(): all and counts may be null but at member root.
+weft_status weft_scatterv_begin(const weft_team *team,
+                                uint32_t root,
+                                const void *all,
+                                const size_t *counts,
+                                weft_type of,
+                                weft_pending **pending);
+
+// Begins a weft_all_gatherv().
+weft_status weft_all_gatherv_begin(const weft_team *team,
+                                   const void *values,
+                                   size_t count,
+                                   weft_type of,
+                                   weft_pending **pending);
+
+// Begins a weft_all_to_allv().
+weft_status weft_all_to_allv_begin(const weft_team *team,
+                                   const void *values,
+                                   const size_t *counts,
+                                   weft_type of,
+                                   weft_pending **pending);
+
+// Combines the count values of the members up to this one and its own, one by one and in the order
+// of members: values are the result afterwards.
+weft_status weft_scan(const weft_team *team,
+                      void *values,
+                      size_t count,
+                      weft_type of,
+                      weft_operation operation);
+
+// Combines the count values of the members before this one, without its own, as weft_scan() does.
+// There are none before member 0, whose values stay what they were.
+weft_status weft_exscan(const weft_team *team,
+                        void *values,
+                        size_t count,
+                        weft_type of,
+                        weft_operation operation);
+
+// Begins a weft_scan().
+weft_status weft_scan_begin(const weft_team *team,
+                            const void *values,
+                            size_t count,
+                            weft_type of,
+                            weft_operation operation,
+                            weft_pending **pending);
+
+// Begins a weft_exscan(), which gives member 0 nothing.
+weft_status weft_exscan_begin(const weft_team *team,
+                              const void *values,
+                              size_t count,
+                              weft_type of,
+                              weft_operation operation,
+                              weft_pending **pending);
+
+// Does what weft_reduce() does, with count elements of bytes bytes each and a function.
+weft_status weft_reduce_by(const weft_team *team,
+                           uint32_t root,
+                           void *values,
+                           size_t count,
+                           size_t bytes,
+                           weft_combine combine,
+                           void *user);
+
+// Does what weft_all_reduce() does, with count elements of bytes bytes each and a function.
+weft_status weft_all_reduce_by(const weft_team *team,
+                               void *values,
+                               size_t count,
+                               size_t bytes,
+                               weft_combine combine,
+                               void *user);
+
+// Does what weft_scan() does, with count elements of bytes bytes each and a function.
+weft_status weft_scan_by(const weft_team *team,
+                         void *values,
+                         size_t count,
+                         size_t bytes,
+                         weft_combine combine,
+                         void *user);
+
+// Does what weft_exscan() does, with count elements of bytes bytes each and a function.
+weft_status weft_exscan_by(const weft_team *team,
+                           void *values,
+                           size_t count,
+                           size_t bytes,
+                           weft_combine combine,
+                           void *user);
+
+// Begins a weft_reduce_by(). As of all that begin an operation with a function: what user points
+// to must live until the operation is over at all members, even if its outcome is freed.
+weft_status weft_reduce_by_begin(const weft_team *team,
+                                 uint32_t root,
+                                 const void *values,
+                                 size_t count,
+                                 size_t bytes,
+                                 weft_combine combine,
+                                 void *user,
+                                 weft_pending **pending);
+
+// Begins a weft_all_reduce_by().
+weft_status weft_all_reduce_by_begin(const weft_team *team,
+                                     const void *values,
+                                     size_t count,
+                                     size_t bytes,
+                                     weft_combine combine,
+                                     void *user,
+                                     weft_pending **pending);
+
+// Begins a weft_scan_by().
+weft_status weft_scan_by_begin(const weft_team *team,
+                               const void *values,
+                               size_t count,
+                               size_t bytes,
+                               weft_combine combine,
+                               void *user,
+                               weft_pending **pending);
+
+// Begins a weft_exscan_by(), which gives member 0 nothing.
+weft_status weft_exscan_by_begin(const weft_team *team,
+                                 const void *values,
+                                 size_t count,
+                                 size_t bytes,
+                                 weft_combine combine,
+                                 void *user,
+                                 weft_pending **pending);
+
 // Tells if an operation is over, well or not, so that weft_pending_wait() does not block. Polls
 // once.
 weft_status weft_pending_test(weft_pending *pending, bool *done);
@@ -825,6 +1023,24 @@ weft_status weft_pending_test(weft_pending *pending, bool *done);
 // Waits for an operation and frees it, even when it fails. Its result comes to values, which have
 // room for it, and may be null if it gives this member nothing. Blocks; callbacks run meanwhile.
 weft_status weft_pending_wait(weft_pending *pending, void *values);
+
+// Does what weft_pending_wait() does, and keeps the operation, to be started again.
+weft_status weft_pending_finish(weft_pending *pending, void *values);
+
+// Waits for an operation with lengths that members choose, and keeps it. Its result comes to
+// values, which have room for capacity of them, one member's after the other's; counts, if it is
+// not null, has room for as many numbers as there are members (one for a scatter), and gets how
+// many values each of them brought. If there is no room for all of them it is WEFT_TOO_LONG:
+// counts are there, no values, and another call gives these. Blocks; callbacks run meanwhile.
+weft_status weft_pending_finishv(weft_pending *pending,
+                                 void *values,
+                                 size_t capacity,
+                                 size_t *counts);
+
+// Starts an operation again, which is over: the same one, with as many values as at first, which
+// are copied from values. The other members start it again too, or begin the same one. Never
+// blocks.
+weft_status weft_pending_start(weft_pending *pending, const void *values);
 
 // Gives up on the result of an operation, which goes on all the same, and frees it. Never blocks.
 weft_status weft_pending_free(weft_pending *pending);

@@ -1,21 +1,33 @@
 //! Operations that all members of a team take part in.
 //!
-//! Every operation is begun and waited for, and gives bytes. A barrier and an all-reduce that block
-//! are the team's own, which go through shared memory.
+//! Every operation is a [`Recipe`]: how many bytes a member brings and gets, and how it is begun
+//! with them. Those that block begin it and wait; those that begin it keep the recipe, to start it
+//! again. A barrier and an all-reduce that block are the team's own, which go through shared
+//! memory.
+//!
+//! | module | what |
+//! |---|---|
+//! | `pending` | operations that were begun |
+//! | `varied` | those with lengths that members choose |
+//! | `scan` | scans |
+//! | `records` | reductions by functions of C's |
+//! | `numbers` | types and operations of C's in Rust |
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 pub(crate) mod numbers;
+mod pending;
+mod records;
+mod scan;
+mod varied;
 
 use self::numbers::{bytes_of, numbers, with_type};
-use crate::awaited::Awaited;
+use self::pending::{Begin, Begun, Gives, Pending, Recipe, begin, outcome};
 use crate::handle::{Handle, Kind, free, given, put};
 use crate::job::{Job, state};
 use crate::memory::{Bytes, OperationNumber, RankList, Room, TypeNumber, Values};
 use crate::packet::ranks_of;
 use crate::status::{Failure, Status, call};
-use std::future::Future;
 use std::mem::MaybeUninit;
-use std::pin::Pin;
 use std::sync::Arc;
 use weft::collective;
 use weft_messaging::Engine;
@@ -26,8 +38,8 @@ use weft_messaging::Engine;
 /// with calls that block, and one that begins with others that do.
 pub struct Team(Handle<Members>);
 
-/// An operation that was begun. One thread at a time uses it.
-pub struct Pending(Handle<Begun>);
+/// Colour of a member that is in no part of a team that is split.
+pub const WEFT_NO_COLOUR: u32 = u32::MAX;
 
 /// The type of values.
 #[repr(C)]
@@ -82,22 +94,9 @@ struct Members {
     engine: Arc<Engine>,
 }
 
-/// The bytes that an operation gives this member, and how many.
-struct Begun {
-    outcome: Awaited<Outcome>,
-    length: usize,
-}
-
-type Outcome = Pin<Box<dyn Future<Output = weft_messaging::Result<Vec<u8>>> + Send>>;
-
 impl Kind for Members {
     const MARK: u32 = 0x5445_410c;
     const NAME: &'static str = "team";
-}
-
-impl Kind for Begun {
-    const MARK: u32 = 0x5045_4e0d;
-    const NAME: &'static str = "pending operation";
 }
 
 fn members(team: Option<&Team>) -> Result<&Members, Failure> {
@@ -105,86 +104,121 @@ fn members(team: Option<&Team>) -> Result<&Members, Failure> {
 }
 
 impl Team {
-    fn boxed(job: &weft::Weft, team: collective::Team) -> *mut Team {
-        let members = Members { team, engine: Arc::clone(job.engine()) };
+    fn boxed(engine: &Arc<Engine>, team: collective::Team) -> *mut Team {
+        let members = Members { team, engine: Arc::clone(engine) };
         Box::into_raw(Box::new(Team(Handle::new(members))))
     }
 }
 
 impl Members {
-    /// Result of an operation, whichever type its Rust result has.
-    fn begun<T: Send + 'static>(
-        &self,
-        pending: collective::Pending<T>,
-        length: usize,
-        bytes: impl FnOnce(T) -> Vec<u8> + Send + 'static,
-    ) -> Begun {
-        let outcome: Outcome = Box::pin(async move { pending.await.map(bytes) });
-        Begun { outcome: Awaited::new(&self.engine, outcome), length }
-    }
-
     fn is_root(&self, root: u32) -> bool {
         root as usize == self.team.rank()
     }
 
-    fn barrier(&self) -> Result<Begun, Failure> {
-        Ok(self.begun(self.team.begin_barrier()?, 0, |()| vec![]))
+    /// Begins an operation with the values that this member brings, and waits for the result.
+    fn block(
+        &self,
+        recipe: &Recipe<impl Begin>,
+        values: &Bytes<'_>,
+        room: &mut Room<'_>,
+    ) -> Result<(), Failure> {
+        recipe.check(room)?;
+        let outcome = (recipe.begin)(values.slice(recipe.brings)?)?;
+        recipe.finish(&self.engine, outcome, room)
     }
 
-    fn broadcast(&self, root: u32, values: &[u8], length: usize) -> Result<Begun, Failure> {
-        let values = if self.is_root(root) { values.to_vec() } else { vec![0; length] };
-        Ok(self.begun(self.team.begin_broadcast(root as usize, values)?, length, |all| all))
+    /// Does so where the result takes the place of the values.
+    fn block_in_place(
+        &self,
+        recipe: &Recipe<impl Begin>,
+        values: &mut Values<'_>,
+    ) -> Result<(), Failure> {
+        recipe.check(values.room())?;
+        let outcome = (recipe.begin)(values.slice(recipe.brings)?)?;
+        recipe.finish(&self.engine, outcome, values.room())
+    }
+
+    /// Begins an operation with the values that this member brings.
+    fn start(&self, recipe: Recipe<impl Begin>, values: &Bytes<'_>) -> Result<Begun, Failure> {
+        let brought = values.slice(recipe.brings)?;
+        Begun::new(&self.engine, recipe, brought)
+    }
+
+    fn broadcast(&self, root: u32, length: usize) -> Recipe<impl Begin + use<>> {
+        let (team, is_root) = (self.team.clone(), self.is_root(root));
+        let begin = move |values: &[u8]| {
+            let values = if is_root { values.to_vec() } else { vec![0; length] };
+            Ok(outcome(team.begin_broadcast(root as usize, values)?, |all| all))
+        };
+        Recipe { brings: if is_root { length } else { 0 }, gives: Gives::Bytes(length), begin }
     }
 
     fn reduce(
         &self,
         root: u32,
-        values: &[u8],
-        of: TypeNumber,
+        (length, of): (usize, Type),
         operation: OperationNumber,
-    ) -> Result<Begun, Failure> {
-        let length = if self.is_root(root) { values.len() } else { 0 };
-        with_type!(of.get()?, |T| {
-            let (values, combiner) = (numbers::<T>(values), operation.combiner::<T>()?);
-            let pending = self.team.begin_reduce(root as usize, values, combiner)?;
-            Ok(self.begun(pending, length, |all| all.map(bytes_of).unwrap_or_default()))
-        })
+    ) -> Recipe<impl Begin + use<>> {
+        let team = self.team.clone();
+        let begin = move |values: &[u8]| {
+            with_type!(of, |T| {
+                let (values, combiner) = (numbers::<T>(values), operation.combiner::<T>()?);
+                let pending = team.begin_reduce(root as usize, values, combiner)?;
+                Ok(outcome(pending, |all| all.map(bytes_of).unwrap_or_default()))
+            })
+        };
+        let gives = Gives::Bytes(if self.is_root(root) { length } else { 0 });
+        Recipe { brings: length, gives, begin }
     }
 
     fn all_reduce(
         &self,
-        values: &[u8],
-        of: TypeNumber,
+        (length, of): (usize, Type),
         operation: OperationNumber,
-    ) -> Result<Begun, Failure> {
-        with_type!(of.get()?, |T| {
-            let (all, combiner) = (numbers::<T>(values), operation.combiner::<T>()?);
-            let pending = self.team.begin_all_reduce(all, combiner)?;
-            Ok(self.begun(pending, values.len(), bytes_of::<T>))
-        })
+    ) -> Recipe<impl Begin + use<>> {
+        let team = self.team.clone();
+        let begin = move |values: &[u8]| {
+            with_type!(of, |T| {
+                let (all, combiner) = (numbers::<T>(values), operation.combiner::<T>()?);
+                Ok(outcome(team.begin_all_reduce(all, combiner)?, bytes_of::<T>))
+            })
+        };
+        Recipe { brings: length, gives: Gives::Bytes(length), begin }
     }
 
-    fn gather(&self, root: u32, values: &[u8]) -> Result<Begun, Failure> {
-        let members = if self.is_root(root) { self.team.size() } else { 0 };
-        let pending = self.team.begin_gather(root as usize, values.to_vec())?;
-        Ok(self.begun(pending, values.len() * members, |all| all.unwrap_or_default().concat()))
+    fn gather(&self, root: u32, length: usize) -> Result<Recipe<impl Begin + use<>>, Failure> {
+        let gives = Gives::Bytes(if self.is_root(root) { self.of_all(length)? } else { 0 });
+        let team = self.team.clone();
+        let begin = move |values: &[u8]| {
+            let pending = team.begin_gather(root as usize, values.to_vec())?;
+            Ok(outcome(pending, |all| all.unwrap_or_default().concat()))
+        };
+        Ok(Recipe { brings: length, gives, begin })
     }
 
-    fn scatter(&self, root: u32, all: &Bytes<'_>, length: usize) -> Result<Begun, Failure> {
-        let total = if self.is_root(root) { self.of_all(length)? } else { 0 };
-        let all = all.slice(total)?.to_vec();
-        Ok(self.begun(self.team.begin_scatter(root as usize, all, length)?, length, |part| part))
+    fn scatter(&self, root: u32, length: usize) -> Result<Recipe<impl Begin + use<>>, Failure> {
+        let brings = if self.is_root(root) { self.of_all(length)? } else { 0 };
+        let team = self.team.clone();
+        let begin = move |all: &[u8]| {
+            let pending = team.begin_scatter(root as usize, all.to_vec(), length)?;
+            Ok(outcome(pending, |part| part))
+        };
+        Ok(Recipe { brings, gives: Gives::Bytes(length), begin })
     }
 
-    fn all_gather(&self, values: &[u8]) -> Result<Begun, Failure> {
-        let length = self.of_all(values.len())?;
-        Ok(self.begun(self.team.begin_all_gather(values.to_vec())?, length, |all| all))
+    fn all_gather(&self, length: usize) -> Result<Recipe<impl Begin + use<>>, Failure> {
+        let (team, gives) = (self.team.clone(), Gives::Bytes(self.of_all(length)?));
+        let begin =
+            move |values: &[u8]| Ok(outcome(team.begin_all_gather(values.to_vec())?, |all| all));
+        Ok(Recipe { brings: length, gives, begin })
     }
 
-    fn all_to_all(&self, values: &Bytes<'_>, length: usize) -> Result<Begun, Failure> {
-        let total = self.of_all(length)?;
-        let pending = self.team.begin_all_to_all(values.slice(total)?.to_vec())?;
-        Ok(self.begun(pending, total, |parts| parts))
+    fn all_to_all(&self, length: usize) -> Result<Recipe<impl Begin + use<>>, Failure> {
+        let (team, total) = (self.team.clone(), self.of_all(length)?);
+        let begin = move |values: &[u8]| {
+            Ok(outcome(team.begin_all_to_all(values.to_vec())?, |parts| parts))
+        };
+        Ok(Recipe { brings: total, gives: Gives::Bytes(total), begin })
     }
 
     /// The bytes of all members, if each has so many.
@@ -192,18 +226,6 @@ impl Members {
         let too_many =
             || Failure::invalid(format!("no memory holds {length} bytes of each member"));
         length.checked_mul(self.team.size()).ok_or_else(too_many)
-    }
-}
-
-impl Begun {
-    /// Waits, and writes what it gives.
-    fn finish(self, room: &mut Room<'_>) -> Result<(), Failure> {
-        room.check(self.length)?;
-        let outcome = self.outcome.wait()?;
-        if self.length > 0 {
-            room.fill(&outcome[..self.length]);
-        }
-        Ok(())
     }
 }
 
@@ -217,7 +239,7 @@ pub extern "C" fn weft_team_all(
     call(|| {
         let out = given(team, "the pointer for the result")?;
         let job = state(job)?.messages()?;
-        out.write(Team::boxed(job, job.everyone().clone()));
+        out.write(Team::boxed(job.engine(), job.everyone().clone()));
         Ok(())
     })
 }
@@ -236,7 +258,27 @@ pub extern "C" fn weft_team_create(
         let out = given(team, "the pointer for the result")?;
         let job = state(job)?.messages()?;
         let team = job.team(&ranks_of(&ranks, count)?)?;
-        out.write(team.map_or(std::ptr::null_mut(), |team| Team::boxed(job, team)));
+        out.write(team.map_or(std::ptr::null_mut(), |team| Team::boxed(job.engine(), team)));
+        Ok(())
+    })
+}
+
+/// The part of a team whose members have this colour, ordered by key, and by their order in the
+/// team if keys are equal; null if the colour is WEFT_NO_COLOUR. All members of the team call it,
+/// and no other ranks. The part is the caller's, to be freed with weft_team_free(). Blocks until
+/// all members have called it; callbacks run meanwhile.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_team_split(
+    team: Option<&Team>,
+    colour: u32,
+    key: u32,
+    part: Option<&mut MaybeUninit<*mut Team>>,
+) -> Status {
+    call(|| {
+        let out = given(part, "the pointer for the result")?;
+        let Members { team, engine } = members(team)?;
+        let part = team.split((colour != WEFT_NO_COLOUR).then_some(colour), key)?;
+        out.write(part.map_or(std::ptr::null_mut(), |part| Team::boxed(engine, part)));
         Ok(())
     })
 }
@@ -283,8 +325,7 @@ pub extern "C" fn weft_broadcast(
 ) -> Status {
     call(|| {
         let (team, length) = (members(team)?, of.bytes(count)?);
-        let mine = values.slice(if team.is_root(root) { length } else { 0 })?;
-        team.broadcast(root, mine, length)?.finish(values.room())
+        team.block_in_place(&team.broadcast(root, length), &mut values)
     })
 }
 
@@ -300,8 +341,8 @@ pub extern "C" fn weft_reduce(
     operation: OperationNumber,
 ) -> Status {
     call(|| {
-        let mine = values.slice(of.bytes(count)?)?;
-        members(team)?.reduce(root, mine, of, operation)?.finish(values.room())
+        let (team, all) = (members(team)?, (of.bytes(count)?, of.get()?));
+        team.block_in_place(&team.reduce(root, all, operation), &mut values)
     })
 }
 
@@ -336,7 +377,10 @@ pub extern "C" fn weft_gather(
     of: TypeNumber,
     mut all: Room<'_>,
 ) -> Status {
-    call(|| members(team)?.gather(root, values.slice(of.bytes(count)?)?)?.finish(&mut all))
+    call(|| {
+        let team = members(team)?;
+        team.block(&team.gather(root, of.bytes(count)?)?, &values, &mut all)
+    })
 }
 
 /// Gives each member its part of what member root has, count values for each, one member's after
@@ -350,7 +394,10 @@ pub extern "C" fn weft_scatter(
     count: usize,
     of: TypeNumber,
 ) -> Status {
-    call(|| members(team)?.scatter(root, &all, of.bytes(count)?)?.finish(&mut values))
+    call(|| {
+        let team = members(team)?;
+        team.block(&team.scatter(root, of.bytes(count)?)?, &all, &mut values)
+    })
 }
 
 /// Brings the count values of all members, one member's after the other's, to all of them: to all,
@@ -363,7 +410,10 @@ pub extern "C" fn weft_all_gather(
     of: TypeNumber,
     mut all: Room<'_>,
 ) -> Status {
-    call(|| members(team)?.all_gather(values.slice(of.bytes(count)?)?)?.finish(&mut all))
+    call(|| {
+        let team = members(team)?;
+        team.block(&team.all_gather(of.bytes(count)?)?, &values, &mut all)
+    })
 }
 
 /// Gives each member count of the values of each: those for member 0 first. Those for this one come
@@ -376,18 +426,27 @@ pub extern "C" fn weft_all_to_all(
     of: TypeNumber,
     mut received: Room<'_>,
 ) -> Status {
-    call(|| members(team)?.all_to_all(&values, of.bytes(count)?)?.finish(&mut received))
+    call(|| {
+        let team = members(team)?;
+        team.block(&team.all_to_all(of.bytes(count)?)?, &values, &mut received)
+    })
 }
 
 /// Begins a barrier. As all that begin an operation: what it brings is copied, and the outcome is
 /// the caller's, who ends it with weft_pending_wait() or weft_pending_free(). It goes on by itself,
-/// whenever this rank polls, waits or is interrupted. Never blocks.
+/// whenever this rank polls, waits or is interrupted, and can be started again with
+/// weft_pending_start(). Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_barrier_begin(
     team: Option<&Team>,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.barrier())
+    begin(pending, || {
+        let Members { team, engine } = members(team)?;
+        let team = team.clone();
+        let begin = move |_: &[u8]| Ok(outcome(team.begin_barrier()?, |()| vec![]));
+        Begun::new(engine, Recipe { brings: 0, gives: Gives::Bytes(0), begin }, &[])
+    })
 }
 
 /// Begins a weft_broadcast(): values may be null but at member root.
@@ -402,7 +461,7 @@ pub extern "C" fn weft_broadcast_begin(
 ) -> Status {
     begin(pending, || {
         let (team, length) = (members(team)?, of.bytes(count)?);
-        team.broadcast(root, values.slice(if team.is_root(root) { length } else { 0 })?, length)
+        team.start(team.broadcast(root, length), &values)
     })
 }
 
@@ -417,7 +476,10 @@ pub extern "C" fn weft_reduce_begin(
     operation: OperationNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.reduce(root, values.slice(of.bytes(count)?)?, of, operation))
+    begin(pending, || {
+        let (team, all) = (members(team)?, (of.bytes(count)?, of.get()?));
+        team.start(team.reduce(root, all, operation), &values)
+    })
 }
 
 /// Begins a weft_all_reduce().
@@ -430,7 +492,10 @@ pub extern "C" fn weft_all_reduce_begin(
     operation: OperationNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.all_reduce(values.slice(of.bytes(count)?)?, of, operation))
+    begin(pending, || {
+        let (team, all) = (members(team)?, (of.bytes(count)?, of.get()?));
+        team.start(team.all_reduce(all, operation), &values)
+    })
 }
 
 /// Begins a weft_gather(), which gives what all brought at member root, and elsewhere nothing.
@@ -443,7 +508,10 @@ pub extern "C" fn weft_gather_begin(
     of: TypeNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.gather(root, values.slice(of.bytes(count)?)?))
+    begin(pending, || {
+        let team = members(team)?;
+        team.start(team.gather(root, of.bytes(count)?)?, &values)
+    })
 }
 
 /// Begins a weft_scatter(), of count values to each: all may be null but at member root.
@@ -456,7 +524,10 @@ pub extern "C" fn weft_scatter_begin(
     of: TypeNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.scatter(root, &all, of.bytes(count)?))
+    begin(pending, || {
+        let team = members(team)?;
+        team.start(team.scatter(root, of.bytes(count)?)?, &all)
+    })
 }
 
 /// Begins a weft_all_gather().
@@ -468,7 +539,10 @@ pub extern "C" fn weft_all_gather_begin(
     of: TypeNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.all_gather(values.slice(of.bytes(count)?)?))
+    begin(pending, || {
+        let team = members(team)?;
+        team.start(team.all_gather(of.bytes(count)?)?, &values)
+    })
 }
 
 /// Begins a weft_all_to_all(), of count values to each.
@@ -480,39 +554,8 @@ pub extern "C" fn weft_all_to_all_begin(
     of: TypeNumber,
     pending: Option<&mut MaybeUninit<*mut Pending>>,
 ) -> Status {
-    begin(pending, || members(team)?.all_to_all(&values, of.bytes(count)?))
-}
-
-/// Tells if an operation is over, well or not, so that weft_pending_wait() does not block. Polls
-/// once.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_pending_test(
-    pending: Option<&mut Pending>,
-    done: Option<&mut MaybeUninit<bool>>,
-) -> Status {
-    call(|| put(done, given(pending, "pending operation")?.0.get_mut()?.outcome.is_done()?))
-}
-
-/// Waits for an operation and frees it, even when it fails. Its result comes to values, which have
-/// room for it, and may be null if it gives this member nothing. Blocks; callbacks run meanwhile.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_pending_wait(pending: Option<Box<Pending>>, mut values: Room<'_>) -> Status {
-    call(|| free(pending, |pending| &mut pending.0)?.finish(&mut values))
-}
-
-/// Gives up on the result of an operation, which goes on all the same, and frees it. Never blocks.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_pending_free(pending: Option<Box<Pending>>) -> Status {
-    call(|| free(pending, |pending| &mut pending.0).map(drop))
-}
-
-fn begin(
-    pending: Option<&mut MaybeUninit<*mut Pending>>,
-    operation: impl FnOnce() -> Result<Begun, Failure>,
-) -> Status {
-    call(|| {
-        let out = given(pending, "the pointer for the result")?;
-        out.write(Box::into_raw(Box::new(Pending(Handle::new(operation()?)))));
-        Ok(())
+    begin(pending, || {
+        let team = members(team)?;
+        team.start(team.all_to_all(of.bytes(count)?)?, &values)
     })
 }

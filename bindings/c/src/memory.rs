@@ -38,6 +38,13 @@ pub struct List<'a, T>(*const T, PhantomData<&'a [T]>);
 /// `const uint32_t *`: ranks.
 pub type RankList<'a> = List<'a, u32>;
 
+/// `const size_t *`: numbers of values.
+pub type CountList<'a> = List<'a, usize>;
+
+/// `size_t *`: room for numbers of values, or null if nobody wants to know.
+#[repr(transparent)]
+pub struct CountRoom<'a>(*mut usize, PhantomData<&'a mut [usize]>);
+
 /// `const weft_iov *`: an I/O vector.
 pub type Vector<'a> = List<'a, Iov>;
 
@@ -172,6 +179,20 @@ impl<'a> Room<'a> {
         unsafe {
             start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             self.0 = start.add(bytes.len()).cast();
+        }
+    }
+}
+
+impl CountRoom<'_> {
+    /// Writes these numbers to the start. The room is for as many.
+    pub(crate) fn fill(&mut self, counts: impl Iterator<Item = usize>) {
+        if self.0.is_null() {
+            return;
+        }
+        for (place, count) in counts.enumerate() {
+            // SAFETY: C promises room for as many numbers as there are members, of which the caller
+            // writes no more; they may lie anywhere.
+            unsafe { self.0.add(place).write_unaligned(count) };
         }
     }
 }

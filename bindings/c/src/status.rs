@@ -205,7 +205,10 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::WaitsForItself(_) => Status::WaitsForItself,
         Error::Disagreement(_) => Status::Disagreement,
         Error::NoSuchMember { .. } => Status::NoSuchMember,
-        Error::Uneven { .. } => Status::Invalid,
+        Error::Uneven { .. }
+        | Error::Parts { .. }
+        | Error::Records { .. }
+        | Error::TooManySplits { .. } => Status::Invalid,
         _ => Status::Other,
     }
 }

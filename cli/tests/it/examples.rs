@@ -35,6 +35,7 @@ fn expected(name: &str, ranks: u32) -> String {
         ("counter", _) => "9592 primes below 100000; rank 0 did ".into(),
         ("pi", _) => "pi is 3.141592654\n".into(),
         ("histogram", _) => format!("{}0000 numbers; in the first 8 buckets are [", ranks),
+        ("sort", _) => format!("{ranks}000 numbers are sorted; the one in the middle is "),
         ("phonebook", _) => format!("{ranks} numbers found; and then: nobody is called Nobody\n"),
         ("bank", _) => {
             let (transfers, sum) = (20 * ranks, 1000 * ranks);

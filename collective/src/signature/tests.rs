@@ -3,7 +3,7 @@
 use super::*;
 
 fn signature(number: usize) -> Signature {
-    let operation = Signature::operation(number as u8 % 9).unwrap();
+    let operation = Signature::operation(number as u8 % 15).unwrap();
     Signature { operation, root: (number * 7919) as u16, bytes: (number as u64) << 35 | 3 }
 }
 

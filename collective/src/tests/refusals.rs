@@ -190,6 +190,33 @@ fn packets_that_no_member_sends_are_refused() {
     }
 }
 
+/// A part that is no whole number of elements, and one that is said to be longer than any memory:
+/// only bytes that come take room.
+#[test]
+fn lengths_that_members_announce_are_checked() {
+    let tuning = tunings()[0];
+    let announces = |bytes: u64, piece: &[u8]| {
+        let mut world = world_with(2, tuning);
+        let call = Call { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
+        let memory = Buffers::of_parts(vec![7; 8], vec![0..8; 2]);
+        assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
+        assert!(world.drive(0, ALL, 0, false).is_none());
+        let signature = Signature { bytes, ..call.signature() };
+        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let outcome = world.ranks[0].arrive(Rank(1), &[&header.emit(), piece].concat()[..]);
+        (world, outcome)
+    };
+    let (_, outcome) = announces(6, &[1; 6]);
+    let Err(Refused::Violation(said)) = outcome else { panic!("{outcome:?}") };
+    assert!(said.contains("no whole number of elements"), "{said}");
+    let (mut world, outcome) = announces(1 << 47, &vec![1; tuning.round_bytes]);
+    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert!(world.drive(0, ALL, 0, false).is_none(), "more is to come");
+    let (mut world, outcome) = announces(4, &[1; 4]);
+    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert!(world.drive(0, ALL, 0, true).is_some());
+}
+
 #[test]
 fn members_that_begin_different_operations_are_found_out_by_whoever_is_later() {
     let mut world = world(2);

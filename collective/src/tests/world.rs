@@ -3,6 +3,7 @@
 
 use crate::*;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use weft_endpoint::Group;
 use weft_model::random::Random;
 
@@ -12,14 +13,19 @@ pub struct Buffers {
     mine: Vec<u8>,
     /// `None`: in the place of Mine.
     result: Option<Vec<u8>>,
+    /// Bytes of Mine for each member, where they vary.
+    parts: Vec<Range<usize>>,
 }
 
 impl Buffers {
     pub fn new(mine: Vec<u8>, result: usize, in_place: bool) -> Self {
-        match in_place && mine.len() == result {
-            true => Buffers { mine, result: None },
-            false => Buffers { mine, result: Some(vec![0; result]) },
-        }
+        let result = if in_place && mine.len() == result { None } else { Some(vec![0; result]) };
+        Buffers { mine, result, parts: Vec::new() }
+    }
+
+    /// Parts of `mine`, one for each member.
+    pub fn of_parts(mine: Vec<u8>, parts: Vec<Range<usize>>) -> Self {
+        Buffers { mine, result: Some(Vec::new()), parts }
     }
 
     pub fn result(&self) -> &[u8] {
@@ -47,6 +53,10 @@ impl Memory for Buffers {
     fn copy(&mut self, from: usize, length: usize, at: usize) {
         let bytes = self.mine[from..from + length].to_vec();
         self.write(at, &bytes);
+    }
+
+    fn part(&self, member: usize) -> Range<usize> {
+        self.parts[member].clone()
     }
 }
 
@@ -115,25 +125,48 @@ pub fn contribution(salt: u64, member: usize, length: usize) -> Vec<u8> {
     (0..length as u64).map(|at| ((first >> (at % 50)) ^ (at * 3)) as u8).collect()
 }
 
-/// Elements of a member: they vary where they may.
-pub fn count(call: &Call, salt: u64, member: usize) -> usize {
-    match call.operation {
-        Operation::GatherVaried => call.count * ((salt as usize + member) % 4) / 2,
-        _ => call.count,
-    }
+/// Bytes of Mine that a member has for each, where they vary: nothing, a little, or much.
+fn parts(call: &Call, salt: u64, me: usize, size: usize) -> Vec<Range<usize>> {
+    let whole = |of: usize| call.count * ((salt as usize + of) % 4) / 2 * call.size;
+    let lengths: Vec<usize> = match call.operation {
+        Operation::GatherVaried | Operation::AllGatherVaried => return vec![0..whole(me); size],
+        Operation::ScatterVaried if me != call.root => vec![0; size],
+        Operation::ScatterVaried => (0..size).map(whole).collect(),
+        Operation::AllToAllVaried => (0..size).map(|to| whole(3 * me + to)).collect(),
+        _ => Vec::new(),
+    };
+    let mut start = 0;
+    let after = |length| {
+        start += length;
+        start - length..start
+    };
+    lengths.into_iter().map(after).collect()
+}
+
+/// The part of what a member brings that is for another.
+fn given(call: &Call, salt: u64, (from, to): (usize, usize), size: usize) -> Vec<u8> {
+    let parts = parts(call, salt, from, size);
+    let all = parts.last().map_or(0, |last| last.end);
+    contribution(salt, from, all)[parts[to].clone()].to_vec()
 }
 
 /// Bytes that a member brings and room for its result.
 fn lengths(call: &Call, salt: u64, me: usize, size: usize) -> (usize, usize) {
-    let (bytes, is_root) = (count(call, salt, me) * call.size, me == call.root);
+    let (bytes, is_root) = (call.bytes(), me == call.root);
     match call.operation {
         Operation::Barrier => (0, 0),
         Operation::Broadcast => (bytes, bytes),
         Operation::Reduce | Operation::AllReduce | Operation::AllToAll => (bytes, bytes),
+        Operation::Scan | Operation::ExclusiveScan => (bytes, bytes),
         Operation::Gather => (bytes, if is_root { bytes * size } else { 0 }),
-        Operation::GatherVaried => (bytes, 0),
         Operation::Scatter => (if is_root { bytes * size } else { 0 }, bytes),
-        Operation::AllGather => (bytes, bytes * size),
+        Operation::AllGather | Operation::Split => (bytes, bytes * size),
+        Operation::GatherVaried
+        | Operation::ScatterVaried
+        | Operation::AllGatherVaried
+        | Operation::AllToAllVaried => {
+            (parts(call, salt, me, size).last().map_or(0, |last| last.end), 0)
+        }
     }
 }
 
@@ -141,11 +174,13 @@ fn lengths(call: &Call, salt: u64, me: usize, size: usize) -> (usize, usize) {
 fn expected(call: &Call, salt: u64, me: usize, size: usize) -> Option<Vec<u8>> {
     let brings = |member| contribution(salt, member, lengths(call, salt, member, size).0);
     let everyones = || (0..size).flat_map(brings).collect::<Vec<u8>>();
-    let combined = || {
-        let mut all = brings(size - 1);
-        (0..size - 1).rev().for_each(|member| combine(&brings(member), &mut all));
+    let combined_of = |members: Range<usize>| {
+        let mut all = brings(members.end - 1);
+        members.rev().skip(1).for_each(|member| combine(&brings(member), &mut all));
         all
     };
+    let combined = || combined_of(0..size);
+    let all_given = || (0..size).flat_map(|from| given(call, salt, (from, me), size)).collect();
     let is_root = me == call.root;
     match call.operation {
         Operation::Barrier => Some(Vec::new()),
@@ -153,12 +188,17 @@ fn expected(call: &Call, salt: u64, me: usize, size: usize) -> Option<Vec<u8>> {
         Operation::Broadcast => Some(brings(call.root)),
         Operation::Reduce => is_root.then(combined),
         Operation::AllReduce => Some(combined()),
-        Operation::Gather | Operation::GatherVaried => is_root.then(everyones),
+        Operation::Gather => is_root.then(everyones),
+        Operation::GatherVaried => is_root.then(all_given),
         Operation::Scatter => {
             let bytes = call.bytes();
             Some(brings(call.root)[me * bytes..][..bytes].to_vec())
         }
-        Operation::AllGather => Some(everyones()),
+        Operation::AllGather | Operation::Split => Some(everyones()),
+        Operation::ScatterVaried => Some(given(call, salt, (call.root, me), size)),
+        Operation::AllGatherVaried | Operation::AllToAllVaried => Some(all_given()),
+        Operation::Scan => Some(combined_of(0..me + 1)),
+        Operation::ExclusiveScan => (me > 0).then(|| combined_of(0..me)),
         Operation::AllToAll => {
             let part = call.bytes() / size;
             let of = |from| brings(from)[part * me..][..part].to_vec();
@@ -307,9 +347,12 @@ impl Actors {
         }
         let (call, salt) = (&self.calls[index], index as u64);
         let result = match call.operation {
-            Operation::GatherVaried => {
+            operation if operation.is_varied() => {
                 let mut blocks = done.blocks;
-                blocks[me].clone_from(&done.memory.mine);
+                let own = done.memory.mine[done.memory.parts[me].clone()].to_vec();
+                if operation != Operation::ScatterVaried || me == call.root {
+                    blocks[me] = own;
+                }
                 blocks.concat()
             }
             _ => done.memory.result().to_vec(),
@@ -330,8 +373,14 @@ impl Actors {
         let (mut call, salt) = (self.calls[index], index as u64);
         let (mine, result) = lengths(&call, salt, me, size);
         let in_place = in_place && call.operation != Operation::AllToAll;
-        let memory = Buffers::new(contribution(salt, me, mine), result, in_place);
-        call.count = count(&call, salt, me);
+        let mine = contribution(salt, me, mine);
+        let memory = match call.operation.is_varied() {
+            true => Buffers::of_parts(mine, parts(&call, salt, me, size)),
+            false => Buffers::new(mine, result, in_place),
+        };
+        if call.operation.is_varied() {
+            call.count = 0;
+        }
         let number = teams.begin(self.id, &call, memory).unwrap();
         self.going[me].push((number, index));
         self.begun[me] += 1;

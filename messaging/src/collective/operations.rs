@@ -25,6 +25,10 @@ const SHARED_OUT_BYTES: usize = 32 << 10;
 /// Teams that a rank creates at most without knowing that all others have created the first of
 /// them: what comes for teams that are not open yet is stored (I9).
 const TEAMS_AHEAD: u32 = MOST_UNOPENED as u32 / 2;
+/// Teams that a rank splits at a time at most. A rank hears of a part that it has not opened only
+/// while it splits the whole, so that these and the teams that others are ahead by are no more than
+/// are stored (I9).
+const SPLITS_AT_ONCE: u32 = MOST_UNOPENED as u32 - TEAMS_AHEAD;
 /// The team of all ranks, in which they wait for one another's teams.
 const CREATORS: TeamId = TeamId { leader: Rank(0), count: u32::MAX };
 
@@ -46,7 +50,22 @@ pub(super) struct Operations {
 struct State {
     teams: Teams<Box<dyn Values>, Vec<u8>>,
     created: u32,
+    /// Splits under way.
+    splits: u32,
     areas: AgreedAreas,
+}
+
+/// A split under way at this rank.
+pub(super) struct Splitting<'a> {
+    operations: &'a Operations,
+    /// Name of the part that this rank leads, if it leads one.
+    pub name: TeamId,
+}
+
+impl Drop for Splitting<'_> {
+    fn drop(&mut self) {
+        self.operations.state.enter().splits -= 1;
+    }
 }
 
 /// Transport of an operation's packets: messages.
@@ -141,7 +160,12 @@ impl Operations {
             port: OnceLock::new(),
             room: data + SIZE,
             packets_at_once: at_once,
-            state: Biased::new(State { teams, created: 0, areas: AgreedAreas::default() }),
+            state: Biased::new(State {
+                teams,
+                created: 0,
+                splits: 0,
+                areas: AgreedAreas::default(),
+            }),
         });
         engine.sharing.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);
@@ -196,6 +220,35 @@ impl Operations {
         let arena = words.zip(first);
         let arena = arena.and_then(|(words, first)| Arena::new(words, leader, first, false, place));
         Ok(state.teams.members(id).map(|members| (id, Arc::clone(members), arena)))
+    }
+
+    /// Enters a split, in which members tell each other names for the parts.
+    ///
+    /// # Errors
+    /// [`Error::TooManySplits`].
+    pub fn split(&self) -> Result<Splitting<'_>> {
+        let mut state = self.state.enter();
+        if state.splits >= SPLITS_AT_ONCE {
+            return Err(Error::TooManySplits { limit: SPLITS_AT_ONCE });
+        }
+        state.splits += 1;
+        let TeamId { leader, count } = state.teams.name();
+        let name = TeamId { leader, count: count | TeamId::SPLIT };
+        Ok(Splitting { operations: self, name })
+    }
+
+    /// Opens the part of a split team that this rank is in. It has no arena: only what all ranks
+    /// do can agree on room for one.
+    ///
+    /// # Errors
+    /// [`Error::Stray`] if somebody else has sent something for it, or its leader used the name
+    /// before.
+    pub fn open_part(&self, id: TeamId, members: Members) -> Result<Opened> {
+        let mut state = self.state.enter();
+        let is_new = state.teams.open(id, members).map_err(|from| Error::Stray { from })?;
+        let opened = state.teams.members(id).filter(|_| is_new);
+        let members = opened.ok_or(Error::Stray { from: id.leader })?;
+        Ok((id, Arc::clone(members), None))
     }
 
     /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes

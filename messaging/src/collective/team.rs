@@ -1,9 +1,9 @@
 //! Ranks that act together.
 
-use super::operations::{Operations, TeamId};
+use super::operations::{Opened, Operations, TeamId};
 use super::pending::{Begun, Pending, Promise};
 use super::reduction::Reduction;
-use super::values::{Typed, Values, combine_bytes, values_in};
+use super::values::{Combine, Each, Room, Typed, Values, combine_bytes};
 use crate::engine::Engine;
 use crate::poll::Poller;
 use crate::wait::{Polls, What};
@@ -32,13 +32,13 @@ use weft_endpoint::{Awaited, Rank};
 /// panicked at another member; [`Error::NoSuchMember`] for a root; [`Error::Uneven`].
 #[derive(Clone)]
 pub struct Team {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
-struct Shared {
-    operations: Arc<Operations>,
-    id: TeamId,
-    members: Arc<Members>,
+pub(super) struct Shared {
+    pub operations: Arc<Operations>,
+    pub id: TeamId,
+    pub members: Arc<Members>,
     arena: Option<Arena>,
     /// True while a thread is in the arena.
     busy: AtomicBool,
@@ -79,10 +79,13 @@ impl Team {
         members: Option<Members>,
     ) -> Result<Option<Self>> {
         let created = operations.create(leader, size, members)?;
-        Ok(created.map(|(id, members, arena)| {
-            let (operations, busy) = (Arc::clone(operations), AtomicBool::new(false));
-            Team { shared: Arc::new(Shared { operations, id, members, arena, busy }) }
-        }))
+        Ok(created.map(|opened| Self::opened(operations, opened)))
+    }
+
+    /// A team that was opened.
+    pub(super) fn opened(operations: &Arc<Operations>, (id, members, arena): Opened) -> Self {
+        let (operations, busy) = (Arc::clone(operations), AtomicBool::new(false));
+        Team { shared: Arc::new(Shared { operations, id, members, arena, busy }) }
     }
 
     /// This member's number.
@@ -111,7 +114,7 @@ impl Team {
     pub fn barrier(&self) -> Result<()> {
         match &self.shared.arena {
             None => self.begin_barrier()?.wait(),
-            Some(arena) => self.meet(arena, BARRIER, &mut [], |_, _| ()),
+            Some(arena) => self.shared.meet(arena, BARRIER, &mut [], |_, _| ()),
         }
     }
 
@@ -198,7 +201,8 @@ impl Team {
                 let (count, size) = (values.len(), size_of::<T>());
                 let call = Call { operation: Operation::AllReduce, root: 0, count, size };
                 let bytes = bytemuck::cast_slice_mut(values);
-                self.meet(arena, call, bytes, |one, two| combine_bytes(&reduction, one, two))
+                let combine = |one: &[u8], two: &mut [u8]| combine_bytes(&reduction, one, two);
+                self.shared.meet(arena, call, bytes, combine)
             }
             _ => {
                 let all = self.begin_all_reduce(values.to_vec(), reduction)?.wait()?;
@@ -257,39 +261,6 @@ impl Team {
         let call = (Operation::Gather, root, length);
         self.begin(call, (values, Some(room)), nothing, move |_, all, _| {
             is_root.then(|| finish(all.unwrap_or_default(), length))
-        })
-    }
-
-    /// Does what [`Self::gather`] does, of as many values as each member wants to bring.
-    ///
-    /// # Errors
-    /// See [`Team`].
-    pub fn gather_varied<T: Pod + Send>(
-        &self,
-        root: usize,
-        values: &[T],
-    ) -> Result<Option<Vec<Vec<T>>>> {
-        self.begin_gather_varied(root, values.to_vec())?.wait()
-    }
-
-    /// Begins a [`Self::gather_varied`].
-    ///
-    /// # Errors
-    /// See [`Team`].
-    pub fn begin_gather_varied<T: Pod + Send>(
-        &self,
-        root: usize,
-        values: Vec<T>,
-    ) -> Result<Pending<Option<Vec<Vec<T>>>>> {
-        let (me, is_root) = (self.rank(), root == self.rank());
-        let call = (Operation::GatherVaried, root, values.len());
-        self.begin(call, (values, Some(0)), nothing, move |mine, _, blocks| {
-            let all = || blocks.iter().map(|block| values_in(block)).collect::<Vec<_>>();
-            is_root.then(|| {
-                let mut all = all();
-                all[me] = mine;
-                all
-            })
         })
     }
 
@@ -375,21 +346,41 @@ impl Team {
 
     /// Begins an operation on `mine`. Its result has so many values, or is in the place of `mine`
     /// if that is `None`; `finish` makes the outcome.
-    fn begin<T: Pod + Send, O: Send + 'static>(
+    pub(super) fn begin<T: Pod + Send, O: Send + 'static>(
         &self,
         (operation, root, count): (Operation, usize, usize),
         (mine, result): (Vec<T>, Option<usize>),
         reduction: impl Reduction<T>,
         finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
     ) -> Result<Pending<O>> {
-        let Shared { operations, id, .. } = &*self.shared;
-        if root >= self.size() {
-            return Err(Error::NoSuchMember { root, members: self.size() });
-        }
         let call = Call { operation, root, count, size: size_of::<T>() };
         let result = result.map(|length| vec![T::zeroed(); length]);
-        operations.begin(*id, &call, |promise| {
-            Box::new(Typed { mine, result, reduction, finish, promise })
+        let room = Room { mine, result, parts: Vec::new() };
+        self.shared.begin(call, room, Each(reduction), finish)
+    }
+}
+
+impl Shared {
+    /// Refuses a root that there is not.
+    pub fn check(&self, Call { root, .. }: Call) -> Result<()> {
+        let members = self.members.size();
+        if root < members { Ok(()) } else { Err(Error::NoSuchMember { root, members }) }
+    }
+
+    /// Begins an operation. `finish` makes the outcome of the room, and of what others brought.
+    ///
+    /// # Errors
+    /// See [`Team`].
+    pub fn begin<T: Pod + Send, O: Send + 'static>(
+        &self,
+        call: Call,
+        Room { mine, result, parts }: Room<T>,
+        combine: impl Combine<T>,
+        finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
+    ) -> Result<Pending<O>> {
+        self.check(call)?;
+        self.operations.begin(self.id, &call, |promise| {
+            Box::new(Typed { mine, result, parts, combine, finish, promise })
         })
     }
 
@@ -402,7 +393,7 @@ impl Team {
         bytes: &mut [u8],
         combine: impl FnMut(&[u8], &mut [u8]),
     ) -> Result<()> {
-        let Shared { operations, id, busy, .. } = &*self.shared;
+        let Shared { operations, id, busy, .. } = self;
         let mut meeting = Meeting::new(call, bytes.len());
         meeting.bytes().copy_from_slice(bytes);
         let (number, others_wait) = operations.pass(*id, call.signature())?;
@@ -418,7 +409,7 @@ impl Team {
         busy.store(false, Ordering::Release);
         let (met, combined) = combined?;
         if let Err(panic) = combined {
-            operations.abort(*id, Abort::Panicked(self.member(self.rank())));
+            operations.abort(*id, Abort::Panicked(self.members.rank(self.members.me())));
             resume_unwind(panic);
         }
         if met == Met::Disagree {
@@ -437,7 +428,7 @@ impl Team {
 
     /// An operation of this team that this member has begun.
     fn begun(&self, number: u32, signature: Signature) -> Begun {
-        let Shared { id, members, .. } = &*self.shared;
+        let Shared { id, members, .. } = self;
         Begun { team: *id, members: Some(Arc::clone(members)), number, signature }
     }
 
@@ -447,7 +438,7 @@ impl Team {
         if met != Met::Waiting {
             return Ok(met);
         }
-        let Shared { operations, id, .. } = &*self.shared;
+        let Shared { operations, id, .. } = self;
         let mut idle = 0_u32;
         Poller::new(&operations.engine().messages).watch_for(what, || {
             met = meeting.poll(arena);
@@ -465,9 +456,10 @@ impl Team {
 
 /// The values of a barrier: none.
 pub(super) fn barrier_values(promise: Promise<()>) -> Box<dyn Values> {
-    let (mine, reduction) = (Vec::<u8>::new(), nothing);
-    Box::new(Typed { mine, result: None, reduction, finish: |_, _, _| (), promise })
+    let (mine, combine) = (Vec::<u8>::new(), Each(nothing));
+    let (result, parts, finish) = (None, Vec::new(), |_, _, _| ());
+    Box::new(Typed { mine, result, parts, combine, finish, promise })
 }
 
 /// Combines nothing: the reduction of operations that reduce nothing.
-fn nothing<T>(_: &mut T, _: &T) {}
+pub(super) fn nothing<T>(_: &mut T, _: &T) {}

@@ -4,6 +4,8 @@ use super::pending::{Panic, Promise};
 use super::reduction::Reduction;
 use crate::Error;
 use bytemuck::Pod;
+use std::ops::Range;
+use std::sync::Arc;
 use weft_collective::schedule::Area;
 use weft_collective::{Memory, Run, combine_elements};
 
@@ -26,18 +28,50 @@ pub(super) trait Values: Memory + Send {
     fn conclude(self: Box<Self>, ended: Ended);
 }
 
-/// Values of type `T`.
-pub(super) struct Typed<T, R, F, O> {
+/// Combination of the values of one member with those of the members after it.
+pub(super) trait Combine<T>: Send + 'static {
+    /// Combines values with those that come after them, in place of these. They lie anywhere.
+    fn combine(&self, before: &[u8], after: &mut [u8]);
+}
+
+/// Values one by one.
+pub(super) struct Each<R>(pub R);
+
+impl<T: Pod, R: Reduction<T>> Combine<T> for Each<R> {
+    fn combine(&self, before: &[u8], after: &mut [u8]) {
+        combine_bytes(&self.0, before, after);
+    }
+}
+
+impl<T, C: Combine<T> + Sync> Combine<T> for Arc<C> {
+    fn combine(&self, before: &[u8], after: &mut [u8]) {
+        (**self).combine(before, after);
+    }
+}
+
+/// Values that a member brings to an operation, and the room for its result.
+pub(super) struct Room<T> {
     pub mine: Vec<T>,
     /// `None`: in the place of `mine`.
     pub result: Option<Vec<T>>,
-    pub reduction: R,
+    /// Bytes of `mine` for each member, where lengths vary.
+    pub parts: Vec<Range<usize>>,
+}
+
+/// Values of type `T`.
+pub(super) struct Typed<T, C, F, O> {
+    pub mine: Vec<T>,
+    /// `None`: in the place of `mine`.
+    pub result: Option<Vec<T>>,
+    /// Bytes of `mine` for each member, where lengths vary.
+    pub parts: Vec<Range<usize>>,
+    pub combine: C,
     /// Makes the outcome of `mine`, `result` and the blocks of other members.
     pub finish: F,
     pub promise: Promise<O>,
 }
 
-impl<T: Pod, R, F, O> Memory for Typed<T, R, F, O> {
+impl<T: Pod, C, F, O> Memory for Typed<T, C, F, O> {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let values = match area {
             Area::Result => self.result.as_ref().unwrap_or(&self.mine),
@@ -58,17 +92,21 @@ impl<T: Pod, R, F, O> Memory for Typed<T, R, F, O> {
             result[at..at + length].copy_from_slice(&mine[from..from + length]);
         }
     }
+
+    fn part(&self, member: usize) -> Range<usize> {
+        self.parts[member].clone()
+    }
 }
 
-impl<T, R, F, O> Values for Typed<T, R, F, O>
+impl<T, C, F, O> Values for Typed<T, C, F, O>
 where
     T: Pod + Send,
-    R: Reduction<T>,
+    C: Combine<T>,
     F: FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send,
     O: Send,
 {
     fn combine(&self, run: &mut Run<Vec<u8>>) {
-        run.combine(self, |before, after| combine_bytes(&self.reduction, before, after));
+        run.combine(self, |before, after| self.combine.combine(before, after));
     }
 
     fn conclude(self: Box<Self>, ended: Ended) {
@@ -92,6 +130,10 @@ impl Memory for Box<dyn Values> {
 
     fn copy(&mut self, from: usize, length: usize, at: usize) {
         (**self).copy(from, length, at);
+    }
+
+    fn part(&self, member: usize) -> Range<usize> {
+        (**self).part(member)
     }
 }
 

@@ -12,7 +12,7 @@ use weft_protocol::tree::Shape;
 use weft_threads::{Between, Interrupt, Job};
 
 /// Runs `program` with the team of all ranks of `job`; they leave together.
-fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> Vec<T> {
+pub fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> Vec<T> {
     let done = AtomicU64::new(0);
     job.run(
         |packets| {
@@ -35,7 +35,7 @@ fn run<T: Send>(job: Job, program: impl Fn(&Team, &Arc<Engine>) -> T + Sync) -> 
     )
 }
 
-fn kinds_of_job(ranks: u16) -> Vec<Job> {
+pub fn kinds_of_job(ranks: u16) -> Vec<Job> {
     let small = |mut job: Job| {
         job.memory.window_packets = 4;
         job.memory.frames = 8;
@@ -55,12 +55,12 @@ fn kinds_of_job(ranks: u16) -> Vec<Job> {
 }
 
 /// Contribution of member `rank` to operation `seed`.
-fn brought(seed: usize, rank: usize, length: usize) -> Vec<u64> {
+pub fn brought(seed: usize, rank: usize, length: usize) -> Vec<u64> {
     let value = |i| ((seed * 31 + rank) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 + i as u64);
     (0..length).map(value).collect()
 }
 
-fn folded(size: usize, length: usize, seed: usize, by: impl Reduction<u64>) -> Vec<u64> {
+pub fn folded(size: usize, length: usize, seed: usize, by: impl Reduction<u64>) -> Vec<u64> {
     let mut all = brought(seed, 0, length);
     for rank in 1..size {
         let next = brought(seed, rank, length);
@@ -70,7 +70,7 @@ fn folded(size: usize, length: usize, seed: usize, by: impl Reduction<u64>) -> V
 }
 
 /// Every blocking operation once, on values of such a length.
-fn all_operations(team: &Team, length: usize, seed: usize) {
+pub fn all_operations(team: &Team, length: usize, seed: usize) {
     let (me, size, root) = (team.rank(), team.size(), seed % team.size());
     let mine = brought(seed, me, length);
     let everyones = || (0..size).flat_map(|rank| brought(seed, rank, length)).collect::<Vec<_>>();
@@ -105,6 +105,14 @@ fn all_operations(team: &Team, length: usize, seed: usize) {
     let swapped = team.all_to_all(&brought(seed, me, length * size)).unwrap();
     let part = |rank| brought(seed, rank, length * size)[me * length..][..length].to_vec();
     assert_eq!(swapped, (0..size).flat_map(part).collect::<Vec<_>>());
+
+    let mut values = mine.clone();
+    team.scan(&mut values, Product).unwrap();
+    assert_eq!(values, folded(me + 1, length, seed, Product));
+
+    let mut values = mine.clone();
+    team.exclusive_scan(&mut values, Sum).unwrap();
+    assert_eq!(values, if me == 0 { mine } else { folded(me, length, seed, Sum) });
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Deed {
             _ => random.below(6000),
         };
         Deed {
-            kind: random.below(9),
+            kind: random.below(15),
             root: random.below(size as u64) as usize,
             length: length as usize,
             seed: random.below(1 << 40),
@@ -51,6 +51,7 @@ impl Deed {
         let mut mine = self.values(me, length);
         let all = || (0..size).flat_map(|member| self.values(member, length)).collect::<Vec<_>>();
         let whole = |member: usize| self.values(member, length * size);
+        let varied = |member: usize| self.values(member, (length + member * 300) % 1777);
         Ok(match self.kind {
             0 => team.barrier().map(|()| true)?,
             1 => {
@@ -67,7 +68,6 @@ impl Deed {
             }
             4 => team.gather(root, &mine)? == (me == root).then(all),
             5 => {
-                let varied = |member: usize| self.values(member, (length + member) % 17);
                 let expected = (me == root).then(|| (0..size).map(varied).collect());
                 team.gather_varied(root, &varied(me))? == expected
             }
@@ -77,9 +77,38 @@ impl Deed {
                 mine == from[me * length..][..length]
             }
             7 => team.all_gather(&mine)? == all(),
-            _ => {
+            8 => {
                 let part = |member| whole(member)[me * length..][..length].to_vec();
                 team.all_to_all(&whole(me))? == (0..size).flat_map(part).collect::<Vec<_>>()
+            }
+            9 => {
+                let parts = (me == root).then(|| (0..size).map(varied).collect::<Vec<_>>());
+                team.scatter_varied(root, parts.as_deref())? == varied(me)
+            }
+            10 => team.all_gather_varied(&varied(me))? == (0..size).map(varied).collect::<Vec<_>>(),
+            11 => {
+                let given =
+                    |from: usize| move |to: usize| self.values(from, (length * (from + to)) % 1999);
+                let mine: Vec<_> = (0..size).map(given(me)).collect();
+                let expected: Vec<_> = (0..size).map(|from| given(from)(me)).collect();
+                team.all_to_all_varied(&mine)? == expected
+            }
+            12 => {
+                team.scan(&mut mine, Sum)?;
+                mine == self.combined(me + 1, u64::wrapping_add)
+            }
+            13 => {
+                team.exclusive_scan(&mut mine, Xor)?;
+                mine == self.combined(me.max(1), |a, b| a ^ b)
+            }
+            _ => {
+                let colour = |member: usize| (self.seed as usize + member) % 3;
+                let part = team.split(Some(colour(me) as u32), 0)?;
+                let expected = (0..size).filter(|&member| colour(member) == colour(me)).count();
+                let Some(part) = part.filter(|part| part.size() == expected) else {
+                    return Ok(false);
+                };
+                part.all_gather(&[me as u32])?.len() == expected
             }
         })
     }

@@ -1,6 +1,7 @@
 //! Operations of all members of a team: packets as bytes, and one rank that is told anything.
 
 use crate::wires::{RANKS, Wires};
+use std::ops::Range;
 use weft_collective::format::{Header, Kind};
 use weft_collective::schedule::Area;
 use weft_collective::{
@@ -41,6 +42,12 @@ impl Memory for Bytes {
 
     fn copy(&mut self, from: usize, length: usize, at: usize) {
         assert!(from + length <= self.mine && at + length <= self.result);
+    }
+
+    /// A quarter of all: what members get need not be all there is.
+    fn part(&self, member: usize) -> Range<usize> {
+        let start = member % 4 * (self.mine / 4);
+        start..start + self.mine / 4
     }
 }
 

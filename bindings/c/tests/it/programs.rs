@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 30] = [
+const PROGRAMS: [(&str, u32, &[&str]); 31] = [
     (
         "examples/hello.c",
         3,
@@ -73,6 +73,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 30] = [
     ("tests/calls.c", 2, &[]),
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
+    ("tests/teams.c", 3, &[]),
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
     ("tests/puts.c", 2, &[]),

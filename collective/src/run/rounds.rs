@@ -1,0 +1,30 @@
+//! Rounds of parts of varied lengths, which become steps as they begin.
+
+use super::{Memory, Run};
+use crate::schedule::{Rounds, Step, Varied};
+use crate::signature::Signature;
+
+impl<K> Run<K> {
+    /// Replaces the first step by the first rounds of all parts.
+    #[cold]
+    pub(super) fn announce(&mut self, memory: &impl Memory, rounds: Rounds) {
+        let Signature { operation, root, .. } = self.header.signature;
+        let members = (self.members.me(), self.members.size());
+        let varied = Varied::new((operation, root.into()), members, rounds);
+        let steps = varied.first(|member| memory.part(member));
+        self.varied = Some(Box::new(varied));
+        self.replace_first(steps);
+    }
+
+    /// Replaces the first step by the next round of parts, if there is one.
+    #[cold]
+    pub(super) fn resume(&mut self, memory: &impl Memory) {
+        let next = self.varied.as_mut().map(|varied| varied.next(|member| memory.part(member)));
+        self.replace_first(next.unwrap_or_default());
+    }
+
+    fn replace_first(&mut self, steps: Vec<Step>) {
+        self.steps.pop_front();
+        steps.into_iter().rev().for_each(|step| self.steps.push_front(step));
+    }
+}
