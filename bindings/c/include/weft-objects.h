@@ -260,6 +260,12 @@ weft_status weft_object_find(const weft_objects *objects,
 // Gives an object back; the object itself stays, for all ranks. Never blocks.
 weft_status weft_object_destroy(weft_object *object);
 
+// Deletes an object for all ranks, and gives it back, even when it fails. Operations that come
+// after that, or wait for a guard then, are WEFT_NO_OBJECT at all ranks; its name may be used
+// again. So is this if another has deleted it. Blocks until this rank has executed it; callbacks
+// run meanwhile. Not to be called in a callback.
+weft_status weft_object_delete(weft_object *object);
+
 // Placement of an object, as far as this rank knows: the rank of its only copy, or
 // WEFT_REPLICATED. Never blocks.
 weft_status weft_object_placement(const weft_object *object, uint32_t *placement);

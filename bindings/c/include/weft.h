@@ -72,6 +72,8 @@ typedef enum {
     WEFT_NO_SUCH_MEMBER,
     // There is no such region, or it was deleted.
     WEFT_NO_REGION,
+    // There is no such object, or it was deleted.
+    WEFT_NO_OBJECT,
     // The other side of a connection has closed it, or gave no right to what was asked.
     WEFT_REFUSED,
     // A peer broke the protocol; the job cannot go on.

@@ -330,6 +330,15 @@ pub extern "C" fn weft_object_destroy(object: Option<Box<Object>>) -> Status {
     call(|| free(object, |object| &mut object.0).map(drop))
 }
 
+/// Deletes an object for all ranks, and gives it back, even when it fails. Operations that come
+/// after that, or wait for a guard then, are WEFT_NO_OBJECT at all ranks; its name may be used
+/// again. So is this if another has deleted it. Blocks until this rank has executed it; callbacks
+/// run meanwhile. Not to be called in a callback.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_object_delete(object: Option<Box<Object>>) -> Status {
+    call(|| Ok(free(object, |object| &mut object.0)?.handle.delete()?))
+}
+
 /// Placement of an object, as far as this rank knows: the rank of its only copy, or
 /// WEFT_REPLICATED. Never blocks.
 #[unsafe(no_mangle)]

@@ -63,6 +63,8 @@ pub enum Status {
     NoSuchMember,
     /// There is no such region, or it was deleted.
     NoRegion,
+    /// There is no such object, or it was deleted.
+    NoObject,
     /// The other side of a connection has closed it, or gave no right to what was asked.
     Refused,
     /// A peer broke the protocol; the job cannot go on.
@@ -152,12 +154,12 @@ impl From<weft_object::Error> for Failure {
             Error::Deadlock(_) => Status::WaitsForItself,
             Error::UnknownType(_)
             | Error::UnknownProcess(_)
-            | Error::NoSuchObject(_)
             | Error::OtherType { .. }
             | Error::BadState(_)
             | Error::NoSuchOperation { .. }
             | Error::Malformed { .. }
             | Error::Unwritable(_) => Status::Invalid,
+            Error::NoSuchObject(_) | Error::Deleted(_) => Status::NoObject,
             Error::NoCopy(_) => Status::Other,
             Error::Unreadable => Status::Protocol,
             Error::Broken(_) => Status::Panicked,
@@ -320,6 +322,7 @@ static NAMES: [(Status, &CStr); 31] = [
     (Status::Disagreement, c"WEFT_DISAGREEMENT"),
     (Status::NoSuchMember, c"WEFT_NO_SUCH_MEMBER"),
     (Status::NoRegion, c"WEFT_NO_REGION"),
+    (Status::NoObject, c"WEFT_NO_OBJECT"),
     (Status::Refused, c"WEFT_REFUSED"),
     (Status::Protocol, c"WEFT_PROTOCOL"),
     (Status::CannotJoin, c"WEFT_CANNOT_JOIN"),

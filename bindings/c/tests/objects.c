@@ -443,7 +443,7 @@ wrong_objects(weft_job *job, weft_objects *objects, weft_object *box)
     FAILS(weft_object_create_unnamed(objects, "x", "Pox", &state, size, 0, &none), WEFT_INVALID,
           "'Pox'");
     FAILS(weft_object_find(objects, "errors", "Other", &none), WEFT_INVALID, "'Other'");
-    FAILS(weft_object_get(objects, 1u << 30, "Box", &none), WEFT_INVALID, "1073741824");
+    FAILS(weft_object_get(objects, 1u << 30, "Box", &none), WEFT_NO_OBJECT, "1073741824");
     FAILS(weft_object_get((weft_objects *)box, 0, "Box", &none), WEFT_INVALID, "no set of objects");
     FAILS(weft_object_fork(objects, "none", 0, NULL, 0), WEFT_INVALID, "'none'");
     FAILS(weft_objects_run(objects, "none", NULL, 0), WEFT_INVALID, "'none'");
@@ -503,6 +503,32 @@ broken(weft_objects *objects, weft_object *box)
     HOLDS(invoke(box, VALUE, NULL, 0) == 0);
 }
 
+// Whoever deletes an object, or waits at it, or comes late: it is gone for all, and its name is free.
+static void
+deleted(weft_objects *objects, weft_team *team, uint32_t placement, uint32_t rank)
+{
+    weft_object *box, *again;
+    uint64_t number;
+    char name[40];
+
+    snprintf(name, sizeof name, "gone %u", placement);
+    box = box_at(objects, name, placement, 0, rank == 0);
+    OK(weft_object_number(box, &number));
+    HOLDS(sum_of_all(team, 0) == 0);
+    if (rank == 0) {
+        OK(weft_object_delete(box));
+    } else {
+        FAILS(weft_object_invoke(box, AWAIT, &(weft_iov){ &(int64_t){ 9 }, 8 }, 1, NULL),
+              WEFT_NO_OBJECT, "the object 'gone");
+        FAILS(weft_object_delete(box), WEFT_NO_OBJECT, "was deleted");
+    }
+    FAILS(weft_object_get(objects, number, "Box", &again), WEFT_NO_OBJECT, "no object with the number");
+    HOLDS(sum_of_all(team, 0) == 0);
+    box = box_at(objects, name, placement, 7, rank == 0);
+    HOLDS(invoke(box, VALUE, NULL, 0) == 7);
+    OK(weft_object_destroy(box));
+}
+
 int
 main(void)
 {
@@ -528,6 +554,8 @@ main(void)
     for (uint32_t home = 0; home < size; home++)
         at(objects, team, home, rank, size);
     at(objects, team, WEFT_REPLICATED, rank, size);
+    deleted(objects, team, 0, rank);
+    deleted(objects, team, WEFT_REPLICATED, rank);
     OK(weft_barrier(job));
     OK(weft_objects_destroy(objects));
     HOLDS(restored > 0 && restored == destroyed);

@@ -58,8 +58,10 @@ fn ranks_of_two_hosts_run_a_program_each() {
     let mut lines: Vec<_> = text(&output.stdout).lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines, ["[0] one", "[1] two", "[2] two"]);
-    let output = run(&cluster, "--hosts a:1,b:1 --link udp -n 1 -- true : -n 1 -- /no/such/program");
-    let line = "weft: host b: cannot find the program \"/no/such/program\": there is no such file\n";
+    let output =
+        run(&cluster, "--hosts a:1,b:1 --link udp -n 1 -- true : -n 1 -- /no/such/program");
+    let line =
+        "weft: host b: cannot find the program \"/no/such/program\": there is no such file\n";
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), line.into()));
 }
 

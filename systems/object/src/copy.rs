@@ -34,6 +34,8 @@ pub(crate) enum Role {
     Frozen,
     /// There is one like it at every rank.
     Replica,
+    /// The object is no more.
+    Deleted,
 }
 
 /// Way of an invocation to a copy.
@@ -82,6 +84,8 @@ pub(crate) enum Fault {
     NoCopy,
     /// Its guards were false, and its program has failed.
     Ended,
+    /// The object is no more.
+    Deleted,
     /// The object is elsewhere, or will be; nothing was executed. The arguments come back. Whoever
     /// invoked starts again; users never hear of it.
     Moved(Vec<u8>),
@@ -169,6 +173,14 @@ impl<T: Executable, R> Copy<T, R> {
         }
     }
 
+    /// The object is no more: ends all that is blocked or kept.
+    pub fn delete(&mut self, over: &mut Overs<R>) {
+        self.role = Role::Deleted;
+        (self.instance, self.frozen) = (None, None);
+        let blocked = std::mem::take(&mut self.blocked);
+        over.extend(blocked.into_iter().map(|waiting| (waiting.resume, Err(Fault::Deleted))));
+    }
+
     /// The instance, to be moved into another copy.
     pub fn take_instance(&mut self) -> Option<T> {
         self.instance.take()
@@ -198,6 +210,7 @@ impl<T: Executable, R> Copy<T, R> {
             (Role::Only, Way::Read | Way::Home) | (Role::Replica, Way::Read | Way::Ordered) => {
                 self.invoke_here(operation, arguments, resume, over);
             }
+            (Role::Deleted, _) => over.push((resume, Err(Fault::Deleted))),
             _ => over.push((resume, Err(Fault::Moved(arguments.into())))),
         }
     }
@@ -231,8 +244,10 @@ impl<T: Executable, R> Copy<T, R> {
     /// Result of those alternatives of an operation that read; `None` if there are none, or their
     /// guards are false.
     pub fn read(&mut self, operation: u16, arguments: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
-        if matches!(self.role, Role::Absent | Role::Frozen) {
-            return Err(Fault::Moved(arguments.into()));
+        match self.role {
+            Role::Absent | Role::Frozen => return Err(Fault::Moved(arguments.into())),
+            Role::Deleted => return Err(Fault::Deleted),
+            Role::Only | Role::Replica => {}
         }
         let mut result = Vec::new();
         let Some(instance) = &self.instance else { return Err(self.missing()) };

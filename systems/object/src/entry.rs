@@ -16,7 +16,7 @@ use crate::operation::Effect;
 use crate::placement::Site;
 use crate::planted::{Bug, Planted};
 use crate::usage::{Observer, Usage};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_endpoint::Rank;
 
@@ -33,6 +33,8 @@ pub(crate) struct Entry {
     is_automatic: AtomicBool,
     usage: Mutex<Usage>,
     moving: Mutex<Moving>,
+    /// Number of the message of the order that deleted it, and one more; 0 before.
+    deleted: AtomicU64,
     /// The copy here, or the place for one; `None` if this rank does not know the type.
     pub copy: Option<Arc<dyn AnyCopy>>,
 }
@@ -71,7 +73,8 @@ impl Entry {
         let copy = (kind.make)(None);
         let (site, is_automatic) = (AtomicU16::new(site.number()), AtomicBool::new(is_automatic));
         let (name, usage, moving) = (name.to_owned(), Mutex::default(), Mutex::default());
-        Entry { id, name, kind, site, manager, is_automatic, usage, moving, copy }
+        let deleted = AtomicU64::new(0);
+        Entry { id, name, kind, site, manager, is_automatic, usage, moving, deleted, copy }
     }
 
     /// Place of its copies, as of the order here.
@@ -161,6 +164,19 @@ impl Entry {
         lock(&self.usage).restart(copy.statistics().0);
     }
 
+    /// The object is no more, by the message with this number. Adds all that waited here.
+    pub fn delete(&self, number: u64, over: &mut Overs<Resume>) {
+        self.deleted.store(number + 1, Ordering::SeqCst);
+        if let Some(copy) = &self.copy {
+            copy.delete(over);
+        }
+    }
+
+    /// Number of the message that deleted it, if one has.
+    pub fn deleted_by(&self) -> Option<u64> {
+        self.deleted.load(Ordering::SeqCst).checked_sub(1)
+    }
+
     /// A rank has called an operation here. A better place, if it is time to look and there is one.
     #[inline]
     pub fn count_call(&self, rank: Rank, operation: u16, at: &Observer) -> Option<Site> {
@@ -210,6 +226,7 @@ impl Entry {
         let place = match role {
             Role::Replica => "replicated",
             Role::Only | Role::Frozen => "one copy, here",
+            Role::Deleted => return None,
             Role::Absent if counters == Statistics::default() => return None,
             Role::Absent => "not here any more",
         };
@@ -235,6 +252,7 @@ impl Entry {
             Fault::Broken => Error::Broken(name),
             Fault::NoCopy => Error::NoCopy(name),
             Fault::Ended => ending(),
+            Fault::Deleted => Error::Deleted(name),
             // It is started again instead.
             Fault::Moved(_) => unreachable!("an operation whose object has moved is not over"),
         }

@@ -27,6 +27,9 @@ pub enum Error {
     /// A process type that was not among those that all ranks were given.
     #[error("the process '{0}' is not among those that this rank was given")]
     UnknownProcess(String),
+    /// An object that was deleted.
+    #[error("the object '{0}' was deleted")]
+    Deleted(String),
     /// A number that no object has.
     #[error("there is no object with the number {0}")]
     NoSuchObject(u64),

@@ -3,7 +3,9 @@
 use crate::copy::{Fault, Overs, Way};
 use crate::entry::{Change, Entry};
 use crate::error::{Error, Waiting};
-use crate::format::{Creation, End, Invocation, Ordered, Place, Why, emit_answer, emit_reads};
+use crate::format::{
+    Creation, End, Invocation, Ordered, Place, Reply, Why, emit_answer, emit_reads,
+};
 use crate::local::{Local, Resume};
 use crate::placement::Site;
 use crate::planted::Bug;
@@ -15,7 +17,7 @@ use weft_messaging::OrderedMessage;
 use weft_messaging::rpc::{Request, Responder};
 
 /// Breach of a rank that sends a message about an object that does not exist.
-const NO_OBJECT: &str = "it named an object that there is not";
+const NO_OBJECT: &str = "it named an object that there never was";
 
 impl Shared {
     /// A message of the order. `last` is the object of the last one. What cannot be read any more
@@ -47,7 +49,7 @@ impl Shared {
                 self.look_up(invocation.object, last);
                 match last {
                     Some(entry) => self.invoked(entry, source, &invocation, arguments),
-                    None => self.violated(source, NO_OBJECT),
+                    None => self.invoked_late(source, number, &invocation),
                 }
             }
             Ordered::Fork(fork, arguments) => {
@@ -59,31 +61,55 @@ impl Shared {
             Ordered::Probe => self.probed(number),
             Ordered::Answer(probe, bytes) => self.answered(source, probe, bytes),
             Ordered::Place(place, why) => {
-                if let Some(entry) = self.object(source, place.object) {
+                if let Some(entry) = self.object(source, number, place.object) {
                     self.place(&entry, place, why);
                 }
             }
             Ordered::Reads(object, reads) => {
-                if let Some(entry) = self.object(source, object) {
+                if let Some(entry) = self.object(source, number, object) {
                     entry.told_reads(source, reads);
                 }
             }
+            Ordered::Delete(object) => {
+                *last = None;
+                if self.object(source, number, object).is_some() {
+                    self.delete(object, number);
+                }
+            }
             Ordered::State(place, state) => {
-                if let Some(entry) = self.object(source, place.object) {
+                if let Some(entry) = self.object(source, number, place.object) {
                     self.moved(&entry, place, state);
                 }
             }
         }
     }
 
-    /// The object with this number, of which `source` has sent a message. None is ever removed, and
-    /// who can name one has executed its creation.
-    fn object(&self, source: Rank, number: u64) -> Option<Arc<Entry>> {
-        let entry = self.table.get(number);
-        if entry.is_none() {
+    /// The object of which `source` has sent message `number` of the order; `None` if it was
+    /// deleted before. Who can name one has executed its creation.
+    fn object(&self, source: Rank, number: u64, object: u64) -> Option<Arc<Entry>> {
+        let entry = self.table.get(object);
+        if entry.is_none() && object >= number {
             self.violated(source, NO_OBJECT);
         }
         entry
+    }
+
+    /// An invocation of an object that is no more.
+    fn invoked_late(&self, source: Rank, number: u64, invocation: &Invocation) {
+        if invocation.object >= number {
+            self.violated(source, NO_OBJECT);
+        } else if source == self.own {
+            self.calls.complete(invocation.call, Err(Fault::Deleted));
+        }
+    }
+
+    /// The object is no more. Whoever waits at the copy here hears of it.
+    fn delete(&self, object: u64, number: u64) {
+        let mut over = Overs::new();
+        if let Some(entry) = self.table.remove(object) {
+            entry.delete(number, &mut over);
+        }
+        self.tell(over);
     }
 
     /// Goes on with what was behind.
@@ -262,7 +288,8 @@ impl Shared {
     fn serve(&self, invocation: &Invocation, arguments: &[u8], caller: (Responder, Rank)) {
         let (responder, rank) = caller;
         let Some(entry) = self.table.get(invocation.object) else {
-            return drop(responder.fail("there is no such object"));
+            let reply = Reply { fault: Some(Fault::Deleted), seen: self.position.seen() };
+            return drop(responder.reply(&reply.emit()));
         };
         let operation = invocation.operation;
         let resume = Resume::Caller(responder, rank, invocation.number);

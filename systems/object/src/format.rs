@@ -25,6 +25,7 @@ const STATE: u8 = 6;
 const PROBE: u8 = 7;
 const ANSWER: u8 = 8;
 const READS: u8 = 9;
+const DELETE: u8 = 10;
 /// The question whether all processes wait.
 pub(crate) const PROBING: [u8; HEAD] = [PROBE, 0, 0, 0, 0, 0, 0, 0];
 
@@ -113,6 +114,8 @@ pub(crate) enum Ordered<'a> {
     State(Place, Option<&'a [u8]>),
     /// Reads of an object, at one rank, since it last told.
     Reads(u64, u64),
+    /// The end of an object.
+    Delete(u64),
     /// The question whether all processes wait.
     Probe,
     /// A rank's answer to the question with this number in the order.
@@ -214,6 +217,19 @@ pub(crate) fn emit_reads(object: u64, reads: u64) -> Vec<u8> {
     [[READS, 0, 0, 0, 0, 0, 0, 0], object.to_le_bytes(), reads.to_le_bytes()].concat()
 }
 
+/// The end of an object.
+pub(crate) fn emit_delete(object: u64) -> [u8; 2 * HEAD] {
+    let mut bytes = [0; 2 * HEAD];
+    bytes[0] = DELETE;
+    bytes[HEAD..].copy_from_slice(&object.to_le_bytes());
+    bytes
+}
+
+fn parse_delete(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
+    let [DELETE, 0, 0, 0, 0, 0, 0, 0] = head else { return None };
+    Some(Ordered::Delete(u64::from_le_bytes(rest.try_into().ok()?)))
+}
+
 fn parse_reads(head: [u8; HEAD], rest: &[u8]) -> Option<Ordered<'_>> {
     let [READS, 0, 0, 0, 0, 0, 0, 0] = head else { return None };
     let (object, reads) = rest.split_first_chunk()?;
@@ -295,6 +311,7 @@ impl<'a> Ordered<'a> {
             PROBE if head == PROBING && rest.is_empty() => Some(Ordered::Probe),
             ANSWER => parse_answer(head, rest),
             READS => parse_reads(head, rest),
+            DELETE => parse_delete(head, rest),
             _ => None,
         }
     }
@@ -311,6 +328,7 @@ impl Reply {
             Some(Fault::Broken) => 4,
             Some(Fault::Ended) => 5,
             Some(Fault::Moved(_)) => 6,
+            Some(Fault::Deleted) => 7,
         };
         bytes[8..].copy_from_slice(&self.seen.to_le_bytes());
         bytes
@@ -324,6 +342,7 @@ impl Reply {
             3 => Some(Fault::NoCopy),
             5 => Some(Fault::Ended),
             6 => Some(Fault::Moved(Vec::new())),
+            7 => Some(Fault::Deleted),
             // Whatever it was, there is no result.
             _ => Some(Fault::Broken),
         };

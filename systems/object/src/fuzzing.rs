@@ -1,7 +1,7 @@
 //! Fuzz target for messages of objects (`testing/fuzz`): any bytes, and a panic if a parser does
 //! what it must not.
 
-use crate::format::{Invocation, Ordered, REPLY, Reply, emit_answer, emit_reads};
+use crate::format::{Invocation, Ordered, REPLY, Reply, emit_answer, emit_delete, emit_reads};
 
 /// A message of the order, an invocation by call, and the reply to one: what was read is within
 /// what there is, and written again is the same.
@@ -35,6 +35,7 @@ fn emit(message: &Ordered<'_>) -> Vec<u8> {
             [&place.emit_state(state.is_some())[..], state.unwrap_or_default()].concat()
         }
         Ordered::Reads(object, reads) => emit_reads(*object, *reads),
+        Ordered::Delete(object) => emit_delete(*object).to_vec(),
         Ordered::Probe => crate::format::PROBING.to_vec(),
         Ordered::Answer(number, answer) => emit_answer(*number, answer),
     }

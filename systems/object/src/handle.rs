@@ -5,7 +5,7 @@ use crate::copy::{Broken, Fault, Overs, Role, Statistics, Way};
 use crate::deadlock::Other;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
-use crate::format::{Invocation, Place, REPLY, Reply, Why};
+use crate::format::{Invocation, Place, REPLY, Reply, Why, emit_delete};
 use crate::local::{Local, LocalCopy, Resume};
 use crate::lock::lock;
 use crate::operation::{Effect, Executable};
@@ -64,7 +64,7 @@ impl<T: Executable> Handle<T> {
     /// be captured, stays where it is.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`], or a lost rank.
+    /// [`Error::NoSuchRank`], [`Error::Deleted`], or a lost rank.
     pub fn place(&self, placement: Placement) -> Result<()> {
         let ranks = self.node.shared.engine.packets().size();
         placement.check(ranks)?;
@@ -76,14 +76,33 @@ impl<T: Executable> Handle<T> {
         };
         let place = Place { object: self.id(), site: site.unwrap_or(self.entry.site()) };
         self.node.order.broadcast_and_wait(&place.emit(why))?;
-        Ok(())
+        match self.entry.deleted_by() {
+            Some(_) => Err(Error::Deleted(self.name().into())),
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes the object, at all ranks and at one place in the sequence of all operations: those
+    /// that come after it, or wait for a guard there, fail with [`Error::Deleted`], wherever they
+    /// were begun. Its memory is free then, and its name may be used again. Returns once this rank
+    /// has executed that, as the others do when they come to that place. Not for handlers, which must not wait.
+    ///
+    /// # Errors
+    /// [`Error::Deleted`] if somebody else has deleted it; a lost rank.
+    pub fn delete(self) -> Result<()> {
+        let number = self.node.order.broadcast_and_wait(&emit_delete(self.id()))?;
+        match self.entry.deleted_by() {
+            Some(by) if by == number => Ok(()),
+            _ => Err(Error::Deleted(self.name().into())),
+        }
     }
 
     /// Counters of the copy here, if there is one. They count what this rank has executed as long
     /// as it had one.
     pub fn statistics(&self) -> Option<Statistics> {
         let copy = lock(self.copy.as_ref()?);
-        (copy.role() != Role::Absent).then_some(copy.statistics)
+        let is_here = !matches!(copy.role(), Role::Absent | Role::Deleted);
+        is_here.then_some(copy.statistics)
     }
 
     /// Executes the operation with this number, and returns its result. Its arguments may be in
@@ -91,8 +110,8 @@ impl<T: Executable> Handle<T> {
     /// meanwhile. Not for handlers, which must not wait.
     ///
     /// # Errors
-    /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`], or a
-    /// lost rank.
+    /// [`Error::NoSuchOperation`], [`Error::Malformed`], [`Error::Broken`], [`Error::NoCopy`],
+    /// [`Error::Deleted`], or a lost rank.
     pub fn invoke(&self, operation: u16, arguments: &(impl Parts + ?Sized)) -> Result<Vec<u8>> {
         match self.node.shared.watch.process() {
             None => {

@@ -34,6 +34,9 @@ pub(crate) trait AnyCopy: Any + Send + Sync {
     /// [`Copy::settle`].
     fn settle(&self, role: Role, fresh: Fresh, over: &mut Overs<Resume>);
 
+    /// The object is no more: see [`Copy::delete`].
+    fn delete(&self, over: &mut Overs<Resume>);
+
     /// Ends all that is blocked, and what would be, by this fault from here on, or no longer; adds
     /// those that are over.
     fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>);
@@ -86,6 +89,10 @@ impl<T: Executable> AnyCopy for LocalCopy<T> {
             })),
         };
         lock(self).settle(role, fresh, over);
+    }
+
+    fn delete(&self, over: &mut Overs<Resume>) {
+        lock(self).delete(over);
     }
 
     fn set_ending(&self, ending: Option<Fault>, over: &mut Overs<Resume>) {

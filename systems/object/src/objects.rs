@@ -52,6 +52,7 @@ impl Objects {
     }
 
     /// Creates an object, and returns once this rank has it. One rank creates it; others find it.
+    /// It lives until somebody [deletes](Handle::delete) it, or the job ends.
     ///
     /// # Errors
     /// [`Error::Taken`], [`Error::LongName`], [`Error::NoSuchRank`], [`Error::UnknownType`],
@@ -158,8 +159,11 @@ impl Objects {
         let head = creation.emit();
         let parts = [&head[..], name.as_bytes(), kind.as_bytes(), state];
         let id = order.broadcast_and_wait(&parts)?;
-        let entry = shared.table.get(id);
-        entry.ok_or_else(|| Error::Taken(name.into()))
+        // Who has found it by its name may have deleted it already.
+        shared.table.get(id).ok_or_else(|| match shared.table.has_name(name) {
+            true => Error::Taken(name.into()),
+            false => Error::Deleted(name.into()),
+        })
     }
 
     /// The object of that name. Waits until some rank has created it; handlers run meanwhile.

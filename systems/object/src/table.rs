@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use weft_messaging::{Completer, Completion, Engine};
 
-/// The objects that a rank knows. None is ever removed.
+/// The objects that a rank knows: those that were created, and not deleted.
 #[derive(Default)]
 pub(crate) struct Table(Mutex<Rows>);
 
@@ -46,6 +46,21 @@ impl Table {
         let (completer, completion) = Completion::new(engine);
         rows.finding.entry(name.into()).or_default().push(completer);
         Found::Awaited(completion)
+    }
+
+    /// True if there is an object of that name.
+    pub fn has_name(&self, name: &str) -> bool {
+        lock(&self.0).names.contains_key(name)
+    }
+
+    /// Removes an object, whose name others may have from here on.
+    pub fn remove(&self, id: u64) -> Option<Arc<Entry>> {
+        let mut rows = lock(&self.0);
+        let entry = rows.objects.remove(&id)?;
+        if rows.names.get(&entry.name) == Some(&id) {
+            rows.names.remove(&entry.name);
+        }
+        Some(entry)
     }
 
     /// Adds an object, unless it is named and its name is taken. Its waiters get it.

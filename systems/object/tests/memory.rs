@@ -1,5 +1,5 @@
-//! Ten thousand operations that wait for a guard, in a process of their own, whose memory is
-//! measured.
+//! Ten thousand operations that wait for a guard, and many objects that are made and deleted, in a
+//! process of their own, whose memory is measured.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,8 +10,9 @@ mod common;
 #[allow(dead_code)]
 mod types;
 
-use common::run;
-use types::Int;
+use common::{placements, run};
+use std::sync::{Mutex, PoisonError};
+use types::{Int, IntOperations};
 use weft_endpoint::Rank;
 use weft_object::{Pending, Placement, marshal};
 
@@ -20,6 +21,16 @@ const BLOCKED: u64 = 10_000;
 const MOST: u64 = 4 << 20;
 /// Number of [`Int`]'s operation that waits.
 const AWAIT: u16 = 1;
+
+/// Objects that are made and deleted, unless the environment says how many.
+const MADE: u64 = 30_000;
+/// Names that the variable of the environment has.
+const MADE_VARIABLE: &str = "WEFT_OBJECTS_MADE";
+/// Bytes by which both ranks may grow meanwhile: pools and tables of nodes, and no object.
+const GROWTH: u64 = 1 << 20;
+
+/// One test at a time has the process's memory.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A number of this process that Linux tells: `RssAnon`, in KiB, or `Threads`.
 fn told(what: &str) -> u64 {
@@ -32,6 +43,7 @@ fn told(what: &str) -> u64 {
 /// go, each evaluated once.
 #[test]
 fn ten_thousand_that_wait_for_a_guard_take_little() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     run(2, |member| {
         let counter = member.object("counter", &Int(0), Placement::Single(Rank(0)));
         let is_home = member.rank() == 0;
@@ -58,6 +70,39 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
             assert_eq!(counter.statistics().unwrap().evaluated, BLOCKED);
         }
         waiting.into_iter().for_each(|waiting| drop(waiting.wait().unwrap()));
+        member.barrier.wait().unwrap();
+    });
+}
+
+#[test]
+fn objects_that_are_made_and_deleted_leave_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = std::env::var(MADE_VARIABLE).map_or(MADE, |made| made.parse().unwrap());
+    run(2, |member| {
+        let is_first = member.rank() == 0;
+        let all = member.object("all", &Int(0), Placement::Replicated);
+        let mut before = 0;
+        for number in 0..made {
+            // Pools and tables grow first.
+            if number == made / 3 {
+                before = told("RssAnon");
+            }
+            if is_first {
+                let placement = placements(2)[(number % 3) as usize];
+                let int = member.objects.create_unnamed("int", &Int(number), placement).unwrap();
+                assert_eq!(int.inc().unwrap(), number + 1);
+                int.delete().unwrap();
+                if number % 64 == 0 {
+                    all.inc().unwrap();
+                }
+            } else if number % 64 == 0 {
+                all.await_value(number / 64 + 1).unwrap();
+            }
+        }
+        member.barrier.wait().unwrap();
+        let grown = told("RssAnon").saturating_sub(before) << 10;
+        println!("{made} objects later the process has {grown} bytes more");
+        assert!(grown <= GROWTH, "{grown} bytes");
         member.barrier.wait().unwrap();
     });
 }

@@ -51,6 +51,9 @@ fn changes_states_and_questions_are_read_as_they_were_written() {
     let reads = emit_reads(5, 1 << 40);
     assert_eq!(Ordered::parse(&reads), Some(Ordered::Reads(5, 1 << 40)));
     assert_eq!(Ordered::parse(&reads[..reads.len() - 1]), None);
+    let delete = emit_delete(1 << 40);
+    assert_eq!(Ordered::parse(&delete), Some(Ordered::Delete(1 << 40)));
+    assert_eq!(Ordered::parse(&[&delete[..], &[0]].concat()), None);
     assert_eq!(Ordered::parse(&PROBING), Some(Ordered::Probe));
     assert_eq!(Ordered::parse(&[&PROBING[..], &[0]].concat()), None);
     let answer = emit_answer(1 << 40, &[1, 2]);

@@ -42,7 +42,7 @@ fn met_with(message: &[u8]) -> Option<Error> {
 #[test]
 fn what_is_no_message_of_objects_is_refused_and_its_sender_named() {
     let [no_rank, no_object] =
-        ["it named a rank that there is not", "it named an object that there is not"];
+        ["it named a rank that there is not", "it named an object that there never was"];
     let no_message = "it broadcast what is no message of objects";
     let of_object = |kind: u8, how: u8, home: u16, object: u64| {
         let [low, high] = home.to_le_bytes();
@@ -71,6 +71,7 @@ fn what_is_no_message_of_objects_is_refused_and_its_sender_named() {
         (of_object(6, 1, 1, 7), no_object),
         (invocation(7), no_object),
         (reads, no_object),
+        (of_object(10, 0, 0, 7), no_object),
         (of_object(4, 0, 0, 7), not_its),
         // An answer of one byte.
         (

@@ -4,6 +4,7 @@
 mod common;
 mod consistency;
 mod deadlock;
+mod deletion;
 mod dynamic;
 mod errors;
 mod guards;

@@ -11,7 +11,10 @@ fn counter(objects: &Objects, arguments: &[u8]) -> weft_object::Handle<Int> {
 }
 
 /// Outcomes of the program `Main` on each rank, beside a process type `Worker`.
-fn run_program(ranks: u16, types: impl Fn(Types) -> Types + Sync) -> Vec<weft_object::Result<()>> {
+pub fn run_program(
+    ranks: u16,
+    types: impl Fn(Types) -> Types + Sync,
+) -> Vec<weft_object::Result<()>> {
     run_with(
         ranks,
         || types(Types::default().with::<Int>()),
