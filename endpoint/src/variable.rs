@@ -16,7 +16,8 @@ pub const USER_VARIABLES: u16 = (VARIABLES - SYSTEM_VARIABLES as usize) as u16;
 pub struct Variable {
     /// Rank that keeps it.
     pub home: Rank,
-    /// Index among that rank's variables. Programs have 0 to 65,503; the rest belong to Weft itself.
+    /// Index among that rank's variables. Programs have 0 to 65,503; the rest belong to Weft
+    /// itself.
     pub index: u16,
 }
 

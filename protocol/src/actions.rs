@@ -53,7 +53,7 @@ pub enum Body<B> {
     Atomic {
         /// Number of the variable at the packet's destination.
         variable: u16,
-        /// What is to be done to it.
+        /// Operation on it.
         operation: Atomic,
     },
     /// The first word of a request for an operation that does not exist.

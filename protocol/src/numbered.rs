@@ -182,8 +182,8 @@ impl<B: Copy> Router<B> {
         }
     }
 
-    /// An atomic operation, once it is its turn: an answer must have been asked for, and who asks must
-    /// have had the answer to what it asked before. Else answers would pile up (invariant I9).
+    /// An atomic operation, once it is its turn: an answer must have been asked for, and who asks
+    /// must have had the answer to what it asked before. Else answers would pile up (invariant I9).
     fn check_turn(&self, header: &Header) -> Result<(), Violation> {
         let (from, Traffic { flows, atomics, .. }) = (header.source, &self.traffic);
         let unanswered = |departure: &Departure<B>| departure.tag == Tag::FaReply;
@@ -196,7 +196,8 @@ impl<B: Copy> Router<B> {
         }
     }
 
-    /// Checks the numbers of a packet, and of an atomic operation whose turn it is whether it may come.
+    /// Checks the numbers of a packet, and of an atomic operation whose turn it is whether it may
+    /// come.
     fn check_numbers(&mut self, header: &Header) -> Result<SequenceVerdict, Violation> {
         let verdict = self.traffic.flows.check_numbers(header)?;
         if verdict == SequenceVerdict::Next {

@@ -8,8 +8,8 @@
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
 //! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
-//! or for [`atomic`] operations two words or three. What sequence, length and tag mean is for whoever seals frames
-//! to say.
+//! or for [`atomic`] operations two words or three. What sequence, length and tag mean is for
+//! whoever seals frames to say.
 
 use crate::{Header, Malformed, Rank, Tag, atomic, network};
 use std::ops::Range;

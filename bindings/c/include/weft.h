@@ -241,16 +241,16 @@ typedef struct {
 typedef struct {
     // Its name, the same in all versions: "messages_sent" for example.
     const char *name;
-    // What is counted: "messages", "bytes" and so on.
+    // Its unit: "messages", "bytes" and so on.
     const char *unit;
-    // What it says, for a person.
+    // Its meaning, for a person.
     const char *help;
     // The counter, since the rank joined.
     uint64_t value;
-} Statistic;
+} weft_statistic;
 
 // Function that gets a counter; it must not keep the structure, but may keep the texts.
-typedef void (*StatisticCallback)(const Statistic *statistic, void *user);
+typedef void (*weft_statistic_callback)(const weft_statistic *statistic, void *user);
 
 // Callback for each packet that arrives. It runs on whatever thread polls or waits, or on Weft's
 // upcall thread if none does; one at a time. It may send, and must not wait for other packets. The
@@ -399,7 +399,9 @@ weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistic
 
 // Gives all counters of this rank, one after the other, to the callback. Later versions may have
 // more of them. In a job for packets those of messages are 0. Never blocks.
-weft_status weft_statistics_each(const weft_job *job, StatisticCallback callback, void *user);
+weft_status weft_statistics_each(const weft_job *job,
+                                 weft_statistic_callback callback,
+                                 void *user);
 
 // Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
 // before is not null. Programs have the variables 0 to 65503 of each rank, which cost nothing
@@ -586,8 +588,8 @@ weft_status weft_mailbox_receive_within(const weft_port *port,
 
 // Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity
 // bytes, and gives its length, and its sender if source is not null. Blocks until all of it is
-// there. The cheapest way to receive messages whose length is known: a short one is copied where it
-// lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
+// there. The cheapest way to receive messages whose length is known: a short one is copied where
+// it lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
 // buffer behind the message, or after an error, is not defined.
 weft_status weft_mailbox_receive_into(const weft_port *port,
                                       void *buffer,

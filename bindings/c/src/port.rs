@@ -261,8 +261,8 @@ pub extern "C" fn weft_mailbox_receive_within(
 
 /// Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity
 /// bytes, and gives its length, and its sender if source is not null. Blocks until all of it is
-/// there. The cheapest way to receive messages whose length is known: a short one is copied where it
-/// lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
+/// there. The cheapest way to receive messages whose length is known: a short one is copied where
+/// it lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
 /// buffer behind the message, or after an error, is not defined.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_mailbox_receive_into(

@@ -62,9 +62,9 @@ pub extern "C" fn weft_statistics_read(
 pub struct Statistic {
     /// Its name, the same in all versions: "messages_sent" for example.
     name: *const c_char,
-    /// What is counted: "messages", "bytes" and so on.
+    /// Its unit: "messages", "bytes" and so on.
     unit: *const c_char,
-    /// What it says, for a person.
+    /// Its meaning, for a person.
     help: *const c_char,
     /// The counter, since the rank joined.
     value: u64,
@@ -117,67 +117,38 @@ fn all(statistics: &weft::Statistics) -> [Described; 17] {
         sleeps,
     } = *statistics;
     [
-        (c"messages_sent", c"messages", c"messages sent; a broadcast is one", messages_sent),
-        (c"messages_received", c"messages", c"messages received", messages_received),
-        (
-            c"packets_sent",
-            c"packets",
-            c"packets sent, one for each destination, forwards included",
-            packets_sent,
-        ),
-        (c"packets_received", c"packets", c"packets received", packets_received),
-        (c"bytes_sent", c"bytes", c"bytes of the program's in the packets sent", bytes_sent),
-        (
-            c"bytes_received",
-            c"bytes",
-            c"bytes of the program's in the packets received",
-            bytes_received,
-        ),
-        (c"blocked_sends", c"packets", c"packets that had to wait for a credit", blocked_sends),
-        (
-            c"explicit_credits",
-            c"packets",
-            c"credit packets sent because there was nothing to piggyback on",
-            explicit_credits,
-        ),
-        (
-            c"packets_copied_out",
-            c"packets",
-            c"packets copied out of link memory because nobody read them",
-            packets_copied_out,
-        ),
-        (
-            c"packets_unread",
-            c"packets",
-            c"packets in link memory that nobody has read, now",
-            packets_unread,
-        ),
-        (
-            c"bytes_copied_out",
-            c"bytes",
-            c"memory that packets take now which were copied out and which nobody has read",
-            bytes_copied_out,
-        ),
-        (c"stalls", c"sends", c"sends that waited because their receiver's port was full", stalls),
-        (c"requests", c"messages", c"messages whose receivers were asked first", requests),
-        (
-            c"overdrafts",
-            c"packets",
-            c"packets that callbacks sent to full ports all the same",
-            overdrafts,
-        ),
-        (
-            c"continuations",
-            c"callbacks",
-            c"callbacks that waited and became continuations",
-            continuations,
-        ),
-        (
-            c"interrupts",
-            c"interrupts",
-            c"interrupts: callbacks ran because the program did not poll",
-            interrupts,
-        ),
+        (c"messages_sent", MESSAGES, c"messages sent; a broadcast is one", messages_sent),
+        (c"messages_received", MESSAGES, c"messages received", messages_received),
+        (c"packets_sent", PACKETS, PACKETS_SENT, packets_sent),
+        (c"packets_received", PACKETS, c"packets received", packets_received),
+        (c"bytes_sent", BYTES, c"bytes of the program's in the packets sent", bytes_sent),
+        (c"bytes_received", BYTES, BYTES_RECEIVED, bytes_received),
+        (c"blocked_sends", PACKETS, c"packets that had to wait for a credit", blocked_sends),
+        (c"explicit_credits", PACKETS, EXPLICIT_CREDITS, explicit_credits),
+        (c"packets_copied_out", PACKETS, PACKETS_COPIED_OUT, packets_copied_out),
+        (c"packets_unread", PACKETS, PACKETS_UNREAD, packets_unread),
+        (c"bytes_copied_out", BYTES, BYTES_COPIED_OUT, bytes_copied_out),
+        (c"stalls", c"sends", STALLS, stalls),
+        (c"requests", MESSAGES, c"messages whose receivers were asked first", requests),
+        (c"overdrafts", PACKETS, OVERDRAFTS, overdrafts),
+        (c"continuations", c"callbacks", CONTINUATIONS, continuations),
+        (c"interrupts", c"interrupts", INTERRUPTS, interrupts),
         (c"sleeps", c"sleeps", c"times that a waiting thread slept", sleeps),
     ]
 }
+
+const MESSAGES: &CStr = c"messages";
+const PACKETS: &CStr = c"packets";
+const BYTES: &CStr = c"bytes";
+
+const PACKETS_SENT: &CStr = c"packets sent, one for each destination, forwards included";
+const BYTES_RECEIVED: &CStr = c"bytes of the program's in the packets received";
+const EXPLICIT_CREDITS: &CStr = c"credit packets sent because there was nothing to piggyback on";
+const PACKETS_COPIED_OUT: &CStr = c"packets copied out of link memory because nobody read them";
+const PACKETS_UNREAD: &CStr = c"packets in link memory that nobody has read, now";
+const BYTES_COPIED_OUT: &CStr =
+    c"memory that packets take now which were copied out and which nobody has read";
+const STALLS: &CStr = c"sends that waited because their receiver's port was full";
+const OVERDRAFTS: &CStr = c"packets that callbacks sent to full ports all the same";
+const CONTINUATIONS: &CStr = c"callbacks that waited and became continuations";
+const INTERRUPTS: &CStr = c"interrupts: callbacks ran because the program did not poll";

@@ -4,8 +4,8 @@
 //! program: each receiver must be shown each packet once, in the order sent to it or to the group,
 //! with the bytes that were sent. It is told of every atomic operation as it is asked for, and
 //! asked about each answer: the operations on a variable took place one after the other, each
-//! between its request and its answer. At the end it says what is [`Reference::missing`]. It knows of no
-//! credit, tree, buffer or acknowledgement, so it judges all presets alike, and the worlds of
+//! between its request and its answer. At the end it says what is [`Reference::missing`]. It knows
+//! of no credit, tree, buffer or acknowledgement, so it judges all presets alike, and the worlds of
 //! `testing/world` like programs in virtual time.
 //!
 //! It keeps two numbers for each stream of packets and reader that has been used, and nothing for
@@ -287,9 +287,12 @@ impl Reference {
     /// # Errors
     /// [`Disagreement`] if it cannot have been.
     pub fn answers(&mut self, by: Rank, value: u64) -> Result<(), Disagreement> {
-        match self.words.has_asked(by) {
-            true => self.words.answer(by, value),
-            false => self.counters.answer(by, value),
+        let Some((home, variable)) = self.words.asked_by(by) else {
+            return self.counters.answer(by, value);
+        };
+        match self.words.answer(by, value) {
+            true => Ok(()),
+            false => Err(Disagreement::Fetched { by, home, variable, value }),
         }
     }
 
@@ -313,7 +316,9 @@ impl Reference {
                 (!numbers.is_empty()).then_some(Missing::Packets { at, origin, stream, numbers })
             })
         });
-        packets.chain(self.counters.missing()).chain(self.words.missing())
+        let words = self.words.missing();
+        let words = words.map(|(by, (home, variable))| Missing::Answer { by, home, variable });
+        packets.chain(self.counters.missing()).chain(words)
     }
 
     fn count(&mut self, at: Rank, name: Name) {

@@ -152,7 +152,7 @@ impl Storm {
     }
 }
 
-/// The same deed, or of some additions another operation, on a variable that is there for all.
+/// Another operation in place of some additions, on a variable that is no counter; else the deed.
 fn mixed(deed: Deed) -> Deed {
     let Deed::Atomic(home, index, Atomic::Add(amount)) = deed else { return deed };
     let operation = match amount {

@@ -211,7 +211,7 @@ fn mixed_operations_took_place_one_after_the_other() {
     assert_eq!(true_answers, expected, "either swaps first, or the addition does");
 }
 
-/// What was answered before an operation was asked for took place before it.
+/// An operation that was asked for after another's answer took place after that.
 #[test]
 fn an_operation_does_not_take_place_before_it_is_asked_for() {
     let mut reference = Reference::new(2, 100);

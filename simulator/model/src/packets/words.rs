@@ -3,12 +3,9 @@
 //!
 //! The judge keeps every way in which a variable can have come about: its value, and which of the
 //! operations that are asked for have taken place. An answer leaves those in which it is true. This
-//! is right for any operations, and takes long where many are asked for at once; [`Counters`] is
-//! quicker, for additions alone.
-//!
-//! [`Counters`]: super::counters::Counters
+//! is right for any operations, and takes long where many are asked for at once; the judge of
+//! counters is quicker.
 
-use super::{Disagreement, Missing};
 use std::collections::{BTreeMap, BTreeSet};
 use weft_wire::{Atomic, Rank};
 
@@ -43,33 +40,29 @@ impl Words {
         assert!(before.is_none(), "rank {by} has an operation outstanding");
     }
 
-    pub fn has_asked(&self, by: Rank) -> bool {
-        self.asked.contains_key(&by)
+    /// The variable that `by` has asked for and had no answer of.
+    pub fn asked_by(&self, by: Rank) -> Option<(Rank, u16)> {
+        self.asked.get(&by).copied()
     }
 
-    pub fn answer(&mut self, by: Rank, value: u64) -> Result<(), Disagreement> {
-        let asked = self.asked.remove(&by);
-        let (home, variable) = asked.ok_or(Disagreement::Unasked { by, value })?;
-        let word = self.variables.entry((home, variable)).or_insert_with(Word::new);
+    /// False if the operation of `by`, which has asked for one, cannot have found `value`.
+    pub fn answer(&mut self, by: Rank, value: u64) -> bool {
+        let Some(word) = self.asked.remove(&by).and_then(|asked| self.variables.get_mut(&asked))
+        else {
+            return false;
+        };
         word.ways = word.ways_in_which(by, value);
         word.asked.remove(&by);
-        if word.ways.is_empty() {
-            return Err(Disagreement::Fetched { by, home, variable, value });
-        }
-        Ok(())
+        !word.ways.is_empty()
     }
 
     pub fn is_done(&self) -> bool {
         self.asked.is_empty()
     }
 
-    pub fn missing(&self) -> impl Iterator<Item = Missing> + '_ {
-        let missing = |(&by, &(home, variable)): (&Rank, &(Rank, u16))| Missing::Answer {
-            by,
-            home,
-            variable,
-        };
-        self.asked.iter().map(missing)
+    /// Ranks that have had no answer, each with the home of the variable and its number.
+    pub fn missing(&self) -> impl Iterator<Item = (Rank, (Rank, u16))> + '_ {
+        self.asked.iter().map(|(&by, &asked)| (by, asked))
     }
 }
 
