@@ -159,7 +159,7 @@ impl<'a> Room<'a> {
     }
 
     /// The `length` bytes, whatever they are now: to be written, and not to be read before.
-    pub(crate) fn to_fill(self, length: usize) -> Result<&'a mut [u8], Failure> {
+    pub(crate) fn writable(self, length: usize) -> Result<&'a mut [u8], Failure> {
         if length == 0 {
             return Ok(&mut []);
         }

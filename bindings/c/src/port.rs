@@ -275,7 +275,7 @@ pub extern "C" fn weft_mailbox_receive_into(
     call(|| {
         let mailbox = opened(port)?.mailbox()?;
         let length = given(length, "the pointer for the length")?;
-        let (from, bytes) = mailbox.receive_into(buffer.to_fill(capacity)?)?;
+        let (from, bytes) = mailbox.receive_into(buffer.writable(capacity)?)?;
         length.write(bytes);
         source.map(|source| source.write(from.0.into()));
         Ok(())

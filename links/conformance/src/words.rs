@@ -1,8 +1,8 @@
 //! Shared words, for links that have them.
 
 use std::time::Duration;
-use weft_link::Link;
 use weft_link::bell::Waiter;
+use weft_link::{Link, SharedWords};
 use weft_wire::{Atomic, Rank};
 
 pub fn add_up<L: Link>(links: &[L]) {
@@ -27,8 +27,8 @@ pub fn add_up<L: Link>(links: &[L]) {
 /// Operations of a thread in `mixed_operations_take_turns`.
 const TURNS: u64 = 500;
 
-/// Each rank counts with a compare-and-swap, with an addition, and with an exclusive or: of each
-/// what all have done is there, and no two fetched the same.
+/// Ranks do all operations on the same words at once: what all have done is there, and of those who
+/// swapped each has found what the one before it left.
 pub fn mixed_operations_take_turns<L: Link>(links: &[L]) {
     let Some(first) = links[0].services().words else { return };
     let home = Rank(1);
@@ -42,18 +42,9 @@ pub fn mixed_operations_take_turns<L: Link>(links: &[L]) {
                 let words = link.services().words.expect("all links of a job are alike");
                 scope.spawn(move || {
                     for turn in 0..TURNS {
-                        let new =
-                            |found: u64| Atomic::CompareSwap { expected: found, new: found + 1 };
-                        let mut found = words.load(home, counter);
-                        while turn % 2 == 0 {
-                            let before = words.atomic(home, counter, new(found));
-                            if before == found {
-                                break;
-                            }
-                            found = before;
-                        }
-                        if turn % 2 == 1 {
-                            words.fetch_add(home, counter, 1);
+                        match turn % 2 {
+                            0 => count_by_swaps(&*words, home, counter),
+                            _ => _ = words.fetch_add(home, counter, 1),
                         }
                         words.atomic(home, lowest, Atomic::Min(1000 * (me + 1) + turn));
                         words.atomic(home, highest, Atomic::Max(1000 * (me + 1) + turn));
@@ -76,6 +67,18 @@ pub fn mixed_operations_take_turns<L: Link>(links: &[L]) {
     let mut seen: Vec<u64> = batons.into_iter().chain([first.load(home, baton)]).collect();
     seen.sort_unstable();
     assert!(seen.into_iter().eq(0..=all));
+}
+
+/// Adds 1 without an addition.
+fn count_by_swaps(words: &dyn SharedWords, home: Rank, counter: u16) {
+    let mut found = words.load(home, counter);
+    loop {
+        let swap = Atomic::CompareSwap { expected: found, new: found + 1 };
+        match words.atomic(home, counter, swap) {
+            before if before == found => return,
+            before => found = before,
+        }
+    }
 }
 
 pub fn each_index_is_a_word_of_its_own<L: Link>(links: &[L]) {
