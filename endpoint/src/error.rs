@@ -84,9 +84,9 @@ pub enum Error {
         /// Reason for which it cannot be.
         what: &'static str,
     },
-    /// A fetch-and-add variable that does not exist.
-    #[error("there is no fetch-and-add variable {0}: programs have 0 to {max}", max = crate::USER_VARIABLES - 1)]
-    NoSuchVariable(u16),
+    /// A variable that programs do not have.
+    #[error("there is no variable {0}: programs have 0 to {max}", max = crate::USER_VARIABLES - 1)]
+    NoSuchVariable(u32),
 }
 
 impl From<Broken> for Error {

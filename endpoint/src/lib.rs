@@ -11,7 +11,7 @@
 //! | `lfc_intr_disable`, `lfc_intr_enable` | [`Packets::interrupts_off`], a guard |
 //! | `lfc_upcall` | [`Packets::on_packet`] |
 //! | its return value, `lfc_packet_free` | [`Packet::keep`], dropping a [`KeptPacket`] |
-//! | `lfc_fetch_and_add` | [`Packets::fetch_and_add`] |
+//! | `lfc_fetch_and_add` | [`Packets::fetch_and_add`], [`Packets::atomic`] |
 //! | `upcalls_allowed` | [`Upcalls`] |
 //!
 //! Packets are filled in link memory and read in link memory: this layer copies nothing. Beside
@@ -94,7 +94,9 @@ pub use ni::{
     default_interrupt_delay, network_settings, quota,
 };
 #[cfg(not(loom))]
-pub use packets::{HeldPacket, InterruptsOff, Packets, Presence, Sorting, System, WaitNotice};
+pub use packets::{
+    AtomicOperations, HeldPacket, InterruptsOff, Packets, Presence, Sorting, System, WaitNotice,
+};
 #[cfg(not(loom))]
 pub use presence::{backoff::Step, contention::Core};
 #[cfg(not(loom))]
@@ -114,7 +116,7 @@ pub use threads::{Thread, this_coroutine};
 #[cfg(not(loom))]
 pub use trace::{Span, Trace};
 #[cfg(not(loom))]
-pub use variable::{USER_VARIABLES, Variable};
+pub use variable::{SYSTEM_VARIABLES, USER_VARIABLES, Variable};
 
 pub use group::Group;
 
@@ -128,4 +130,4 @@ pub use weft_link::{Gather, Link, SharedWords, ShortWords, copy_short};
 pub use weft_protocol::Bug;
 pub use weft_protocol::tree::Shape;
 pub use weft_protocol::{Broken, Preset, Pupa, Settings, Silence};
-pub use weft_wire::{Protocol, Rank};
+pub use weft_wire::{Atomic, Protocol, Rank};

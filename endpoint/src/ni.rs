@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `node` | the whole, which threads enter | 3.1, 3.6 |
 //! | `any_node`, `endpoint` | a node whatever its link; the kind of link, decided once | |
-//! | `outbound`, `inbound`, `fetch_add` | packets out and in, fetch-and-add | 3.6, 3.8 |
+//! | `outbound`, `inbound`, `atomics` | packets out and in, fetch-and-add and its like | 3.6, 3.8 |
 //! | `dispatch` | packets on their way to the systems that they belong to | 3.1 |
 //! | `plain` | the short way in, which most packets go | |
 //! | `interface` | the lock, and what entering and leaving it takes | |
@@ -31,6 +31,7 @@
 mod accept;
 mod any_node;
 mod arrival;
+mod atomics;
 mod attendance;
 mod attributes;
 mod backlog;
@@ -38,7 +39,6 @@ mod copies;
 mod dispatch;
 mod endpoint;
 mod engine;
-mod fetch_add;
 mod fetches;
 mod inbound;
 mod inner;

@@ -1,5 +1,6 @@
 //! A rank's packet interface.
 
+mod atomics;
 mod clock;
 mod hints;
 mod interrupts_off;
@@ -16,13 +17,13 @@ use crate::send::SendPacket;
 use crate::trace::Trace;
 use crate::variable::Variable;
 use crate::{
-    Arrival, Endpoint, Error, Gather, Group, Link, Loss, Node, Polled, Rank, Result, SharedWords,
-    Statistics, Step, Upcalls,
+    Arrival, Atomic, Endpoint, Gather, Group, Link, Loss, Node, Polled, Rank, Result, Statistics,
+    Step, Upcalls,
 };
 use std::sync::Arc;
-use weft_protocol::VARIABLES;
 use weft_wire::Protocol;
 
+pub use atomics::AtomicOperations;
 pub use interrupts_off::InterruptsOff;
 pub use presence::{Presence, WaitNotice};
 pub use system::System;
@@ -31,12 +32,13 @@ pub use taking::{HeldPacket, Sorting};
 /// A rank's packet interface, as one protocol has it. Clones are handles to the same one; any
 /// thread may use any of them.
 ///
-/// All protocols of a rank share its network interface: groups, fetch-and-add variables, credits,
-/// and waiting are one. Packets, upcalls and kept packets are each protocol's own
+/// All protocols of a rank share its network interface: groups, the variables of atomic operations,
+/// credits, and waiting are one. Packets, upcalls and kept packets are each protocol's own
 /// ([`Packets::of`]).
 ///
-/// The needs of every program are here. The rest is asked for: [puts and gets](Self::puts), the
-/// program's [memory](Self::memory) as packets leave from it and arrive in it, the
+/// The needs of every program are here. The rest is asked for: [puts and gets](Self::puts),
+/// [atomic operations](Self::atomics) that nobody blocks for, the program's
+/// [memory](Self::memory) as packets leave from it and arrive in it, the
 /// [presence](Self::presence) of threads, this [system](Self::system) among others, and the
 /// [trace](Self::trace).
 #[derive(Clone)]
@@ -162,7 +164,8 @@ impl Packets {
     /// A packet to fill. Blocks, draining and making upcalls, while all are on their way.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] if this program holds all of them; [`Error::RankLost`].
+    /// [`crate::Error::PoolExhausted`] if this program holds all of them;
+    /// [`crate::Error::RankLost`].
     #[inline]
     pub fn packet(&self) -> Result<SendPacket<'_>> {
         self.packet_with(Upcalls::Allowed)
@@ -191,7 +194,7 @@ impl Packets {
     /// Does what [`Self::packet`] does, without ever blocking: `None` while all are on their way.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`].
+    /// [`crate::Error::PoolExhausted`].
     #[inline]
     pub fn try_packet(&self) -> Result<Option<SendPacket<'_>>> {
         SendPacket::try_alloc(&self.handle, None)
@@ -201,7 +204,7 @@ impl Packets {
     /// way.
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`].
+    /// [`crate::Error::PoolExhausted`].
     #[inline]
     pub fn try_packet_to(&self, to: Rank) -> Result<Option<SendPacket<'_>>> {
         SendPacket::try_alloc(&self.handle, Some(to))
@@ -229,7 +232,7 @@ impl Packets {
     /// Never blocks.
     ///
     /// # Errors
-    /// [`Error::RankLost`], or what a peer did wrong.
+    /// [`crate::Error::RankLost`], or what a peer did wrong.
     #[inline(always)]
     pub fn poll(&self) -> Result<bool> {
         // Most polls end here, with no register saved.
@@ -349,9 +352,9 @@ impl Packets {
     /// (Appendix A.2).
     ///
     /// # Errors
-    /// [`Error::Group`] if `members` is empty, has a rank twice, or one that does not exist;
-    /// [`Error::Violation`] if packets that arrived for it contradict it, because another rank
-    /// created another group under its number.
+    /// [`crate::Error::Group`] if `members` is empty, has a rank twice, or one that does not exist;
+    /// [`crate::Error::Violation`] if packets that arrived for it contradict it, because another
+    /// rank created another group under its number.
     pub fn group(&self, members: &[Rank]) -> Result<Group> {
         self.handle.node.create_group(members).map(Group)
     }
@@ -360,41 +363,26 @@ impl Packets {
     /// for a round trip at most, without its home's program taking part.
     ///
     /// # Errors
-    /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`], [`Error::RankLost`].
+    /// [`crate::Error::NoSuchRank`], [`crate::Error::RankLost`].
     #[inline(always)]
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
-        self.check_variable(variable)?;
+        self.handle.check_rank(variable.home)?;
         self.handle.node.fetch_and_add(variable.home, variable.index, amount)
     }
 
-    /// Begins to do what [`Self::fetch_and_add`] does; [`Self::take_fetched`] gives the answer,
-    /// once it has come and somebody has polled since. False, and nothing is done, if another that
-    /// was begun has not been taken, or a thread blocks for one. Never blocks.
+    /// Does `operation` on `variable` and returns what it held before, as [`Self::fetch_and_add`]
+    /// does for additions. All operations on a variable take place one after the other.
     ///
     /// # Errors
-    /// [`Error::NoSuchVariable`], [`Error::NoSuchRank`].
-    pub fn begin_fetch_and_add(&self, variable: Variable, amount: u64) -> Result<bool> {
-        self.check_variable(variable)?;
-        Ok(self.handle.node.begin_fetch_and_add(variable.home, variable.index, amount))
+    /// Those of [`Self::fetch_and_add`].
+    pub fn atomic(&self, variable: Variable, operation: Atomic) -> Result<u64> {
+        self.handle.check_rank(variable.home)?;
+        self.handle.node.atomic(variable.home, variable.index, operation)
     }
 
-    /// The answer to [`Self::begin_fetch_and_add`], once, if it has come. Neither blocks nor polls.
-    pub fn take_fetched(&self) -> Option<u64> {
-        self.handle.node.take_fetched()
-    }
-
-    #[inline]
-    fn check_variable(&self, variable: Variable) -> Result<()> {
-        let Variable { home, index } = variable;
-        if index >= VARIABLES {
-            return Err(Error::NoSuchVariable(index));
-        }
-        self.handle.check_rank(home)
-    }
-
-    /// The fetch-and-add variables as shared memory, if the link has them there.
-    pub fn shared_words(&self) -> Option<&Arc<dyn SharedWords>> {
-        self.handle.node.attributes().services.words.as_ref()
+    /// Atomic operations that no thread blocks for, and their variables in shared memory.
+    pub fn atomics(&self) -> AtomicOperations<'_> {
+        AtomicOperations::new(&self.handle)
     }
 
     /// The rank that the job has lost, if it has.

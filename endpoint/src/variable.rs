@@ -1,16 +1,41 @@
-//! Fetch-and-add variables of programs.
+//! Variables of programs, for atomic operations.
 
-use crate::Rank;
-use weft_protocol::VARIABLES;
+use crate::{Error, Rank, Result};
+use weft_wire::atomic::VARIABLES;
 
-/// Fetch-and-add variables of each rank that programs may use; the rest are the systems'.
-pub const USER_VARIABLES: u16 = VARIABLES / 2;
+/// Number of variables of each rank that are the systems' own: the last ones. Orders of messages
+/// count in the first eight of these.
+pub const SYSTEM_VARIABLES: u16 = 32;
 
-/// A fetch-and-add variable: a counter that its home serves without its program (thesis 3.1.5).
+/// Number of variables of each rank that programs may use, from 0 on.
+pub const USER_VARIABLES: u16 = (VARIABLES - SYSTEM_VARIABLES as usize) as u16;
+
+/// A variable of 64 bits, 0 at first, on which its home serves [atomic operations](crate::Atomic)
+/// without its program (thesis 3.1.5). Those that nobody uses cost nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable {
     /// Rank that keeps it.
     pub home: Rank,
-    /// Index among that rank's variables. Programs have 0 to 31; the rest belong to Weft itself.
+    /// Index among that rank's variables. Programs have 0 to 65,503; the rest belong to Weft
+    /// itself.
     pub index: u16,
+}
+
+impl Variable {
+    /// The variable number `index` of rank `home`.
+    pub const fn new(home: Rank, index: u16) -> Self {
+        Variable { home, index }
+    }
+
+    /// Checks that programs may use it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariable`].
+    #[inline]
+    pub fn check(self) -> Result<()> {
+        if self.index >= USER_VARIABLES {
+            return Err(Error::NoSuchVariable(self.index.into()));
+        }
+        Ok(())
+    }
 }

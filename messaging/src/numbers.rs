@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Packets, Result, Variable};
+use weft_endpoint::{Atomic, Packets, Result, Variable};
 
 /// A part of this rank that counts something with the others.
 pub(crate) trait Numbered: Send + Sync {
@@ -79,7 +79,7 @@ impl Numbers {
                 Turn::Taken => return Ok(None),
                 Turn::Asked(who) => {
                     drop(queue);
-                    if let Some(first) = self.packets.take_fetched() {
+                    if let Some(first) = self.packets.atomics().take() {
                         return Ok(Some((who, first)));
                     }
                     self.look_again(Turn::Asked(who));
@@ -93,7 +93,7 @@ impl Numbers {
                     };
                     drop(queue);
                     let (variable, count) = who.wanted();
-                    if !self.packets.begin_fetch_and_add(variable, count)? {
+                    if !self.packets.atomics().begin(variable, Atomic::Add(count))? {
                         self.queue.enter().waiting.push_front(who);
                         self.look_again(Turn::Free);
                         return Ok(None);

@@ -69,15 +69,17 @@ use crate::{Error, Result};
 use member::{Handler, Handling, Making, Member};
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_endpoint::{Awaited, Group, Rank, Variable};
+use weft_endpoint::{Awaited, Group, Rank, SYSTEM_VARIABLES, USER_VARIABLES, Variable};
 
 pub use member::OrderStatistics;
 pub use message::OrderedMessage;
 pub use sequence::{Disorder, ORDERS_PER_RANK};
 pub use window::OrderWindow;
 
-/// The first of them.
-const FIRST_VARIABLE: u16 = 32;
+/// The first variable of the orders of a rank.
+const FIRST_VARIABLE: u16 = USER_VARIABLES;
+
+const _: () = assert!(ORDERS_PER_RANK <= SYSTEM_VARIABLES as usize);
 
 /// The orders of one rank; one of these a rank.
 ///

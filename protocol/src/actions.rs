@@ -1,7 +1,7 @@
 //! Actions of an NI: the orders to its surroundings.
 
 use crate::slab::Key;
-use weft_wire::{Header, Rank, TreeId};
+use weft_wire::{Atomic, Header, Rank, TreeId};
 
 /// Outputs of the protocol, carried out by the owner of the link and the host.
 ///
@@ -25,7 +25,7 @@ pub trait Actions<B> {
     fn defer(&mut self, deferred: Deferred<B>);
     /// Gives up a buffer: sent to all its destinations, or received, released and forwarded.
     fn free(&mut self, buffer: B);
-    /// The fetch-and-add that this rank asked for found `value`.
+    /// The atomic operation that this rank asked for found `value`.
     fn fetched(&mut self, value: u64);
     /// `peer` was not heard of for too long ([`crate::Silence`]). Said once of each.
     fn unreachable(&mut self, peer: Rank) {
@@ -49,14 +49,16 @@ pub enum Body<B> {
     Empty,
     /// The user bytes in a buffer.
     Buffer(B),
-    /// A fetch-and-add request.
-    FetchAdd {
+    /// A request for an atomic operation.
+    Atomic {
         /// Number of the variable at the packet's destination.
         variable: u16,
-        /// Amount to add to it.
-        amount: u64,
+        /// Operation on it.
+        operation: Atomic,
     },
-    /// The answer to one: the value before the addition.
+    /// The first word of a request for an operation that does not exist.
+    Unknown(u64),
+    /// The answer to a request: the value before the operation.
     Fetched(u64),
 }
 

@@ -28,7 +28,7 @@ pub struct Counters {
     /// Requests for credits that a sender may not need.
     pub recalls: u64,
     /// Fetch-and-add requests served for others.
-    pub fetch_adds_served: u64,
+    pub atomics_served: u64,
     /// Recoveries that this NI began (thesis 4.3).
     pub recoveries: u64,
     /// Packets that it sent on recovery channels, its own and those of others.

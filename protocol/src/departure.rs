@@ -3,7 +3,7 @@
 use crate::actions::Body;
 use crate::settings::Settings;
 use crate::slab::Key;
-use weft_wire::{Tag, TreeId};
+use weft_wire::{Atomic, Tag, TreeId};
 
 /// A data packet on its way to one destination (the thesis's send descriptor).
 #[derive(Debug, Clone, Hash)]
@@ -17,6 +17,12 @@ pub(crate) struct Departure<B> {
 }
 
 impl<B> Departure<B> {
+    /// A request for an atomic operation.
+    pub fn request(tree: TreeId, variable: u16, operation: Atomic) -> Self {
+        let (size, body) = (operation.size(), Body::Atomic { variable, operation });
+        Departure { tag: Tag::FaRequest, tree, size, body, holders: None }
+    }
+
     /// A packet without user bytes, and in no buffer that others need.
     pub fn control(tag: Tag, tree: TreeId, body: Body<B>) -> Self {
         Departure { tag, tree, size: 0, body, holders: None }

@@ -25,8 +25,8 @@ impl<B: Clone + Hash + Ord> Hash for Ni<B> {
 
 impl<B: Clone + Hash + Ord> Hash for Traffic<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Traffic { flows, windows, recoveries, holders, fetch_add, leaving } = self;
-        (flows, windows, recoveries, holders, fetch_add, leaving).hash(state);
+        let Traffic { flows, windows, recoveries, holders, atomics, leaving } = self;
+        (flows, windows, recoveries, holders, atomics, leaving).hash(state);
     }
 }
 

@@ -13,7 +13,7 @@
 //!   Ni ──▶ Multicast (groups, packets of groups to come)
 //!    │        │
 //!    ▼        ▼
-//!   Traffic (what leaves, waits, is kept, becomes free) ──▶ Windows, Recoveries, FetchAdd
+//!   Traffic (what leaves, waits, is kept, becomes free) ──▶ Windows, Recoveries, Atomics
 //!    │
 //!    ▼
 //!   Flows (numbers, acknowledgements, what is sent again, silence)
@@ -34,7 +34,7 @@
 //! | `congestion` | fewer packets under way where the network drops some | RFC 5681 |
 //! | `round_trip` | time-outs that follow the network | RFC 6298 |
 //! | `silence`, `hearing`, `farewell` | peers that are not heard of | |
-//! | `fetch_add` | fetch-and-add, served by the NI | 3.8 |
+//! | `atomics` | fetch-and-add and its like, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
 //! | [`invariants`], `checks` | what must always hold, a function each; what one NI sees of it | |
 //!
@@ -46,6 +46,7 @@
 mod acknowledge;
 mod actions;
 mod asking;
+mod atomics;
 mod base;
 mod checks;
 mod congestion;
@@ -55,7 +56,6 @@ mod departure;
 mod digest;
 mod early;
 mod farewell;
-mod fetch_add;
 mod flows;
 mod groups;
 mod hearing;
@@ -92,7 +92,6 @@ mod windows;
 pub use actions::{Actions, Body, Deferred, Delivery};
 pub use congestion::Congestion;
 pub use counters::Counters;
-pub use fetch_add::VARIABLES;
 pub use invariants::Broken;
 pub use ni::Ni;
 pub use observation::Observation;

@@ -4,7 +4,6 @@ use crate::actions::{Actions, Body, Deferred, Delivery, Sharing};
 use crate::checks::Checks;
 use crate::counters::Counters;
 use crate::departure::Departure;
-use crate::fetch_add::VARIABLES;
 use crate::flows::Flows;
 use crate::invariants::Broken;
 use crate::multicast::Multicast;
@@ -16,7 +15,7 @@ use crate::timer::{Nanoseconds, Timer};
 use crate::traffic::Traffic;
 use crate::tree::{Group, GroupError};
 use crate::violation::Violation;
-use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::{Atomic, Channel, GroupId, Header, Protocol, Rank, TreeId};
 
 /// The NI half of the protocols for one rank. `B` names a packet buffer and is never looked into.
 ///
@@ -247,30 +246,25 @@ impl<B: Copy> Ni<B> {
         self.router.multicast.reinject(delivery, &mut self.router.traffic, out);
     }
 
-    /// Adds `amount` to `variable` of `home`; the value before comes through
+    /// Does `operation` on `variable` of `home`; the value before comes through
     /// [`Actions::fetched`]. One request at a time: [`Observation::is_fetching`] tells.
-    pub fn fetch_and_add(
+    pub fn atomic(
         &mut self,
         home: Rank,
         variable: u16,
-        amount: u64,
+        operation: Atomic,
         out: &mut impl Actions<B>,
     ) {
-        assert!(
-            !self.router.traffic.fetch_add.is_fetching(),
-            "a rank has one fetch-and-add outstanding at a time"
-        );
-        assert!(variable < VARIABLES, "there are {VARIABLES} fetch-and-add variables");
         let local = self.local();
-        let Traffic { fetch_add, .. } = &mut self.router.traffic;
+        let Traffic { atomics, .. } = &mut self.router.traffic;
+        assert!(!atomics.is_asking(), "a rank has one atomic operation outstanding at a time");
         if home == local {
-            let value = fetch_add.add(variable, amount);
+            let value = atomics.apply(variable, operation);
             out.fetched(value);
             return;
         }
-        fetch_add.begin();
-        let body = Body::FetchAdd { variable, amount };
-        let departure = Departure::control(Tag::FaRequest, TreeId::unicast(local), body);
+        atomics.begin();
+        let departure = Departure::request(TreeId::unicast(local), variable, operation);
         self.router.traffic.credit_send(home, departure, Channel::NONE, out);
     }
 

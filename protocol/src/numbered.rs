@@ -153,7 +153,7 @@ impl<B: Copy> Router<B> {
             return received;
         }
         // When the NI looked, an answer before this one may have been on its way to the host.
-        self.check_fetch_add(&header)?;
+        self.check_turn(&header)?;
         let creditor = if copied { self.traffic.flows.base.local } else { from };
         let traffic = &mut self.traffic;
         traffic.flows.hear(from);
@@ -182,13 +182,13 @@ impl<B: Copy> Router<B> {
         }
     }
 
-    /// A fetch-and-add, once it is its turn: an answer must have been asked for, and who asks must
-    /// have had the answer to what it asked before. Else answers would pile up (invariant I9).
-    fn check_fetch_add(&self, header: &Header) -> Result<(), Violation> {
-        let (from, Traffic { flows, fetch_add, .. }) = (header.source, &self.traffic);
+    /// An atomic operation, once it is its turn: an answer must have been asked for, and who asks
+    /// must have had the answer to what it asked before. Else answers would pile up (invariant I9).
+    fn check_turn(&self, header: &Header) -> Result<(), Violation> {
+        let (from, Traffic { flows, atomics, .. }) = (header.source, &self.traffic);
         let unanswered = |departure: &Departure<B>| departure.tag == Tag::FaReply;
         match header.tag {
-            Tag::FaReply if !fetch_add.has_asked(from) => Err(Violation::Unasked(from)),
+            Tag::FaReply if !atomics.has_asked(from) => Err(Violation::Unasked(from)),
             Tag::FaRequest if flows.peers[from].outgoing.any_blocked(unanswered) => {
                 Err(Violation::Impatient(from))
             }
@@ -196,11 +196,12 @@ impl<B: Copy> Router<B> {
         }
     }
 
-    /// Checks the numbers of a packet, and of a fetch-and-add whose turn it is whether it may come.
+    /// Checks the numbers of a packet, and of an atomic operation whose turn it is whether it may
+    /// come.
     fn check_numbers(&mut self, header: &Header) -> Result<SequenceVerdict, Violation> {
         let verdict = self.traffic.flows.check_numbers(header)?;
         if verdict == SequenceVerdict::Next {
-            self.check_fetch_add(header)?;
+            self.check_turn(header)?;
         }
         Ok(verdict)
     }

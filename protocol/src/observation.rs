@@ -77,7 +77,7 @@ impl<'a, B: Copy> Observation<'a, B> {
 
     /// True if an answer is outstanding.
     pub fn is_fetching(&self) -> bool {
-        self.ni.router.traffic.fetch_add.is_fetching()
+        self.ni.router.traffic.atomics.is_asking()
     }
 
     /// True if nothing waits, is buffered, or is being asked for.

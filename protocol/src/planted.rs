@@ -22,6 +22,8 @@ pub enum Bug {
     KeepDueCredits,
     /// Credits are taken out of a window twice: as they come back by themselves, and by asking.
     TakeTwice,
+    /// A compare-and-swap swaps, whatever it finds.
+    SwapUncompared,
     /// A recovery channel is said to be clear while packets are on it.
     ClearEarly,
 }

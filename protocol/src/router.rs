@@ -1,7 +1,6 @@
 //! Packets from the network on their way to the parts of the NI that they concern.
 
 use crate::actions::{Actions, Body, Delivery};
-use crate::fetch_add::VARIABLES;
 use crate::multicast::{Early, Multicast};
 use crate::preset::Reliability;
 use crate::retransmit::BufferOf;
@@ -106,7 +105,7 @@ impl<B: Copy> Router<B> {
         let right_body = matches!(
             (header.tag, body),
             (Tag::Ucast | Tag::Mcast, Body::Buffer(_))
-                | (Tag::FaRequest, Body::FetchAdd { .. })
+                | (Tag::FaRequest, Body::Atomic { .. } | Body::Unknown(_))
                 | (Tag::FaReply, Body::Fetched(_))
                 | (Tag::Credit | Tag::ChannelClear, Body::Empty)
                 | (Tag::Acknowledge | Tag::Nack | Tag::Farewell, Body::Empty)
@@ -115,7 +114,7 @@ impl<B: Copy> Router<B> {
         if !right_body {
             return Err(Violation::Body(from, header.tag));
         }
-        let Traffic { flows, windows, fetch_add, .. } = &self.traffic;
+        let Traffic { flows, windows, atomics, .. } = &self.traffic;
         let numbered = flows.peers.is_numbered(from);
         match header.tag {
             Tag::Ucast if !header.tree.is_unicast_of(from) => {
@@ -125,9 +124,9 @@ impl<B: Copy> Router<B> {
                 return Err(Violation::Tree(from, header.tree));
             }
             Tag::Mcast => self.multicast.check(header, flows)?,
-            Tag::FaRequest => check_variable(from, body)?,
+            Tag::FaRequest => check_operation(header, body)?,
             // Where packets come twice, the number tells first whether this one counts.
-            Tag::FaReply if !numbered && !fetch_add.has_asked(from) => {
+            Tag::FaReply if !numbered && !atomics.has_asked(from) => {
                 return Err(Violation::Unasked(from));
             }
             Tag::ChannelClear | Tag::Credit if numbered => {
@@ -170,8 +169,8 @@ impl<B: Copy> Router<B> {
             (Tag::Mcast, Body::Buffer(buffer)) => {
                 multicast.received(header, buffer, creditor, traffic, out);
             }
-            (_, Body::FetchAdd { variable, amount }) => {
-                traffic.serve_fetch_add(header, variable, amount, out);
+            (_, Body::Atomic { variable, operation }) => {
+                traffic.serve_atomic(header, variable, operation, out);
             }
             (Tag::ChannelClear, _) => {
                 if let Some(owner) = header.channel.0 {
@@ -180,7 +179,7 @@ impl<B: Copy> Router<B> {
             }
             (Tag::Farewell, _) => traffic.bid_farewell(header.source, out),
             (_, Body::Fetched(value)) => {
-                traffic.fetch_add.end();
+                traffic.atomics.end();
                 out.fetched(value);
             }
             _ => {}
@@ -188,11 +187,12 @@ impl<B: Copy> Router<B> {
     }
 }
 
-/// Checks that a request is for a variable that there is.
-fn check_variable<B>(from: Rank, body: &Body<B>) -> Result<(), Violation> {
+/// Checks that a request is for an operation that there is, and has its words.
+fn check_operation<B>(header: &Header, body: &Body<B>) -> Result<(), Violation> {
     match body {
-        Body::FetchAdd { variable, .. } if *variable >= VARIABLES => {
-            Err(Violation::Variable(from, *variable))
+        Body::Unknown(first) => Err(Violation::Operation(header.source, *first)),
+        Body::Atomic { operation, .. } if operation.size() != header.size => {
+            Err(Violation::Body(header.source, header.tag))
         }
         _ => Ok(()),
     }

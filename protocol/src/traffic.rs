@@ -3,9 +3,9 @@
 //! knows its own: pairs ([`crate::flows`]), windows, recoveries, and buffers with several holders.
 
 use crate::actions::{Actions, Body, Delivery};
+use crate::atomics::Atomics;
 use crate::credit::{TooManyCredits, WindowExceeded};
 use crate::departure::Departure;
-use crate::fetch_add::FetchAdd;
 use crate::flows::Flows;
 use crate::holders::Holders;
 use crate::peers::Peer;
@@ -17,7 +17,7 @@ use crate::slab::{Key, Slab};
 use crate::timer::Timer;
 use crate::violation::Violation;
 use crate::windows::{Windows, send_credits};
-use weft_wire::{Channel, Header, Rank, Tag, TreeId};
+use weft_wire::{Atomic, Channel, Header, Rank, Tag, TreeId};
 
 /// Packets on their way.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Traffic<B> {
     pub windows: Windows,
     pub recoveries: Recoveries,
     pub holders: Slab<Holders<B>>,
-    pub fetch_add: FetchAdd,
+    pub atomics: Atomics,
     /// This rank has said farewell.
     pub leaving: bool,
 }
@@ -38,7 +38,7 @@ impl<B: Copy> Traffic<B> {
             windows: Windows::new(&settings),
             recoveries: Recoveries::new(local, settings.recovery),
             holders: Slab::new(),
-            fetch_add: FetchAdd::new(),
+            atomics: Atomics::new(),
             leaving: false,
         }
     }
@@ -72,16 +72,22 @@ impl<B: Copy> Traffic<B> {
         if allowed { Ok(()) } else { Err(Violation::Channel(from, header.channel)) }
     }
 
-    /// Serves a fetch-and-add for a peer.
-    pub fn serve_fetch_add(
+    /// Serves an atomic operation for a peer.
+    pub fn serve_atomic(
         &mut self,
         request: &Header,
         variable: u16,
-        amount: u64,
+        operation: Atomic,
         out: &mut impl Actions<B>,
     ) {
-        self.flows.base.counters.fetch_adds_served += 1;
-        let body = Body::Fetched(self.fetch_add.add(variable, amount));
+        self.flows.base.counters.atomics_served += 1;
+        let operation = match operation {
+            Atomic::CompareSwap { new, .. } if self.flows.base.strikes(Bug::SwapUncompared) => {
+                Atomic::Swap(new)
+            }
+            operation => operation,
+        };
+        let body = Body::Fetched(self.atomics.apply(variable, operation));
         let local = self.flows.base.local;
         let (from, tree) = (request.source, TreeId::unicast(local));
         if self.flows.peers.is_numbered(from) {
@@ -246,8 +252,8 @@ impl<B: Copy> Traffic<B> {
     #[inline]
     fn count_sent(&mut self, to: Rank, departure: &Departure<B>) {
         self.flows.base.count_sent(departure.size);
-        if let Body::FetchAdd { .. } = departure.body {
-            self.fetch_add.ask(to);
+        if let Body::Atomic { .. } = departure.body {
+            self.atomics.ask(to);
         }
     }
 

@@ -1,6 +1,5 @@
 //! Violations of the protocol.
 
-use crate::fetch_add::VARIABLES;
 use weft_wire::{Channel, Rank, Tag, TreeId};
 
 /// An act of a peer that no correct peer does. Nothing of the packet was acted upon.
@@ -26,14 +25,14 @@ pub enum Violation {
     /// A kind of packet whose body is of another kind.
     #[error("{0:?} sent a {1:?} packet with the wrong body")]
     Body(Rank, Tag),
-    /// A fetch-and-add variable that does not exist.
-    #[error("{0:?} asked for fetch-and-add variable {1}; there are {VARIABLES}")]
-    Variable(Rank, u16),
+    /// An atomic operation that does not exist, by the first word of its request.
+    #[error("{0:?} asked for an atomic operation that does not exist, by {1:#x}")]
+    Operation(Rank, u64),
     /// An answer to nothing, or to what somebody else was asked.
-    #[error("{0:?} answered a fetch-and-add that it was not asked")]
+    #[error("{0:?} answered an atomic operation that it was not asked for")]
     Unasked(Rank),
-    /// A second fetch-and-add, while the answer to the first is still here.
-    #[error("{0:?} asked for a fetch-and-add before it had the answer to the one before")]
+    /// A second atomic operation, while the answer to the first is still here.
+    #[error("{0:?} asked for an atomic operation before it had the answer to the one before")]
     Impatient(Rank),
     /// An acknowledgement of what was never sent.
     #[error("{0:?} expects packet {1}, which nobody has sent it")]

@@ -8,10 +8,10 @@
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
 //! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
-//! or for fetch-and-add two words. What sequence, length and tag mean is for whoever seals frames
-//! to say.
+//! or for [`atomic`] operations two words or three. What sequence, length and tag mean is for
+//! whoever seals frames to say.
 
-use crate::{Header, Malformed, Rank, Tag, network};
+use crate::{Header, Malformed, Rank, Tag, atomic, network};
 use std::ops::Range;
 
 /// Bytes of an encoded envelope.
@@ -24,7 +24,8 @@ pub const VERSION: u8 = 2;
 pub const EVERYBODY: Rank = Rank(u16::MAX);
 /// Packets begin at multiples of this many bytes.
 pub const ALIGNMENT: usize = 8;
-/// Bytes of the words that a fetch-and-add packet carries.
+/// Bytes of the two words that the packets of atomic operations carry, all but compare-and-swaps,
+/// which carry [three](atomic::WORDS_BYTES).
 pub const WORDS_BYTES: usize = 16;
 
 /// The part of the envelope before the tag, which the tag covers.
@@ -150,6 +151,7 @@ pub fn parse(frame: &[u8]) -> Result<Envelope, Foreign> {
 #[inline]
 pub fn body_bytes(header: &Header) -> usize {
     match header.tag {
+        Tag::FaRequest if usize::from(header.size) == atomic::WORDS_BYTES => atomic::WORDS_BYTES,
         Tag::FaRequest | Tag::FaReply => WORDS_BYTES,
         _ => usize::from(header.size),
     }

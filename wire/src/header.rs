@@ -10,13 +10,13 @@ pub enum Tag {
     Ucast = 1,
     /// Data for all members of a group; forwarded along a tree.
     Mcast = 2,
-    /// Asks for a fetch-and-add; a data packet, served by the NI.
+    /// Asks for an atomic operation, as a fetch-and-add is; a data packet, served by the NI.
     FaRequest = 3,
     /// An explicit credit update.
     Credit = 4,
     /// Part of a recovery channel was cleared (thesis 4.3).
     ChannelClear = 5,
-    /// The answer to a fetch-and-add.
+    /// The answer to one.
     FaReply = 6,
     /// An explicit acknowledgement (thesis 8.2.2).
     Acknowledge = 7,
@@ -77,7 +77,8 @@ pub struct Header {
     pub tag: Tag,
     /// The rank that transmitted this packet last: a forwarder replaces it.
     pub source: Rank,
-    /// Valid user bytes after the header.
+    /// Valid user bytes after the header. Those of [atomic operations](crate::atomic) have words
+    /// instead: two if this is 0.
     pub size: u16,
     /// Credits given back to the receiver of this packet. In a [`Tag::Recall`], those that it is
     /// asked for; in a [`Tag::Return`], those that it gets to hand out anew. Under `pupa`, which

@@ -8,10 +8,11 @@
 //! longer, travels in frames of its own. What packets say that are placed in memory of their
 //! sender's choice is in [`place`]. All are little-endian on every machine, their sizes are
 //! asserted at compile time, and parsing any bytes whatever ends in a value or in what is wrong
-//! with them.
+//! with them. What packets ask of shared variables is an [`Atomic`].
 
 #![forbid(unsafe_code)]
 
+pub mod atomic;
 pub mod compact;
 pub mod envelope;
 mod header;
@@ -22,6 +23,7 @@ pub mod path;
 pub mod place;
 pub mod several;
 
+pub use atomic::Atomic;
 pub use header::{Header, Malformed, Tag};
 pub use ids::{Channel, GroupId, Protocol, Rank, TreeId};
 pub use order::{Follows, Serial};

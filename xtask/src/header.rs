@@ -29,6 +29,8 @@ const HEADERS: [Header; 3] = [
         modules: &[
             "status",
             "job",
+            "statistics",
+            "atomic",
             "packet",
             "structures",
             "port",

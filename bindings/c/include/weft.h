@@ -30,7 +30,7 @@ typedef enum {
     WEFT_RANK_LOST,
     // The job has no such rank.
     WEFT_NO_SUCH_RANK,
-    // There is no such fetch-and-add variable.
+    // Programs have no such variable.
     WEFT_NO_SUCH_VARIABLE,
     // The ranks given make no group.
     WEFT_BAD_GROUP,
@@ -221,7 +221,7 @@ typedef struct weft_team weft_team;
 // Condition that is waited for; true once it holds. It should be quick, and must not call Weft.
 typedef bool (*weft_condition)(void *user);
 
-// Counters of a rank since it joined.
+// The most used counters of a rank since it joined. weft_statistics_each() has all of them.
 typedef struct {
     // Messages sent; a broadcast is one. 0 in a job for packets.
     uint64_t messages_sent;
@@ -242,6 +242,21 @@ typedef struct {
     // Times that a waiting thread slept.
     uint64_t sleeps;
 } weft_statistics;
+
+// Counter of a rank. Its texts are there as long as the program runs.
+typedef struct {
+    // Its name, the same in all versions: "messages_sent" for example.
+    const char *name;
+    // Its unit: "messages", "bytes" and so on.
+    const char *unit;
+    // Its meaning, for a person.
+    const char *help;
+    // The counter, since the rank joined.
+    uint64_t value;
+} weft_statistic;
+
+// Function that gets a counter; it must not keep the structure, but may keep the texts.
+typedef void (*weft_statistic_callback)(const weft_statistic *statistic, void *user);
 
 // Callback for each packet that arrives. It runs on whatever thread polls or waits, or on Weft's
 // upcall thread if none does; one at a time. It may send, and must not wait for other packets. The
@@ -366,15 +381,6 @@ weft_status weft_poll(const weft_job *job, bool *any);
 // condition is called by this thread only. In a job for packets, one thread at a time waits so.
 weft_status weft_poll_until(const weft_job *job, weft_condition condition, void *user);
 
-// Adds amount to a counter that rank home serves without its program, and gives what it held
-// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin
-// with 0. Atomic across the job. Blocks for a round trip at most.
-weft_status weft_fetch_and_add(const weft_job *job,
-                               uint32_t home,
-                               uint32_t index,
-                               uint64_t amount,
-                               uint64_t *before);
-
 // Turns interrupts off, until weft_interrupts_on() was called as often: callbacks run only while
 // this rank waits or polls. When it returns none runs behind the caller's back; it waits for one
 // that does, so the caller holds nothing that a callback waits for.
@@ -400,8 +406,76 @@ weft_status weft_span_begin(const weft_job *job, const char *name, uint32_t *spa
 // Ends the span of this number that began last. Never blocks.
 weft_status weft_span_end(const weft_job *job, uint32_t span);
 
-// Reads the counters of this rank so far. Never blocks.
+// Reads the most used counters of this rank so far. Never blocks.
 weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistics);
+
+// Gives all counters of this rank, one after the other, to the callback. Later versions may have
+// more of them. In a job for packets those of messages are 0. Never blocks.
+weft_status weft_statistics_each(const weft_job *job,
+                                 weft_statistic_callback callback,
+                                 void *user);
+
+// Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
+// before is not null. Programs have the variables 0 to 65503 of each rank, which cost nothing
+// unless they are used; all begin with 0. Additions go round. The home serves the variable without
+// its program. Atomic across the job: this and the functions like it take place one after the
+// other. Blocks for a round trip at most.
+weft_status weft_fetch_and_add(const weft_job *job,
+                               uint32_t home,
+                               uint32_t index,
+                               uint64_t amount,
+                               uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but makes the variable desired if it is expected, and
+// leaves it alone if it is anything else: it was made desired if before is expected.
+weft_status weft_compare_and_swap(const weft_job *job,
+                                  uint32_t home,
+                                  uint32_t index,
+                                  uint64_t expected,
+                                  uint64_t desired,
+                                  uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but makes the variable value.
+weft_status weft_swap(const weft_job *job,
+                      uint32_t home,
+                      uint32_t index,
+                      uint64_t value,
+                      uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but makes the variable the smaller of itself and value.
+weft_status weft_fetch_and_min(const weft_job *job,
+                               uint32_t home,
+                               uint32_t index,
+                               uint64_t value,
+                               uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but makes the variable the larger of itself and value.
+weft_status weft_fetch_and_max(const weft_job *job,
+                               uint32_t home,
+                               uint32_t index,
+                               uint64_t value,
+                               uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but leaves set the bits that mask has, too.
+weft_status weft_fetch_and_and(const weft_job *job,
+                               uint32_t home,
+                               uint32_t index,
+                               uint64_t mask,
+                               uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but sets the bits that mask has.
+weft_status weft_fetch_and_or(const weft_job *job,
+                              uint32_t home,
+                              uint32_t index,
+                              uint64_t mask,
+                              uint64_t *before);
+
+// Does what weft_fetch_and_add() does, but changes the bits that mask has.
+weft_status weft_fetch_and_xor(const weft_job *job,
+                               uint32_t home,
+                               uint32_t index,
+                               uint64_t mask,
+                               uint64_t *before);
 
 // Sets what is called for each packet that arrives, in place of what was set before; user is
 // handed to it, and must live until the job is left. Packets wait while nothing is set. Messages
@@ -523,6 +597,17 @@ weft_status weft_mailbox_try_receive(const weft_port *port, weft_message **messa
 weft_status weft_mailbox_receive_within(const weft_port *port,
                                         uint64_t nanoseconds,
                                         weft_message **message);
+
+// Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity
+// bytes, and gives its length, and its sender if source is not null. Blocks until all of it is
+// there. The cheapest way to receive messages whose length is known: a short one is copied where
+// it lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
+// buffer behind the message, or after an error, is not defined.
+weft_status weft_mailbox_receive_into(const weft_port *port,
+                                      void *buffer,
+                                      size_t capacity,
+                                      size_t *length,
+                                      uint32_t *source);
 
 // The rank that sent a message. Never blocks.
 weft_status weft_message_source(weft_message *message, uint32_t *source);

@@ -9,7 +9,7 @@ use crate::status::{Failure, Status, call};
 use crate::waiters::Waiters;
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft::{PacketJob, Packets, Rank, Variable, Weft};
+use weft::{PacketJob, Packets, Rank, Weft};
 use weft_endpoint::InterruptsOff;
 
 /// This process's place in a job. Any thread may use it, several at once.
@@ -86,6 +86,14 @@ impl JobState {
         }
     }
 
+    /// Counters of this rank.
+    pub fn statistics(&self) -> weft::Statistics {
+        match &self.layer {
+            Layer::Messages(weft) => weft.statistics(),
+            Layer::Packets(_) => of_packets(&self.packets.statistics()),
+        }
+    }
+
     fn poll(&self) -> Result<bool, Failure> {
         Ok(match &self.layer {
             Layer::Messages(weft) => weft.poll()?,
@@ -100,6 +108,21 @@ impl JobState {
             Layer::Packets(job) => job.packets().poll_until(done)?,
         }
         Ok(())
+    }
+}
+
+/// Counters of a rank that has no messages.
+fn of_packets(packets: &weft_endpoint::Statistics) -> weft::Statistics {
+    weft::Statistics {
+        packets_sent: packets.protocol.packets_sent,
+        packets_received: packets.protocol.packets_received,
+        bytes_sent: packets.protocol.bytes_sent,
+        bytes_received: packets.protocol.bytes_received,
+        blocked_sends: packets.protocol.blocked_sends,
+        explicit_credits: packets.protocol.explicit_credits,
+        interrupts: packets.interrupts,
+        sleeps: packets.sleeps,
+        ..weft::Statistics::default()
     }
 }
 
@@ -184,30 +207,6 @@ pub extern "C" fn weft_poll_until(job: Option<&Job>, condition: Condition, user:
     })
 }
 
-/// Adds amount to a counter that rank home serves without its program, and gives what it held
-/// before, if before is not null. Programs have the counters 0 to 31 of each rank; all begin
-/// with 0. Atomic across the job. Blocks for a round trip at most.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_fetch_and_add(
-    job: Option<&Job>,
-    home: u32,
-    index: u32,
-    amount: u64,
-    before: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    call(|| {
-        let state = state(job)?;
-        let index = u16::try_from(index).unwrap_or(u16::MAX);
-        if index >= weft_endpoint::USER_VARIABLES {
-            return Err(weft_endpoint::Error::NoSuchVariable(index).into());
-        }
-        let variable = Variable { home: rank(home)?, index };
-        let held = state.packets.fetch_and_add(variable, amount)?;
-        before.map(|before| before.write(held));
-        Ok(())
-    })
-}
-
 /// Turns interrupts off, until weft_interrupts_on() was called as often: callbacks run only while
 /// this rank waits or polls. When it returns none runs behind the caller's back; it waits for one
 /// that does, so the caller holds nothing that a callback waits for.
@@ -270,62 +269,5 @@ pub extern "C" fn weft_span_end(job: Option<&Job>, span: u32) -> Status {
     call(|| {
         state(job)?.packets.trace().end_span(span);
         Ok(())
-    })
-}
-
-/// Counters of a rank since it joined.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Statistics {
-    /// Messages sent; a broadcast is one. 0 in a job for packets.
-    messages_sent: u64,
-    /// Messages received. 0 in a job for packets.
-    messages_received: u64,
-    /// Packets sent, one for each destination, forwards included.
-    packets_sent: u64,
-    /// Packets received.
-    packets_received: u64,
-    /// Bytes of the program's in the packets sent.
-    bytes_sent: u64,
-    /// Bytes of the program's in the packets received.
-    bytes_received: u64,
-    /// Packets that had to wait for a credit.
-    blocked_sends: u64,
-    /// Interrupts: callbacks ran because the program did not poll.
-    interrupts: u64,
-    /// Times that a waiting thread slept.
-    sleeps: u64,
-}
-
-/// Reads the counters of this rank so far. Never blocks.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_statistics_read(
-    job: Option<&Job>,
-    statistics: Option<&mut MaybeUninit<Statistics>>,
-) -> Status {
-    call(|| {
-        let state = state(job)?;
-        let (messages_sent, messages_received) = match &state.layer {
-            Layer::Messages(weft) => {
-                let statistics = weft.statistics();
-                (statistics.messages_sent, statistics.messages_received)
-            }
-            Layer::Packets(_) => (0, 0),
-        };
-        let packets = state.packets.statistics();
-        put(
-            statistics,
-            Statistics {
-                messages_sent,
-                messages_received,
-                packets_sent: packets.protocol.packets_sent,
-                packets_received: packets.protocol.packets_received,
-                bytes_sent: packets.protocol.bytes_sent,
-                bytes_received: packets.protocol.bytes_received,
-                blocked_sends: packets.protocol.blocked_sends,
-                interrupts: packets.interrupts,
-                sleeps: packets.sleeps,
-            },
-        )
     })
 }

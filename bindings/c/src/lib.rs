@@ -7,6 +7,8 @@
 //! |---|---|---|
 //! | `status` | error codes, their text, versions | `weft(3)` |
 //! | `job` | joining, leaving, what every job has | `weft_job(3)` |
+//! | `statistics` | counters of a rank | `weft_job(3)` |
+//! | `atomic` | atomic operations on shared variables | `weft_atomic(3)` |
 //! | `packet` | the packet layer | `weft_packet(3)` |
 //! | `port` | ports and mailboxes | `weft_port(3)` |
 //! | `message` | stream messages | `weft_message(3)` |
@@ -38,6 +40,7 @@
 #![deny(unsafe_code)]
 
 mod aligned;
+mod atomic;
 mod awaited;
 mod call;
 mod callback;
@@ -58,6 +61,7 @@ mod process;
 mod region;
 mod simulation;
 mod space;
+mod statistics;
 mod status;
 mod structures;
 mod waiters;

@@ -165,6 +165,18 @@ impl<'a> Room<'a> {
         }
     }
 
+    /// The `length` bytes, whatever they are now: to be written, and not to be read before.
+    pub(crate) fn writable(self, length: usize) -> Result<&'a mut [u8], Failure> {
+        if length == 0 {
+            return Ok(&mut []);
+        }
+        self.check(length)?;
+        // SAFETY: C promises room for the length that it gave, which nobody else uses during the
+        // call. Memory of C's holds bytes, whichever: of none of it could be known here that it was
+        // never written.
+        Ok(unsafe { slice::from_raw_parts_mut(self.0.cast(), length) })
+    }
+
     /// Refuses a null pointer, unless there is nothing to write.
     pub(crate) fn check(&self, length: usize) -> Result<(), Failure> {
         if length > 0 { check(self.0, length, "the pointer to the buffer") } else { Ok(()) }

@@ -97,7 +97,7 @@ pub extern "C" fn weft_order_create_in(
     call(|| {
         let (name, members) = (name.get("the name")?, ranks_of(&ranks, count)?);
         create(job, callback, user, order, |weft, handler| {
-            Ok(weft.order_in(name, &members, handler)?)
+            Ok(weft.orders().order_in(name, &members, handler)?)
         })
     })
 }

@@ -4,7 +4,7 @@
 use crate::callback::Callback;
 use crate::handle::{Handle, Kind, free, given};
 use crate::job::{Job, rank, state};
-use crate::memory::{Bytes, Text, User, Vector};
+use crate::memory::{Bytes, Room, Text, User, Vector};
 use crate::message::{Content, Message};
 use crate::packet::{Group, members};
 use crate::status::{Failure, Status, call};
@@ -255,6 +255,29 @@ pub extern "C" fn weft_mailbox_receive_within(
         let received = opened(port)?.mailbox()?.receive_within(limit)?;
         let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
         *out = boxed(received.ok_or_else(late)?);
+        Ok(())
+    })
+}
+
+/// Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity
+/// bytes, and gives its length, and its sender if source is not null. Blocks until all of it is
+/// there. The cheapest way to receive messages whose length is known: a short one is copied where
+/// it lies. A message that is longer than the room is WEFT_TOO_LONG, and is dropped. What is in the
+/// buffer behind the message, or after an error, is not defined.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive_into(
+    port: Option<&Port>,
+    buffer: Room<'_>,
+    capacity: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+    source: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        let mailbox = opened(port)?.mailbox()?;
+        let length = given(length, "the pointer for the length")?;
+        let (from, bytes) = mailbox.receive_into(buffer.writable(capacity)?)?;
+        length.write(bytes);
+        source.map(|source| source.write(from.0.into()));
         Ok(())
     })
 }

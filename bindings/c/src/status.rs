@@ -21,7 +21,7 @@ pub enum Status {
     RankLost,
     /// The job has no such rank.
     NoSuchRank,
-    /// There is no such fetch-and-add variable.
+    /// Programs have no such variable.
     NoSuchVariable,
     /// The ranks given make no group.
     BadGroup,
@@ -190,7 +190,7 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::PortTaken(_) | Error::PortCollision(..) => Status::PortTaken,
         Error::Short { .. } => Status::TooShort,
         Error::Stray { .. } | Error::Unfinished { .. } | Error::Disorder { .. } => Status::Protocol,
-        Error::Headers { .. } => Status::TooLong,
+        Error::Headers { .. } | Error::NoRoom { .. } => Status::TooLong,
         Error::NoPort { .. } | Error::Unclaimed { .. } => Status::NoPort,
         Error::NoMemory { .. } => Status::NoMemory,
         Error::TimedOut(_) | Error::CallTimedOut { .. } => Status::TimedOut,

@@ -40,9 +40,9 @@ pub use weft::{Outcome, Weft, join, run};
 #[doc(hidden)]
 pub use weft_endpoint::quota;
 pub use weft_endpoint::{
-    Cause, Connection, Group, KeptPacket, Loss, Notification, NotificationKind, Notifications,
-    Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Span, Step, Upcalls,
-    Variable,
+    Atomic, Cause, Connection, Group, KeptPacket, Loss, Notification, NotificationKind,
+    Notifications, Packet, Packets, Rank, ReceiveBuffer, Refusal, Rights, SendPacket, Span, Step,
+    Upcalls, Variable,
 };
 pub use weft_macros::{main, service};
 pub use weft_messaging::collective;

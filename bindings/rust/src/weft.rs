@@ -12,7 +12,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_endpoint::{Group, InterruptsOff, Packets, Rank, Span, Variable};
+use weft_endpoint::{Atomic, Group, InterruptsOff, Packets, Rank, Span, Variable};
 use weft_messaging::collective::{Max, Reduction, Team};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
@@ -238,20 +238,6 @@ impl Weft {
         R: Future<Output = ()> + Send + 'static,
     {
         Ok(self.job.orders.order_async(name, handler)?)
-    }
-
-    /// Creates a totally-ordered broadcast among `members`: see [`Orders::order_in`]. All ranks
-    /// call this.
-    ///
-    /// # Errors
-    /// Those of [`Self::order`], or `members` is no set of ranks of this job.
-    pub fn order_in(
-        &self,
-        name: &str,
-        members: &[Rank],
-        handler: impl FnMut(OrderedMessage) + Send + 'static,
-    ) -> Result<Order> {
-        Ok(self.job.orders.order_in(name, members, handler)?)
     }
 
     /// Creates a totally-ordered broadcast among all ranks, whose messages are asked for.
@@ -490,12 +476,20 @@ impl Weft {
     /// Adds to a shared counter and returns what it held before: see [`Packets::fetch_and_add`].
     ///
     /// # Errors
-    /// There is no such variable (programs have 0 to 31 at each rank), or a rank was lost.
+    /// There is no such variable (programs have 0 to 65,503 at each rank), or a rank was lost.
     pub fn fetch_and_add(&self, variable: Variable, amount: u64) -> Result<u64> {
-        if variable.index >= weft_endpoint::USER_VARIABLES {
-            return Err(weft_endpoint::Error::NoSuchVariable(variable.index).into());
-        }
+        variable.check()?;
         Ok(self.packets().fetch_and_add(variable, amount)?)
+    }
+
+    /// Does any atomic operation on a shared variable, a compare-and-swap for example, and returns
+    /// what it held before: see [`Packets::atomic`].
+    ///
+    /// # Errors
+    /// Those of [`Self::fetch_and_add`].
+    pub fn atomic(&self, variable: Variable, operation: Atomic) -> Result<u64> {
+        variable.check()?;
+        Ok(self.packets().atomic(variable, operation)?)
     }
 
     /// Keeps interrupts off while the guard lives: handlers run only when this rank waits or polls.

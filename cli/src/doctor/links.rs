@@ -132,7 +132,7 @@ fn fabric(found: Result<(String, Vec<Provider>), FabricError>) -> Finding {
 pub(super) fn memory() -> Vec<Memory> {
     let of = |ranks| {
         let settings = Settings::new(ranks);
-        let bytes_per_rank = settings.segment_bytes() as u64;
+        let bytes_per_rank = settings.rank_bytes() as u64;
         let (window_packets, rings_bytes) =
             (settings.window_packets, settings.rings_bytes() as u64);
         Memory {

@@ -5,6 +5,7 @@
 use super::*;
 use crate::{BARRIER, Call, Operation};
 use std::sync::atomic::AtomicUsize;
+use weft_endpoint::Atomic;
 use weft_model::random::Random;
 
 const LEADER: Rank = Rank(3);
@@ -15,6 +16,10 @@ struct Memory {
 }
 
 impl SharedWords for Memory {
+    fn atomic(&self, _home: Rank, _index: u16, _operation: Atomic) -> u64 {
+        unreachable!("teams have no variables")
+    }
+
     fn fetch_add(&self, _home: Rank, _index: u16, _amount: u64) -> u64 {
         unreachable!("teams have no variables")
     }

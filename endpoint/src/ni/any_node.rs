@@ -12,7 +12,7 @@ use std::time::Duration;
 use weft_link::Buffer;
 use weft_link::clock::Work;
 use weft_protocol::Counters;
-use weft_wire::{GroupId, Protocol, Rank};
+use weft_wire::{Atomic, GroupId, Protocol, Rank};
 
 /// The function of a system that is called for each of its packets, outside the lock and one at a
 /// time. It leaves the packet to have it recycled, or takes it and releases it later.
@@ -198,17 +198,22 @@ pub(crate) trait Inbound {
     fn release(&self, arrival: Arrival);
 }
 
-/// Fetch-and-add variables.
+/// Atomic operations on variables.
 pub(crate) trait Atomics {
-    /// Adds to a fetch-and-add variable and returns what it held before. Blocks, draining.
+    /// Does `operation` on a variable and returns what it held before. Blocks, draining.
+    ///
+    /// # Errors
+    /// Those of [`Inbound::poll`].
+    fn atomic(&self, home: Rank, variable: u16, operation: Atomic) -> Result<u64>;
+    /// Does what [`Self::atomic`] does to add `amount`, as most do.
     ///
     /// # Errors
     /// Those of [`Inbound::poll`].
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64>;
-    /// Does what [`Self::fetch_and_add`] does, for [`Self::take_fetched`] to give the answer.
-    /// False, and nothing is done, if another one is under way.
-    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool;
-    /// The answer to [`Self::begin_fetch_and_add`], once. Does not poll.
+    /// Does what [`Self::atomic`] does, for [`Self::take_fetched`] to give the answer. False, and
+    /// nothing is done, if another one is under way.
+    fn begin_atomic(&self, home: Rank, variable: u16, operation: Atomic) -> bool;
+    /// The answer to [`Self::begin_atomic`], once. Does not poll.
     fn take_fetched(&self) -> Option<u64>;
 }
 

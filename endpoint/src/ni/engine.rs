@@ -11,7 +11,8 @@ use weft_link::bell::Waiter;
 use weft_link::clock::{Clock, Nanoseconds};
 use weft_link::ni::{NiEvent, NiHalf, SeparateNi};
 use weft_link::{Link, Payload};
-use weft_wire::{Protocol, Tag};
+use weft_wire::atomic::Words;
+use weft_wire::{Atomic, Protocol, Tag};
 
 impl<L: Link> Inner<L> {
     /// Processes one event at the NI. True if the host should look.
@@ -47,15 +48,14 @@ impl<L: Link> Inner<L> {
                 let (ni, mut out) = self.split(Side::Ni);
                 ni.multicast(protocol, group, frame, size, &mut out);
             }
-            Request::FetchAdd { home, variable, amount }
+            Request::Atomic { home, variable, operation }
                 if home == self.ni.local() && loops_back(&self.link) =>
             {
-                let words = [u64::from(variable), amount];
-                self.offloaded.loop_back(home, Tag::FaRequest, words, &mut self.link);
+                self.offloaded.loop_request_back(home, variable, operation, &mut self.link);
             }
-            Request::FetchAdd { home, variable, amount } => {
+            Request::Atomic { home, variable, operation } => {
                 let (ni, mut out) = self.split(Side::Ni);
-                ni.fetch_and_add(home, variable, amount, &mut out);
+                ni.atomic(home, variable, operation, &mut out);
             }
             Request::Transmit { to, header, payload } => {
                 self.link.transmit(to, &header, payload);
@@ -73,19 +73,20 @@ impl<L: Link> Inner<L> {
         Ok(())
     }
 
-    /// Handles a packet of a fetch-and-add on a variable of this NI's own, which the switch has
+    /// Handles a packet of an operation on a variable of this NI's own, which the switch has
     /// returned.
-    pub fn receive_looped(&mut self, tag: Tag, words: [u64; 2]) {
+    pub fn receive_looped(&mut self, tag: Tag, words: Words) {
         if tag == Tag::FaReply {
             self.fetches.fetched = Some(words[0]);
             return;
         }
-        let (variable, amount) = (u16::try_from(words[0]).unwrap_or(u16::MAX), words[1]);
+        // What this rank has sent itself is an operation.
+        let Ok((variable, operation)) = Atomic::parse(words) else { return };
         let (ni, mut out) = self.split(Side::Ni);
         let local = ni.local();
-        ni.fetch_and_add(local, variable, amount, &mut out);
+        ni.atomic(local, variable, operation, &mut out);
         let value = self.fetches.fetched.take().unwrap_or_default();
-        self.offloaded.loop_back(local, Tag::FaReply, [value, 0], &mut self.link);
+        self.offloaded.loop_answer_back(local, value, &mut self.link);
     }
 
     /// Shows the host the packet whose copy, the oldest, is complete.
@@ -135,7 +136,7 @@ impl<L: Link> Inner<L> {
     }
 }
 
-/// True if a fetch-and-add on a variable of an NI's own goes to the switch and back.
+/// True if an operation on a variable of an NI's own goes to the switch and back.
 fn loops_back<L: Link>(link: &L) -> bool {
     L::NI.is_some_and(|ni| ni.control_program(link).loops_back)
 }

@@ -1,6 +1,6 @@
-//! State of the fetch-and-add that is outstanding: one at a time (thesis 3.8).
+//! State of the atomic operation that is outstanding: one at a time (thesis 3.8).
 
-/// Callers that a fetch-and-add is outstanding for, or answered and not taken.
+/// Callers that an operation is outstanding for, or answered and not taken.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Caller {
     /// None.
@@ -12,7 +12,7 @@ enum Caller {
     Split,
 }
 
-/// The outstanding fetch-and-add.
+/// The outstanding operation.
 #[derive(Default)]
 pub(crate) struct Fetches {
     /// Its answer.

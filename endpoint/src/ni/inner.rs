@@ -16,7 +16,8 @@ use weft_link::bell::{Cause, Loss};
 use weft_link::{Buffer, Link, Payload, Received};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Forwarding, Ni, Reliability};
-use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::atomic::Words;
+use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// Packets that one call drains or processes at most, so that it ends.
 pub(crate) const BUDGET: usize = 64;
@@ -44,7 +45,7 @@ pub(crate) struct Inner<L> {
     /// Drains that brought something: a sign that the host polls, also where it is sent nothing but
     /// credits.
     pub drained: Arc<AtomicU64>,
-    /// The outstanding fetch-and-add.
+    /// The outstanding atomic operation.
     pub fetches: Fetches,
     /// Frames that the client has allocated and not launched.
     pub held: usize,
@@ -233,13 +234,13 @@ impl<L: Link> Inner<L> {
         Ok(())
     }
 
-    pub fn fetch_and_add(&mut self, home: Rank, variable: u16, amount: u64) {
+    pub fn atomic(&mut self, home: Rank, variable: u16, operation: Atomic) {
         if self.asks_ni() {
-            self.offloaded.request(Request::FetchAdd { home, variable, amount }, &mut self.link);
+            self.offloaded.request(Request::Atomic { home, variable, operation }, &mut self.link);
             return;
         }
         let (ni, mut out) = self.split(Side::Host);
-        ni.fetch_and_add(home, variable, amount, &mut out);
+        ni.atomic(home, variable, operation, &mut out);
     }
 
     /// Handles packets that have arrived for a group before it was created here, now that it is.
@@ -417,10 +418,8 @@ impl<L: Link> Inner<L> {
             return Ok(true);
         }
         let body = match (header.tag, payload) {
-            (Tag::FaRequest, Payload::Words([variable, amount])) => {
-                Body::FetchAdd { variable: u16::try_from(variable).unwrap_or(u16::MAX), amount }
-            }
-            (Tag::FaReply, Payload::Words([value, _])) => Body::Fetched(value),
+            (Tag::FaRequest, Payload::Words(words)) => request_of(words),
+            (Tag::FaReply, Payload::Words([value, ..])) => Body::Fetched(value),
             (_, Payload::Buffer(buffer)) => Body::Buffer(buffer),
             _ => Body::Empty,
         };
@@ -436,6 +435,14 @@ impl<L: Link> Inner<L> {
             self.ni.check_invariants()?;
         }
         Ok(true)
+    }
+}
+
+/// Body of a request with these words.
+fn request_of(words: Words) -> Body<Buffer> {
+    match Atomic::parse(words) {
+        Ok((variable, operation)) => Body::Atomic { variable, operation },
+        Err(first) => Body::Unknown(first),
     }
 }
 

@@ -14,7 +14,7 @@ use weft_link::ni::SeparateNi;
 use weft_link::{Buffer, Link, Payload};
 use weft_protocol::watchdog::{HostStatus, Verdict, Watchdog};
 use weft_protocol::{Body, Deferred, Delivery};
-use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// Side that runs the protocol at the moment. Where the NI is not apart, the two are the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub(crate) enum Request {
         frame: Buffer,
         size: u16,
     },
-    FetchAdd {
+    Atomic {
         home: Rank,
         variable: u16,
-        amount: u64,
+        operation: Atomic,
     },
     /// From a protocol that runs at the host.
     Transmit {
@@ -111,8 +111,9 @@ pub(crate) fn payload_of(body: &Body<Buffer>) -> Payload {
     match *body {
         Body::Empty => Payload::Empty,
         Body::Buffer(buffer) => Payload::Buffer(buffer),
-        Body::FetchAdd { variable, amount } => Payload::Words([u64::from(variable), amount]),
-        Body::Fetched(value) => Payload::Words([value, 0]),
+        Body::Atomic { variable, operation } => Payload::Words(operation.to_words(variable)),
+        Body::Unknown(first) => Payload::Words([first, 0, 0]),
+        Body::Fetched(value) => Payload::Words([value, 0, 0]),
     }
 }
 
@@ -217,11 +218,25 @@ impl OffloadedNi {
         self.shown
     }
 
-    /// Sends this NI a packet of a fetch-and-add on a variable of its own. It needs no credit:
+    /// Sends this NI the request for an operation on a variable of its own. It needs no credit:
     /// there is one at a time, and it fills no buffer.
-    pub fn loop_back<L: Link>(&mut self, local: Rank, tag: Tag, words: [u64; 2], link: &mut L) {
-        let header = Header::new(tag, local, TreeId::unicast(local), 0);
-        self.transmit(local, &header, Payload::Words(words), Side::Ni, link);
+    pub fn loop_request_back<L: Link>(
+        &mut self,
+        local: Rank,
+        variable: u16,
+        operation: Atomic,
+        link: &mut L,
+    ) {
+        let tree = TreeId::unicast(local);
+        let header = Header::new(Tag::FaRequest, local, tree, operation.size());
+        let words = Payload::Words(operation.to_words(variable));
+        self.transmit(local, &header, words, Side::Ni, link);
+    }
+
+    /// Sends this NI the answer to that.
+    pub fn loop_answer_back<L: Link>(&mut self, local: Rank, value: u64, link: &mut L) {
+        let header = Header::new(Tag::FaReply, local, TreeId::unicast(local), 0);
+        self.transmit(local, &header, Payload::Words([value, 0, 0]), Side::Ni, link);
     }
 
     /// Lets the polling watchdog look, if its time has come, at a host with `pending` packets that

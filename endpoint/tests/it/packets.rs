@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use weft_endpoint::{
-    Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Protocol, Rank, Taken, Upcalls,
-    Variable,
+    Atomic, Cause, Error, Group, HeldPacket, KeptPacket, Loss, Packets, Protocol, Rank, Taken,
+    Upcalls, Variable,
 };
 use weft_protocol::Preset;
 use weft_protocol::tree::Shape;
@@ -428,6 +428,51 @@ fn fetch_and_add_gives_every_number_once() {
     }
 }
 
+/// Of each kind some, by all ranks at once, on the last variables that there are; what they leave
+/// tells whether each took place once.
+#[test]
+fn mixed_operations_of_all_ranks_take_place_once() {
+    for job in all_kinds_of_job(3) {
+        let gate = Gate::default();
+        job.packets(|packets| {
+            log(&packets);
+            let me = u64::from(packets.rank().0);
+            let [counter, least, most, bits] =
+                [0, 1, 2, 3].map(|back| Variable::new(Rank(1), u16::MAX - back));
+            for turn in 1..=TURNS {
+                let mut found = packets.atomic(counter, Atomic::Or(0)).unwrap();
+                loop {
+                    let swap = Atomic::CompareSwap { expected: found, new: found + 1 };
+                    match packets.atomic(counter, swap).unwrap() {
+                        before if before == found => break,
+                        before => found = before,
+                    }
+                }
+                packets.fetch_and_add(counter, 1).unwrap();
+                packets.atomic(most, Atomic::Max(100 * me + turn)).unwrap();
+                packets.atomic(bits, Atomic::Xor(1 << me)).unwrap();
+            }
+            packets.atomic(bits, Atomic::Or(1 << (8 + me))).unwrap();
+            packets.atomic(bits, Atomic::And(!(1 << me))).unwrap();
+            gate.pass(&packets);
+            let values = [counter, most, bits].map(|one| packets.fetch_and_add(one, 0).unwrap());
+            assert_eq!(values, [3 * 2 * TURNS, 200 + TURNS, 0b111 << 8], "{job:?}");
+            gate.pass(&packets);
+            if me == 2 {
+                assert_eq!(packets.atomic(least, Atomic::Swap(90)), Ok(0));
+            }
+            gate.pass(&packets);
+            packets.atomic(least, Atomic::Min(40 + me)).unwrap();
+            gate.pass(&packets);
+            assert_eq!(packets.fetch_and_add(least, 0), Ok(40), "{job:?}");
+            gate.pass(&packets);
+        });
+    }
+}
+
+/// Turns of each rank above.
+const TURNS: u64 = 20;
+
 #[test]
 fn a_fetch_and_add_that_nobody_blocks_for_is_answered_beside_others() {
     for between in [Between::Memory, Between::Plain] {
@@ -437,14 +482,20 @@ fn a_fetch_and_add_that_nobody_blocks_for_is_answered_beside_others() {
             log(&packets);
             let counter = |index| Variable { home: Rank(0), index };
             if packets.rank() == Rank(1) {
-                assert!(packets.begin_fetch_and_add(counter(0), 5).unwrap());
-                assert!(!packets.begin_fetch_and_add(counter(0), 7).unwrap(), "one at a time");
+                assert!(packets.atomics().begin(counter(0), Atomic::Add(5)).unwrap());
+                let second = packets.atomics().begin(counter(0), Atomic::Swap(7)).unwrap();
+                assert!(!second, "one at a time");
                 assert_eq!(packets.fetch_and_add(counter(1), 1), Ok(0));
-                assert_eq!(packets.take_fetched(), Some(0));
-                assert_eq!(packets.take_fetched(), None);
+                assert_eq!(packets.atomics().take(), Some(0));
+                assert_eq!(packets.atomics().take(), None);
                 assert_eq!(packets.fetch_and_add(counter(0), 1), Ok(5));
-                let missing = packets.begin_fetch_and_add(counter(64), 1);
-                assert_eq!(missing, Err(Error::NoSuchVariable(64)));
+                let swap = Atomic::CompareSwap { expected: 6, new: 1 };
+                assert!(packets.atomics().begin(counter(0), swap).unwrap());
+                let found = packets.poll_until(|| packets.atomics().take() == Some(6));
+                assert_eq!(found, Ok(()));
+                let nowhere = Variable { home: Rank(2), index: 0 };
+                let missing = packets.atomics().begin(nowhere, swap);
+                assert_eq!(missing, Err(Error::NoSuchRank { rank: Rank(2), ranks: 2 }));
             }
             gate.pass(&packets);
         });
@@ -484,10 +535,10 @@ fn what_cannot_be_is_refused() {
         assert_eq!(packet.unicast(Rank(2)), Err(Error::NoSuchRank { rank: Rank(2), ranks: 2 }));
         assert!(matches!(packets.group(&[Rank(5)]), Err(Error::Group(_))));
         assert!(matches!(packets.group(&[]), Err(Error::Group(_))));
-        let variable = Variable { home: Rank(0), index: 64 };
-        assert_eq!(packets.fetch_and_add(variable, 1), Err(Error::NoSuchVariable(64)));
         let variable = Variable { home: Rank(9), index: 0 };
-        assert!(matches!(packets.fetch_and_add(variable, 1), Err(Error::NoSuchRank { .. })));
+        let none = Error::NoSuchRank { rank: Rank(9), ranks: 2 };
+        assert_eq!(packets.fetch_and_add(variable, 1), Err(none.clone()));
+        assert_eq!(packets.atomic(variable, Atomic::Or(1)), Err(none));
         gate.pass(&packets);
     });
 }

@@ -2,6 +2,7 @@
 
 use crate::Buffer;
 use std::ptr::NonNull;
+use weft_wire::atomic::Words;
 use weft_wire::{Header, Protocol, Rank};
 
 /// Words of the longest [short packet](crate::ShortPackets): 112 user bytes.
@@ -14,8 +15,9 @@ pub enum Payload {
     Empty,
     /// The first `header.size` bytes of a frame.
     Buffer(Buffer),
-    /// Two words of a control packet; they travel with the header.
-    Words([u64; 2]),
+    /// Words of an atomic operation or of its answer; they travel with the header. Those beyond
+    /// [`body_bytes`](weft_wire::envelope::body_bytes) need not.
+    Words(Words),
 }
 
 /// Frame that has been received.

@@ -7,7 +7,7 @@ use crate::sync::AtomicU64;
 use crate::threads::{SystemThreads, Threads};
 use std::sync::Arc;
 use weft_trace::Recorder;
-use weft_wire::Rank;
+use weft_wire::{Atomic, Rank};
 
 /// Services of a link beside frames, each with no need of a lock around the link. Whoever runs the
 /// rank asks for them once. By default there are the system's threads, and nothing else.
@@ -43,9 +43,15 @@ impl Default for Services {
     }
 }
 
-/// Words in shared memory: fetch-and-add variables, which no NI has to serve, and shared arenas.
+/// Words in shared memory: variables of atomic operations, which no NI has to serve, and shared
+/// arenas. Each rank has a word for every index, all of them 0 at first.
 pub trait SharedWords: Send + Sync {
-    /// Adds `amount` to word `index` of `home` and returns its old value. Sequentially consistent.
+    /// Does `operation` on word `index` of `home` and returns its old value. Sequentially
+    /// consistent.
+    fn atomic(&self, home: Rank, index: u16, operation: Atomic) -> u64;
+
+    /// Does what [`Self::atomic`] does to add `amount`: the operation that most are, as one
+    /// instruction.
     fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64;
 
     /// Value of word `index` of `home`.

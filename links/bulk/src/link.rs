@@ -27,7 +27,7 @@ use weft_link::{
     Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
-use weft_wire::{Follows, Header, Rank, envelope, path};
+use weft_wire::{Follows, Header, Rank, atomic, envelope, path};
 
 mod memory;
 mod receiving;
@@ -292,11 +292,9 @@ impl<F: Part> Bulk<F> {
                     connection.push_copy(header, bytes, *trailer_bytes)
                 }
             },
-            Payload::Words([first, second]) => {
-                let mut bytes = [0; envelope::WORDS_BYTES];
-                bytes[..8].copy_from_slice(&first.to_le_bytes());
-                bytes[8..].copy_from_slice(&second.to_le_bytes());
-                connection.push_copy(header, &bytes, *trailer_bytes)
+            Payload::Words(words) => {
+                let bytes = &atomic::to_bytes(words)[..envelope::body_bytes(header)];
+                connection.push_copy(header, bytes, *trailer_bytes)
             }
             Payload::Empty => connection.push_copy(header, &[], *trailer_bytes),
         };

@@ -5,7 +5,7 @@ use crate::{bytes_of, fill, header, pattern, receive, receive_bytes, send};
 use weft_link::{
     Buffer, Capabilities, Gather, Link, Payload, ReceivedPlain, ShortPackets, ShortWords, TURN,
 };
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use weft_wire::{GroupId, Header, Rank, Tag, TreeId, atomic};
 
 pub fn carry_every_size<L: Link>(links: &mut [L]) {
     let max = links[0].capabilities().max_payload;
@@ -118,12 +118,13 @@ fn take_short<L: Link>(link: &mut L, short: L::Short) -> Option<(Rank, Vec<u8>)>
 
 pub fn control_words_arrive<L: Link>(links: &mut [L]) {
     let tree = TreeId::unicast(Rank(0));
-    for (tag, payload) in [
-        (Tag::FaRequest, Payload::Words([3, u64::MAX])),
-        (Tag::FaReply, Payload::Words([0, 7])),
-        (Tag::Credit, Payload::Empty),
+    for (tag, size, payload) in [
+        (Tag::FaRequest, 0, Payload::Words([3, u64::MAX, 0])),
+        (Tag::FaRequest, atomic::WORDS_BYTES, Payload::Words([3, u64::MAX, 5])),
+        (Tag::FaReply, 0, Payload::Words([0, 7, 0])),
+        (Tag::Credit, 0, Payload::Empty),
     ] {
-        let mut header = Header::new(tag, Rank(0), tree, 0);
+        let mut header = Header::new(tag, Rank(0), tree, size as u16);
         header.credits = 9;
         links[0].transmit(Rank(1), &header, payload);
         links[0].flush();

@@ -27,6 +27,8 @@ pub fn all_but_turns<L: Link>(make: impl Fn(u16) -> Vec<L>) {
     bells::a_look_for_a_frame_keeps_nobody_asleep(make(2));
     bells::a_frame_that_comes_back_wakes_its_owner(make(2));
     words::add_up(&make(3));
+    words::mixed_operations_take_turns(&make(3));
+    words::each_index_is_a_word_of_its_own(&make(2));
     words::wake_sleepers(make(2));
 }
 

@@ -11,7 +11,7 @@ use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
 use weft_wire::path::{Answer, Probe};
-use weft_wire::{Header, Rank, Tag, envelope, network};
+use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
 
 /// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
 /// are refused, and the node has other things to do: the next poll goes on.
@@ -556,9 +556,8 @@ impl<P: DerefMut<Target = [u8]>> Incoming<P> {
 
 /// Payload of a packet without user bytes.
 fn words(header: &Header, body: &[u8]) -> Payload {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| body[at + i]));
     match header.tag {
-        Tag::FaRequest | Tag::FaReply => Payload::Words([word(0), word(8)]),
+        Tag::FaRequest | Tag::FaReply => Payload::Words(atomic::from_bytes(body)),
         _ => Payload::Empty,
     }
 }

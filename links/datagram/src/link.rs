@@ -19,7 +19,7 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
     Received, Services, SharedFrames,
 };
-use weft_wire::{Header, Rank, Tag, envelope, network};
+use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
 
 /// Datagrams that are put together before the device sends them, at most.
 pub const WAITING: usize = 64;
@@ -91,7 +91,7 @@ impl<D: Device> DatagramLink<D> {
         let datagram_bytes = room.len();
         let most = datagram_bytes.saturating_sub(around);
         let max_payload = most / envelope::ALIGNMENT * envelope::ALIGNMENT;
-        if max_payload < envelope::WORDS_BYTES || datagram_bytes > usize::from(u16::MAX) {
+        if max_payload < atomic::WORDS_BYTES || datagram_bytes > usize::from(u16::MAX) {
             let text = format!("datagrams of {datagram_bytes} bytes cannot carry packets");
             return Err(invalid(text));
         }
@@ -312,11 +312,9 @@ impl<D: Device> Link for DatagramLink<D> {
         }
         match payload {
             Payload::Buffer(buffer) => self.transmit_buffer(to, header, buffer),
-            Payload::Words([first, second]) => {
-                let mut bytes = [0; envelope::WORDS_BYTES];
-                bytes[..8].copy_from_slice(&first.to_le_bytes());
-                bytes[8..].copy_from_slice(&second.to_le_bytes());
-                self.put(to, header, &bytes);
+            Payload::Words(words) => {
+                let bytes = &atomic::to_bytes(words)[..envelope::body_bytes(header)];
+                self.put(to, header, bytes);
             }
             Payload::Empty => self.put(to, header, &[]),
         }

@@ -4,7 +4,7 @@ use crate::endpoint::{Endpoint, Sizes};
 use crate::error::FabricError;
 use crate::library::{Library, Offer};
 use std::net::IpAddr;
-use weft_wire::{envelope, network};
+use weft_wire::{atomic, envelope, network};
 
 /// Providers of ordinary networks, for which Weft has links of its own; and the first words of
 /// what is made of them.
@@ -160,7 +160,7 @@ impl Chosen {
     ) -> Result<Self, FabricError> {
         let (provider, bytes) = (offer.provider(), offer.message_bytes());
         let datagram_bytes = DATAGRAM_BYTES.min(bytes);
-        if datagram_bytes < envelope::SIZE + network::SIZE + envelope::WORDS_BYTES + 512 {
+        if datagram_bytes < envelope::SIZE + network::SIZE + atomic::WORDS_BYTES + 512 {
             return Err(FabricError::Short { provider, bytes });
         }
         let posted = POSTED.min(offer.rx.size).max(1);

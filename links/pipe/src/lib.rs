@@ -163,8 +163,8 @@ impl Pipe {
             (Tag::Ucast | Tag::Mcast, _) if bytes.len() == usize::from(header.size) => {
                 Payload::Buffer(Buffer::new(CAME, self.came.insert(bytes.into()) as u64))
             }
-            (Tag::FaRequest | Tag::FaReply, [one, two]) if rest.is_empty() => {
-                Payload::Words([word(one), word(two)])
+            (Tag::FaRequest | Tag::FaReply, [one, two, three]) if rest.is_empty() => {
+                Payload::Words([one, two, three].map(word))
             }
             (tag, []) if !tag.is_data() && rest.is_empty() => Payload::Empty,
             _ => return Err(BadFrame::Size(header.size)),

@@ -205,7 +205,9 @@ impl Shm {
             | Tag::Recall
             | Tag::Return
             | Tag::Lost => Payload::Empty,
-            Tag::FaRequest | Tag::FaReply => Payload::Words([slot.word(0), slot.word(1)]),
+            Tag::FaRequest | Tag::FaReply => {
+                Payload::Words([slot.word(0), slot.word(1), slot.word(2)])
+            }
             Tag::Ucast | Tag::Mcast => Payload::Buffer(match kind {
                 payload_kind::INLINE if usize::from(header.size) <= INLINE_BYTES => {
                     BufferKind::Inbox(self.inbox.insert(slot.payload())).buffer()

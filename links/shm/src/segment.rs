@@ -21,14 +21,16 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use weft_wire::Rank;
+use weft_wire::atomic::VARIABLES;
 
 /// Largest number of ranks of one host.
 pub const MAX_RANKS: u16 = 1024;
 /// Largest number of ranks of a host of which each pair has a full window. With more all windows of
 /// a rank together are as long as with so many, so that their memory does not grow.
 pub const FULL_WINDOW_RANKS: u16 = 64;
-/// Number of fetch-and-add words of each rank.
-pub const WORDS: u16 = 64;
+/// Number of words of atomic operations of each rank, one for each variable. Pages that nobody
+/// touches cost nothing.
+pub const WORDS: usize = VARIABLES;
 /// Size of the shared arena of each rank, in bytes. Pages that nobody touches cost nothing.
 const ARENA_BYTES: usize = 512 * 1024;
 
@@ -45,7 +47,7 @@ const COLD_OFFSET: usize = PAGE / 4;
 /// Offset of the words for announcements, where there are several.
 const ANNOUNCEMENTS_OFFSET: usize = PAGE / 2;
 const WORDS_OFFSET: usize = PAGE;
-const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS as usize * LINE;
+const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS * LINE;
 /// Offset of the counts in the page that begins with the identity.
 const GAUGE_OFFSET: usize = PAGE / 4;
 /// Offset of the status in the page that begins with the identity.
@@ -141,7 +143,13 @@ impl Settings {
         usize::from(self.ranks) * self.segment_bytes()
     }
 
-    /// Size of the segment of one rank, in bytes.
+    /// Most memory that the segment of one rank takes whose variables are the first ones, in bytes.
+    pub fn rank_bytes(&self) -> usize {
+        self.segment_bytes() - (WORDS * LINE - PAGE)
+    }
+
+    /// Size of the segment of one rank, in bytes: most of it are words that few ranks have a use
+    /// for.
     pub fn segment_bytes(&self) -> usize {
         self.trace_offset() + trace::bytes_of(self.trace_events).next_multiple_of(PAGE)
     }
@@ -283,9 +291,9 @@ impl Segment {
         }
     }
 
-    /// Fetch-and-add words, one a line: word `i` is entry `8 * i`.
+    /// Words of atomic operations, one a line: word `i` is entry `8 * i`.
     pub fn words(&self) -> View<AtomicU64> {
-        self.shared_view(WORDS_OFFSET, usize::from(WORDS) * LINE / 8)
+        self.shared_view(WORDS_OFFSET, WORDS * LINE / 8)
     }
 
     /// Shared arena: words whose use ranks agree on.

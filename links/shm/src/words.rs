@@ -5,9 +5,9 @@ use crate::memory::View;
 use crate::segment::Segment;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weft_link::SharedWords;
-use weft_wire::Rank;
+use weft_wire::{Atomic, Rank};
 
-/// Fetch-and-add words and shared arenas of all ranks.
+/// Words of atomic operations and shared arenas of all ranks.
 pub(crate) struct Words {
     words: Vec<View<AtomicU64>>,
     arenas: Vec<View<AtomicU64>>,
@@ -33,6 +33,24 @@ impl Words {
 }
 
 impl SharedWords for Words {
+    fn atomic(&self, home: Rank, index: u16, operation: Atomic) -> u64 {
+        let word = self.word(home, index);
+        match operation {
+            Atomic::Add(amount) => word.fetch_add(amount, Ordering::SeqCst),
+            Atomic::Swap(new) => word.swap(new, Ordering::SeqCst),
+            Atomic::CompareSwap { expected, new } => {
+                let swapped =
+                    word.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
+                swapped.unwrap_or_else(|found| found)
+            }
+            Atomic::Min(value) => word.fetch_min(value, Ordering::SeqCst),
+            Atomic::Max(value) => word.fetch_max(value, Ordering::SeqCst),
+            Atomic::And(mask) => word.fetch_and(mask, Ordering::SeqCst),
+            Atomic::Or(mask) => word.fetch_or(mask, Ordering::SeqCst),
+            Atomic::Xor(mask) => word.fetch_xor(mask, Ordering::SeqCst),
+        }
+    }
+
     #[inline]
     fn fetch_add(&self, home: Rank, index: u16, amount: u64) -> u64 {
         self.word(home, index).fetch_add(amount, Ordering::SeqCst)

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 use weft_link::bell::{Cause, Loss};
 use weft_link::clock::Nanoseconds;
-use weft_wire::{Header, Rank, network};
+use weft_wire::{Header, Rank, atomic, network};
 
 /// Everything that goes wrong in a run. Parts of frames are numbers from 0 to 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -238,7 +238,7 @@ pub(crate) fn on_the_wire(frame: &Frame) -> Vec<u8> {
     match &frame.carried {
         Carried::Empty => {}
         Carried::Words(words) => {
-            packet.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+            packet.extend(&atomic::to_bytes(*words)[..frame.user_bytes()]);
         }
         Carried::Bytes(bytes) => packet.extend(bytes.to_vec(frame.header.size.into())),
     }

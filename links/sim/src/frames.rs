@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::{Buffer, Payload};
 use weft_trace::TEXT_BYTES;
-use weft_wire::Header;
+use weft_wire::atomic::Words;
+use weft_wire::{Header, envelope};
 
 /// User bytes. Written by the rank that allocated them, read by all to whom they were sent: no byte
 /// is copied between ranks. Atomic, so that a pointer into them may write without more ado.
@@ -45,7 +46,7 @@ impl Bytes {
 #[derive(Clone)]
 pub(crate) enum Carried {
     Empty,
-    Words([u64; 2]),
+    Words(Words),
     Bytes(Bytes),
 }
 
@@ -78,7 +79,7 @@ impl Frame {
     /// Bytes beside the header's.
     pub fn user_bytes(&self) -> usize {
         match &self.carried {
-            Carried::Words(words) => size_of_val(words),
+            Carried::Words(_) => envelope::body_bytes(&self.header),
             _ => self.header.size.into(),
         }
     }

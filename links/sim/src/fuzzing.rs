@@ -5,7 +5,7 @@ use crate::faults::{is_taken_for, on_the_wire};
 use crate::frames::{Bytes, Carried, Frame};
 use crate::machine::{LONGEST_NS, Machine, MachineError, Scheme, per_byte};
 use std::collections::BTreeSet;
-use weft_wire::{Tag, network};
+use weft_wire::{Tag, atomic, network};
 
 /// A machine description: an error that says where, or costs that a clock can hold.
 pub fn machine(data: &[u8]) {
@@ -38,11 +38,14 @@ pub fn bit_flips(data: &[u8]) {
     let Ok((mut header, payload)) = network::parse(data) else { return };
     let carried = match header.tag {
         Tag::Ucast | Tag::Mcast => Carried::Bytes(Bytes::copy_of(payload)),
-        Tag::FaRequest | Tag::FaReply => Carried::Words([flips[1].into(), flips[2].into()]),
+        Tag::FaRequest | Tag::FaReply => {
+            Carried::Words([flips[1].into(), flips[2].into(), flips[3].into()])
+        }
         _ => Carried::Empty,
     };
     if !matches!(carried, Carried::Bytes(_)) {
-        header.size = 0;
+        let is_long = header.tag == Tag::FaRequest && flips[4] % 2 == 1;
+        header.size = if is_long { atomic::WORDS_BYTES as u16 } else { 0 };
     }
     let frame = Frame { header, carried };
     let mut packet = on_the_wire(&frame);

@@ -199,8 +199,8 @@ fn kind(header: &Header) -> &'static str {
         Tag::Mcast => "a multicast packet",
         Tag::Farewell => "a farewell",
         Tag::Lost => "the news of a loss",
-        Tag::FaRequest => "a fetch-and-add request",
-        Tag::FaReply => "a fetch-and-add reply",
+        Tag::FaRequest => "a request for an atomic operation",
+        Tag::FaReply => "the answer to an atomic operation",
         Tag::ChannelClear => "a channel-clear packet",
         _ => "a control packet",
     }

@@ -209,7 +209,7 @@ impl Operations {
         size: usize,
         members: Option<Members>,
     ) -> Result<Option<Opened>> {
-        let words = self.engine.packets().shared_words();
+        let words = self.engine.packets().atomics().shared_words();
         let mut state = self.state.enter();
         let id = TeamId { leader: Rank(0), count: state.created };
         state.created += 1;

@@ -104,7 +104,7 @@ fn what_is_begun_together_has_one_fetch_and_add() {
         member.engine.poll_until(|| seen.lock().unwrap().len() == 4).unwrap();
         assert_eq!(seen.lock().unwrap().concat(), b"abcd");
         member.barrier.wait().unwrap();
-        member.engine.statistics().packets.protocol.fetch_adds_served
+        member.engine.statistics().packets.protocol.atomics_served
     });
     assert_eq!(served, [3, 0], "one for the first, one for two, one for the broadcast");
 }

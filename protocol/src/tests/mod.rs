@@ -1,9 +1,9 @@
 //! Each protocol event on its own: what an NI does about it, action by action.
 
 mod adaptive;
+mod atomics;
 mod credits;
 mod early;
-mod fetch_add;
 mod groups;
 mod in_order;
 mod multicast;

@@ -3,7 +3,7 @@
 use crate::tree::Shape;
 use crate::{Actions, Body, Deferred, Delivery, Ni, Preset, Settings, Violation};
 use std::collections::VecDeque;
-use weft_wire::{Follows, GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::{Atomic, Follows, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// User bytes of every packet in these tests; the protocols never look at them.
 pub const SIZE: u16 = 8;
@@ -140,7 +140,11 @@ impl Bench {
     }
 
     pub fn fetch_and_add(&mut self, home: u16, variable: u16, amount: u64) -> Vec<Did> {
-        self.ni.fetch_and_add(Rank(home), variable, amount, &mut self.out);
+        self.atomic(home, variable, Atomic::Add(amount))
+    }
+
+    pub fn atomic(&mut self, home: u16, variable: u16, operation: Atomic) -> Vec<Did> {
+        self.ni.atomic(Rank(home), variable, operation, &mut self.out);
         self.did()
     }
 

@@ -4,7 +4,7 @@ use super::recorder::*;
 use crate::tree::Shape;
 use crate::{Body, Recovery, Settings, Timer, Violation};
 use Did::{Free, Transmit};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag};
+use weft_wire::{Atomic, Channel, GroupId, Header, Rank, Tag};
 
 /// A chain of four with one credit for each pair.
 fn bench(local: u16, recovery: Recovery) -> Bench {
@@ -101,7 +101,7 @@ fn a_fetch_and_add_is_recovered_too() {
     let mut asker = bench(1, Recovery::AtOnce);
     asker.unicast(2, 90);
     let did = asker.fetch_and_add(2, 5, 7);
-    let body = Body::FetchAdd { variable: 5, amount: 7 };
+    let body = Body::Atomic { variable: 5, operation: Atomic::Add(7) };
     assert_eq!(did, [Transmit(Rank(2), on(1, fa_request(1, 0)), body)]);
     let mut home = bench(2, Recovery::AtOnce);
     home.receive_unicast(1, 200, 0);

@@ -4,7 +4,7 @@ use super::recorder::*;
 use crate::tree::Shape;
 use crate::{Body, Preset, Settings, Timer, Violation};
 use Did::{Defer, Fetched, Free, Transmit};
-use weft_wire::{GroupId, Header, Rank, Tag};
+use weft_wire::{Atomic, GroupId, Header, Rank, Tag};
 
 const RETRANSMIT: u64 = 1000;
 const ACKNOWLEDGE: u64 = 200;
@@ -163,7 +163,7 @@ fn a_sender_that_found_no_buffer_is_told_when_there_is_one() {
 
 #[test]
 fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
-    let body = Body::FetchAdd { variable: 5, amount: 7 };
+    let body = Body::Atomic { variable: 5, operation: Atomic::Add(7) };
     let mut asker = bench(Preset::IrxImc, 1, 4);
     let request = numbered(fa_request(1, 0), 0, 0);
     assert_eq!(asker.fetch_and_add(0, 5, 7), [Transmit(Rank(0), request, body)]);
@@ -171,7 +171,7 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
     let reply = numbered(fa_reply(0, 0), 0, 1);
     assert_eq!(home.receive(request, body), [Transmit(Rank(1), reply, Body::Fetched(0))]);
     assert_eq!(home.receive(request, body), []);
-    assert_eq!(home.ni.counters().fetch_adds_served, 1);
+    assert_eq!(home.ni.counters().atomics_served, 1);
     assert_eq!(home.advance(RETRANSMIT), [Transmit(Rank(1), reply, Body::Fetched(0))]);
     assert_eq!(asker.receive(reply, Body::Fetched(0)), [Fetched(0)]);
     assert_eq!(asker.receive(reply, Body::Fetched(0)), [], "twice");
@@ -181,11 +181,30 @@ fn a_fetch_and_add_is_asked_and_answered_once_whatever_is_lost() {
     assert_eq!(asker.try_receive(invented, Body::Fetched(9)), violation);
 }
 
+/// A compare-and-swap that took place twice would say that it had failed.
+#[test]
+fn a_compare_and_swap_takes_place_once_whatever_is_lost() {
+    let operation = Atomic::CompareSwap { expected: 0, new: 9 };
+    let body = Body::Atomic { variable: 5, operation };
+    let request = numbered(Header { size: operation.size(), ..fa_request(1, 0) }, 0, 0);
+    let reply = numbered(fa_reply(0, 0), 0, 1);
+    let answer = [Transmit(Rank(1), reply, Body::Fetched(0))];
+    let mut asker = bench(Preset::IrxImc, 1, 4);
+    assert_eq!(asker.atomic(0, 5, operation), [Transmit(Rank(0), request, body)]);
+    assert_eq!(asker.advance(RETRANSMIT), [Transmit(Rank(0), request, body)], "it was lost");
+    let mut home = bench(Preset::IrxImc, 0, 4);
+    assert_eq!(home.receive(request, body), answer);
+    assert_eq!(home.receive(request, body), [], "it was late, not lost");
+    assert_eq!(home.advance(RETRANSMIT), answer, "the answer was lost, and is the same");
+    assert_eq!(home.fetch_and_add(0, 5, 0), [Fetched(9)]);
+    assert_eq!(asker.receive(reply, Body::Fetched(0)), [Fetched(0)]);
+}
+
 #[test]
 fn a_second_question_is_refused_while_the_answer_to_the_first_waits() {
     let mut home = bench(Preset::IrxImc, 0, 1);
     home.unicast(1, 90);
-    let body = Body::FetchAdd { variable: 5, amount: 7 };
+    let body = Body::Atomic { variable: 5, operation: Atomic::Add(7) };
     let did = home.receive(numbered(fa_request(1, 0), 0, 0), body);
     assert_eq!(did, [sent_acknowledge(0, 1, 1)], "the answer waits for a place in the window");
     let impatient = home.try_receive(numbered(fa_request(1, 0), 1, 0), body);

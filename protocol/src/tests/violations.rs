@@ -2,8 +2,8 @@
 
 use super::recorder::*;
 use crate::tree::Shape;
-use crate::{Body, Preset, VARIABLES, Violation};
-use weft_wire::{GroupId, Header, Rank, Tag, TreeId};
+use crate::{Body, Preset, Violation};
+use weft_wire::{Atomic, GroupId, Header, Rank, Tag, TreeId};
 
 /// Asserts that `bench` refuses the packet as `expected` and is as it was before.
 fn refuses(bench: &mut Bench, header: Header, body: Body<u64>, expected: Violation) {
@@ -45,7 +45,7 @@ fn credits_never_spent() {
     let violation = Violation::Credits(Rank(3));
     refuses(&mut bench, ucast(3, 1), Body::Buffer(202), violation);
     refuses(&mut bench, mcast(3, broadcast_tree(3), 1), Body::Buffer(202), violation);
-    let asks = Body::FetchAdd { variable: 0, amount: 1 };
+    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
     refuses(&mut bench, fa_request(3, 1), asks, violation);
     bench.receive_credits(1, 1);
     refuses(&mut bench, credit(1, 1), Body::Empty, Violation::Credits(Rank(1)));
@@ -67,7 +67,7 @@ fn window() {
     let violation = Violation::Window(Rank(3));
     refuses(&mut bench, ucast(3, 0), Body::Buffer(202), violation);
     refuses(&mut bench, mcast(3, broadcast_tree(3), 0), Body::Buffer(202), violation);
-    let asks = Body::FetchAdd { variable: 0, amount: 1 };
+    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
     refuses(&mut bench, fa_request(3, 0), asks, violation);
 }
 
@@ -98,7 +98,7 @@ fn window_with_good_credits() {
 #[test]
 fn tree_of_a_unicast() {
     let mut bench = busy();
-    let asks = Body::FetchAdd { variable: 0, amount: 1 };
+    let asks = Body::Atomic { variable: 0, operation: Atomic::Add(1) };
     for tree in [unicast_tree(2), unicast_tree(0), broadcast_tree(3)] {
         let violation = Violation::Tree(Rank(3), tree);
         let header = Header { tree, ..ucast(3, 0) };
@@ -134,7 +134,7 @@ fn body() {
     let mut bench = busy();
     let bodies = [
         Body::Buffer(202),
-        Body::FetchAdd { variable: 0, amount: 1 },
+        Body::Atomic { variable: 0, operation: Atomic::Add(1) },
         Body::Fetched(0),
         Body::Empty,
     ];
@@ -155,11 +155,22 @@ fn body() {
 }
 
 #[test]
-fn variable() {
+fn an_operation_that_does_not_exist() {
     let mut bench = busy();
-    for variable in [VARIABLES, u16::MAX] {
-        let asks = Body::FetchAdd { variable, amount: 1 };
-        refuses(&mut bench, fa_request(3, 0), asks, Violation::Variable(Rank(3), variable));
+    for first in [8 << 16, u64::MAX] {
+        let asks = Body::Unknown(first);
+        refuses(&mut bench, fa_request(3, 0), asks, Violation::Operation(Rank(3), first));
+    }
+}
+
+#[test]
+fn an_operation_with_the_words_of_another() {
+    let mut bench = busy();
+    let long = Atomic::CompareSwap { expected: 0, new: 1 };
+    for (operation, size) in [(long, 0), (long, 16), (Atomic::Swap(1), 24), (Atomic::Add(1), 8)] {
+        let header = Header { size, ..fa_request(3, 0) };
+        let asks = Body::Atomic { variable: 0, operation };
+        refuses(&mut bench, header, asks, Violation::Body(Rank(3), Tag::FaRequest));
     }
 }
 
@@ -209,7 +220,7 @@ fn every_violation_names_who_did_it() {
         Violation::Window(Rank(3)),
         Violation::Tree(Rank(3), broadcast_tree(1)),
         Violation::Body(Rank(3), Tag::Ucast),
-        Violation::Variable(Rank(3), 64),
+        Violation::Operation(Rank(3), 64),
         Violation::Unasked(Rank(3)),
         Violation::Unsupported(Rank(3), Tag::ChannelClear),
         Violation::Acknowledgement(Rank(3), 8),

@@ -157,10 +157,10 @@ pub fn tags() -> Vec<String> {
     let name = |tag| match tag {
         Tag::Ucast => "data",
         Tag::Mcast => "multicast",
-        Tag::FaRequest => "fetch-and-add",
+        Tag::FaRequest => "atomic operation",
         Tag::Credit => "credit",
         Tag::ChannelClear => "channel clear",
-        Tag::FaReply => "fetch-and-add reply",
+        Tag::FaReply => "answer to an atomic operation",
         Tag::Acknowledge => "acknowledgement",
         Tag::Nack => "negative acknowledgement",
         Tag::Farewell => "farewell",

@@ -2,18 +2,19 @@
 //!
 //! It is told of every send as it is made, and asked about every packet as it is shown to a
 //! program: each receiver must be shown each packet once, in the order sent to it or to the group,
-//! with the bytes that were sent. It is told of every fetch-and-add as it is asked for, and asked
-//! about each answer: the additions to a variable took place one after the other, each between its
-//! request and its answer. At the end it says what is [`Reference::missing`]. It knows of no
-//! credit, tree, buffer or acknowledgement, so it judges all presets alike, and the worlds of
+//! with the bytes that were sent. It is told of every atomic operation as it is asked for, and
+//! asked about each answer: the operations on a variable took place one after the other, each
+//! between its request and its answer. At the end it says what is [`Reference::missing`]. It knows
+//! of no credit, tree, buffer or acknowledgement, so it judges all presets alike, and the worlds of
 //! `testing/world` like programs in virtual time.
 //!
 //! It keeps two numbers for each stream of packets and reader that has been used, and nothing for
-//! a packet; a fetch-and-add takes room until all that took place before it were answered. Each
+//! a packet; an atomic operation takes room until all that took place before it were answered. Each
 //! question takes a search in a map.
 
 mod counters;
 mod payload;
+mod words;
 
 use counters::Counters;
 use std::cmp::Ordering;
@@ -21,7 +22,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 pub use weft_wire::GroupId;
-use weft_wire::Rank;
+use weft_wire::{Atomic, Rank};
+use words::Words;
+
+/// The first of the variables on which ranks may do any atomic operation.
+pub const FIRST_MIXED: u16 = 1 << 15;
 
 /// Stream of an origin: packets of one origin to the same receivers arrive in the order sent (I3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -100,18 +105,18 @@ pub enum Disagreement {
         /// Bytes that it was shown.
         length: usize,
     },
-    /// A fetch-and-add was answered that was not asked for.
-    #[error("rank {by} got the answer {value} to no fetch-and-add")]
+    /// An atomic operation was answered that was not asked for.
+    #[error("rank {by} got the answer {value} to no atomic operation")]
     Unasked {
         /// Rank that got an answer.
         by: Rank,
         /// Value in it.
         value: u64,
     },
-    /// A fetch-and-add found a value that it cannot have found.
+    /// An atomic operation found a value that it cannot have found.
     #[error(
         "rank {by} fetched {value} from variable {variable} of rank {home}, which it cannot have \
-         been when this fetch-and-add took place"
+         been when this operation took place"
     )]
     Fetched {
         /// Rank that fetched.
@@ -139,7 +144,7 @@ pub enum Missing {
         /// Numbers in the stream.
         numbers: Range<u64>,
     },
-    /// The answer to a fetch-and-add.
+    /// The answer to an atomic operation.
     Answer {
         /// Rank that asked.
         by: Rank,
@@ -178,6 +183,7 @@ pub struct Reference {
     outstanding: u64,
     total_shown: u64,
     counters: Counters,
+    words: Words,
 }
 
 impl Reference {
@@ -192,6 +198,7 @@ impl Reference {
             outstanding: 0,
             total_shown: 0,
             counters: Counters::default(),
+            words: Words::default(),
         }
     }
 
@@ -261,20 +268,32 @@ impl Reference {
         payload::length(name, self.most_bytes)
     }
 
-    /// `by` asks to add `amount`, which is not 0, to `variable` of `home`.
+    /// `by` asks for `operation` on `variable` of `home`. Variables before [`FIRST_MIXED`] are
+    /// counters: whatever is not 0 may be added to them, and nothing else be done.
     ///
     /// # Panics
-    /// If it has not been answered the last time that it asked.
-    pub fn asks(&mut self, by: Rank, home: Rank, variable: u16, amount: u64) {
-        self.counters.ask(by, home, variable, amount);
+    /// If it has not been answered the last time that it asked, or the variable is a counter and
+    /// the operation none.
+    pub fn asks(&mut self, by: Rank, home: Rank, variable: u16, operation: Atomic) {
+        match operation {
+            _ if variable >= FIRST_MIXED => self.words.ask(by, home, variable, operation),
+            Atomic::Add(amount) => self.counters.ask(by, home, variable, amount),
+            _ => panic!("variable {variable} is a counter, and {operation:?} no addition"),
+        }
     }
 
-    /// `by` is told that the variable was `value` before its addition.
+    /// `by` is told that the variable was `value` before its operation.
     ///
     /// # Errors
     /// [`Disagreement`] if it cannot have been.
     pub fn answers(&mut self, by: Rank, value: u64) -> Result<(), Disagreement> {
-        self.counters.answer(by, value)
+        let Some((home, variable)) = self.words.asked_by(by) else {
+            return self.counters.answer(by, value);
+        };
+        match self.words.answer(by, value) {
+            true => Ok(()),
+            false => Err(Disagreement::Fetched { by, home, variable, value }),
+        }
     }
 
     /// Packets that programs were shown so far, each counted once for each reader.
@@ -284,7 +303,7 @@ impl Reference {
 
     /// True if all that was sent was shown, and all that was asked answered.
     pub fn is_done(&self) -> bool {
-        self.outstanding == 0 && self.counters.is_done()
+        self.outstanding == 0 && self.counters.is_done() && self.words.is_done()
     }
 
     /// All that was sent and not shown, or asked and not answered.
@@ -297,7 +316,9 @@ impl Reference {
                 (!numbers.is_empty()).then_some(Missing::Packets { at, origin, stream, numbers })
             })
         });
-        packets.chain(self.counters.missing())
+        let words = self.words.missing();
+        let words = words.map(|(by, (home, variable))| Missing::Answer { by, home, variable });
+        packets.chain(self.counters.missing()).chain(words)
     }
 
     fn count(&mut self, at: Rank, name: Name) {

@@ -2,12 +2,14 @@
 
 use crate::scenarios::judge::Judge;
 use std::sync::{Arc, Mutex, PoisonError};
-use weft_endpoint::{Error, Group, KeptPacket, Packets, Rank, Step, Variable};
-use weft_model::packets::{Reference, Stream};
+use weft_endpoint::{Atomic, Error, Group, KeptPacket, Packets, Rank, Step, Variable};
+use weft_model::packets::{FIRST_MIXED, Reference, Stream};
 use weft_model::random::Random;
 
-/// Variables that fetch-and-adds use.
+/// Counters of each rank, and its variables of other operations.
 const VARIABLES: u64 = 3;
+/// Ranks that do other operations than additions. With more the judge would take long.
+const MIXING_RANKS: u16 = 4;
 
 /// Options of a storm.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct Mix {
     pub unicasts: u64,
     /// Sends to all, or to a group if there are some and broadcasts are not to be mixed with them.
     pub multicasts: u64,
-    /// Fetch-and-adds.
+    /// Fetch-and-adds, and other atomic operations.
     pub fetch_adds: u64,
     /// Computes.
     pub computations: u64,
@@ -58,8 +60,8 @@ pub enum Deed {
     Unicast(Rank),
     /// Sends a packet to a group: 0 is that of all ranks.
     Multicast(usize),
-    /// Adds to a variable: whose, which, how much.
-    FetchAdd(Rank, u16, u64),
+    /// Does an atomic operation on a variable: whose, which, what.
+    Atomic(Rank, u16, Atomic),
     /// Computes this many operations.
     Compute(u64),
     /// Polls this often.
@@ -121,7 +123,8 @@ impl Storm {
         }
         let first = Mix { multicasts: 0, fetch_adds: 0, ..self.mix };
         let mix = |number| if number < late { first } else { self.mix };
-        (0..self.deeds).map(|number| self.deed(mix(number), &groups, &mut random)).collect()
+        let deeds = (0..self.deeds).map(|number| self.deed(mix(number), &groups, &mut random));
+        deeds.map(|deed| if rank.0 < MIXING_RANKS { mixed(deed) } else { deed }).collect()
     }
 
     fn deed(&self, mix: Mix, groups: &[usize], random: &mut Random) -> Deed {
@@ -137,7 +140,8 @@ impl Storm {
         if is(multicasts) && !groups.is_empty() {
             Deed::Multicast(*random.choose(groups))
         } else if is(fetch_adds) {
-            Deed::FetchAdd(any(random), random.below(VARIABLES) as u16, 1 + random.below(9))
+            let (home, index) = (any(random), random.below(VARIABLES) as u16);
+            Deed::Atomic(home, index, Atomic::Add(1 + random.below(9)))
         } else if is(computations) {
             Deed::Compute(random.below(self.most_operations.max(1)))
         } else if is(polls) {
@@ -146,6 +150,20 @@ impl Storm {
             Deed::Unicast(any(random))
         }
     }
+}
+
+/// Another operation in place of some additions, on a variable that is no counter; else the deed.
+fn mixed(deed: Deed) -> Deed {
+    let Deed::Atomic(home, index, Atomic::Add(amount)) = deed else { return deed };
+    let operation = match amount {
+        1 => Atomic::CompareSwap { expected: 0, new: 2 },
+        2 => Atomic::CompareSwap { expected: 2, new: 5 },
+        3 => Atomic::Swap(0),
+        4 => Atomic::Xor(7),
+        5 => Atomic::Max(1),
+        _ => return deed,
+    };
+    Deed::Atomic(home, FIRST_MIXED + index, operation)
 }
 
 impl Plan {
@@ -242,9 +260,9 @@ fn act(packets: &Packets, judge: &Judge, groups: &[Group], deed: Deed) -> Result
             packet.put(&sends(judge, rank, Stream::Group(group_id(group))))?;
             packet.multicast(groups[group])
         }
-        Deed::FetchAdd(home, index, amount) => {
-            judge.with(|reference| reference.asks(rank, home, index, amount));
-            let value = packets.fetch_and_add(Variable { home, index }, amount)?;
+        Deed::Atomic(home, index, operation) => {
+            judge.with(|reference| reference.asks(rank, home, index, operation));
+            let value = packets.atomic(Variable::new(home, index), operation)?;
             judge.ask(|reference| reference.answers(rank, value));
             Ok(())
         }

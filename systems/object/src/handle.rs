@@ -85,7 +85,8 @@ impl<T: Executable> Handle<T> {
     /// Deletes the object, at all ranks and at one place in the sequence of all operations: those
     /// that come after it, or wait for a guard there, fail with [`Error::Deleted`], wherever they
     /// were begun. Its memory is free then, and its name may be used again. Returns once this rank
-    /// has executed that, as the others do when they come to that place. Not for handlers, which must not wait.
+    /// has executed that, as the others do when they come to that place. Not for handlers, which
+    /// must not wait.
     ///
     /// # Errors
     /// [`Error::Deleted`] if somebody else has deleted it; a lost rank.

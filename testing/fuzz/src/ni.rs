@@ -26,14 +26,15 @@ mod rest;
 use arbitrary::{Result, Unstructured};
 use books::is_numbered;
 use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use peers::any_words;
 use std::collections::VecDeque;
 use weft_protocol::invariants::{i2_promised, i9_bounded};
 use weft_protocol::tree::{Group, Shape};
 use weft_protocol::{
     Acknowledging, Adaptive, Body, Congestion, Counters, Forwarding, Ni, Preset, Pupa, Recovery,
-    Reliability, SendBuffers, Settings, Timer, VARIABLES,
+    Reliability, SendBuffers, Settings, Timer,
 };
-use weft_wire::{GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// `nrx-imc`, with any recovery; so the others.
 pub fn nrx_imc(data: &[u8]) {
@@ -224,7 +225,7 @@ impl Bench {
             }
             14 | 15 => self.unicast(script)?,
             16 | 17 => self.multicast(script)?,
-            18 => self.fetch_and_add(script)?,
+            18 => self.atomic(script)?,
             19..=23 => self.process(),
             24..=26 => self.release(script)?,
             27 => self.copy(script)?,
@@ -329,8 +330,8 @@ impl Bench {
             _ if self.settings.preset.retransmits() => true,
             (Tag::Ucast, Body::Buffer(_)) => tree.is_unicast_of(source),
             (Tag::Mcast, Body::Buffer(_)) => from_parent() == Some(source),
-            (Tag::FaRequest, Body::FetchAdd { variable, .. }) => {
-                *variable < VARIABLES && tree == TreeId::unicast(source)
+            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+                operation.size() == header.size && tree == TreeId::unicast(source)
             }
             (Tag::FaReply, Body::Fetched(_)) => self.host.fetching == Some(source),
             (tag, body) => !tag.is_data() && *body == Body::Empty,
@@ -380,13 +381,13 @@ impl Bench {
         Ok(())
     }
 
-    fn fetch_and_add(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
+    fn atomic(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let home = Rank(script.int_in_range(0..=self.settings.ranks - 1)?);
-        let variable = script.int_in_range(0..=VARIABLES - 1)?;
-        if !self.ni.observe().is_fetching() {
+        let request = Atomic::parse(any_words(script)?);
+        if let (Ok((variable, operation)), false) = (request, self.ni.observe().is_fetching()) {
             self.tell_time();
             self.host.fetching = Some(home);
-            self.ni.fetch_and_add(home, variable, 1, &mut self.host);
+            self.ni.atomic(home, variable, operation, &mut self.host);
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use arbitrary::{Result, Unstructured};
 use link::{Scripted, Wire, lock};
 use peers::Peers;
 use std::sync::{Arc, Mutex};
-use weft_endpoint::{Node, Packets, Variable, WaitPolicy};
+use weft_endpoint::{Atomic, Node, Packets, Variable, WaitPolicy};
 use weft_messaging::{Engine, Mailbox, Message, Port};
 use weft_protocol::invariants::i9_bounded;
 use weft_protocol::tree::Shape;
@@ -24,6 +24,9 @@ use weft_wire::Rank;
 const STEPS: usize = 300;
 /// Messages that the program keeps at once.
 const KEPT: usize = 6;
+/// Operations that the program asks for.
+const OPERATIONS: [Atomic; 3] =
+    [Atomic::Add(1), Atomic::Swap(2), Atomic::CompareSwap { expected: 1, new: 0 }];
 /// Ports: one with a handler, one that is asked, one that is made late if at all.
 const HANDLED: &str = "handled";
 const ASKED: &str = "asked";
@@ -114,9 +117,10 @@ impl Program {
             11 | 12 => self.send(script)?,
             13 => {
                 let home = Rank(script.int_in_range(0..=self.ranks - 1)?);
-                let variable = Variable { home, index: script.int_in_range(0..=63)? };
+                let variable = Variable::new(home, script.arbitrary()?);
+                let operation = *script.choose(&OPERATIONS)?;
                 let _ended = Wire::end_when_empty(&self.wire);
-                let _ = self.engine.packets().fetch_and_add(variable, 1);
+                let _ = self.engine.packets().atomic(variable, operation);
             }
             14 => self.late = Mailbox::new(&self.engine, LATE).ok(),
             _ => self.late = None,

@@ -5,7 +5,9 @@ use weft_messaging::HeaderStack;
 use weft_messaging::format::{self, PacketHeader};
 use weft_messaging::rpc::format::{CallHeader, CallNumber};
 use weft_wire::envelope::{self as frames, Foreign};
-use weft_wire::{Malformed, Rank, compact as slots, network as packets, several};
+use weft_wire::{
+    Atomic, Malformed, Rank, Tag, atomic, compact as slots, network as packets, several,
+};
 
 /// A packet as it comes from a network.
 pub fn network(data: &[u8]) {
@@ -56,10 +58,26 @@ pub fn envelope(data: &[u8]) {
     while let Ok((header, body, bytes)) = frames::first(rest) {
         assert_eq!(body.len(), frames::body_bytes(&header));
         assert_eq!(bytes, frames::packet_bytes(body.len()));
+        if header.tag == Tag::FaRequest {
+            request(atomic::from_bytes(body), body);
+        }
         let mut packet = vec![0xff; bytes];
         assert_eq!(frames::put(&mut packet, &header, body), bytes);
         assert_eq!(frames::first(&packet), Ok((header, body, bytes)));
         rest = &rest[bytes..];
+    }
+}
+
+/// Words of a request, and the body that they are in: who knows the operation writes the same.
+fn request(words: atomic::Words, body: &[u8]) {
+    assert!(atomic::to_bytes(words).starts_with(body));
+    match Atomic::parse(words) {
+        Ok((variable, operation)) => {
+            let again = operation.to_words(variable);
+            assert_eq!(again[..2], words[..2]);
+            assert!(operation.size() == 0 || again == words);
+        }
+        Err(first) => assert!(first == words[0] && first >> 16 > 7),
     }
 }
 

@@ -50,7 +50,7 @@ pub enum Runs {
     /// polls all the time and whose upcall keeps nothing (thesis 3.1.4). There are far fewer.
     Prompt,
     /// The ends of all, and of some that take other wires; see above. For windows of one or two
-    /// packets, without recovery and fetch-and-adds.
+    /// packets, without recovery and atomic operations.
     CreditsAtOnce,
 }
 
@@ -72,8 +72,8 @@ pub fn explore(
         assert!(window_packets <= 2, "of a larger window, credits are given back together");
         assert_eq!(adaptive, None, "a grant gives credits back together");
         assert_eq!(recovery, Recovery::Off, "recovery begins where a credit is late");
-        let fetches = sends.iter().any(|send| matches!(send, Step::FetchAdd { .. }));
-        assert!(!fetches, "answers to fetch-and-adds take credits along");
+        let asks = sends.iter().any(|send| matches!(send, Step::Atomic { .. }));
+        assert!(!asks, "answers to atomic operations take credits along");
     }
     let programs = Programs::new(ranks, sends);
     let start = State { world, programs };

@@ -17,7 +17,7 @@ use weft_protocol::invariants::{
     Ownership, PairCredits, i1_credit_conservation, i2_careful, i9_bounded,
 };
 use weft_protocol::{Actions, Body, Counters, Deferred, Delivery, Nanoseconds, Ni, Settings};
-use weft_wire::{GroupId, Header, Protocol, Rank, TreeId};
+use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
@@ -117,7 +117,8 @@ impl Actions<u64> for End {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
         let body = match *body {
             Body::Buffer(buffer) => Body::Buffer(self.read(buffer)),
-            Body::FetchAdd { variable, amount } => Body::FetchAdd { variable, amount },
+            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
+            Body::Unknown(first) => Body::Unknown(first),
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         };
@@ -278,8 +279,8 @@ impl Mixed {
                 });
             }
             _ => {
-                self.reference.asks(from, other, 3, 5);
-                self.at(at, |ni, out| ni.fetch_and_add(other, 3, 5, out));
+                self.reference.asks(from, other, 3, Atomic::Add(5));
+                self.at(at, |ni, out| ni.atomic(other, 3, Atomic::Add(5), out));
             }
         }
     }
@@ -337,7 +338,8 @@ impl Mixed {
         let end = &mut self.ends[to.index()];
         let received = match body {
             Body::Buffer(contents) => Body::Buffer(end.lend(contents, false)),
-            Body::FetchAdd { variable, amount } => Body::FetchAdd { variable, amount },
+            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
+            Body::Unknown(first) => Body::Unknown(first),
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         };

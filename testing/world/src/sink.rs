@@ -18,7 +18,7 @@ pub(crate) struct Sink<'a> {
     pub fault: &'a mut Option<Fault>,
     /// True if credits may be given for buffers that were never filled.
     pub adaptive: bool,
-    /// True if a fetch-and-add was answered during the step.
+    /// True if an atomic operation was answered during the step.
     pub answered: bool,
 }
 
@@ -48,7 +48,8 @@ impl Sink<'_> {
                 buffer.due.remove(due);
                 Body::Buffer(buffer.contents)
             }
-            Body::FetchAdd { variable, amount } => Body::FetchAdd { variable, amount },
+            Body::Atomic { variable, operation } => Body::Atomic { variable, operation },
+            Body::Unknown(first) => Body::Unknown(first),
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         }

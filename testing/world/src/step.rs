@@ -1,7 +1,7 @@
 //! Steps that can be taken next.
 
 use std::fmt;
-use weft_wire::{GroupId, Rank};
+use weft_wire::{Atomic, GroupId, Rank};
 
 /// One thing that happens, at one rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,16 +20,17 @@ pub enum Step {
         /// To whom.
         group: GroupId,
     },
-    /// The host of `from` adds `amount` to `variable` of `home`.
-    FetchAdd {
+    /// The host of `from` does `operation` on `variable` of `home`.
+    Atomic {
         /// Rank that asks.
         from: Rank,
         /// Home of the variable.
         home: Rank,
         /// Number of the variable.
         variable: u16,
-        /// Amount to add; not 0, so that the judge can tell the additions apart.
-        amount: u64,
+        /// The operation. What is added to a counter is not 0, so that the judge can tell the
+        /// additions apart.
+        operation: Atomic,
     },
     /// The host of `at` creates the next group, where groups are created late.
     Create {
@@ -64,7 +65,7 @@ impl Step {
             self,
             Step::Unicast { .. }
                 | Step::Multicast { .. }
-                | Step::FetchAdd { .. }
+                | Step::Atomic { .. }
                 | Step::Create { .. }
         )
     }
@@ -74,7 +75,7 @@ impl Step {
         match *self {
             Step::Unicast { from, .. }
             | Step::Multicast { from, .. }
-            | Step::FetchAdd { from, .. } => from,
+            | Step::Atomic { from, .. } => from,
             Step::Arrive { to, .. } => to,
             Step::Create { at } | Step::Process { at } | Step::Release { at, .. } => at,
         }
@@ -86,8 +87,8 @@ impl fmt::Display for Step {
         match self {
             Step::Unicast { from, to } => write!(f, "{from} sends to {to}"),
             Step::Multicast { from, group } => write!(f, "{from} sends to group {}", group.0),
-            Step::FetchAdd { from, home, variable, amount } => {
-                write!(f, "{from} adds {amount} to variable {variable} of {home}")
+            Step::Atomic { from, home, variable, operation } => {
+                write!(f, "{from} asks for {operation:?} on variable {variable} of {home}")
             }
             Step::Create { at } => write!(f, "{at} creates its next group"),
             Step::Arrive { from, to } => write!(f, "a packet of {from} arrives at {to}"),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use weft_model::packets::{Name, Reference, Stream};
 use weft_protocol::invariants::{i3_order, i5_control_never_blocks};
 use weft_protocol::{Acknowledging, Actions, Body, Delivery, Forwarding, Ni, Settings, Violation};
-use weft_wire::{Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
+use weft_wire::{Atomic, Channel, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
 /// User bytes that a packet has at most.
 const MOST_BYTES: usize = 1000;
@@ -135,7 +135,7 @@ impl World {
     }
 
     /// True if `step` can happen now. A send can if its host has a free send buffer, or no
-    /// fetch-and-add outstanding, and has created the group.
+    /// atomic operation outstanding, and has created the group.
     pub fn is_possible(&self, step: &Step) -> bool {
         let host = &self.hosts[step.rank().index()];
         match *step {
@@ -143,7 +143,7 @@ impl World {
             Step::Multicast { from, group } => {
                 host.free_send_buffers > 0 && self.ni(from).group(group).is_some()
             }
-            Step::FetchAdd { .. } => !host.fetching,
+            Step::Atomic { .. } => !host.fetching,
             Step::Create { at } => self.next_group(at).is_some(),
             Step::Arrive { from, to } => !self.wires.between(from, to).is_empty(),
             Step::Process { .. } => !host.delivered.is_empty(),
@@ -167,8 +167,8 @@ impl World {
         match step {
             Step::Unicast { from, to } => self.unicast(from, to),
             Step::Multicast { from, group } => self.multicast(from, group),
-            Step::FetchAdd { from, home, variable, amount } => {
-                self.fetch_add(from, home, variable, amount);
+            Step::Atomic { from, home, variable, operation } => {
+                self.atomic(from, home, variable, operation);
             }
             Step::Create { at } => self.create_group(at),
             Step::Arrive { from, to } => self.arrive(from, to),
@@ -231,13 +231,13 @@ impl World {
         self.at(from, |ni, out| ni.multicast(Protocol::PACKETS, group, buffer, size, out));
     }
 
-    fn fetch_add(&mut self, from: Rank, home: Rank, variable: u16, amount: u64) {
-        self.reference.asks(from, home, variable, amount);
+    fn atomic(&mut self, from: Rank, home: Rank, variable: u16, operation: Atomic) {
+        self.reference.asks(from, home, variable, operation);
         self.hosts[from.index()].fetching = true;
         if home != from {
             self.due(from, &[home]);
         }
-        self.at(from, |ni, out| ni.fetch_and_add(home, variable, amount, out));
+        self.at(from, |ni, out| ni.atomic(home, variable, operation, out));
     }
 
     /// The number and the members of the group that `at` creates next.
@@ -300,11 +300,12 @@ impl World {
         }
         let received = match body {
             Body::Buffer(contents) => self.data_arrives(from, to, &header, contents),
-            Body::FetchAdd { variable, amount } => {
+            Body::Atomic { variable, operation } => {
                 // Served and free at once: the answer takes the credit along.
                 self.ledger.vacate(to, from, header.tree);
-                Body::FetchAdd { variable, amount }
+                Body::Atomic { variable, operation }
             }
+            Body::Unknown(first) => Body::Unknown(first),
             Body::Fetched(value) => Body::Fetched(value),
             Body::Empty => Body::Empty,
         };

@@ -21,7 +21,11 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
+<<<<<<< HEAD
 const PROGRAMS: [(&str, u32, &[&str]); 31] = [
+=======
+const PROGRAMS: [(&str, u32, &[&str]); 32] = [
+>>>>>>> atom
     (
         "examples/hello.c",
         3,
@@ -64,6 +68,7 @@ const PROGRAMS: [(&str, u32, &[&str]); 31] = [
         3,
         &["below 100000 the longest chain begins with 77031 and has 350 steps"],
     ),
+    ("tests/atomics.c", 3, &[]),
     ("tests/errors.c", 2, &[]),
     ("tests/forks.c", 2, &[]),
     ("tests/joins.c", 1, &[]),
@@ -73,7 +78,11 @@ const PROGRAMS: [(&str, u32, &[&str]); 31] = [
     ("tests/calls.c", 2, &[]),
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
+<<<<<<< HEAD
     ("tests/teams.c", 3, &[]),
+=======
+    ("tests/receives.c", 2, &[]),
+>>>>>>> atom
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
     ("tests/puts.c", 2, &[]),

@@ -36,7 +36,7 @@ const NO_AREA: AreaStart = u64::MAX;
 pub(crate) fn name(job: &Job, members: usize) -> (TeamId, AreaStart) {
     let (packets, mut state) = (job.packets(), job.enter());
     let team = state.collectives.name();
-    let Some(words) = packets.shared_words() else { return (team, NO_AREA) };
+    let Some(words) = packets.atomics().shared_words() else { return (team, NO_AREA) };
     let Some(first) = state.areas.take(words.arena(packets.rank()), members) else {
         return (team, NO_AREA);
     };
@@ -52,7 +52,7 @@ pub(crate) fn open(job: &Job, team: TeamId, area: AreaStart, members: &[Rank]) -
     if !opened.map_err(|error| refusal(&error))? {
         return Err(Refusal::INVALID);
     }
-    if let (Some(words), true) = (packets.shared_words(), area != NO_AREA) {
+    if let (Some(words), true) = (packets.atomics().shared_words(), area != NO_AREA) {
         let first = usize::try_from(area).map_err(|_| Refusal::INVALID)?;
         let place = state.collectives.members(team).map_or((0, 0), |it| (it.size(), it.me()));
         let arena = Arena::new(words, team.leader, first, true, place);

@@ -59,6 +59,6 @@ fn memory_is_a_function_of_the_ranks() {
         assert_eq!(rings_bytes, u64::from(ranks) * 2 * u64::from(window_packets) * 128);
         assert!(rings_bytes <= 1 << 20 && rings_bytes <= bytes_per_rank / 2);
         assert_eq!(bytes, bytes_per_rank * u64::from(ranks));
-        assert_eq!(bytes_per_rank, Settings::new(ranks).segment_bytes() as u64);
+        assert_eq!(bytes_per_rank, Settings::new(ranks).rank_bytes() as u64);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use loom::thread;
+use weft_endpoint::Atomic;
 use weft_endpoint::sync::{AtomicBool, AtomicU32, model, yield_now};
 
 /// Memory of a team, and one member that sleeps.
@@ -17,6 +18,10 @@ struct Watched {
 }
 
 impl SharedWords for Watched {
+    fn atomic(&self, _home: Rank, _index: u16, _operation: Atomic) -> u64 {
+        unreachable!("teams have no variables")
+    }
+
     fn fetch_add(&self, _home: Rank, _index: u16, _amount: u64) -> u64 {
         unreachable!("teams have no variables")
     }

@@ -97,9 +97,9 @@ fn faults_lose_and_double_about_as_many_as_asked_and_the_same_ones_again() {
         let mut arrived = Vec::new();
         for number in 0..400u64 {
             let header = Header::new(Tag::FaReply, Rank(0), TreeId::unicast(Rank(0)), 0);
-            links[0].transmit(Rank(1), &header, Payload::Words([number, 0]));
+            links[0].transmit(Rank(1), &header, Payload::Words([number, 0, 0]));
             while let Some(received) = links[1].receive().unwrap() {
-                let Payload::Words([number, _]) = received.payload else { panic!("no words") };
+                let Payload::Words([number, ..]) = received.payload else { panic!("no words") };
                 arrived.push(number);
             }
         }

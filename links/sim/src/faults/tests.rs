@@ -32,7 +32,7 @@ fn what_cannot_be_is_refused() {
 fn flipped_bits_are_noticed() {
     let mut injector = Injector::new(Faults::default(), 2, 3);
     let header = Header::new(Tag::FaReply, Rank(0), TreeId::unicast(Rank(0)), 0);
-    let frame = Frame { header, carried: Carried::Words([1, 2]) };
+    let frame = Frame { header, carried: Carried::Words([1, 2, 0]) };
     // A few bits may be flipped twice and so not at all; then the frame is what it was.
     let survived = (0..2000).filter(|_| injector.survives_bit_flips(&frame)).count();
     assert!(survived < 20, "{survived} of 2000 corrupted frames were taken for good");

@@ -54,7 +54,7 @@ impl Member {
     /// True if a number costs no packet.
     fn numbers_are_near(&self) -> bool {
         let packets = self.engine.packets();
-        self.variable.home == packets.rank() || packets.shared_words().is_some()
+        self.variable.home == packets.rank() || packets.atomics().shared_words().is_some()
     }
 
     fn fits_a_packet(&self, length: usize) -> bool {

@@ -128,7 +128,7 @@ fn additions_take_place_one_at_a_time() {
     let mut reference = reference();
     let (home, mut answers) = (Rank(2), vec![]);
     for (by, amount) in [(0, 5), (1, 2), (3, 1)] {
-        reference.asks(Rank(by), home, 7, amount);
+        reference.asks(Rank(by), home, 7, Atomic::Add(amount));
     }
     // In the order 1, 3, 0; and answered the other way round.
     for (by, value) in [(0, 3), (3, 2), (1, 0)] {
@@ -142,10 +142,10 @@ fn additions_take_place_one_at_a_time() {
 /// After a first addition of 3 was answered, 3 asks to add 4 and 0 to add 2.
 fn two_asked() -> Reference {
     let mut reference = reference();
-    reference.asks(Rank(1), Rank(2), 7, 3);
+    reference.asks(Rank(1), Rank(2), 7, Atomic::Add(3));
     assert_eq!(reference.answers(Rank(1), 0), Ok(()));
-    reference.asks(Rank(3), Rank(2), 7, 4);
-    reference.asks(Rank(0), Rank(2), 7, 2);
+    reference.asks(Rank(3), Rank(2), 7, Atomic::Add(4));
+    reference.asks(Rank(0), Rank(2), 7, Atomic::Add(2));
     reference
 }
 
@@ -171,10 +171,10 @@ fn every_wrong_answer_is_named() {
 #[test]
 fn an_addition_takes_place_after_it_was_asked_for() {
     let mut reference = reference();
-    reference.asks(Rank(0), Rank(2), 7, 1);
-    reference.asks(Rank(1), Rank(2), 7, 1);
+    reference.asks(Rank(0), Rank(2), 7, Atomic::Add(1));
+    reference.asks(Rank(1), Rank(2), 7, Atomic::Add(1));
     assert_eq!(reference.answers(Rank(1), 1), Ok(()), "0's addition took place first");
-    reference.asks(Rank(1), Rank(2), 7, 1);
+    reference.asks(Rank(1), Rank(2), 7, Atomic::Add(1));
     let (by, home) = (Rank(1), Rank(2));
     let fetched = Disagreement::Fetched { by, home, variable: 7, value: 0 };
     assert_eq!(reference.answers(by, 0), Err(fetched));
@@ -183,7 +183,49 @@ fn an_addition_takes_place_after_it_was_asked_for() {
 #[test]
 fn an_answer_may_be_missing() {
     let mut reference = reference();
-    reference.asks(Rank(0), Rank(2), 7, 1);
+    reference.asks(Rank(0), Rank(2), 7, Atomic::Add(1));
     let missing: Vec<String> = reference.missing().map(|missing| missing.to_string()).collect();
     assert_eq!(missing, ["rank 0 never got an answer from variable 7 of rank 2"]);
+}
+
+/// Each answer that can be true is, and no other.
+#[test]
+fn mixed_operations_took_place_one_after_the_other() {
+    let swap = Atomic::CompareSwap { expected: 0, new: 5 };
+    let asked = || {
+        let mut reference = Reference::new(4, 100);
+        for (by, operation) in [(0, swap), (1, Atomic::Add(2)), (2, swap)] {
+            reference.asks(Rank(by), Rank(3), FIRST_MIXED, operation);
+        }
+        reference
+    };
+    let true_answers: Vec<[u64; 3]> = (0..8 * 8 * 8)
+        .map(|n| [n / 64, n / 8 % 8, n % 8])
+        .filter(|answers| {
+            let mut reference = asked();
+            let mut by = (0..3).map(Rank).zip(answers);
+            by.all(|(by, &value)| reference.answers(by, value).is_ok()) && reference.is_done()
+        })
+        .collect();
+    let expected = [[0, 5, 5], [0, 5, 7], [2, 0, 2], [5, 5, 0], [7, 5, 0]];
+    assert_eq!(true_answers, expected, "either swaps first, or the addition does");
+}
+
+/// An operation that was asked for after another's answer took place after that.
+#[test]
+fn an_operation_does_not_take_place_before_it_is_asked_for() {
+    let mut reference = Reference::new(2, 100);
+    reference.asks(Rank(0), Rank(1), u16::MAX, Atomic::Swap(4));
+    assert_eq!(reference.answers(Rank(0), 0), Ok(()));
+    reference.asks(Rank(0), Rank(1), u16::MAX, Atomic::Max(1));
+    assert_eq!(reference.missing().count(), 1);
+    let (by, home, variable, value) = (Rank(0), Rank(1), u16::MAX, 0);
+    let fetched = Disagreement::Fetched { by, home, variable, value };
+    assert_eq!(reference.answers(Rank(0), 0), Err(fetched));
+}
+
+#[test]
+#[should_panic(expected = "variable 7 is a counter")]
+fn a_counter_is_only_added_to() {
+    Reference::new(2, 100).asks(Rank(0), Rank(1), 7, Atomic::Xor(1));
 }

@@ -3,7 +3,7 @@
 use super::books::Books;
 use std::collections::{BTreeSet, VecDeque};
 use weft_protocol::invariants::Ownership;
-use weft_protocol::{Actions, Body, Deferred, Delivery, Settings, VARIABLES};
+use weft_protocol::{Actions, Body, Deferred, Delivery, Settings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Send buffers that the host has.
@@ -130,7 +130,9 @@ impl Actions<u64> for Host {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
                 assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
             }
-            (Tag::FaRequest, Body::FetchAdd { variable, .. }) => assert!(variable < VARIABLES),
+            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+                assert_eq!(header.size, operation.size());
+            }
             (Tag::Ucast | Tag::Mcast | Tag::FaRequest, body) => {
                 panic!("a {:?} packet with {body:?}", header.tag)
             }

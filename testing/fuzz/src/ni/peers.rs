@@ -1,11 +1,11 @@
 //! Packets as peers send them: right in all but a field or two, or in none.
 
-use super::Bench;
 use super::books::is_numbered;
+use super::{Bench, SIZE};
 use arbitrary::{Result, Unstructured};
 use weft_protocol::tree::Group;
-use weft_protocol::{Body, Deferred, Recovery, VARIABLES};
-use weft_wire::{Channel, GroupId, Header, Rank, Tag, TreeId};
+use weft_protocol::{Body, Deferred, Recovery};
+use weft_wire::{Atomic, Channel, GroupId, Header, Rank, Tag, TreeId, atomic};
 
 /// Stands for the buffer that a packet will fill.
 const SOME_BUFFER: Body<u64> = Body::Buffer(0);
@@ -25,10 +25,7 @@ impl Bench {
                 (from, tree) = self.multicast_hop(from, script)?;
                 (Tag::Mcast, SOME_BUFFER)
             }
-            8 => {
-                let variable = script.int_in_range(0..=VARIABLES)?;
-                (Tag::FaRequest, Body::FetchAdd { variable, amount: 1 })
-            }
+            8 => (Tag::FaRequest, any_request(script)?),
             9 => {
                 from = self.host.fetching.filter(|&home| home != self.host.local).unwrap_or(from);
                 tree = TreeId::unicast(from);
@@ -52,7 +49,11 @@ impl Bench {
                 (any_control(script)?, Body::Empty)
             }
         };
-        let mut header = Header::new(tag, from, tree, 8);
+        let size = match body {
+            Body::Atomic { operation, .. } => operation.size(),
+            _ => SIZE,
+        };
+        let mut header = Header::new(tag, from, tree, size);
         self.number(&mut header, script)?;
         if script.ratio(1, 4)? {
             change_one_field(&mut header, script)?;
@@ -80,7 +81,7 @@ impl Bench {
         header.credits = script.arbitrary()?;
         let body = match script.int_in_range(0..=3)? {
             0 => SOME_BUFFER,
-            1 => Body::FetchAdd { variable: script.arbitrary()?, amount: script.arbitrary()? },
+            1 => any_request(script)?,
             2 => Body::Fetched(script.arbitrary()?),
             _ => Body::Empty,
         };
@@ -169,6 +170,20 @@ fn change_one_field(header: &mut Header, script: &mut Unstructured<'_>) -> Resul
         _ => header.size = script.arbitrary()?,
     }
     Ok(())
+}
+
+/// Words of a request, most of them for an operation that exists.
+pub(super) fn any_words(script: &mut Unstructured<'_>) -> Result<atomic::Words> {
+    let (operation, variable) = (script.int_in_range(0..=9u64)?, script.arbitrary::<u16>()?);
+    let (operand, expected) = (script.arbitrary::<u8>()?, script.arbitrary::<u8>()?);
+    Ok([operation << 16 | u64::from(variable), operand.into(), expected.into()])
+}
+
+fn any_request(script: &mut Unstructured<'_>) -> Result<Body<u64>> {
+    Ok(match Atomic::parse(any_words(script)?) {
+        Ok((variable, operation)) => Body::Atomic { variable, operation },
+        Err(first) => Body::Unknown(first),
+    })
 }
 
 /// A tag that exists, those included that no preset knows yet.

@@ -11,6 +11,7 @@ use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, NoNetwork, NoShort, Paths, Payload, Received,
     Services, SharedFrames, no_program_memory,
 };
+use weft_wire::atomic::Words;
 use weft_wire::{Header, Rank};
 
 /// User bytes of a frame.
@@ -22,8 +23,8 @@ const FRAMES: usize = 6;
 pub enum Arrival {
     /// A frame with user bytes, as many as its header says.
     Bytes(Header, Box<[u8]>),
-    /// A frame with two words, or with nothing.
-    Words(Header, Option<[u64; 2]>),
+    /// A frame with words, or with nothing.
+    Words(Header, Option<Words>),
     /// No frame.
     Bad(LinkViolation),
 }

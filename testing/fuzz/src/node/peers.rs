@@ -7,7 +7,8 @@ use weft_link::{BadFrame, LinkViolation};
 use weft_messaging::format::{self, Kind, MAX_MESSAGE, PacketHeader, port_number};
 use weft_protocol::Settings;
 use weft_protocol::tree::Group;
-use weft_wire::{Channel, GroupId, Header, Malformed, Protocol, Rank, Tag, TreeId};
+use weft_wire::atomic::Words;
+use weft_wire::{Atomic, Channel, GroupId, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// Messages that all peers are sending.
 pub struct Peers {
@@ -66,7 +67,8 @@ impl Peers {
             return Ok(Arrival::Bytes(header, bytes.into()));
         }
         let words = match header.tag {
-            Tag::FaRequest | Tag::FaReply => Some([script.int_in_range(0..=80)?, 1]),
+            Tag::FaRequest => Some(request_words(script, &mut header)?),
+            Tag::FaReply => Some([script.int_in_range(0..=80)?, 1, 0]),
             _ => None,
         };
         Ok(Arrival::Words(header, words))
@@ -227,4 +229,14 @@ fn any_tag(script: &mut Unstructured<'_>) -> Result<Tag> {
 fn bad_frame(script: &mut Unstructured<'_>, from: Rank) -> Result<LinkViolation> {
     let what = BadFrame::Header(Malformed::Tag(script.arbitrary()?));
     Ok(LinkViolation { from, what })
+}
+
+/// Words of a request with this header, most of them for an operation that exists.
+fn request_words(script: &mut Unstructured<'_>, header: &mut Header) -> Result<Words> {
+    let (operation, variable) = (script.int_in_range(0..=9u64)?, script.arbitrary::<u16>()?);
+    let words = [operation << 16 | u64::from(variable), 1, script.int_in_range(0..=2)?];
+    if let Ok((_, operation)) = Atomic::parse(words) {
+        header.size = operation.size();
+    }
+    Ok(words)
 }

@@ -62,7 +62,8 @@ impl Case {
                 Some(Step::Multicast { from: rank(from), group })
             }
             Wish::FetchAdd(from, home, variable, amount) => {
-                Some(Step::FetchAdd { from: rank(from), home: rank(home), variable, amount })
+                let operation = Atomic::Add(amount);
+                Some(Step::Atomic { from: rank(from), home: rank(home), variable, operation })
             }
         };
         self.wishes.iter().filter_map(as_step).collect()

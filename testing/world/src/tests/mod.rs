@@ -1,6 +1,7 @@
 //! The protocols in whole worlds, and the worlds' own judges.
 
 mod adaptive;
+mod atomics;
 mod deadlock;
 mod early;
 mod explore;
@@ -16,7 +17,7 @@ use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 use weft_protocol::tree::Shape;
 use weft_protocol::{Preset, Settings};
-use weft_wire::{GroupId, Rank};
+use weft_wire::{Atomic, GroupId, Rank};
 
 /// `cases` cases, the same in every run; or other ones, as `PROPTEST_CASES` and
 /// `PROPTEST_RNG_SEED` say, for a longer search.
@@ -56,7 +57,8 @@ fn broadcast(from: u16) -> Step {
 }
 
 fn fetch_add(from: u16, home: u16, amount: u64) -> Step {
-    Step::FetchAdd { from: Rank(from), home: Rank(home), variable: 7, amount }
+    let operation = Atomic::Add(amount);
+    Step::Atomic { from: Rank(from), home: Rank(home), variable: 7, operation }
 }
 
 fn arrive(from: u16, to: u16) -> Step {

@@ -58,7 +58,7 @@ fn a_shared_counter() {
     let sends: Vec<Step> = (0..16).map(|rank| fetch_add(rank, 3, 1)).collect();
     let mut seed = seeded(3);
     run(&mut world, &sends.repeat(8), &mut seed).expect("no multicasts");
-    assert_eq!(world.ni(Rank(3)).counters().fetch_adds_served, 15 * 8);
+    assert_eq!(world.ni(Rank(3)).counters().atomics_served, 15 * 8);
     assert_eq!(world.ni(Rank(3)).counters().explicit_credits, 0, "answers take credits along");
 }
 

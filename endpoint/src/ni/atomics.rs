@@ -1,4 +1,4 @@
-//! Fetch-and-add by packets, where ranks do not share memory (thesis 3.8): one at a time, for a
+//! Atomic operations by packets, where ranks do not share memory (thesis 3.8): one at a time, for a
 //! caller that blocks or for one that comes again.
 
 use crate::Result;
@@ -7,35 +7,39 @@ use crate::ni::node::Node;
 use crate::presence::backoff::Step;
 use weft_link::Link;
 use weft_link::clock::{Clock, Work};
-use weft_wire::Rank;
-
-/// Bytes of a fetch-and-add packet: two words, or one beside a hole.
-const FETCH_ADD_BYTES: u16 = 16;
+use weft_wire::{Atomic, Rank, envelope};
 
 impl<L: Link> Atomics for Node<L> {
+    fn atomic(&self, home: Rank, variable: u16, operation: Atomic) -> Result<u64> {
+        match &self.interface().attributes.services.words {
+            Some(words) => Ok(words.atomic(home, variable, operation)),
+            None => self.atomic_by_packet(home, variable, operation),
+        }
+    }
+
     #[inline]
     fn fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
         match &self.interface().attributes.services.words {
             Some(words) => Ok(words.fetch_add(home, variable, amount)),
-            None => self.fetch_and_add_by_packet(home, variable, amount),
+            None => self.atomic_by_packet(home, variable, Atomic::Add(amount)),
         }
     }
 
-    fn begin_fetch_and_add(&self, home: Rank, variable: u16, amount: u64) -> bool {
+    fn begin_atomic(&self, home: Rank, variable: u16, operation: Atomic) -> bool {
         let interface = self.interface();
         interface.clock.charge(Work::Allocate);
-        interface.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
+        interface.clock.charge(Work::Launch { bytes: request_bytes(operation) });
         let mut inner = interface.inner.enter();
         if !inner.fetches.may_split() {
             return false;
         }
         if let Some(words) = &interface.attributes.services.words {
-            inner.fetches.answer_split(words.fetch_add(home, variable, amount));
+            inner.fetches.answer_split(words.atomic(home, variable, operation));
             return true;
         }
         interface.tell_time(&mut inner);
         inner.fetches.begin_split();
-        inner.fetch_and_add(home, variable, amount);
+        inner.atomic(home, variable, operation);
         interface.exit_after_launch(inner, None);
         true
     }
@@ -47,10 +51,10 @@ impl<L: Link> Atomics for Node<L> {
 
 impl<L: Link> Node<L> {
     /// Asks the home, and blocks for the answer, draining.
-    fn fetch_and_add_by_packet(&self, home: Rank, variable: u16, amount: u64) -> Result<u64> {
+    fn atomic_by_packet(&self, home: Rank, variable: u16, operation: Atomic) -> Result<u64> {
         let interface = self.interface();
         interface.clock.charge(Work::Allocate);
-        interface.clock.charge(Work::Launch { bytes: FETCH_ADD_BYTES });
+        interface.clock.charge(Work::Launch { bytes: request_bytes(operation) });
         let mut asked = false;
         let mut value = None;
         let any: &dyn AnyNode = self;
@@ -58,7 +62,7 @@ impl<L: Link> Node<L> {
             let mut inner = interface.inner.enter();
             interface.tell_time(&mut inner);
             if !asked && inner.fetches.begin_blocked() {
-                inner.fetch_and_add(home, variable, amount);
+                inner.atomic(home, variable, operation);
                 asked = true;
             }
             if asked && let Some(answer) = inner.fetches.take_blocked() {
@@ -75,4 +79,9 @@ impl<L: Link> Node<L> {
         })?;
         Ok(value.unwrap_or_default())
     }
+}
+
+/// Bytes of the request for an operation.
+fn request_bytes(operation: Atomic) -> u16 {
+    operation.size().max(envelope::WORDS_BYTES as u16)
 }

@@ -1,0 +1,116 @@
+// Messages that are received into a buffer, and the counters that tell of them.
+
+#include "check.h"
+
+enum { MOST = 50000, ROOM = 40 };
+
+static const size_t sizes[] = { 0, 5, 100, 2000, MOST };
+
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static void
+fill(unsigned char *bytes, size_t length)
+{
+    size_t i;
+
+    for (i = 0; i < length; i++)
+        bytes[i] = (unsigned char)(7 * i + length);
+}
+
+static void
+send_all(weft_port *box, unsigned char *bytes)
+{
+    int i;
+
+    for (i = 0; i < SIZES; i++) {
+        fill(bytes, sizes[i]);
+        OK(weft_port_send(box, 0, bytes, sizes[i]));
+    }
+    fill(bytes, MOST);
+    OK(weft_port_send(box, 0, bytes, ROOM + 1));
+    OK(weft_port_send(box, 0, bytes, MOST));
+    OK(weft_port_send(box, 0, "fits", 4));
+}
+
+static void
+receive_all(weft_port *box, unsigned char *bytes, unsigned char *expected)
+{
+    static const char long_one[] = "the message from rank 1 has 41 bytes, and there was room for 40";
+    size_t length = 99;
+    uint32_t source = 99;
+    int i;
+
+    for (i = 0; i < SIZES; i++) {
+        memset(bytes, 0, MOST);
+        fill(expected, sizes[i]);
+        OK(weft_mailbox_receive_into(box, bytes, MOST, &length, &source));
+        HOLDS(length == sizes[i] && source == 1);
+        HOLDS(memcmp(bytes, expected, length) == 0);
+    }
+    FAILS(weft_mailbox_receive_into(box, bytes, ROOM, NULL, NULL), WEFT_INVALID,
+          "the pointer for the length is null");
+    FAILS(weft_mailbox_receive_into(box, NULL, 1, &length, NULL), WEFT_INVALID,
+          "the pointer to the buffer is null");
+    FAILS(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL), WEFT_TOO_LONG, long_one);
+    FAILS(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL), WEFT_TOO_LONG, "50000 bytes");
+    HOLDS(length == MOST);
+    OK(weft_mailbox_receive_into(box, bytes, ROOM, &length, NULL));
+    HOLDS(length == 4 && memcmp(bytes, "fits", 4) == 0);
+}
+
+struct counted {
+    int counters;
+    uint64_t messages_received;
+    bool has_stalls;
+};
+
+static void
+look(const weft_statistic *statistic, void *user)
+{
+    struct counted *counted = user;
+
+    counted->counters++;
+    HOLDS(strlen(statistic->unit) > 0 && strlen(statistic->help) > 0);
+    if (strcmp(statistic->name, "messages_received") == 0) {
+        HOLDS(strcmp(statistic->unit, "messages") == 0);
+        counted->messages_received = statistic->value;
+    }
+    if (strcmp(statistic->name, "stalls") == 0)
+        counted->has_stalls = true;
+}
+
+static void
+statistics(weft_job *job, uint32_t rank)
+{
+    struct counted counted = { 0, 0, false };
+    weft_statistics few;
+
+    OK(weft_statistics_each(job, look, &counted));
+    OK(weft_statistics_read(job, &few));
+    HOLDS(counted.counters == 17 && counted.has_stalls);
+    HOLDS(counted.messages_received <= few.messages_received);
+    HOLDS(rank != 0 || counted.messages_received >= SIZES + 3);
+    FAILS(weft_statistics_each(job, NULL, NULL), WEFT_INVALID, "the callback is null");
+}
+
+int
+main(void)
+{
+    static unsigned char bytes[MOST], expected[MOST];
+    weft_job *job;
+    weft_port *box;
+    uint32_t rank;
+
+    OK(weft_join(&job));
+    OK(weft_rank(job, &rank));
+    OK(weft_mailbox_create(job, "box", &box));
+    if (rank == 1)
+        send_all(box, bytes);
+    else
+        receive_all(box, bytes, expected);
+    statistics(job, rank);
+    OK(weft_barrier(job));
+    OK(weft_port_destroy(box));
+    OK(weft_leave(job));
+    return 0;
+}
