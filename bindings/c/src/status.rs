@@ -297,7 +297,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 31] = [
+static NAMES: [(Status, &CStr); 32] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),

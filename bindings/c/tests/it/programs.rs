@@ -21,11 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-<<<<<<< HEAD
-const PROGRAMS: [(&str, u32, &[&str]); 31] = [
-=======
-const PROGRAMS: [(&str, u32, &[&str]); 32] = [
->>>>>>> atom
+const PROGRAMS: [(&str, u32, &[&str]); 33] = [
     (
         "examples/hello.c",
         3,
@@ -78,11 +74,8 @@ const PROGRAMS: [(&str, u32, &[&str]); 32] = [
     ("tests/calls.c", 2, &[]),
     ("tests/orders.c", 3, &[]),
     ("tests/collectives.c", 3, &[]),
-<<<<<<< HEAD
     ("tests/teams.c", 3, &[]),
-=======
     ("tests/receives.c", 2, &[]),
->>>>>>> atom
     ("tests/rendezvous.c", 2, &[]),
     ("tests/regions.c", 3, &[]),
     ("tests/puts.c", 2, &[]),
