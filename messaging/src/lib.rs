@@ -53,6 +53,7 @@ mod reports;
 pub mod rpc;
 mod run;
 mod seats;
+mod selective;
 mod send;
 mod sharing;
 mod short;
@@ -82,4 +83,5 @@ pub use order::{
 pub use parts::Parts;
 pub use port::{Mailbox, Port};
 pub use reports::Reports;
+pub use selective::Selection;
 pub use statistics::Statistics;

@@ -36,7 +36,7 @@ impl<'a, 'b> Poller<'a, 'b> {
     }
 
     /// Takes packets from the network and runs handlers and tasks. True if anything happened.
-    pub fn progress(&self) -> Result<bool> {
+    pub fn progress(self) -> Result<bool> {
         let mut any = false;
         for _ in 0..64 {
             if !self.poll()? {
@@ -49,7 +49,7 @@ impl<'a, 'b> Poller<'a, 'b> {
 
     /// Does what [`Polls::poll`] does; faults of handlers are left to callers that can report them.
     #[inline]
-    pub fn advance(&self) -> Result<bool> {
+    pub fn advance(self) -> Result<bool> {
         let runner = Runner { messages: self.messages };
         let mut announced = Announced::default();
         match self.take(&mut announced) {
@@ -74,7 +74,7 @@ impl<'a, 'b> Poller<'a, 'b> {
     }
 
     /// Takes one packet from the network and sorts it; no handler runs.
-    pub fn receive(&self) -> Result<bool> {
+    pub fn receive(self) -> Result<bool> {
         let mut announced = Announced::default();
         if !self.take(&mut announced)? {
             return Ok(false);
@@ -91,9 +91,9 @@ impl<'a, 'b> Poller<'a, 'b> {
 
     /// Takes one packet from the network, and sorts it. False if there is none.
     #[inline(always)]
-    fn take(&self, announced: &mut Announced) -> Result<bool> {
+    fn take(self, announced: &mut Announced) -> Result<bool> {
         let mut held = HeldPacket::default();
-        let Poller { messages, asker } = *self;
+        let Poller { messages, asker } = self;
         let sorter = AtOnce { messages, asker, announced: &mut *announced };
         match messages.packets.take_unless(sorter, &mut held) {
             Ok(Taken::AtOnce) => Ok(true),
@@ -107,7 +107,7 @@ impl<'a, 'b> Poller<'a, 'b> {
     }
 
     #[inline(never)]
-    fn sort_held(&self, held: HeldPacket, announced: &mut Announced) {
+    fn sort_held(self, held: HeldPacket, announced: &mut Announced) {
         let sorting = self.messages.packets.sorting();
         *announced = Sorter { messages: self.messages }.sort(held);
         drop(sorting);
@@ -115,14 +115,14 @@ impl<'a, 'b> Poller<'a, 'b> {
 
     /// True if the caller was handed its message.
     #[cold]
-    fn has_found(&self) -> bool {
+    fn has_found(self) -> bool {
         self.asker.is_some_and(Asker::has_found)
     }
 
     /// An asker that was handed its message has made progress; the error comes again to whoever
     /// calls next.
     #[cold]
-    fn left_to_next(&self, error: Error) -> Result<bool> {
+    fn left_to_next(self, error: Error) -> Result<bool> {
         if self.has_found() { Ok(true) } else { Err(error) }
     }
 }
@@ -134,7 +134,7 @@ impl Polls for Poller<'_, '_> {
     }
 
     #[inline]
-    fn poll(&self) -> Result<bool> {
+    fn poll(self) -> Result<bool> {
         let any = self.advance()?;
         if self.messages.has_incidents() && !self.has_found() {
             self.messages.raise_incident()?;
@@ -142,12 +142,12 @@ impl Polls for Poller<'_, '_> {
         Ok(any)
     }
 
-    fn raise_incident(&self) -> Result<()> {
+    fn raise_incident(self) -> Result<()> {
         if self.messages.has_incidents() { self.messages.raise_incident() } else { Ok(()) }
     }
 
     #[inline]
-    fn leave(&self) {
+    fn leave(self) {
         // After a failure nothing runs any more, and what is pending stays.
         if self.messages.has_pending() && self.messages.failure().is_none() {
             self.messages.have_handlers_run();

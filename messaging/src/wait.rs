@@ -29,24 +29,24 @@ pub(crate) type What<'a> = &'a (dyn Fn() -> Awaited + 'a);
 /// fails. Given a waker, a `look` that finds nothing has left it where it will be woken once there
 /// may be something; without one, the caller looks again by itself. Others get to know `what` this
 /// rank waits for.
-pub(crate) trait Polls: Sized {
+pub(crate) trait Polls: Copy {
     /// The threads that take turns at it.
     fn threads(&self) -> &Threads;
 
     /// Takes one packet, and runs what is ready. True if anything happened.
-    fn poll(&self) -> Result<bool>;
+    fn poll(self) -> Result<bool>;
 
     /// Returns a fault that the program has not heard of, once.
-    fn raise_incident(&self) -> Result<()>;
+    fn raise_incident(self) -> Result<()>;
 
     /// Leaves what is ready to the upcall thread: this one may not poll again for long, and unless
     /// another packet comes nobody would see it.
-    fn leave(&self);
+    fn leave(self);
 
     /// Waits for what `look` finds.
     #[inline]
     fn wait_for<T>(
-        &self,
+        self,
         what: What<'_>,
         look: impl FnMut(Option<&Waker>) -> Result<Option<T>>,
     ) -> Result<T> {
@@ -59,7 +59,7 @@ pub(crate) trait Polls: Sized {
     /// Waits for what `look` finds, until `deadline` at most, by the clock of [`Packets::now`].
     #[inline]
     fn wait_until<T>(
-        &self,
+        self,
         what: What<'_>,
         deadline: Option<Duration>,
         mut look: impl FnMut(Option<&Waker>) -> Result<Option<T>>,
@@ -69,13 +69,22 @@ pub(crate) trait Polls: Sized {
 
     /// Waits for a condition that wakes nobody: it is looked at whenever a thread that leads has
     /// nothing else to do, or was rung.
-    fn watch_for(&self, what: What<'_>, mut look: impl FnMut() -> Result<bool>) -> Result<()> {
-        let mut look = |_: Option<&Waker>| Ok(look()?.then_some(()));
-        wait(self, Wait { what, deadline: None, watches: true }, &mut look).map(drop)
+    fn watch_for(self, what: What<'_>, mut look: impl FnMut() -> Result<bool>) -> Result<()> {
+        self.watch_until(what, None, || Ok(look()?.then_some(()))).map(drop)
+    }
+
+    /// Waits for what `look` finds, which wakes nobody, until `deadline` at most.
+    fn watch_until<T>(
+        self,
+        what: What<'_>,
+        deadline: Option<Duration>,
+        mut look: impl FnMut() -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        wait(self, Wait { what, deadline, watches: true }, &mut |_: Option<&Waker>| look())
     }
 
     /// Runs `future` to its end on this thread, which polls meanwhile, or waits for who does.
-    fn block_on<T>(&self, future: impl Future<Output = T>) -> Result<T> {
+    fn block_on<T>(self, future: impl Future<Output = T>) -> Result<T> {
         let mut future = pin!(future);
         let woken = Arc::new(Woken {
             woken: AtomicBool::new(true),
@@ -164,7 +173,7 @@ impl Wake for Woken {
 
 #[inline]
 fn wait<P: Polls, T>(
-    polls: &P,
+    polls: P,
     wait: Wait<'_>,
     look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
@@ -184,7 +193,7 @@ fn wait<P: Polls, T>(
 /// Waits for what is not there yet.
 #[inline(never)]
 fn wait_longer<P: Polls, T>(
-    polls: &P,
+    polls: P,
     wait: Wait<'_>,
     look: &mut impl FnMut(Option<&Waker>) -> Result<Option<T>>,
 ) -> Result<Option<T>> {
@@ -305,11 +314,11 @@ impl Threads {
 }
 
 /// Leads while it lives.
-struct Leading<'a, P: Polls>(&'a P);
+struct Leading<P: Polls>(P);
 
-impl<'a, P: Polls> Leading<'a, P> {
+impl<P: Polls> Leading<P> {
     /// Becomes the thread that polls, unless another is.
-    fn begin(polls: &'a P) -> Option<Self> {
+    fn begin(polls: P) -> Option<Self> {
         // Made only if it leads: dropping it ends that.
         polls.threads().seats.enter().lead(this_thread()).then(|| Leading(polls))
     }
@@ -357,7 +366,7 @@ impl<'a, P: Polls> Leading<'a, P> {
     }
 }
 
-impl<P: Polls> Drop for Leading<'_, P> {
+impl<P: Polls> Drop for Leading<P> {
     fn drop(&mut self) {
         if self.0.threads().resign() {
             self.0.leave();

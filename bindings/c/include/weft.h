@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Any sender of messages.
+#define WEFT_ANY_RANK UINT32_MAX
+
 // Colour of a member that is in no part of a team that is split.
 #define WEFT_NO_COLOUR UINT32_MAX
 
@@ -573,6 +576,13 @@ weft_status weft_port_sendv(const weft_port *port,
                             const weft_iov *pieces,
                             size_t count);
 
+// Does what weft_port_send() does, for a message with a key, by which its receiver may select it.
+weft_status weft_port_send_keyed(const weft_port *port,
+                                 uint32_t to,
+                                 uint64_t key,
+                                 const void *bytes,
+                                 size_t length);
+
 // Sends a message in count pieces to all ranks but this one. Blocks as weft_port_send() does.
 weft_status weft_port_broadcast(const weft_port *port, const weft_iov *pieces, size_t count);
 
@@ -598,6 +608,22 @@ weft_status weft_mailbox_receive_within(const weft_port *port,
                                         uint64_t nanoseconds,
                                         weft_message **message);
 
+// Does what weft_mailbox_receive() does, for the message that has waited longest of those of one
+// sender and with one key: source may be WEFT_ANY_RANK, and key null for any. Others stay, in
+// their order; they count towards their senders' windows.
+weft_status weft_mailbox_receive_selected(const weft_port *port,
+                                          uint32_t source,
+                                          const uint64_t *key,
+                                          weft_message **message);
+
+// Does what weft_mailbox_receive_selected() does, but blocks for so many nanoseconds at most: then
+// it is WEFT_TIMED_OUT, and the message is null.
+weft_status weft_mailbox_receive_selected_within(const weft_port *port,
+                                                 uint32_t source,
+                                                 const uint64_t *key,
+                                                 uint64_t nanoseconds,
+                                                 weft_message **message);
+
 // Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity
 // bytes, and gives its length, and its sender if source is not null. Blocks until all of it is
 // there. The cheapest way to receive messages whose length is known: a short one is copied where
@@ -611,6 +637,10 @@ weft_status weft_mailbox_receive_into(const weft_port *port,
 
 // The rank that sent a message. Never blocks.
 weft_status weft_message_source(weft_message *message, uint32_t *source);
+
+// The key that a message was sent with. WEFT_INVALID if it has none, or if its first packet was
+// read to its end. Never blocks.
+weft_status weft_message_key(weft_message *message, uint64_t *key);
 
 // Length of a message in bytes, read or not, arrived or not. Never blocks.
 weft_status weft_message_length(weft_message *message, size_t *length);

@@ -84,6 +84,22 @@ pub extern "C" fn weft_message_source(
     call(|| put(source, reading!(reader(message)?, |message| message.source()).0.into()))
 }
 
+/// The key that a message was sent with. WEFT_INVALID if it has none, or if its first packet was
+/// read to its end. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_message_key(
+    message: Option<&mut Message>,
+    key: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    call(|| {
+        let found = match reader(message)? {
+            Content::Sent(message) => message.key(),
+            Content::Ordered(_) | Content::Request(_) => None,
+        };
+        put(key, found.ok_or_else(|| Failure::invalid("the message has no key"))?)
+    })
+}
+
 /// Length of a message in bytes, read or not, arrived or not. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_message_length(

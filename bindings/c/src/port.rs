@@ -11,6 +11,10 @@ use crate::status::{Failure, Status, call};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 use weft::Mailbox;
+use weft_messaging::Selection;
+
+/// Any sender of messages.
+pub const WEFT_ANY_RANK: u32 = u32::MAX;
 
 /// A port: messages for it are given to its callback, or asked for if it is a mailbox. Any thread
 /// may use it, several at once.
@@ -189,6 +193,18 @@ pub extern "C" fn weft_port_sendv(
     call(|| Ok(opened(port)?.port().send(rank(to)?, &pieces.checked(count)?)?))
 }
 
+/// Does what weft_port_send() does, for a message with a key, by which its receiver may select it.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_port_send_keyed(
+    port: Option<&Port>,
+    to: u32,
+    key: u64,
+    bytes: Bytes<'_>,
+    length: usize,
+) -> Status {
+    call(|| Ok(opened(port)?.port().send_keyed(rank(to)?, key, bytes.slice(length)?)?))
+}
+
 /// Sends a message in count pieces to all ranks but this one. Blocks as weft_port_send() does.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_port_broadcast(
@@ -257,6 +273,50 @@ pub extern "C" fn weft_mailbox_receive_within(
         *out = boxed(received.ok_or_else(late)?);
         Ok(())
     })
+}
+
+/// Does what weft_mailbox_receive() does, for the message that has waited longest of those of one
+/// sender and with one key: source may be WEFT_ANY_RANK, and key null for any. Others stay, in
+/// their order; they count towards their senders' windows.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive_selected(
+    port: Option<&Port>,
+    source: u32,
+    key: Option<&u64>,
+    message: Option<&mut MaybeUninit<*mut Message>>,
+) -> Status {
+    call(|| {
+        let out = given(message, "the pointer for the result")?;
+        let selection = selection(source, key)?;
+        out.write(boxed(opened(port)?.mailbox()?.receive_selected(selection)?));
+        Ok(())
+    })
+}
+
+/// Does what weft_mailbox_receive_selected() does, but blocks for so many nanoseconds at most: then
+/// it is WEFT_TIMED_OUT, and the message is null.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_mailbox_receive_selected_within(
+    port: Option<&Port>,
+    source: u32,
+    key: Option<&u64>,
+    nanoseconds: u64,
+    message: Option<&mut MaybeUninit<*mut Message>>,
+) -> Status {
+    call(|| {
+        let out = given(message, "the pointer for the result")?.write(std::ptr::null_mut());
+        let limit = Duration::from_nanos(nanoseconds);
+        let selection = selection(source, key)?;
+        let received = opened(port)?.mailbox()?.receive_selected_within(selection, limit)?;
+        let late = || Failure::new(Status::TimedOut, format!("no message came within {limit:?}"));
+        *out = boxed(received.ok_or_else(late)?);
+        Ok(())
+    })
+}
+
+fn selection(source: u32, key: Option<&u64>) -> Result<Selection, Failure> {
+    let source = if source == WEFT_ANY_RANK { None } else { Some(rank(source)?) };
+    Ok(Selection { source, key: key.copied() })
 }
 
 /// Does what weft_mailbox_receive() does, but copies the message to a buffer with room for capacity

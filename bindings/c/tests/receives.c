@@ -1,4 +1,4 @@
-// Messages that are received into a buffer, and the counters that tell of them.
+// Messages that are received into a buffer, or selected by sender and key, and the counters that tell of them.
 
 #include "check.h"
 
@@ -30,6 +30,46 @@ send_all(weft_port *box, unsigned char *bytes)
     OK(weft_port_send(box, 0, bytes, ROOM + 1));
     OK(weft_port_send(box, 0, bytes, MOST));
     OK(weft_port_send(box, 0, "fits", 4));
+    OK(weft_port_send(box, 0, "no key", 6));
+    OK(weft_port_send_keyed(box, 0, 1, "one", 3));
+    OK(weft_port_send_keyed(box, 0, 2, "two", 3));
+}
+
+static void
+selected(weft_port *box, uint32_t source, const uint64_t *key, const char *expected)
+{
+    weft_message *message;
+    uint64_t found = 99;
+    char text[8] = "";
+    size_t length;
+
+    OK(weft_mailbox_receive_selected(box, source, key, &message));
+    OK(weft_message_length(message, &length));
+    if (key != NULL) {
+        OK(weft_message_key(message, &found));
+        HOLDS(found == *key);
+    } else {
+        FAILS(weft_message_key(message, &found), WEFT_INVALID, "the message has no key");
+    }
+    OK(weft_message_read(message, text, length));
+    HOLDS(strcmp(text, expected) == 0);
+    OK(weft_message_release(message));
+}
+
+// In another order than they were sent in.
+static void
+select_all(weft_port *box)
+{
+    const uint64_t one = 1, two = 2;
+    weft_message *message;
+
+    selected(box, 1, &two, "two");
+    selected(box, WEFT_ANY_RANK, &one, "one");
+    FAILS(weft_mailbox_receive_selected(box, 99, NULL, &message), WEFT_NO_SUCH_RANK, "no rank 99");
+    FAILS(weft_mailbox_receive_selected_within(box, 0, &one, 1000, &message), WEFT_TIMED_OUT,
+          "no message came within 1");
+    HOLDS(message == NULL);
+    selected(box, 1, NULL, "no key");
 }
 
 static void
@@ -89,7 +129,7 @@ statistics(weft_job *job, uint32_t rank)
     OK(weft_statistics_read(job, &few));
     HOLDS(counted.counters == 17 && counted.has_stalls);
     HOLDS(counted.messages_received <= few.messages_received);
-    HOLDS(rank != 0 || counted.messages_received >= SIZES + 3);
+    HOLDS(rank != 0 || counted.messages_received >= SIZES + 6);
     FAILS(weft_statistics_each(job, NULL, NULL), WEFT_INVALID, "the callback is null");
 }
 
@@ -108,6 +148,8 @@ main(void)
         send_all(box, bytes);
     else
         receive_all(box, bytes, expected);
+    if (rank == 0)
+        select_all(box);
     statistics(job, rank);
     OK(weft_barrier(job));
     OK(weft_port_destroy(box));

@@ -49,7 +49,7 @@ pub use weft_messaging::collective;
 pub use weft_messaging::rpc::{Call, Client, Request, Rpc, Service};
 pub use weft_messaging::{
     Completion, HeaderStack, Mailbox, Message, Order, OrderMailbox, OrderStatistics,
-    OrderedMessage, Orders, Parts, Port, sync,
+    OrderedMessage, Orders, Parts, Port, Selection, sync,
 };
 
 /// Names that most programs use.

@@ -6,8 +6,8 @@
 //! ```text
 //! ┌──────────────── all ranks write ─────────────────┬────────── only the owner writes ─────────┐
 //! │ control │ words      │ arena     │ releases      │ rings          │ frames    │ id.  │ trace │
-//! │ bells,  │ fetch-and- │ shared by │ per frame, a  │ one a peer, of │ for more  │ and  │ if    │
-//! │ flags   │ add, 64    │ teams     │ byte a reader │ 128-byte slots │ than that │ wait │ asked │
+//! │ bells,  │ atomic op- │ shared by │ per frame, a  │ one a peer, of │ for more  │ and  │ if    │
+//! │ flags   │ erations   │ teams     │ byte a reader │ 128-byte slots │ than that │ wait │ asked │
 //! └─────────┴────────────┴───────────┴───────────────┴────────────────┴───────────┴──────┴───────┘
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! | `cross_memory`, `process` | copies by the kernel out of other ranks' processes (`unsafe`) |
 //! | `rings` | rings to a rank, at which any thread may glance |
 //! | `control`, `doorbell`, `futex` | rings to be polled, and sleepers to be woken |
-//! | `words` | fetch-and-add variables and arenas |
+//! | `words` | variables of atomic operations, and arenas |
 //! | `link` | all of it as a [`weft_link::Link`] |
 //! | `status` | what a rank waits for, which the launcher reads |
 //! | `gauge` | counts of a rank, which the launcher asks for |

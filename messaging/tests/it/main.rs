@@ -16,6 +16,7 @@ mod orders;
 mod rendezvous;
 mod rpc;
 mod rpc_allocations;
+mod selective;
 mod short;
 mod splits;
 mod storms;
