@@ -132,8 +132,11 @@ impl Mailbox {
     }
 
     fn selected(&self, selection: Selection) -> Option<Message> {
-        let takes = |arrived: &Box<Arrived>| selection.takes(arrived, &self.messages.packets);
-        let arrived = self.messages.state.enter().dispatch.take_queued(self.slot, takes)?;
+        let packets = &self.messages.packets;
+        let mut state = self.messages.state.enter();
+        let arrived =
+            state.dispatch.take_queued(self.slot, |arrived| selection.takes(arrived, packets))?;
+        drop(state);
         Some(self.open(arrived))
     }
 

@@ -16,7 +16,7 @@ pub fn sort(weft: Weft) -> weft::Result<()> {
     for _ in 0..NUMBERS {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let number = (state >> 32) as u32;
-        parts[(u64::from(number) * size as u64 >> 32) as usize].push(number);
+        parts[((u64::from(number) * size as u64) >> 32) as usize].push(number);
     }
     // Nobody knows how many numbers others have for it: they say so themselves.
     let mut mine = all.all_to_all_varied(&parts)?.concat();
