@@ -443,10 +443,10 @@ impl<K: AsRef<[u8]>> Run<K> {
     ) -> Result<bool, &'static str> {
         let it = &mut self.incoming[index];
         if it.span.length == Span::ANNOUNCED {
-            it.span.length = match &mut self.varied {
-                Some(varied) => varied.learn(it.from, announced as usize)?,
-                None => announced as usize,
+            let Some(varied) = &mut self.varied else {
+                return Err("a length where none is to be announced");
             };
+            it.span.length = varied.learn(it.from, announced as usize)?;
             if it.span.length > EAGER_BYTES {
                 self.to_tell.push_back((it.from, it.step));
             }

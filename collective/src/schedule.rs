@@ -9,8 +9,8 @@
 //! | gather, scatter | straight to or from the root |
 //! | all-gather | each member multicasts |
 //! | all-to-all | pairwise exchange, beginning with the next member |
-//! | gather, scatter, all-gather, all-to-all of varied lengths | the same, but that first rounds announce lengths ([`varied`]) |
-//! | scan, exclusive scan | recursive doubling: after step `k` a member has combined the last 2ᵏ up to its own; long: a chain in pieces ([`scan`]) |
+//! | these four, of varied lengths | the same; first rounds announce lengths ([`varied`]) |
+//! | scan, exclusive scan | recursive doubling; long: a chain in pieces ([`scan`]) |
 //! | split | as an all-gather |
 //!
 //! The tree is flat for up to [`flat_members`](Tuning::flat_members), else binomial. Long is more

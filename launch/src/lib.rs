@@ -11,7 +11,9 @@
 //!
 //! | modules | what |
 //! |---|---|
-//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `pmi`, `privileges`, `program`, `progress`, `refused`, `shared_files`, `signals`, `stack`, `this_host`, `wait` | means of the system, and what needs nothing else |
+//! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program` | means of the system |
+//! | `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | more of these |
+//! | `pmi`, `stack` | process managers, and stacks of threads; both know nothing of Weft |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `output` | sockets to ranks, and what ranks write |
 //! | `roll`, `job_roll`, `queries` | what ranks do, in lines, and for whoever asks |

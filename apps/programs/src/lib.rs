@@ -9,7 +9,7 @@
 //! | [`leq`] | linear equations, by iteration (thesis 8.5.6) | objects |
 //! | [`tsp`] | the travelling salesman, by branch and bound | objects |
 //! | [`puzzle`] | the 15-puzzle, by IDA* (thesis 8.5.7) | search |
-//! | [`games`] | Othello, Connect Four, and games whose rules are text: solved, played, and their lines counted | search |
+//! | [`games`] | Othello, Connect Four, games whose rules are text: solved and played | search |
 //! | [`barnes`] | gravity, by Barnes and Hut (thesis 8.5.4) | regions |
 //! | [`fft`] | a Fourier transform (thesis 8.5.5) | regions |
 //! | [`lu`] | LU factorization in blocks | regions |

@@ -224,28 +224,6 @@ typedef struct weft_team weft_team;
 // Condition that is waited for; true once it holds. It should be quick, and must not call Weft.
 typedef bool (*weft_condition)(void *user);
 
-// The most used counters of a rank since it joined. weft_statistics_each() has all of them.
-typedef struct {
-    // Messages sent; a broadcast is one. 0 in a job for packets.
-    uint64_t messages_sent;
-    // Messages received. 0 in a job for packets.
-    uint64_t messages_received;
-    // Packets sent, one for each destination, forwards included.
-    uint64_t packets_sent;
-    // Packets received.
-    uint64_t packets_received;
-    // Bytes of the program's in the packets sent.
-    uint64_t bytes_sent;
-    // Bytes of the program's in the packets received.
-    uint64_t bytes_received;
-    // Packets that had to wait for a credit.
-    uint64_t blocked_sends;
-    // Interrupts: callbacks ran because the program did not poll.
-    uint64_t interrupts;
-    // Times that a waiting thread slept.
-    uint64_t sleeps;
-} weft_statistics;
-
 // Counter of a rank. Its texts are there as long as the program runs.
 typedef struct {
     // Its name, the same in all versions: "messages_sent" for example.
@@ -408,9 +386,6 @@ weft_status weft_span_begin(const weft_job *job, const char *name, uint32_t *spa
 
 // Ends the span of this number that began last. Never blocks.
 weft_status weft_span_end(const weft_job *job, uint32_t span);
-
-// Reads the most used counters of this rank so far. Never blocks.
-weft_status weft_statistics_read(const weft_job *job, weft_statistics *statistics);
 
 // Gives all counters of this rank, one after the other, to the callback. Later versions may have
 // more of them. In a job for packets those of messages are 0. Never blocks.

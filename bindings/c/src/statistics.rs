@@ -1,61 +1,11 @@
 //! Counters of a rank.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
-use crate::handle::{given, put};
+use crate::handle::given;
 use crate::job::{Job, state};
 use crate::memory::User;
 use crate::status::{Status, call};
 use std::ffi::{CStr, c_char};
-use std::mem::MaybeUninit;
-
-/// The most used counters of a rank since it joined. weft_statistics_each() has all of them.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Statistics {
-    /// Messages sent; a broadcast is one. 0 in a job for packets.
-    messages_sent: u64,
-    /// Messages received. 0 in a job for packets.
-    messages_received: u64,
-    /// Packets sent, one for each destination, forwards included.
-    packets_sent: u64,
-    /// Packets received.
-    packets_received: u64,
-    /// Bytes of the program's in the packets sent.
-    bytes_sent: u64,
-    /// Bytes of the program's in the packets received.
-    bytes_received: u64,
-    /// Packets that had to wait for a credit.
-    blocked_sends: u64,
-    /// Interrupts: callbacks ran because the program did not poll.
-    interrupts: u64,
-    /// Times that a waiting thread slept.
-    sleeps: u64,
-}
-
-/// Reads the most used counters of this rank so far. Never blocks.
-#[unsafe(no_mangle)]
-pub extern "C" fn weft_statistics_read(
-    job: Option<&Job>,
-    statistics: Option<&mut MaybeUninit<Statistics>>,
-) -> Status {
-    call(|| {
-        let now = state(job)?.statistics();
-        put(
-            statistics,
-            Statistics {
-                messages_sent: now.messages_sent,
-                messages_received: now.messages_received,
-                packets_sent: now.packets_sent,
-                packets_received: now.packets_received,
-                bytes_sent: now.bytes_sent,
-                bytes_received: now.bytes_received,
-                blocked_sends: now.blocked_sends,
-                interrupts: now.interrupts,
-                sleeps: now.sleeps,
-            },
-        )
-    })
-}
 
 /// Counter of a rank. Its texts are there as long as the program runs.
 #[repr(C)]

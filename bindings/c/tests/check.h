@@ -27,8 +27,37 @@ hold(int line, bool holds, const char *what)
     exit(1);
 }
 
+struct sought {
+    const char *name;
+    uint64_t value;
+    bool found;
+};
+
+static inline void
+seek(const weft_statistic *statistic, void *user)
+{
+    struct sought *sought = user;
+
+    if (strcmp(statistic->name, sought->name) == 0) {
+        sought->value = statistic->value;
+        sought->found = true;
+    }
+}
+
+// A counter of this rank.
+static inline uint64_t
+counter(int line, const weft_job *job, const char *name)
+{
+    struct sought sought = { name, 0, false };
+
+    expect(line, weft_statistics_each(job, seek, &sought), WEFT_OK, "");
+    hold(line, sought.found, name);
+    return sought.value;
+}
+
 #define OK(call) expect(__LINE__, (call), WEFT_OK, "")
 #define FAILS(call, status, text) expect(__LINE__, (call), (status), (text))
+#define COUNTER(job, name) counter(__LINE__, (job), (name))
 #define HOLDS(what) hold(__LINE__, (what), #what)
 
 #endif

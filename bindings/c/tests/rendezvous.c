@@ -7,15 +7,6 @@ enum { LENGTH = 3000000, FROM = 100000, ROUNDS = 3 };
 
 static unsigned char bytes[LENGTH], got[LENGTH];
 
-static uint64_t
-received(const weft_job *job)
-{
-    weft_statistics statistics;
-
-    OK(weft_statistics_read(job, &statistics));
-    return statistics.bytes_received;
-}
-
 static void
 read_all(const weft_port *box)
 {
@@ -32,14 +23,14 @@ skip_one(const weft_job *job, const weft_port *box)
 {
     weft_message *message;
     size_t length;
-    uint64_t before = received(job);
+    uint64_t before = COUNTER(job, "bytes_received");
 
     OK(weft_mailbox_receive(box, &message));
     OK(weft_message_length(message, &length));
     HOLDS(length == LENGTH);
     OK(weft_message_release(message));
     OK(weft_barrier(job));
-    HOLDS(received(job) - before < FROM);
+    HOLDS(COUNTER(job, "bytes_received") - before < FROM);
 }
 
 int

@@ -374,14 +374,13 @@ impl Shared {
     pub fn begin<T: Pod + Send, O: Send + 'static>(
         &self,
         call: Call,
-        Room { mine, result, parts }: Room<T>,
+        room: Room<T>,
         combine: impl Combine<T>,
         finish: impl FnOnce(Vec<T>, Option<Vec<T>>, Vec<Vec<u8>>) -> O + Send + 'static,
     ) -> Result<Pending<O>> {
         self.check(call)?;
-        self.operations.begin(self.id, &call, |promise| {
-            Box::new(Typed { mine, result, parts, combine, finish, promise })
-        })
+        self.operations
+            .begin(self.id, &call, |promise| Box::new(Typed { room, combine, finish, promise }))
     }
 
     /// Meets all members in shared memory with up to a line of bytes, which are the result
@@ -456,9 +455,8 @@ impl Shared {
 
 /// The values of a barrier: none.
 pub(super) fn barrier_values(promise: Promise<()>) -> Box<dyn Values> {
-    let (mine, combine) = (Vec::<u8>::new(), Each(nothing));
-    let (result, parts, finish) = (None, Vec::new(), |_, _, _| ());
-    Box::new(Typed { mine, result, parts, combine, finish, promise })
+    let room = Room { mine: Vec::<u8>::new(), result: None, parts: Vec::new() };
+    Box::new(Typed { room, combine: Each(nothing), finish: |_, _, _| (), promise })
 }
 
 /// Combines nothing: the reduction of operations that reduce nothing.

@@ -60,13 +60,9 @@ pub(super) struct Room<T> {
 
 /// Values of type `T`.
 pub(super) struct Typed<T, C, F, O> {
-    pub mine: Vec<T>,
-    /// `None`: in the place of `mine`.
-    pub result: Option<Vec<T>>,
-    /// Bytes of `mine` for each member, where lengths vary.
-    pub parts: Vec<Range<usize>>,
+    pub room: Room<T>,
     pub combine: C,
-    /// Makes the outcome of `mine`, `result` and the blocks of other members.
+    /// Makes the outcome of the room's `mine` and `result`, and of the blocks of other members.
     pub finish: F,
     pub promise: Promise<O>,
 }
@@ -74,27 +70,27 @@ pub(super) struct Typed<T, C, F, O> {
 impl<T: Pod, C, F, O> Memory for Typed<T, C, F, O> {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let values = match area {
-            Area::Result => self.result.as_ref().unwrap_or(&self.mine),
-            _ => &self.mine,
+            Area::Result => self.room.result.as_ref().unwrap_or(&self.room.mine),
+            _ => &self.room.mine,
         };
         take(&bytemuck::cast_slice(values)[at..at + length]);
     }
 
     fn write(&mut self, at: usize, bytes: &[u8]) {
-        let values: &mut [T] = self.result.as_mut().unwrap_or(&mut self.mine);
+        let values: &mut [T] = self.room.result.as_mut().unwrap_or(&mut self.room.mine);
         bytemuck::cast_slice_mut(values)[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
     fn copy(&mut self, from: usize, length: usize, at: usize) {
-        if let Some(result) = &mut self.result {
-            let mine: &[u8] = bytemuck::cast_slice(&self.mine);
+        if let Some(result) = &mut self.room.result {
+            let mine: &[u8] = bytemuck::cast_slice(&self.room.mine);
             let result: &mut [u8] = bytemuck::cast_slice_mut(result);
             result[at..at + length].copy_from_slice(&mine[from..from + length]);
         }
     }
 
     fn part(&self, member: usize) -> Range<usize> {
-        self.parts[member].clone()
+        self.room.parts[member].clone()
     }
 }
 
@@ -110,7 +106,7 @@ where
     }
 
     fn conclude(self: Box<Self>, ended: Ended) {
-        let Typed { mine, result, finish, promise, .. } = *self;
+        let Typed { room: Room { mine, result, .. }, finish, promise, .. } = *self;
         promise.complete(match ended {
             Ended::Well(blocks) => Ok(Ok(finish(mine, result, blocks))),
             Ended::Failed(error) => Err(error),

@@ -288,8 +288,13 @@ impl Shared {
     fn serve(&self, invocation: &Invocation, arguments: &[u8], caller: (Responder, Rank)) {
         let (responder, rank) = caller;
         let Some(entry) = self.table.get(invocation.object) else {
-            let reply = Reply { fault: Some(Fault::Deleted), seen: self.position.seen() };
-            return drop(responder.reply(&reply.emit()));
+            let seen = self.position.seen();
+            let reply = Reply { fault: Some(Fault::Deleted), seen };
+            // As of messages of the order: what was not created yet never was.
+            return drop(match invocation.object < seen {
+                true => responder.reply(&reply.emit()),
+                false => responder.fail("there is no such object"),
+            });
         };
         let operation = invocation.operation;
         let resume = Resume::Caller(responder, rank, invocation.number);

@@ -24,7 +24,7 @@ const AWAIT: u16 = 1;
 
 /// Objects that are made and deleted, unless the environment says how many.
 const MADE: u64 = 30_000;
-/// Names that the variable of the environment has.
+/// The variable of the environment that says it.
 const MADE_VARIABLE: &str = "WEFT_OBJECTS_MADE";
 /// Bytes by which both ranks may grow meanwhile: pools and tables of nodes, and no object.
 const GROWTH: u64 = 1 << 20;
