@@ -344,21 +344,23 @@ fn no_upcall_comes_behind_the_back_of_a_rank_with_interrupts_off() {
     job.packets(|packets| {
         let upcalls = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&upcalls);
+        // Before there is anything to interrupt a rank for.
+        let off = (packets.rank() == 1).then(|| packets.interrupts_off());
         packets.on_packet(move |_| {
             count.fetch_add(1, Ordering::SeqCst);
         });
+        gate.pass(&packets);
         if packets.rank() == 1 {
-            let off = packets.interrupts_off();
             let nested = packets.interrupts_off();
             drop(nested);
             gate.pass(&packets);
             packets.poll_until(|| upcalls.load(Ordering::SeqCst) == 1).unwrap();
             assert_eq!(packets.statistics().interrupts, 0);
-            drop(off);
         } else {
             send(&packets, Rank(1), &[0]);
             gate.pass(&packets);
         }
+        drop(off);
         gate.pass(&packets);
     });
 }

@@ -11,7 +11,6 @@ mod common;
 mod types;
 
 use common::{placements, run};
-use std::sync::{Mutex, PoisonError};
 use types::{Int, IntOperations};
 use weft_endpoint::Rank;
 use weft_object::{Pending, Placement, marshal};
@@ -29,9 +28,6 @@ const MADE_VARIABLE: &str = "WEFT_OBJECTS_MADE";
 /// Bytes by which both ranks may grow meanwhile: pools and tables of nodes, and no object.
 const GROWTH: u64 = 1 << 20;
 
-/// One test at a time has the process's memory.
-static ALONE: Mutex<()> = Mutex::new(());
-
 /// A number of this process that Linux tells: `RssAnon`, in KiB, or `Threads`.
 fn told(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -39,11 +35,16 @@ fn told(what: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// The process has one test, so that its memory and its threads are those of one job at a time.
+#[test]
+fn memory_is_that_of_what_there_is() {
+    ten_thousand_that_wait_for_a_guard_take_little();
+    objects_that_are_made_and_deleted_leave_nothing();
+}
+
 /// A continuation takes little memory and no thread (thesis 7.1.4), and one write lets all of them
 /// go, each evaluated once.
-#[test]
 fn ten_thousand_that_wait_for_a_guard_take_little() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     run(2, |member| {
         let counter = member.object("counter", &Int(0), Placement::Single(Rank(0)));
         let is_home = member.rank() == 0;
@@ -53,6 +54,8 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
             let count = if is_home { 0 } else { BLOCKED };
             (0..count).map(|_| counter.begin(AWAIT, &one[..]).unwrap()).collect()
         };
+        // All ranks' threads are there.
+        member.barrier.wait().unwrap();
         let before = (told("RssAnon"), told("Threads"));
         member.barrier.wait().unwrap();
         let waiting = wave();
@@ -74,9 +77,8 @@ fn ten_thousand_that_wait_for_a_guard_take_little() {
     });
 }
 
-#[test]
+/// Both ranks are as large after the last object as they were after a third of them.
 fn objects_that_are_made_and_deleted_leave_nothing() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = std::env::var(MADE_VARIABLE).map_or(MADE, |made| made.parse().unwrap());
     run(2, |member| {
         let is_first = member.rank() == 0;
