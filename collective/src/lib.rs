@@ -21,6 +21,7 @@
 //! | [`inbox`] | packets of operations that are not that far here |
 //! | [`signature`] | what members have to agree about |
 //! | [`format`](mod@format) | packets as bytes |
+//! | [`agreement`] | what the survivors of a team agree about, one value at each rank |
 //! | [`arena`] | barriers, short reductions and short broadcasts in shared memory, without packets |
 //!
 //! **Transports** ([`Transport`]): `weft-messaging` sends each packet as a message of its own;
@@ -61,6 +62,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod arena;
 mod awaited;
 pub mod format;

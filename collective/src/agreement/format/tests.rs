@@ -1,0 +1,60 @@
+use super::*;
+use proptest::collection::{btree_set, vec};
+use proptest::prelude::*;
+
+fn message() -> impl Strategy<Value = Message> {
+    let kind = prop_oneof![Just(Kind::Contribution), Just(Kind::Decision)];
+    let lost = btree_set(any::<u16>(), 0..9);
+    (kind, any::<u32>(), any::<u16>(), any::<u64>(), lost).prop_map(
+        |(kind, number, ballot, flags, lost)| {
+            let lost = lost.into_iter().map(Rank).collect();
+            Message { kind, number, ballot: Rank(ballot), flags, lost }
+        },
+    )
+}
+
+/// Bytes of nearly the right form.
+fn nearly() -> impl Strategy<Value = Vec<u8>> {
+    (26..30_u8, vec(any::<u8>(), FRONT - 1), vec(0..4_u8, 0..8))
+        .prop_map(|(kind, front, lost)| [vec![kind], front, lost].concat())
+}
+
+proptest! {
+    #[test]
+    fn messages_come_back_as_they_went(message in message()) {
+        let bytes = message.emit();
+        prop_assert_eq!(Message::parse(&bytes), Ok(message));
+        for length in 0..FRONT {
+            prop_assert_eq!(Message::parse(&bytes[..length]), Err(Violation::Malformed));
+        }
+    }
+
+    #[test]
+    fn what_is_parsed_is_what_is_written(
+        bytes in prop_oneof![nearly(), vec(any::<u8>(), 0..40)],
+    ) {
+        match Message::parse(&bytes) {
+            Ok(message) => prop_assert_eq!(message.emit(), bytes),
+            Err(violation) => prop_assert_eq!(violation, Violation::Malformed),
+        }
+    }
+}
+
+#[test]
+fn what_nobody_writes_is_no_message() {
+    let lost = vec![Rank(3), Rank(300)];
+    let kind = Kind::Contribution;
+    let bytes = Message { kind, number: 7, ballot: Rank(1), flags: 5, lost }.emit();
+    assert_eq!(bytes.len(), FRONT + 4);
+    let swapped = [&bytes[..FRONT], &bytes[FRONT + 2..], &bytes[FRONT..FRONT + 2]].concat();
+    let twice = [&bytes[..], &bytes[FRONT + 2..]].concat();
+    let odd = &bytes[..FRONT + 3];
+    for bytes in [&swapped[..], &twice, odd, &[]] {
+        assert_eq!(Message::parse(bytes), Err(Violation::Malformed), "{bytes:?}");
+    }
+    for kind in (0..=u8::MAX).filter(|kind| ![CONTRIBUTION, DECISION].contains(kind)) {
+        let mut bytes = bytes.clone();
+        bytes[0] = kind;
+        assert_eq!(Message::parse(&bytes), Err(Violation::Malformed), "kind {kind}");
+    }
+}
