@@ -229,6 +229,7 @@ soak:
 	$(CARGO) test --locked --release --package weft-region --features soak
 	WEFT_OBJECTS_MADE=10000000 $(CARGO) test --locked --release --package weft-object --test memory
 	$(CARGO) test --locked --release --package weft-messaging --features soak --test it exploration
+	$(CARGO) test --locked --release --package weft-collective --features soak --lib agreement
 	$(CARGO) build --locked --release --package weft-net --bin weft-net --package weft-apps --bin water
 	$(CARGO) build --locked --release --package weft-libfabric --package weft-libfabric-host
 	WEFT_END_RUNS=20 $(CARGO) test --locked --release --package weft-cli --test it \

@@ -73,7 +73,7 @@ pub trait Post {
     fn send(&mut self, to: Rank, message: &Message);
 }
 
-/// What all members that live have agreed about.
+/// Values that all members that live have agreed about.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Decision {
     /// Number of the agreement among those of the team, counted from 0. Counts round.

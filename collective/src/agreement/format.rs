@@ -20,9 +20,9 @@ const DECISION: u8 = 28;
 /// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Kind {
-    /// What a member brings, to the coordinator.
+    /// A member's flags and the ranks that it knows to be lost, to the coordinator.
     Contribution,
-    /// What was decided, from a coordinator to members or from a member to the next coordinator.
+    /// A decision, from a coordinator to members or from a member to the next coordinator.
     Decision,
 }
 

@@ -18,6 +18,7 @@
 //! | `tagged` | packets of messages with tags; a rank that such packets reach, by peers that say anything |
 //! | `weft_events::fuzzing` | a node of events, by peers that say anything |
 //! | `remote` | packets of remote accesses; a rank with memory that such packets reach, by peers that say anything |
+//! | `agreement` | messages of an agreement among survivors; a rank that such messages reach, by peers that say anything |
 //! | `collectives` | packets of operations of all members of a team; a rank that such packets reach, by peers that say anything |
 //! | `weft_messaging::fuzzing` | numbers of an order, and counts of what its members have consumed |
 //! | `weft_object::fuzzing` | messages of shared objects |
@@ -35,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod collectives;
 mod messages;
 mod ni;
@@ -106,6 +108,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("events", weft_events::fuzzing::frames),
     ("collective-packet", collectives::packet),
     ("collectives", collectives::operations),
+    ("agreement-message", agreement::message),
+    ("agreement", agreement::messages),
     ("order", weft_messaging::fuzzing::order),
     ("object", weft_object::fuzzing::messages),
     ("linda-answer", weft_linda::fuzzing::answer),
