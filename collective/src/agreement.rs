@@ -38,8 +38,10 @@
 //!   when `c` decided, and so had none before; and if it decides by itself, then no rank that
 //!   lives has got the decision of `c`, by the first point, and these points hold for it.
 //!
-//! A member that is lost may have decided otherwise: that is what is loose. [`Violation::Differs`]
-//! is an error, always: the detector was wrong.
+//! A member that is lost may have decided otherwise: that is what is loose. So may one that ended:
+//! a rank that has decided keeps its [`Agreement`], and hands messages and losses to it, until all
+//! members that live have decided, too. [`Violation::Differs`] is an error, always: the detector
+//! was wrong.
 //!
 //! **Why the last decision is enough.** Nobody decides `k + 1` before every member that lives has
 //! contributed to it, and a member contributes to it after it has decided `k`. So a member that
