@@ -105,6 +105,20 @@ impl TeamId {
     /// A bit in the numbers of teams that are parts of split ones: their leaders count these alone,
     /// without other ranks, and apart from teams that all ranks count.
     pub const SPLIT: u32 = 1 << 31;
+
+    /// Encodes it.
+    pub fn emit(self) -> [u8; 6] {
+        let [l0, l1] = self.leader.0.to_le_bytes();
+        let [c0, c1, c2, c3] = self.count.to_le_bytes();
+        [l0, l1, c0, c1, c2, c3]
+    }
+
+    /// Decodes one, and returns what follows; `None` if that is too short.
+    pub fn parse(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (&[l0, l1, c0, c1, c2, c3], rest) = bytes.split_first_chunk()?;
+        let (leader, count) = (u16::from_le_bytes([l0, l1]), u32::from_le_bytes([c0, c1, c2, c3]));
+        Some((TeamId { leader: Rank(leader), count }, rest))
+    }
 }
 
 #[cfg(test)]

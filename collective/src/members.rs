@@ -65,7 +65,7 @@ impl Members {
 
     /// The place of another rank.
     #[inline]
-    pub(crate) fn place(&self, rank: Rank) -> Option<usize> {
+    pub fn place(&self, rank: Rank) -> Option<usize> {
         let place = match &self.subset {
             None => Some(rank.index()).filter(|&place| place < self.size),
             Some((_, places)) => places.get(&rank).copied(),

@@ -211,6 +211,9 @@ pub enum Abort {
     Panicked(Rank),
     /// This rank has sent what no member sends.
     Violation(Rank),
+    /// An operation has failed at another member: this rank was lost, if it is known. For jobs that
+    /// go on after a loss, whose members agree about each operation.
+    Broken(Option<Rank>),
 }
 
 impl Abort {
@@ -219,6 +222,10 @@ impl Abort {
         match self {
             Abort::Panicked(rank) => rank.0.to_le_bytes().to_vec(),
             Abort::Violation(rank) => [0, rank.0 as u8, (rank.0 >> 8) as u8].to_vec(),
+            Abort::Broken(lost) => {
+                let [low, high] = lost.map_or(0, |rank| rank.0).to_le_bytes();
+                [low, high, u8::from(lost.is_some()), 0].to_vec()
+            }
             Abort::Disagreement(Disagreement { number, one, other }) => {
                 let mut bytes = number.to_le_bytes().to_vec();
                 for (rank, signature) in [one, other] {
@@ -237,6 +244,10 @@ impl Abort {
         }
         if let [0, low, high] = *bytes {
             return Some(Abort::Violation(Rank(u16::from_le_bytes([low, high]))));
+        }
+        if let [low, high, is_known @ (0 | 1), 0] = *bytes {
+            let rank = Rank(u16::from_le_bytes([low, high]));
+            return Some(Abort::Broken((is_known == 1).then_some(rank)));
         }
         let (number, bytes) = bytes.split_first_chunk()?;
         let member = |bytes: &[u8]| {

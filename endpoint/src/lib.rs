@@ -95,7 +95,8 @@ pub use ni::{
 };
 #[cfg(not(loom))]
 pub use packets::{
-    AtomicOperations, HeldPacket, InterruptsOff, Packets, Presence, Sorting, System, WaitNotice,
+    AtomicOperations, HeldPacket, InterruptsOff, Losses, Packets, Presence, Sorting, System,
+    WaitNotice,
 };
 #[cfg(not(loom))]
 pub use presence::{backoff::Step, contention::Core};

@@ -14,6 +14,7 @@
 //! | `plain` | the short way in, which most packets go | |
 //! | `interface` | the lock, and what entering and leaving it takes | |
 //! | `lossy`, `linger`, `paths` | timers, flushes, the end, MTUs, where frames get lost | 8.2.2 |
+//! | `losses` | ranks that were lost, where the job goes on | |
 //! | `inner` | the inside of the lock: protocol, link, packets for the host | |
 //! | `accept`, `queues`, `notices` | plain packets; those that wait, and senders that stop | 3.8 |
 //! | `systems`, `backlog`, `copies`, `fetches` | what these keep | |
@@ -44,6 +45,7 @@ mod inbound;
 mod inner;
 mod interface;
 mod linger;
+mod losses;
 mod lossy;
 mod network;
 mod node;
@@ -64,6 +66,7 @@ mod watch;
 pub(crate) use any_node::{AnyNode, Destination, Handler, Polled, Verdict};
 pub use any_node::{Inspect, Statistics, Taken, Upcalls};
 pub(crate) use arrival::Arrival;
+pub(crate) use attendance::Attendance;
 pub(crate) use endpoint::{Endpoint, WeakEndpoint};
 pub use network::network_settings;
 pub use node::Node;

@@ -4,6 +4,7 @@ mod atomics;
 mod clock;
 mod hints;
 mod interrupts_off;
+mod losses;
 mod presence;
 mod system;
 mod taking;
@@ -25,6 +26,7 @@ use weft_wire::Protocol;
 
 pub use atomics::AtomicOperations;
 pub use interrupts_off::InterruptsOff;
+pub use losses::Losses;
 pub use presence::{Presence, WaitNotice};
 pub use system::System;
 pub use taking::{HeldPacket, Sorting};
@@ -385,9 +387,15 @@ impl Packets {
         AtomicOperations::new(&self.handle)
     }
 
-    /// The rank that the job has lost, if it has.
+    /// The rank that the job has lost, if it has; the first of them where it goes on.
     pub fn loss(&self) -> Option<Loss> {
-        self.handle.node.attributes().bells.loss()
+        let attendance = self.handle.node.attendance();
+        attendance.losses.first().or_else(|| attendance.bells.loss())
+    }
+
+    /// Losses of ranks, for a job that goes on after them.
+    pub fn losses(&self) -> Losses<'_> {
+        Losses::new(self.handle.node.attendance())
     }
 
     /// True if a rank has left the job, and the network says farewell: what is sent there reaches

@@ -50,11 +50,11 @@ impl Barrier {
     pub fn leave(&self) -> Result<()> {
         self.engine.set_leaving();
         self.engine.flush()?;
-        self.wait()?;
+        self.team.meet_to_leave()?;
         let poller = Poller::new(&self.engine.messages);
         self.take_all_that_is_here(|| poller.poll())?;
         self.engine.flush()?;
-        self.wait()?;
+        self.team.meet_to_leave()?;
         self.engine.flush()?;
         self.take_all_that_is_here(|| poller.receive())
     }

@@ -12,6 +12,8 @@
 //! | `team` | [`Team`]: what programs call |
 //! | `varied` | its operations with lengths that members choose |
 //! | `scan` | its scans |
+//! | `shrink` | agreements of its members that live, and the team of these |
+//! | `agreeing` | what they agree about, one after the other |
 //! | `split` | the teams that it is split into |
 //! | [`Records`] | reductions of values whose size is known at run time only |
 //! | [`Persistent`] | operations that are started again and again |
@@ -20,12 +22,14 @@
 //! | `values` | the values of one operation as bytes, and how they are combined |
 //! | `reduction` | [`Reduction`] and the usual ones |
 
+mod agreeing;
 mod operations;
 mod pending;
 mod persistent;
 mod records;
 mod reduction;
 mod scan;
+mod shrink;
 mod split;
 mod team;
 mod values;
@@ -35,5 +39,6 @@ pub use pending::Pending;
 pub use persistent::{Persistent, Prepare, Started};
 pub use records::Records;
 pub use reduction::{And, Max, Min, Or, Product, Reduction, Sum, Xor};
+pub use shrink::Agreed;
 pub use team::Team;
 pub use weft_collective::{Disagreement, Operation, Signature};

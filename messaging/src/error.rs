@@ -1,6 +1,6 @@
 //! Errors of messages.
 
-use weft_endpoint::Rank;
+use weft_endpoint::{Cause, Loss, Rank};
 
 /// An error of the messaging layer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -138,6 +138,11 @@ pub enum Error {
     /// The handle that was to complete an operation was dropped without doing so.
     #[error("the operation was abandoned by what should have completed it")]
     Abandoned,
+    /// Calls of the members of a team that do not go together, in a job that goes on after a loss.
+    #[error(
+        "the other members of this team that live do not {0}: after a loss all of them call the same"
+    )]
+    CallsDiffer(&'static str),
     /// Headers that take more room than a packet has.
     #[error("{size} bytes of headers do not fit into a packet; there is room for {max}")]
     Headers {
@@ -266,6 +271,21 @@ pub enum Error {
         /// Name of the service.
         name: String,
     },
+}
+
+impl Error {
+    /// The error for which `rank` is the reason, of whose end nothing else is known.
+    pub(crate) fn lost(rank: Rank) -> Self {
+        weft_endpoint::Error::RankLost(Loss { rank, cause: Cause::Ended }).into()
+    }
+
+    /// The rank that was lost, if that is the reason.
+    pub fn lost_rank(&self) -> Option<Rank> {
+        match self {
+            Error::Packet(weft_endpoint::Error::RankLost(loss)) => Some(loss.rank),
+            _ => None,
+        }
+    }
 }
 
 /// A result with the [`enum@Error`] of this layer.

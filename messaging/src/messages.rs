@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Packets, Progress, Protocol, Rank, SendPacket};
+use weft_endpoint::{Loss, Packets, Progress, Protocol, Rank, SendPacket};
 
 /// The messages of one rank, and the threads and tasks that wait for them.
 pub(crate) struct Messages {
@@ -50,7 +50,7 @@ impl Messages {
         poll: fn(&Arc<Self>) -> weft_endpoint::Result<bool>,
     ) -> Arc<Self> {
         let packets = packets.of(Protocol::MESSAGES);
-        Arc::new_cyclic(|this: &Weak<Self>| {
+        let messages = Arc::new_cyclic(|this: &Weak<Self>| {
             let this = this.clone();
             let progress: Arc<Progress> =
                 Arc::new(move || this.upgrade().map_or(Ok(false), |messages| poll(&messages)));
@@ -73,7 +73,14 @@ impl Messages {
                 _progress: progress,
                 packets,
             }
-        })
+        });
+        let this = Arc::downgrade(&messages);
+        messages.packets.losses().on_each(move |loss| {
+            if let Some(messages) = this.upgrade() {
+                messages.lose(loss);
+            }
+        });
+        messages
     }
 
     /// Lets threads keep handles to this, or not any more.
@@ -141,6 +148,7 @@ impl Messages {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
+        state.check_lives(body.from)?;
         drop(state);
         if grant {
             self.answer(body, Answer::Granted);
@@ -228,8 +236,13 @@ impl Messages {
         {
             return true;
         }
-        // That the pool is exhausted, or the receiver gone, shows where the program sends.
-        let Ok(Some(mut packet)) = self.try_packet(to) else { return false };
+        let mut packet = match self.try_packet(to) {
+            Ok(Some(packet)) => packet,
+            // Nobody is there to be told.
+            Err(error) if error.lost_rank().is_some() => return true,
+            // That the pool is exhausted shows where the program sends.
+            Ok(None) | Err(_) => return false,
+        };
         let filled = packet.put(&header.emit()).is_ok();
         filled
             && match to {
@@ -266,6 +279,18 @@ impl Messages {
     pub fn lost(&self, error: weft_endpoint::Error) -> Error {
         self.fail(error.clone().into());
         error.into()
+    }
+
+    /// A rank is lost, and the job goes on: whoever waits looks whether it was for that.
+    #[cold]
+    pub fn lose(&self, loss: Loss) {
+        let mut state = self.state.enter();
+        state.losses.push(loss);
+        let mut wakers = state.drain_wakers();
+        wakers.extend(self.threads.followers());
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        self.packets.presence().nudge();
     }
 
     /// This rank cannot go on: everybody who waits is told, now or when they ask.

@@ -15,7 +15,7 @@ use crate::wait::Polls;
 use crate::{Error, Result};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_endpoint::{Awaited, Group, Rank, Whom};
@@ -46,6 +46,8 @@ const EAGER: u64 = u64::MAX;
 pub struct Mailbox {
     port: Port,
     asked: Asked,
+    /// Number of the losses of which a receive has told.
+    losses_heard: AtomicUsize,
 }
 
 impl Port {
@@ -312,14 +314,16 @@ impl Mailbox {
         let port = Port::create(engine, name, |_| None)?;
         // Something may wait already.
         let (number, slot, empty_at) = (port.number, port.slot, AtomicU64::new(u64::MAX));
-        Ok(Mailbox { port, asked: Asked { number, slot, empty_at } })
+        let losses_heard = AtomicUsize::new(0);
+        Ok(Mailbox { port, asked: Asked { number, slot, empty_at }, losses_heard })
     }
 
     /// The message that has waited longest; blocks until the first packet of one is there.
     /// Other ports' handlers run meanwhile.
     ///
     /// # Errors
-    /// A lost rank.
+    /// A lost rank. In a job that goes on after a loss each loss ends one receive of this mailbox
+    /// that would have waited: the message that it waits for may have been the lost rank's.
     pub fn receive(&self) -> Result<Message> {
         let asker = Asker::of_next(&self.asked);
         let what = || self.awaited();
@@ -399,6 +403,10 @@ impl Mailbox {
         let empty_at = if is_empty { counts.queued() } else { u64::MAX };
         self.asked.empty_at.store(empty_at, Ordering::Relaxed);
         if arrived.is_none() && waker.is_some() {
+            if let Some(loss) = state.losses.get(self.losses_heard.load(Ordering::Relaxed)) {
+                self.losses_heard.fetch_add(1, Ordering::Relaxed);
+                return Err(weft_endpoint::Error::RankLost(*loss).into());
+            }
             return state.failure.clone().map_or(Ok(None), Err);
         }
         drop(state);

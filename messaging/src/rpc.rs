@@ -72,6 +72,12 @@ impl Rpc {
                 tables.fail(messages.failure());
             }
         });
+        let losing = Arc::downgrade(&tables);
+        messages.packets.losses().on_each(move |loss| {
+            if let Some(tables) = losing.upgrade() {
+                tables.lose(loss);
+            }
+        });
         engine.on_close(forget::<Rpc>);
         engine.on_close(forget::<End>);
         Ok(Arc::new_cyclic(|this| Rpc {

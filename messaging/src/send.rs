@@ -220,6 +220,9 @@ impl<'a> Sending<'a> {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
+        if let To::Rank(rank) = self.sender.to() {
+            state.check_lives(rank)?;
+        }
         let refused = state.machine.take_refusal(self.port.slot, self.sender.to());
         match refused {
             Some(rank) => Err(Error::NoPort { rank, port: self.port.name.to_string() }),
@@ -425,9 +428,12 @@ fn wait_for<T>(
 
 fn other_members(packets: &Packets, group: Group) -> Vec<Rank> {
     let mut members = match group {
-        Group::ALL => (0..packets.size() as u16).map(Rank).collect(),
+        Group::ALL => (0..packets.size() as u16).map(Rank).collect::<Vec<_>>(),
         group => packets.members(group).unwrap_or_default(),
     };
+    for loss in packets.losses().all() {
+        members.retain(|member| *member != loss.rank);
+    }
     members.retain(|member| *member != packets.rank());
     members
 }

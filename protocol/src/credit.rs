@@ -110,6 +110,11 @@ impl<D> Outgoing<D> {
         self.blocked.pop_front()
     }
 
+    /// Takes all packets that wait.
+    pub fn take_blocked(&mut self) -> VecDeque<D> {
+        std::mem::take(&mut self.blocked)
+    }
+
     /// Takes the first packet that `matches` out of the queue, at no credit: it leaves on a
     /// recovery channel.
     pub fn bypass(&mut self, matches: impl Fn(&D) -> bool) -> Option<D> {

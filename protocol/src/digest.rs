@@ -18,15 +18,15 @@ use std::hash::{Hash, Hasher};
 
 impl<B: Clone + Hash + Ord> Hash for Ni<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Ni { router: Router { traffic, multicast, told_of_loss }, checks: _ } = self;
-        (traffic, multicast, told_of_loss).hash(state);
+        let Ni { router: Router { traffic, multicast, told_lost }, checks: _ } = self;
+        (traffic, multicast, told_lost).hash(state);
     }
 }
 
 impl<B: Clone + Hash + Ord> Hash for Traffic<B> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Traffic { flows, windows, recoveries, holders, atomics, leaving } = self;
-        (flows, windows, recoveries, holders, atomics, leaving).hash(state);
+        let Traffic { flows, windows, recoveries, holders, atomics, leaving, buried } = self;
+        (flows, windows, recoveries, holders, atomics, leaving, buried).hash(state);
     }
 }
 

@@ -115,7 +115,7 @@ impl<B: Copy> Traffic<B> {
     }
 
     /// Counts all packets to `peer` as acknowledged: it is not there any more.
-    fn forget(&mut self, peer: Rank, out: &mut impl Actions<B>) {
+    pub fn forget(&mut self, peer: Rank, out: &mut impl Actions<B>) {
         loop {
             let sending = &mut self.flows.flow(peer).sending;
             sending.limit = None;

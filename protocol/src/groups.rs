@@ -55,6 +55,11 @@ impl Groups {
         Ok(id)
     }
 
+    /// Takes `rank`, which is lost, out of all groups.
+    pub fn bury(&mut self, rank: Rank) {
+        self.groups.iter_mut().for_each(|group| group.remove(rank));
+    }
+
     /// The group `id`, if there is one.
     pub fn get(&self, id: GroupId) -> Option<&Group> {
         self.groups.get(usize::from(id.0))

@@ -47,6 +47,11 @@ impl Hearing {
         self.met
     }
 
+    /// The peer is lost, and known to be: nothing is expected of it any more.
+    pub fn end(&mut self) {
+        (self.met, self.lost) = (false, true);
+    }
+
     /// A packet has come from the peer, which has met this rank.
     #[inline]
     pub fn hear(&mut self, now: Nanoseconds) {

@@ -34,6 +34,7 @@
 //! | `congestion` | fewer packets under way where the network drops some | RFC 5681 |
 //! | `round_trip` | time-outs that follow the network | RFC 6298 |
 //! | `silence`, `hearing`, `farewell` | peers that are not heard of | |
+//! | `burial` | peers that were lost, in a job that goes on | |
 //! | `atomics` | fetch-and-add and its like, served by the NI | 3.8 |
 //! | [`watchdog`] | INTR: the polling watchdog | 4.4 |
 //! | [`invariants`], `checks` | what must always hold, a function each; what one NI sees of it | |
@@ -48,6 +49,7 @@ mod actions;
 mod asking;
 mod atomics;
 mod base;
+mod burial;
 mod checks;
 mod congestion;
 mod counters;

@@ -41,7 +41,7 @@ impl<B: Copy> Ni<B> {
             router: Router {
                 traffic: Traffic::new(local, settings),
                 multicast: Multicast::new(local, &settings),
-                told_of_loss: false,
+                told_lost: Vec::new(),
             },
             checks: Checks::new(&settings),
         }
@@ -202,7 +202,10 @@ impl<B: Copy> Ni<B> {
     /// # Panics
     /// After 65,535 groups: the next number stands for none.
     pub fn create_group(&mut self, members: &[Rank]) -> Result<GroupId, GroupError> {
-        self.router.multicast.groups.create(members, &self.router.traffic.flows.base.settings)
+        let Router { traffic, multicast, .. } = &mut self.router;
+        let group = multicast.groups.create(members, &traffic.flows.base.settings)?;
+        traffic.buried.iter().for_each(|lost| multicast.groups.bury(*lost));
+        Ok(group)
     }
 
     /// The group `id`, if there is one.
@@ -285,14 +288,14 @@ impl<B: Copy> Ni<B> {
 
     /// Tells all peers that `lost` has ended, and the number of the cause: those never met, too,
     /// since they may wait for others that were. To be called by who has
-    /// not [heard of it](Self::was_told_of_loss) from one of them.
+    /// not [heard of it](Self::was_told_of) from one of them.
     pub fn tell_loss(&mut self, lost: Rank, cause: u32, out: &mut impl Actions<B>) {
         self.router.traffic.flows.tell_loss(lost, cause, out);
     }
 
-    /// True if a peer has said that a rank has ended.
-    pub fn was_told_of_loss(&self) -> bool {
-        self.router.told_of_loss
+    /// True if a peer has said that `lost` has ended.
+    pub fn was_told_of(&self, lost: Rank) -> bool {
+        self.router.told_lost.contains(&lost)
     }
 
     /// True if `peer` has ended, in good order: what is sent there reaches nobody.

@@ -43,8 +43,10 @@ impl<B: Copy> Router<B> {
             }
             (Tag::Lost, _) => {
                 // The first to say so is believed.
-                if !std::mem::replace(&mut self.told_of_loss, true) {
-                    out.lost(header.tree.root, header.sequence);
+                let lost = header.tree.root;
+                if !self.told_lost.contains(&lost) {
+                    self.told_lost.push(lost);
+                    out.lost(lost, header.sequence);
                 }
             }
             (_, SequenceVerdict::Next)

@@ -14,8 +14,8 @@ use weft_wire::{Header, Rank, Tag, TreeId};
 pub(crate) struct Router<B> {
     pub traffic: Traffic<B>,
     pub multicast: Multicast<B>,
-    /// A peer has said that a rank was lost.
-    pub told_of_loss: bool,
+    /// Ranks of which a peer has said that they were lost.
+    pub told_lost: Vec<Rank>,
 }
 
 impl<B: Copy> Router<B> {
@@ -59,6 +59,12 @@ impl<B: Copy> Router<B> {
         body: Body<B>,
         out: &mut impl Actions<B>,
     ) -> Result<(), Violation> {
+        if self.traffic.is_buried(header.source) {
+            if let Body::Buffer(buffer) = body {
+                out.free(buffer);
+            }
+            return Ok(());
+        }
         let flows = &self.traffic.flows;
         match flows.base.settings.preset.reliability() {
             Reliability::Careful => self.received_carefully(header, body, out),

@@ -29,6 +29,8 @@ pub(crate) struct Traffic<B> {
     pub atomics: Atomics,
     /// This rank has said farewell.
     pub leaving: bool,
+    /// Peers that were lost, and to which nothing goes any more.
+    pub buried: Vec<Rank>,
 }
 
 impl<B: Copy> Traffic<B> {
@@ -40,6 +42,7 @@ impl<B: Copy> Traffic<B> {
             holders: Slab::new(),
             atomics: Atomics::new(),
             leaving: false,
+            buried: Vec::new(),
         }
     }
 
@@ -156,6 +159,9 @@ impl<B: Copy> Traffic<B> {
         arrived: Channel,
         out: &mut impl Actions<B>,
     ) {
+        if self.is_buried(to) {
+            return self.throw_away(departure, out);
+        }
         let tree = departure.tree;
         self.flows.base.counters.blocked_sends += 1;
         self.flows.peers[to].outgoing.block(departure);
@@ -273,7 +279,7 @@ impl<B: Copy> Traffic<B> {
 
     /// A shared packet has left for one of its children, which may be what its acknowledgement
     /// waits for.
-    fn forwarded(&mut self, key: Key, out: &mut impl Actions<B>) {
+    pub fn forwarded(&mut self, key: Key, out: &mut impl Actions<B>) {
         if let Some((from, number)) = self.holders.get_mut(key).acknowledges {
             self.flows.satisfy(from, number, out);
         }

@@ -170,6 +170,22 @@ impl Group {
         Ok(Group { members: Cow::Owned(members.to_vec()), places, shape, hosts: None })
     }
 
+    /// Takes `rank` out of it, if it is a member; those after it move up.
+    ///
+    /// # Panics
+    /// If trees know hosts: where a rank may be lost, all are stars.
+    pub(crate) fn remove(&mut self, rank: Rank) {
+        let Some(at) = self.place(rank) else { return };
+        assert!(self.hosts.is_none(), "a forwarder cannot leave its trees");
+        self.members.to_mut().remove(at);
+        let ranks = self.places.as_ref().map_or(self.members.len() + 1, Vec::len);
+        let mut places = vec![NOT_A_MEMBER; ranks.max(rank.index() + 1)];
+        for (place, member) in self.members.iter().enumerate() {
+            places[member.index()] = place as u16;
+        }
+        self.places = Some(places);
+    }
+
     /// This group with trees that cross to each host once, given the host of each rank of the job
     /// by rank: the shape is then that of the tree between hosts.
     ///

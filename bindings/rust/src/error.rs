@@ -49,6 +49,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The rank that was lost, if that is the reason: others of the job may go on.
+    pub fn lost_rank(&self) -> Option<weft_endpoint::Rank> {
+        match self {
+            Error::Messaging(error) => error.lost_rank(),
+            _ => None,
+        }
+    }
+
     /// Says on standard error why this process could not join, unless one rank has said it for all.
     pub fn say(&self) {
         if !matches!(self, Error::Join(error) if error.is_reported()) {

@@ -33,6 +33,8 @@ pub(crate) struct Options {
     pub provider: Option<String>,
     /// Each rank says what it did when it leaves.
     pub statistics: bool,
+    /// The job goes on after a loss.
+    pub goes_on: bool,
 }
 
 impl Options {
@@ -46,9 +48,10 @@ impl Options {
         let silence_ms: Option<u32> = read("silence-ms", given("silence-ms"))?;
         let grace_ms = read("grace-ms", given("grace-ms"))?;
         let lost_after = |ms: u32| Silence::lost_after(u64::from(ms) * 1_000_000);
+        let goes_on = given("on-loss").map_or(Ok(false), |value| goes_on(value))?;
         Ok(Options {
             preset: read("preset", given("preset"))?,
-            shape: read("tree", given("tree"))?,
+            shape: shape(read("tree", given("tree"))?, goes_on)?,
             interrupt_delay: delay_us.map(Duration::from_micros),
             cores,
             own_cores: read("own-cores", given("own-cores"))?.unwrap_or_default(),
@@ -62,6 +65,7 @@ impl Options {
             provider: given("provider").cloned(),
             statistics: given("statistics")
                 .map_or(Ok(false), |value| wants("statistics", value))?,
+            goes_on,
         })
     }
 
@@ -107,6 +111,31 @@ fn place(membership: Option<&Membership>) -> Result<Option<Place>> {
     let wrong = || Error::Option { name, value: told.clone(), what: what.into() };
     let (index, ranks) = numbers.ok_or_else(wrong)?;
     Ok(Place::of(index, ranks))
+}
+
+/// True if a job goes on after a loss.
+fn goes_on(value: &str) -> Result<bool> {
+    match value {
+        "continue" => Ok(true),
+        "end" => Ok(false),
+        _ => {
+            let what = "it is neither 'end' nor 'continue'".into();
+            Err(Error::Option { name: "on-loss", value: value.into(), what })
+        }
+    }
+}
+
+/// Shape of multicast trees: stars, where a rank may be lost that would forward.
+fn shape(asked: Option<Shape>, goes_on: bool) -> Result<Option<Shape>> {
+    match asked {
+        Some(shape) if goes_on && shape != Shape::Flat => {
+            let what =
+                "a job that goes on after a loss has flat trees: a lost rank forwards nothing";
+            Err(Error::Option { name: "tree", value: shape.to_string(), what: what.into() })
+        }
+        None if goes_on => Ok(Some(Shape::Flat)),
+        asked => Ok(asked),
+    }
 }
 
 /// True if an option that is on or off is on, as the command and the environment say it.

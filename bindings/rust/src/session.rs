@@ -107,7 +107,9 @@ impl Session {
         let protocol = network::settings(&member, options, link.capabilities())?;
         let node = Node::new(member.rank(), protocol, link, options.wait_policy(ranks_here));
         node.set_lossless(near.clone());
-        if let Some(network) = member.network().filter(|_| !options.all_far) {
+        // Trees that cross to each host once have ranks that forward.
+        let is_far = options.all_far || options.goes_on;
+        if let Some(network) = member.network().filter(|_| !is_far) {
             node.set_hosts(&network.hosts);
         }
         Ok(Session::new(node, Some(member), options, (ranks_here, near)))
@@ -123,6 +125,9 @@ impl Session {
         let cores_suffice = options.cores_suffice(ranks_here);
         let node = Arc::new(node);
         let packets = Packets::new(Arc::clone(&node));
+        if options.goes_on {
+            packets.losses().go_on();
+        }
         let watch = Box::new(move |interrupt: Interrupt, lost: Lost| {
             WatchThread::start(Arc::clone(&node), delay, interrupt, lost)
         });
@@ -174,6 +179,10 @@ impl Backend for Session {
     /// has to say. A rank may see what follows before it is told: another that was told has closed
     /// its buffers.
     fn end_if_lost(&self) {
+        // Where the job goes on the program knows of losses, and its error is its own.
+        if self.packets.losses().goes_on() {
+            return;
+        }
         let until = Instant::now() + NEWS_TAKE;
         loop {
             if let Some(loss) = self.packets.loss() {

@@ -12,7 +12,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_endpoint::{Atomic, Group, InterruptsOff, Packets, Rank, Span, Variable};
+use weft_endpoint::{Atomic, Group, InterruptsOff, Loss, Packets, Rank, Span, Variable};
 use weft_messaging::collective::{Max, Reduction, Team};
 use weft_messaging::rpc::{Client, Request, Rpc, Service};
 use weft_messaging::{
@@ -540,6 +540,19 @@ impl Weft {
             interrupts: messaging.packets.interrupts,
             sleeps: messaging.packets.sleeps,
         }
+    }
+
+    /// Losses of ranks that this one has heard of, the first one first, in a job that goes on after
+    /// them (`weft run --on-loss continue`); in others the first loss ends the job. Calls to a lost
+    /// rank end with [`Error::lost_rank`](crate::Error::lost_rank), operations of teams
+    /// that it is in at all members or at none; [`Team::shrink`] makes a team of those that live.
+    pub fn losses(&self) -> Vec<Loss> {
+        self.packets().losses().all()
+    }
+
+    /// True if this job goes on after a loss.
+    pub fn goes_on(&self) -> bool {
+        self.packets().losses().goes_on()
     }
 
     /// The packet interface of this rank, beside messages: for packets of the program's own, and

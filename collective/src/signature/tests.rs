@@ -11,10 +11,12 @@ fn signature(number: usize) -> Signature {
 fn aborts_come_back_as_they_went() {
     let (one, other) = ((Rank(7), signature(2)), (Rank(300), signature(30)));
     let disagreement = Abort::Disagreement(Disagreement { number: 77, one, other });
-    for abort in [disagreement, Abort::Panicked(Rank(513)), Abort::Violation(Rank(258))] {
+    let broken = [Abort::Broken(None), Abort::Broken(Some(Rank(259)))];
+    let named = [disagreement, Abort::Panicked(Rank(513)), Abort::Violation(Rank(258))];
+    for abort in named.into_iter().chain(broken) {
         let bytes = abort.emit();
         assert_eq!(Abort::parse(&bytes), Some(abort));
-        assert_eq!(Abort::parse(&bytes[1..]).filter(|_| bytes.len() != 3), None);
+        assert_eq!(Abort::parse(&bytes[1..]).filter(|_| bytes.len() > 4), None);
     }
 }
 

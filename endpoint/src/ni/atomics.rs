@@ -1,10 +1,10 @@
 //! Atomic operations by packets, where ranks do not share memory (thesis 3.8): one at a time, for a
 //! caller that blocks or for one that comes again.
 
-use crate::Result;
 use crate::ni::any_node::{AnyNode, Atomics};
 use crate::ni::node::Node;
 use crate::presence::backoff::Step;
+use crate::{Error, Result};
 use weft_link::Link;
 use weft_link::clock::{Clock, Work};
 use weft_wire::{Atomic, Rank, envelope};
@@ -55,6 +55,9 @@ impl<L: Link> Node<L> {
         let interface = self.interface();
         interface.clock.charge(Work::Allocate);
         interface.clock.charge(Work::Launch { bytes: request_bytes(operation) });
+        if let Some(loss) = interface.attendance.losses.of(home) {
+            return Err(Error::RankLost(loss));
+        }
         let mut asked = false;
         let mut value = None;
         let any: &dyn AnyNode = self;
@@ -68,6 +71,10 @@ impl<L: Link> Node<L> {
             if asked && let Some(answer) = inner.fetches.take_blocked() {
                 value = Some(answer);
                 return Ok(Step::Done);
+            }
+            if asked && let Some(lost) = inner.fetches.take_loss() {
+                drop(inner);
+                return Err(interface.lost(lost));
             }
             let at_ni = L::NI.is_some() && !inner.ni.settings().preset.runs_at_host();
             drop(inner);

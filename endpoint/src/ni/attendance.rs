@@ -2,6 +2,7 @@
 //! their status page. [`presence`](crate::presence) decides.
 
 use crate::ni::attributes::Attributes;
+use crate::ni::losses::Losses;
 use crate::ni::wait::Waits;
 use crate::presence::cell::{Interrupts, Shared, Sleepers, Work};
 use crate::presence::coalescing::Hint;
@@ -22,6 +23,8 @@ pub(crate) struct Attendance {
     /// Hint about the packets that the program launches next.
     pub hint: Shared<Hint>,
     pub bells: Arc<dyn Bells>,
+    /// Losses that this rank has heard of.
+    pub losses: Losses,
     /// Notice of what this rank waits for, if somebody can read it.
     pub notice: Option<Arc<dyn Notice>>,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
@@ -44,10 +47,16 @@ impl Attendance {
             fallback,
             hint: Shared::new(Hint::Nothing),
             bells: Arc::clone(&attributes.bells),
+            losses: Losses::default(),
             notice: attributes.services.notice.clone(),
             is_published: Shared::default(),
             is_closed: Shared::default(),
         }
+    }
+
+    /// True if a rank was lost, and the job does not go on.
+    pub fn is_over(&self) -> bool {
+        self.bells.loss().is_some() && !self.losses.goes_on()
     }
 
     /// Wakes a thread that sleeps in a wait, so that it looks again: another thread of this rank

@@ -133,7 +133,11 @@ impl Target {
 /// The systems of other ranks that take no packets at the moment, and the packets for them.
 #[derive(Debug)]
 pub(crate) struct Gates<F> {
+    /// True if a packet may have to wait, or cannot leave any more.
+    is_any_closed: bool,
     closed: Vec<(Protocol, Rank)>,
+    /// Ranks that were lost.
+    lost: Vec<Rank>,
     held_back: VecDeque<HeldBack<F>>,
     /// Notices that this rank owes others: the protocol, the rank, and true for stop.
     notices: VecDeque<(Protocol, Rank, bool)>,
@@ -141,7 +145,13 @@ pub(crate) struct Gates<F> {
 
 impl<F> Default for Gates<F> {
     fn default() -> Self {
-        Gates { closed: Vec::new(), held_back: VecDeque::new(), notices: VecDeque::new() }
+        Gates {
+            is_any_closed: false,
+            closed: Vec::new(),
+            lost: Vec::new(),
+            held_back: VecDeque::new(),
+            notices: VecDeque::new(),
+        }
     }
 }
 
@@ -153,7 +163,34 @@ impl<F> Gates<F> {
             !self.closed.is_empty() || self.held_back.is_empty(),
             "what is free has left"
         );
-        self.closed.is_empty()
+        !self.is_any_closed
+    }
+
+    /// True if nothing goes to `rank` any more.
+    pub fn is_lost(&self, rank: Rank) -> bool {
+        self.lost.contains(&rank)
+    }
+
+    /// True if a short packet to `rank` may leave, whatever its protocol.
+    pub fn let_short_through(&self, rank: Rank) -> bool {
+        self.closed.is_empty() && !self.is_lost(rank)
+    }
+
+    /// Takes out what is for `rank`, which is lost: nothing goes there any more. Returns the frames
+    /// of packets that waited.
+    pub fn bury(&mut self, rank: Rank) -> Vec<F>
+    where
+        F: Copy,
+    {
+        self.lost.push(rank);
+        self.is_any_closed = true;
+        self.closed.retain(|(_, to)| *to != rank);
+        self.notices.retain(|(_, to, _)| *to != rank);
+        let is_for_it = |held: &HeldBack<F>| held.to == Target::One(rank);
+        let frames = self.held_back.iter().filter(|held| is_for_it(held)).map(|held| held.frame);
+        let frames = frames.collect();
+        self.held_back.retain(|held| !is_for_it(held));
+        frames
     }
 
     /// True if a packet of `protocol` may leave for `to`.
@@ -192,6 +229,7 @@ impl<F> Gates<F> {
         if closed {
             self.closed.push((protocol, rank));
         }
+        self.is_any_closed = !self.closed.is_empty() || !self.lost.is_empty();
     }
 
     /// The next packet that may leave now.

@@ -1,5 +1,7 @@
 //! State of the atomic operation that is outstanding: one at a time (thesis 3.8).
 
+use weft_wire::Rank;
+
 /// Callers that an operation is outstanding for, or answered and not taken.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Caller {
@@ -20,6 +22,8 @@ pub(crate) struct Fetches {
     caller: Caller,
     /// The answer to one that nobody blocks for, until it is taken.
     split_answer: Option<u64>,
+    /// Home of the variable, if it was lost and will not answer.
+    lost: Option<Rank>,
 }
 
 impl Fetches {
@@ -37,6 +41,21 @@ impl Fetches {
         let answer = self.fetched.take()?;
         self.caller = Caller::Nobody;
         Some(answer)
+    }
+
+    /// Notes that the home, which was asked, is lost.
+    pub fn lose(&mut self, home: Rank) {
+        self.lost = Some(home);
+        if self.caller == Caller::Split {
+            self.caller = Caller::Nobody;
+        }
+    }
+
+    /// Ends the one that the caller blocks for, if its home is lost.
+    pub fn take_loss(&mut self) -> Option<Rank> {
+        let lost = self.lost.take()?;
+        self.caller = Caller::Nobody;
+        Some(lost)
     }
 
     /// True if one may begin that nobody blocks for: none is outstanding, and none has an answer

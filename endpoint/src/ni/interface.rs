@@ -1,13 +1,13 @@
 //! The interface as threads enter it: the lock, the time that is told on the way in, and on the way
 //! out what has to be accounted for.
 
+use crate::Result;
 use crate::biased::{Biased, Entered};
 use crate::ni::attendance::Attendance;
 use crate::ni::attributes::Attributes;
 use crate::ni::inner::Inner;
 use crate::ni::offloaded::Side;
-use crate::{Error, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use weft_link::Link;
 use weft_link::bell::{Loss, Waiter};
@@ -23,8 +23,8 @@ pub(crate) struct Interface<L: Link> {
     pub clock: L::Clock,
     pub attributes: Attributes,
     pub attendance: Attendance,
-    /// True once others were told of a loss, or need not be.
-    has_told: AtomicBool,
+    /// The rank + 1 of whose loss others were told last, or need not be; 0 before.
+    told: AtomicU32,
 }
 
 impl<L: Link> Interface<L> {
@@ -35,7 +35,7 @@ impl<L: Link> Interface<L> {
         attributes: Attributes,
         attendance: Attendance,
     ) -> Self {
-        Interface { inner, clock, attributes, attendance, has_told: AtomicBool::new(false) }
+        Interface { inner, clock, attributes, attendance, told: AtomicU32::new(0) }
     }
 
     /// Tells the protocol the time, to be called on entering to run it or to ask the NI to. Where
@@ -75,14 +75,11 @@ impl<L: Link> Interface<L> {
         drained
     }
 
-    /// Fails once a rank was lost.
+    /// Fails once a rank was lost, unless the job goes on.
     pub(crate) fn check_loss(&self) -> Result<()> {
         match self.attributes.bells.loss() {
             None => Ok(()),
-            Some(loss) => {
-                self.tell_loss(loss);
-                Err(Error::RankLost(loss))
-            }
+            Some(loss) => self.lose(loss),
         }
     }
 
@@ -90,15 +87,16 @@ impl<L: Link> Interface<L> {
     /// be late, or never tell them. What the network itself makes known each of them finds out.
     #[cold]
     pub(crate) fn tell_loss(&self, loss: Loss) {
+        let number = u32::from(loss.rank.0) + 1;
         if L::NETWORK.is_none()
             || !loss.cause.is_seen_by_its_host()
-            || self.has_told.swap(true, Ordering::Relaxed)
+            || self.told.swap(number, Ordering::Relaxed) == number
         {
             return;
         }
         for _ in 0..TOLD_TIMES {
             let mut inner = self.inner.enter();
-            if inner.ni.was_told_of_loss() {
+            if inner.ni.was_told_of(loss.rank) {
                 return;
             }
             self.tell_time(&mut inner);

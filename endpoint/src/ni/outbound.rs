@@ -23,8 +23,13 @@ impl<L: Link> Outbound for Node<L> {
         let interface = self.interface();
         interface.clock.charge(Work::Allocate);
         let mut inner = interface.inner.enter();
-        if !inner.gates.are_open() && inner.gates.held_back(protocol) >= self.most_held_back() {
-            return Ok(None);
+        if !inner.gates.are_open() {
+            if let Some(lost) = to.filter(|to| inner.gates.is_lost(*to)) {
+                return Err(interface.lost(lost));
+            }
+            if inner.gates.held_back(protocol) >= self.most_held_back() {
+                return Ok(None);
+            }
         }
         match inner.link.alloc(to) {
             Some(frame) => {
@@ -59,6 +64,11 @@ impl<L: Link> Outbound for Node<L> {
         interface.tell_time(&mut inner);
         let mut receiver = None;
         match to {
+            Destination::Unicast(rank) if !inner.gates.are_open() && inner.gates.is_lost(rank) => {
+                drop(inner);
+                self.discard(frame);
+                return Err(interface.lost(rank));
+            }
             _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
             Destination::Unicast(rank) if interface.attributes.has_rank(rank) => {
                 inner.unicast(protocol, rank, frame, size);
@@ -89,7 +99,7 @@ impl<L: Link> Outbound for Node<L> {
     fn awaits_credit(&self, to: Rank) -> bool {
         let inner = self.interface().inner.enter();
         let may_be_short = L::SHORT.is_some_and(|short| short.are_taken_by(&inner.link, to));
-        may_be_short && inner.gates.are_open() && inner.ni.awaits_credit(to)
+        may_be_short && inner.gates.let_short_through(to) && inner.ni.awaits_credit(to)
     }
 
     fn is_flushed(&self) -> bool {

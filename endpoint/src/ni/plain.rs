@@ -252,7 +252,8 @@ impl<L: Link> Interface<L> {
         self.clock.charge(Work::Launch { bytes: size });
         let mut inner = self.inner.enter();
         self.tell_time(&mut inner);
-        if !inner.gates.are_open() || !short.are_taken_by(&inner.link, to) {
+        let is_closed = !inner.gates.are_open() && !inner.gates.let_short_through(to);
+        if is_closed || !short.are_taken_by(&inner.link, to) {
             return false;
         }
         let Some(header) = inner.ni.unicast_at_once(to, protocol, size) else { return false };

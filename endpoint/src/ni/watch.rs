@@ -89,9 +89,7 @@ fn start_heartbeats<L: Link>(node: &Arc<Node<L>>) -> std::io::Result<Option<Join
     let node = Arc::clone(node);
     let beat = move || {
         let slack = Slack::new();
-        while !node.interface().attendance.is_closed()
-            && node.interface().attendance.bells.loss().is_none()
-        {
+        while !node.interface().attendance.is_closed() && !node.interface().attendance.is_over() {
             node.interface().beat();
             slack.sleep(period, true, || std::thread::park_timeout(period));
         }
@@ -130,6 +128,9 @@ impl<L: Link> Watch<L> {
     fn run(mut self, mut interrupt: impl FnMut(), lost: impl FnOnce(weft_link::bell::Loss)) {
         let mut act = Act::Look;
         while !self.is_over() {
+            if self.bells.loss().is_some() {
+                self.hear_losses(&mut interrupt);
+            }
             let event = match act {
                 Act::Look => Event::Looked(self.look()),
                 Act::Sleep => Event::Woken(self.sleep_armed()),
@@ -160,6 +161,14 @@ impl<L: Link> Watch<L> {
         }
     }
 
+    /// Hears of losses for a host that may compute: its futures may wait for the lost.
+    #[cold]
+    fn hear_losses(&self, interrupt: &mut impl FnMut()) {
+        // What a peer did wrong the next poll finds, too.
+        let _ = self.node.interface().check_loss();
+        self.node.interface().attendance.interrupts.run(interrupt);
+    }
+
     fn next(&mut self, event: Event) -> Act {
         let (node, host) = (&self.node, self.node.host());
         match &mut self.machine {
@@ -175,7 +184,8 @@ impl<L: Link> Watch<L> {
         if let Some(gauge) = self.gauge.as_ref().filter(|gauge| gauge.is_wanted()) {
             gauge.show(&self.counts());
         }
-        self.node.interface().attendance.is_closed() || self.bells.loss().is_some()
+        let attendance = &self.node.interface().attendance;
+        attendance.is_closed() || attendance.is_over()
     }
 
     fn counts(&self) -> Counts {

@@ -3,6 +3,8 @@
 //! Two threads of a rank may sleep. The host sleeps when it waits and has nothing else to do. The
 //! upcall thread waits for arrivals on behalf of a host that computes. Each has its own bell.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use weft_wire::Rank;
 
@@ -30,12 +32,49 @@ pub trait Bells: Send + Sync {
     /// Rings this rank's own bell.
     fn ring(&self, waiter: Waiter);
 
-    /// Returns the rank that was lost, once the job has lost one. Costs one load.
+    /// Returns a loss that was announced and not [taken](Self::take_losses); the first of all while
+    /// none was. Costs one load.
     fn loss(&self) -> Option<Loss>;
 
-    /// Announces to this rank that the job has lost another, and wakes all its threads. The first
-    /// loss stays.
+    /// Announces to this rank that the job has lost another, and wakes all its threads.
     fn announce(&self, loss: Loss);
+
+    /// Takes all losses that were announced: a rank that goes on has heard of them. One that is
+    /// announced again is taken again.
+    fn take_losses(&self) -> Vec<Loss>;
+}
+
+/// Losses that were announced to a rank, for [`Bells`] that share no memory with others.
+#[derive(Debug, Default)]
+pub struct Losses {
+    /// The first that was not taken: see [`Loss::to_bits`].
+    first: AtomicU64,
+    untaken: Mutex<Vec<Loss>>,
+}
+
+impl Losses {
+    /// See [`Bells::loss`].
+    #[inline]
+    pub fn first(&self) -> Option<Loss> {
+        match self.first.load(Ordering::Relaxed) {
+            0 => None,
+            bits => Loss::from_bits(bits),
+        }
+    }
+
+    /// See [`Bells::announce`].
+    pub fn add(&self, loss: Loss) {
+        let mut untaken = self.untaken.lock().unwrap_or_else(PoisonError::into_inner);
+        untaken.push(loss);
+        self.first.store(untaken[0].to_bits(), Ordering::Relaxed);
+    }
+
+    /// See [`Bells::take_losses`].
+    pub fn take(&self) -> Vec<Loss> {
+        let mut untaken = self.untaken.lock().unwrap_or_else(PoisonError::into_inner);
+        self.first.store(0, Ordering::Relaxed);
+        std::mem::take(&mut *untaken)
+    }
 }
 
 /// Loss of a rank.
@@ -45,6 +84,19 @@ pub struct Loss {
     pub rank: Rank,
     /// Cause of its end.
     pub cause: Cause,
+}
+
+impl Loss {
+    /// This loss as a number that is never 0.
+    pub fn to_bits(self) -> u64 {
+        (u64::from(self.rank.0) + 1) | u64::from(self.cause.to_bits()) << 32
+    }
+
+    /// The loss that [`Self::to_bits`] made.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let rank = Rank((bits as u32).checked_sub(1)?.try_into().ok()?);
+        Some(Loss { rank, cause: Cause::from_bits((bits >> 32) as u32)? })
+    }
 }
 
 /// Cause of the end of a rank.

@@ -13,4 +13,8 @@ pub trait SharedFrames {
     /// Moves a received frame of `size` bytes out of the memory of its sender, so that the sender
     /// may use it again, and returns its new buffer. The frame must not be on its way to others.
     fn detach(&mut self, buffer: Buffer, size: u16) -> Buffer;
+
+    /// Releases all that `reader` reads or was to read: it has ended, and nothing is shared with it
+    /// any more.
+    fn forget_reader(&mut self, reader: Rank);
 }

@@ -8,12 +8,11 @@
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::bell::{Bells, Loss, Losses, Ticket, Waiter};
 use weft_link::timer::Timer;
-use weft_wire::Rank;
 
 /// The bells of one rank.
 pub struct DatagramBells {
@@ -23,7 +22,7 @@ pub struct DatagramBells {
     /// Time at which the upcall thread wakes without a ring.
     timer: Timer,
     congested: AtomicBool,
-    loss: AtomicU64,
+    losses: Losses,
 }
 
 struct Bell {
@@ -88,7 +87,7 @@ impl DatagramBells {
             watch: Bell::new()?,
             timer: Timer::new()?,
             congested: AtomicBool::new(false),
-            loss: AtomicU64::new(0),
+            losses: Losses::default(),
         })
     }
 
@@ -204,21 +203,16 @@ impl Bells for DatagramBells {
 
     #[inline]
     fn loss(&self) -> Option<Loss> {
-        match self.loss.load(Ordering::Relaxed) {
-            0 => None,
-            bits => decode_loss(bits),
-        }
+        self.losses.first()
     }
 
     fn announce(&self, loss: Loss) {
-        let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
-        let _ = self.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+        self.losses.add(loss);
         self.ring(Waiter::Host);
         self.ring(Waiter::Upcall);
     }
-}
 
-fn decode_loss(bits: u64) -> Option<Loss> {
-    let rank = Rank((bits as u32 as u16).checked_sub(1)?);
-    Some(Loss { rank, cause: Cause::from_bits((bits >> 32) as u32)? })
+    fn take_losses(&self) -> Vec<Loss> {
+        self.losses.take()
+    }
 }

@@ -43,6 +43,14 @@ impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
             Side::Far(buffer) => far_buffer(detach(self.far.shared_frames(), buffer)),
         }
     }
+
+    fn forget_reader(&mut self, reader: Rank) {
+        match (self.number(reader), self.near.shared_frames(), self.far.shared_frames()) {
+            (Some(number), Some(near), _) => near.forget_reader(number),
+            (None, _, Some(far)) => far.forget_reader(reader),
+            _ => {}
+        }
+    }
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {

@@ -36,8 +36,10 @@ pub(crate) struct Control {
     pub attention: Word<AtomicU64>,
     /// Announcements, a word a group; none where `attention` has them.
     pub announcements: Arc<[Word<AtomicU64>]>,
-    /// Rank that the job lost: its number + 1, and the cause above bit 32.
+    /// Loss that the owner has not taken ([`weft_link::bell::Loss::to_bits`]), or 0.
     pub loss: Word<AtomicU64>,
+    /// All losses that it has not taken, anywhere; 0 where there is none.
+    pub losses: View<AtomicU64>,
     /// Time until which somebody wants to see counts, in nanoseconds; 0 if nobody ever did.
     pub wanted: Word<AtomicU64>,
 }

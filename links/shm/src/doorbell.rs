@@ -22,7 +22,7 @@ use crate::memory::{View, Word};
 use crate::rings::Rings;
 use std::sync::Arc;
 use std::time::Duration;
-use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
+use weft_link::bell::{Bells, Loss, Ticket, Waiter};
 use weft_link::sync::{AtomicU32, AtomicU64, Ordering, Scope, light_fence};
 use weft_wire::Rank;
 
@@ -414,28 +414,36 @@ impl Bells for OwnBells {
     fn loss(&self) -> Option<Loss> {
         match self.0.loss.load(Ordering::Relaxed) {
             0 => None,
-            bits => decode_loss(bits),
+            bits => Loss::from_bits(bits),
         }
     }
 
     fn announce(&self, loss: Loss) {
         announce_loss(&self.0, loss);
     }
+
+    fn take_losses(&self) -> Vec<Loss> {
+        // Before the look at all: what is announced meanwhile is found here, or left there.
+        self.0.loss.store(0, Ordering::SeqCst);
+        let there = self.0.losses.iter().filter(|word| word.load(Ordering::SeqCst) != 0);
+        there.filter_map(|word| Loss::from_bits(word.swap(0, Ordering::SeqCst))).collect()
+    }
 }
 
-/// Announces `loss` to the owner of a segment and wakes all its threads. The first loss stays.
-/// Returns true if this is the first.
+/// Announces `loss` to the owner of a segment and wakes all its threads. Returns true if it has
+/// taken all that were announced before.
 pub(crate) fn announce_loss(control: &Control, loss: Loss) -> bool {
-    let bits = (u64::from(loss.rank.0) + 1) | (u64::from(loss.cause.to_bits()) << 32);
+    let bits = loss.to_bits();
+    let put = |word: &AtomicU64| {
+        let free = word.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
+        free.is_ok() || free == Err(bits)
+    };
+    // One that finds no room is one of thousands that nobody has taken: such a job is over.
+    let _ = control.losses.iter().any(put);
     let first = control.loss.compare_exchange(0, bits, Ordering::SeqCst, Ordering::SeqCst);
     ring(&control.bells, Waiter::Host);
     ring(&control.bells, Waiter::Upcall);
     first.is_ok()
-}
-
-fn decode_loss(bits: u64) -> Option<Loss> {
-    let rank = Rank((bits as u16).checked_sub(1)?);
-    Some(Loss { rank, cause: Cause::from_bits((bits >> 32) as u32)? })
 }
 
 pub(crate) fn ring(bells: &View<AtomicU32>, waiter: Waiter) {

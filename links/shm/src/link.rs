@@ -499,6 +499,12 @@ impl SharedFrames for Shm {
         self.free(buffer);
         BufferKind::Large(self.inbox.insert_large(copy)).buffer()
     }
+
+    fn forget_reader(&mut self, reader: Rank) {
+        if reader.index() < self.segments.len() {
+            self.pool.forget_reader(reader);
+        }
+    }
 }
 
 impl Part for Shm {

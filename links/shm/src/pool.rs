@@ -82,6 +82,12 @@ impl Pool {
         }
     }
 
+    /// Releases all frames for `reader`, which has ended. It must not be added any more.
+    pub fn forget_reader(&mut self, reader: Rank) {
+        let (group, bit) = (reader.index() / GROUP, bit_of(reader.index()));
+        self.readers.iter_mut().skip(group).step_by(self.groups).for_each(|word| *word &= !bit);
+    }
+
     /// Frees `frame` by its owner. It can be allocated once its readers have released it too.
     #[inline]
     pub fn free(&mut self, frame: u32) {

@@ -52,7 +52,10 @@ const ARENA_OFFSET: usize = WORDS_OFFSET + WORDS * LINE;
 const GAUGE_OFFSET: usize = PAGE / 4;
 /// Offset of the status in the page that begins with the identity.
 const STATUS_OFFSET: usize = PAGE / 2;
-const RELEASES_OFFSET: usize = ARENA_OFFSET + ARENA_BYTES;
+const LOSSES_OFFSET: usize = ARENA_OFFSET + ARENA_BYTES;
+/// Losses that a rank may not have taken, at most. Pages that nobody touches cost nothing.
+const MOST_LOSSES: usize = 4096;
+const RELEASES_OFFSET: usize = LOSSES_OFFSET + MOST_LOSSES * 8;
 
 // Each has a word for each group of ranks, in front of what lies behind it.
 const _: () = {
@@ -287,6 +290,7 @@ impl Segment {
             attention: self.shared_word(2 * LINE),
             announcements,
             loss: self.shared_word(3 * LINE),
+            losses: self.shared_view(LOSSES_OFFSET, MOST_LOSSES),
             wanted: self.shared_word(4 * LINE),
         }
     }

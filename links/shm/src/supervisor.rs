@@ -66,9 +66,9 @@ impl Supervisor {
     }
 
     /// Announces the loss of `lost`, and its cause, to every rank of these segments, and wakes it.
-    /// Only the first loss of a job counts. `lost` is a rank of the job: on several hosts it need
-    /// not be one of these. Returns true if the first rank of these segments had no loss before: of
-    /// several threads that announce a loss at one time, one is told so.
+    /// `lost` is a rank of the job: on several hosts it need not be one of these. Returns true if
+    /// the first rank of these segments had no loss that it has not taken: of several threads that
+    /// announce one at one time, one is told so.
     pub fn announce_loss(&self, lost: Rank, cause: Cause) -> bool {
         let loss = Loss { rank: lost, cause };
         let mut is_news =

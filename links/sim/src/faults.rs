@@ -357,7 +357,7 @@ impl State {
 
     /// The others know of it now.
     pub(crate) fn announce(&mut self, loss: Loss) {
-        self.loss.get_or_insert(loss);
+        self.losses.push(loss);
         let now = self.now;
         for rank in 0..self.ranks.len() as u16 {
             self.ring(Rank(rank), now);

@@ -374,10 +374,19 @@ impl Bells for Processor {
             // For destructors of a program that is being unwound: nothing is worth waiting for.
             return Some(Loss { rank: self.rank, cause: Cause::Misbehaved });
         }
-        state.loss.filter(|loss| loss.rank != self.rank)
+        let heard = state.ranks[self.rank.index()].heard_losses;
+        state.losses[heard..].iter().find(|loss| loss.rank != self.rank).copied()
     }
 
     fn announce(&self, loss: Loss) {
         self.shared.borrow().announce(loss);
+    }
+
+    fn take_losses(&self) -> Vec<Loss> {
+        let mut state = self.shared.borrow();
+        let known = state.losses.len();
+        let heard = std::mem::replace(&mut state.rank(self.rank).heard_losses, known);
+        let others = state.losses[heard..].iter().filter(|loss| loss.rank != self.rank);
+        others.copied().collect()
     }
 }

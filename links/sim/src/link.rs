@@ -353,6 +353,9 @@ impl SharedFrames for Sim {
         self.state().rank(self.rank()).slots.keep(buffer);
         buffer
     }
+
+    /// Each reader has a copy.
+    fn forget_reader(&mut self, _: Rank) {}
 }
 
 /// Simulated NI, after the processor of the thesis's.

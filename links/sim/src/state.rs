@@ -109,6 +109,8 @@ pub(crate) struct Parts {
     pub stolen: Nanoseconds,
     pub delayed: Nanoseconds,
     pub life: Life,
+    /// Number of the losses that it has taken.
+    pub heard_losses: usize,
     /// True if its program has said that it ended badly.
     pub failed: bool,
     /// Since when its program has run, in real time, where that is charged.
@@ -188,6 +190,7 @@ impl Parts {
             stolen: 0,
             delayed: 0,
             life: Life::None,
+            heard_losses: 0,
             failed: false,
             running_since: None,
             slowness: 1.0,
@@ -250,7 +253,8 @@ pub(crate) struct State {
     pub stuck_after: Nanoseconds,
     /// Stack of each coroutine.
     pub stack_bytes: usize,
-    pub loss: Option<Loss>,
+    /// Losses that are known, in the order in which they happened.
+    pub losses: Vec<Loss>,
     pub spare: Spare,
     pub injector: Injector,
     pub trace: Trace,
@@ -271,7 +275,7 @@ impl State {
             limit: Nanoseconds::MAX,
             stuck_after: Nanoseconds::MAX,
             stack_bytes: 0,
-            loss: None,
+            losses: Vec::new(),
             spare: Spare::default(),
             injector,
             trace,

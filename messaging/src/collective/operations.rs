@@ -1,6 +1,7 @@
 //! All operations that are under way at this rank: how their packets travel, and who goes on with
 //! them.
 
+use super::agreeing::{Agreeing, Effect, Kind as Entry};
 use super::pending::{Begun, Pending, Promise};
 use super::values::{Ended, Values};
 use crate::engine::Engine;
@@ -8,6 +9,7 @@ use crate::parts::Parts;
 use crate::{Completion, Error, Message, Port, Result, format};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
 use weft_collective::{
@@ -15,7 +17,7 @@ use weft_collective::{
     Signature, Stage, Teams, Transport, Tuning, teams::MOST_UNOPENED,
 };
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Group, Packets, Rank};
+use weft_endpoint::{Awaited, Group, Packets, Rank, Whom};
 
 pub(super) use weft_collective::TeamId;
 
@@ -45,6 +47,8 @@ pub(super) struct Operations {
     room: usize,
     packets_at_once: usize,
     state: Biased<State>,
+    /// Agreements of teams, if the job goes on after a loss.
+    agreeing: Option<Agreeing>,
 }
 
 struct State {
@@ -152,9 +156,7 @@ impl Operations {
             round_packets: at_once,
             synchronous_broadcasts: false,
         };
-        let mut teams = Teams::new(packets.rank(), tuning, usize::MAX);
-        let all = Members::all(packets.size(), packets.rank());
-        teams.open(CREATORS, all).map_err(|from| Error::Stray { from })?;
+        let teams = Teams::new(packets.rank(), tuning, usize::MAX);
         let operations = Arc::new(Operations {
             engine: Arc::clone(engine),
             port: OnceLock::new(),
@@ -166,6 +168,7 @@ impl Operations {
                 splits: 0,
                 areas: AgreedAreas::default(),
             }),
+            agreeing: packets.losses().goes_on().then(Agreeing::default),
         });
         engine.sharing.on_share(&operations, |operations| operations.state.share());
         let this = Arc::downgrade(&operations);
@@ -175,7 +178,118 @@ impl Operations {
             }
         })?;
         operations.port.get_or_init(|| port);
+        operations.agree_after_losses()?;
+        operations.open(CREATORS, Members::all(packets.size(), packets.rank()))?;
         Ok(operations)
+    }
+
+    /// Takes part in agreements, if the job goes on after a loss.
+    fn agree_after_losses(self: &Arc<Self>) -> Result<()> {
+        let Some(agreeing) = &self.agreeing else { return Ok(()) };
+        let this = Arc::downgrade(self);
+        agreeing.open_port(&self.engine, move |from, bytes| {
+            if let Some(this) = this.upgrade()
+                && let Some(agreeing) = &this.agreeing
+            {
+                match agreeing.arrived(from, bytes) {
+                    Ok(effects) => this.carry_out(effects),
+                    Err(what) => this.engine.name_violation(from, "collective operations", what),
+                }
+            }
+        })?;
+        let this = Arc::downgrade(self);
+        self.engine.packets().losses().on_each(move |loss| {
+            if let Some(this) = this.upgrade() {
+                this.lose(loss.rank);
+            }
+        });
+        Ok(())
+    }
+
+    /// Opens a team. False if it is open already.
+    fn open(&self, id: TeamId, members: Members) -> Result<bool> {
+        let is_new = self.state.enter().teams.open(id, members);
+        let is_new = is_new.map_err(|from| Error::Stray { from })?;
+        let members = self.state.enter().teams.members(id).cloned();
+        if let (Some(agreeing), Some(members), true) = (&self.agreeing, members, is_new) {
+            let losses = self.engine.packets().losses().all();
+            let lost: Vec<Rank> = losses.iter().map(|loss| loss.rank).collect();
+            let opened = agreeing.open(id, &members, &lost);
+            self.carry_out(opened.map_err(|from| Error::Stray { from })?);
+            for rank in lost {
+                if members.place(rank).is_some() {
+                    self.fail(id, Abort::Broken(Some(rank)));
+                }
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// A rank is lost: the operations of its teams fail.
+    fn lose(&self, rank: Rank) {
+        let Some(agreeing) = &self.agreeing else { return };
+        let (teams, effects) = agreeing.lose(rank);
+        for team in teams {
+            self.fail(team, Abort::Broken(Some(rank)));
+        }
+        self.carry_out(effects);
+    }
+
+    /// Comes to a call of the members of `team` that live, about which they agree; `flags` are
+    /// combined by AND.
+    ///
+    /// # Errors
+    /// [`Error::CallsDiffer`] if others call something else.
+    pub fn agree(&self, team: TeamId, entry: Entry, flags: u32) -> Result<Decision> {
+        let Some(agreeing) = &self.agreeing else { return Err(Error::Abandoned) };
+        let what = entry.name();
+        // Whoever was in an operation that failed by this comes to the same call next.
+        for _ in 0..2 {
+            let (decided, effects) = agreeing.call(&self.engine, team, (entry, flags));
+            self.carry_out(effects);
+            let awaited = || {
+                Awaited::new(
+                    format!("all members that live to {what}"),
+                    Whom::OneOf(agreeing.awaited(team)),
+                )
+            };
+            let decision = decided.wait_for(&awaited)?;
+            if entry.is_in(decision.flags) {
+                return Ok(decision);
+            }
+        }
+        Err(Error::CallsDiffer(what))
+    }
+
+    /// Does what follows from decisions, and sends what is to be sent.
+    fn carry_out(&self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Conclude((values, Ended::Failed(error))) => {
+                    values.conclude(Ended::Failed(self.with_cause(error)));
+                }
+                Effect::Conclude((values, ended)) => values.conclude(ended),
+                Effect::Answer(completer, decision) => completer.complete(Ok(decision)),
+                Effect::Break(team, lost) => self.fail(team, Abort::Broken(lost)),
+            }
+        }
+        if let Some(agreeing) = &self.agreeing {
+            agreeing.send();
+        }
+    }
+
+    /// The error with all that is known of a loss.
+    fn with_cause(&self, error: Error) -> Error {
+        let known = error.lost_rank().and_then(|rank| self.engine.packets().losses().of(rank));
+        known.map_or(error, |loss| weft_endpoint::Error::RankLost(loss).into())
+    }
+
+    /// Gives an operation its outcome, now or once all members agree about it.
+    fn conclude(&self, team: TeamId, number: u32, values: Box<dyn Values>, ended: Ended) {
+        match &self.agreeing {
+            None => values.conclude(ended),
+            Some(agreeing) => self.carry_out(agreeing.ended(team, number, (values, ended))),
+        }
     }
 
     pub fn engine(&self) -> &Arc<Engine> {
@@ -215,11 +329,14 @@ impl Operations {
         state.created += 1;
         let first = words.and_then(|words| state.areas.take(words.arena(leader), leader, size));
         let Some(members) = members else { return Ok(None) };
+        drop(state);
         let place = (size, members.me());
-        state.teams.open(id, members).map_err(|from| Error::Stray { from })?;
-        let arena = words.zip(first);
+        self.open(id, members)?;
+        // Who meets in shared memory cannot agree about how that has ended.
+        let arena = words.zip(first).filter(|_| self.agreeing.is_none());
         let arena = arena.and_then(|(words, first)| Arena::new(words, leader, first, false, place));
-        Ok(state.teams.members(id).map(|members| (id, Arc::clone(members), arena)))
+        let members = self.state.enter().teams.members(id).cloned();
+        Ok(members.map(|members| (id, members, arena)))
     }
 
     /// Enters a split, in which members tell each other names for the parts.
@@ -244,11 +361,10 @@ impl Operations {
     /// [`Error::Stray`] if somebody else has sent something for it, or its leader used the name
     /// before.
     pub fn open_part(&self, id: TeamId, members: Members) -> Result<Opened> {
-        let mut state = self.state.enter();
-        let is_new = state.teams.open(id, members).map_err(|from| Error::Stray { from })?;
-        let opened = state.teams.members(id).filter(|_| is_new);
-        let members = opened.ok_or(Error::Stray { from: id.leader })?;
-        Ok((id, Arc::clone(members), None))
+        let is_new = self.open(id, members)?;
+        let members = self.state.enter().teams.members(id).filter(|_| is_new).cloned();
+        let members = members.ok_or(Error::Stray { from: id.leader })?;
+        Ok((id, members, None))
     }
 
     /// Begins the next operation of `team`, and goes on with it as far as can be. `values` makes
@@ -277,7 +393,20 @@ impl Operations {
     }
 
     fn start(self: &Arc<Self>, team: TeamId, call: &Call, values: Box<dyn Values>) -> Result<u32> {
-        let begun = self.state.enter().teams.begin(team, call, values);
+        let mut state = self.state.enter();
+        if let Some(agreeing) = &self.agreeing
+            && let Some(abort) = state.teams.failure(team)
+        {
+            drop(state);
+            let outcome = (values, Ended::Failed(error_of(abort)));
+            self.carry_out(agreeing.refused(team, outcome));
+            return Ok(0);
+        }
+        let begun = state.teams.begin(team, call, values);
+        if let (Some(agreeing), Ok(number)) = (&self.agreeing, &begun) {
+            agreeing.begun(team, *number);
+        }
+        drop(state);
         let number = begun.map_err(|refused| self.refused(team, refused))?;
         self.resume(team, number);
         Ok(number)
@@ -360,7 +489,7 @@ impl Operations {
                 Parked::Parked => return,
                 Parked::Again(again) => job = again,
                 Parked::Failed(job, abort) => {
-                    return job.memory.conclude(Ended::Failed(error_of(abort)));
+                    return self.conclude(team, number, job.memory, Ended::Failed(error_of(abort)));
                 }
             }
         }
@@ -395,7 +524,7 @@ impl Operations {
 
     fn end(&self, team: TeamId, number: u32, job: Box<Job>, ended: Ended) {
         let others_wait = self.state.enter().teams.end(team, number);
-        job.memory.conclude(ended);
+        self.conclude(team, number, job.memory, ended);
         if others_wait {
             self.resume_all(team);
         }
@@ -421,7 +550,8 @@ impl Operations {
     fn fail(&self, team: TeamId, abort: Abort) {
         let jobs = self.state.enter().teams.fail(team, abort);
         for job in jobs {
-            job.memory.conclude(Ended::Failed(error_of(abort)));
+            let number = job.run.header().number;
+            self.conclude(team, number, job.memory, Ended::Failed(error_of(abort)));
         }
     }
 }
@@ -431,5 +561,6 @@ fn error_of(abort: Abort) -> Error {
         Abort::Disagreement(disagreement) => Error::Disagreement(disagreement),
         Abort::Panicked(rank) => Error::ReductionPanicked(rank),
         Abort::Violation(from) => Error::Stray { from },
+        Abort::Broken(lost) => lost.map_or(Error::Abandoned, Error::lost),
     }
 }

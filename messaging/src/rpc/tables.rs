@@ -13,7 +13,7 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Packets, Rank};
+use weft_endpoint::{Loss, Packets, Rank};
 
 /// Cancellations that are remembered because their requests have not been looked at yet.
 const EARLY_LIMIT: usize = 256;
@@ -215,6 +215,17 @@ impl Tables {
         state.failure = failure;
         let Some(failure) = state.failure.clone() else { return };
         let wakers = state.end_calls(|_| true, || Ending::Failed(failure.clone()));
+        self.count_over();
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends all calls to a rank that is lost and that have no reply.
+    pub fn lose(&self, loss: Loss) {
+        let error = Error::from(weft_endpoint::Error::RankLost(loss));
+        let mut state = self.state.enter();
+        let ending = || Ending::Failed(error.clone());
+        let wakers = state.end_calls(|call| call.port.1 == loss.rank, ending);
         self.count_over();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);

@@ -11,6 +11,7 @@ mod exploration;
 mod failures;
 mod hostile;
 mod lent;
+mod losses;
 mod messages;
 mod orders;
 mod rendezvous;

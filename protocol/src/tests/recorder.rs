@@ -134,6 +134,11 @@ impl Bench {
         self.did()
     }
 
+    pub fn bury(&mut self, peer: u16) -> Vec<Did> {
+        self.ni.bury(Rank(peer), &mut self.out);
+        self.did()
+    }
+
     pub fn multicast(&mut self, group: GroupId, buffer: u64) -> Vec<Did> {
         self.ni.multicast(Protocol::PACKETS, group, buffer, SIZE, &mut self.out);
         self.did()

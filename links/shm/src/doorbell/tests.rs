@@ -29,6 +29,7 @@ mod loom_checks {
                 attention: Word::new(AtomicU64::new(0)),
                 announcements: words(if groups > 1 { groups } else { 0 }, 0).collect(),
                 loss: Word::new(AtomicU64::new(0)),
+                losses: [AtomicU64::new(0)].into_iter().collect(),
                 wanted: Word::new(AtomicU64::new(0)),
             };
             let slots = (0..ranks).map(|_| [Slot::new()].into_iter().collect()).collect();

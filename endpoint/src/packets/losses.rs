@@ -1,0 +1,47 @@
+//! Losses of ranks, as a program has them whose job goes on.
+
+use crate::ni::Attendance;
+use std::sync::Arc;
+use weft_link::bell::Loss;
+use weft_wire::Rank;
+
+/// Losses of ranks: by default the first of them ends the job, and all waits with an error.
+#[derive(Clone, Copy)]
+pub struct Losses<'a> {
+    attendance: &'a Attendance,
+}
+
+impl<'a> Losses<'a> {
+    pub(crate) fn new(attendance: &'a Attendance) -> Self {
+        Losses { attendance }
+    }
+
+    /// Has the job go on: from here on a loss ends only what waits for the lost rank. All ranks ask
+    /// for it, before the first packet, and have trees in which nobody forwards
+    /// ([`Shape::Flat`](weft_protocol::tree::Shape)).
+    pub fn go_on(&self) {
+        self.attendance.losses.go_on();
+    }
+
+    /// True if the job goes on after a loss.
+    pub fn goes_on(&self) -> bool {
+        self.attendance.losses.goes_on()
+    }
+
+    /// All that this rank has heard of, the first one first, where the job goes on.
+    pub fn all(&self) -> Vec<Loss> {
+        self.attendance.losses.all()
+    }
+
+    /// The loss of `rank`, if this rank has heard of it, where the job goes on.
+    pub fn of(&self, rank: Rank) -> Option<Loss> {
+        self.attendance.losses.of(rank)
+    }
+
+    /// Has `hook` called for each loss that this rank hears of, and for those that it has heard of
+    /// already, where the job goes on. It is called by whoever polls, or the upcall thread, and
+    /// must neither poll nor wait for a thread that does.
+    pub fn on_each(&self, hook: impl Fn(Loss) + Send + Sync + 'static) {
+        self.attendance.losses.add_hook(Arc::new(hook));
+    }
+}

@@ -1,0 +1,101 @@
+//! Teams after a loss: what members agree about that live, and the team that they are then.
+
+use super::agreeing::Kind;
+use super::operations::TeamId;
+use super::reduction::And;
+use super::team::Team;
+use crate::{Error, Result};
+use weft_collective::Members;
+use weft_endpoint::Rank;
+
+/// Values that all members of a team have agreed about that live.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Agreed {
+    /// The flags that they have brought, combined by AND. Those of a rank that was lost meanwhile
+    /// may be among them.
+    pub flags: u32,
+    /// Members that are lost, in the order of their ranks.
+    pub lost: Vec<Rank>,
+}
+
+impl Team {
+    /// Agrees with all members that live about flags, which are combined by AND, and about who is
+    /// lost. All of them call it, and get the same; it blocks until they have. Ranks may be lost
+    /// meanwhile. What a job that goes on after a loss decides by: so it is of use where operations
+    /// of the team fail already. In other jobs nobody is lost.
+    ///
+    /// # Errors
+    /// [`Error::CallsDiffer`] if others shrink the team, or leave; in other jobs those of an
+    /// operation.
+    pub fn agree(&self, flags: u32) -> Result<Agreed> {
+        if !self.goes_on() {
+            let mut flags = [flags];
+            self.all_reduce(&mut flags, And)?;
+            return Ok(Agreed { flags: flags[0], lost: Vec::new() });
+        }
+        let decision = self.shared.operations.agree(self.shared.id, Kind::Agree, flags)?;
+        Ok(Agreed { flags: decision.flags as u32, lost: decision.lost })
+    }
+
+    /// The team of the members that live, in their order in this one. All of them call it, once
+    /// they hear of a loss by an operation that has failed or by [`Self::lost`]; it blocks until
+    /// they have. All that live get the same team, without those that any of them knows to be lost;
+    /// others may follow, of which its operations tell. It may be called although nobody is lost.
+    ///
+    /// Like a [part](Self::split) it has no multicast group and no shared memory of its own.
+    ///
+    /// # Errors
+    /// [`Error::CallsDiffer`] if others agree, or leave; in a job that does not go on after a loss
+    /// those of an operation.
+    pub fn shrink(&self) -> Result<Self> {
+        let operations = &self.shared.operations;
+        if !self.goes_on() {
+            let whole = self.split(Some(0), 0)?;
+            return whole.ok_or(Error::Abandoned);
+        }
+        let (splitting, me) = (operations.split()?, self.member(self.rank()));
+        let mut known: Option<Vec<Rank>> = None;
+        loop {
+            let live = self.members_without(known.as_deref().unwrap_or_default());
+            // All that live bring ones, but for the first of them, which names the new team.
+            let name = match (&known, live.first()) {
+                (Some(_), Some(first)) if *first == me => splitting.name.count,
+                _ => u32::MAX,
+            };
+            let decision = operations.agree(self.shared.id, Kind::Shrink, name)?;
+            if known.as_ref() == Some(&decision.lost) {
+                let members = Members::subset(&live, me, None).ok_or(Error::Abandoned)?;
+                let id = TeamId { leader: live[0], count: decision.flags as u32 | TeamId::SPLIT };
+                return Ok(Self::opened(operations, operations.open_part(id, members)?));
+            }
+            known = Some(decision.lost);
+        }
+    }
+
+    /// Members that are lost, as far as this rank has heard, in the order of their ranks. Others
+    /// may have heard of others: [`Self::agree`].
+    pub fn lost(&self) -> Vec<Rank> {
+        let losses = self.shared.operations.engine().packets().losses();
+        let mut lost: Vec<Rank> = losses.all().iter().map(|loss| loss.rank).collect();
+        lost.retain(|rank| self.shared.members.place(*rank).is_some());
+        lost.sort_unstable();
+        lost
+    }
+
+    /// Waits for all members that live to come to the end of the program.
+    pub(crate) fn meet_to_leave(&self) -> Result<()> {
+        match self.goes_on() {
+            true => self.shared.operations.agree(self.shared.id, Kind::Leave, 0).map(drop),
+            false => self.barrier(),
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.shared.operations.engine().packets().losses().goes_on()
+    }
+
+    fn members_without(&self, lost: &[Rank]) -> Vec<Rank> {
+        let all = (0..self.size()).map(|number| self.member(number));
+        all.filter(|rank| !lost.contains(rank)).collect()
+    }
+}

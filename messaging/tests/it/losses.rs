@@ -1,0 +1,294 @@
+//! Jobs that go on after losses: what waits for the lost fails, and nothing else does.
+
+use crate::common::Member;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use weft_endpoint::{Cause, Loss, Rank};
+use weft_messaging::collective::Sum;
+use weft_messaging::rpc::{Client, Rpc, Service};
+use weft_messaging::{Barrier, Engine, Error, Mailbox, Port, Result};
+use weft_threads::{Interrupt, Job, Tap};
+
+/// A job of `ranks` that goes on, and what its ranks die by.
+struct Mortal {
+    job: Job,
+    tap: &'static Tap,
+    ranks: u16,
+}
+
+impl Mortal {
+    fn new(ranks: u16) -> Self {
+        let tap = Tap::new();
+        Mortal { job: Job { tap: Some(tap), ..Job::new(ranks) }, tap, ranks }
+    }
+
+    /// Runs `program` on each rank. One that returns `None` is dead: the others hear of it.
+    fn run<T: Send>(&self, program: impl Fn(&Member) -> Option<T> + Sync) -> Vec<Option<T>> {
+        let connect = |packets: weft_endpoint::Packets| {
+            packets.losses().go_on();
+            let engine = Engine::new(packets);
+            engine.will_be_closed();
+            let barrier = Barrier::new(&engine).unwrap();
+            let interrupted = Arc::downgrade(&engine);
+            let interrupt = move || {
+                if let Some(engine) = interrupted.upgrade() {
+                    engine.interrupted();
+                }
+            };
+            (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
+        };
+        // Who is there can be told.
+        let all_there = std::sync::Barrier::new(self.ranks.into());
+        self.job.run(connect, |member| {
+            all_there.wait();
+            let outcome = program(&member);
+            match &outcome {
+                Some(_) => member.barrier.leave().unwrap(),
+                None => self.bury(member.engine.packets().rank()),
+            }
+            member.engine.close();
+            outcome
+        })
+    }
+
+    fn bury(&self, rank: Rank) {
+        let loss = Loss { rank, cause: Cause::Killed(9) };
+        let others = (0..self.ranks).map(Rank).filter(|other| *other != rank);
+        others.for_each(|other| self.tap.announce(other, loss));
+    }
+}
+
+fn lost<T>(rank: u16, outcome: Result<T>) {
+    assert_eq!(outcome.err().and_then(|error| error.lost_rank()), Some(Rank(rank)));
+}
+
+/// The rank that an outcome is lost for, if it is.
+fn lost_rank<T>(outcome: &Result<T>) -> Option<Rank> {
+    outcome.as_ref().err().and_then(Error::lost_rank)
+}
+
+#[test]
+fn calls_to_the_lost_fail_and_others_go_on() {
+    let died = AtomicBool::new(false);
+    let job = Mortal::new(3);
+    let outcomes = job.run(|member| {
+        let rpc = Rpc::new(&member.engine).unwrap();
+        let held = Arc::new(Mutex::new(Vec::new()));
+        let keeps = Arc::clone(&held);
+        let rank = member.rank();
+        let _service = Service::new(&rpc, "echo", move |mut request| {
+            let bytes = request.message().read_to_vec().unwrap();
+            match rank {
+                // It dies with what it was asked.
+                1 => keeps.lock().unwrap().push(request),
+                _ => request.reply(&bytes[..]).unwrap(),
+            }
+        })
+        .unwrap();
+        let client = Client::new(&rpc, "echo").unwrap();
+        match rank {
+            1 => {
+                member.until(|| held.lock().unwrap().len() == 2);
+                died.store(true, Ordering::SeqCst);
+                held.lock().unwrap().drain(..).for_each(std::mem::forget);
+                return None;
+            }
+            _ => {
+                let (to_lost, to_live) =
+                    (client.call(1, b"who"), client.call(2 - rank as u16, b"me"));
+                assert_eq!(to_live.unwrap().wait().unwrap().read_to_vec().unwrap(), b"me");
+                lost(1, to_lost.unwrap().wait());
+                assert!(died.load(Ordering::SeqCst));
+                lost(1, client.call(1, b"again").and_then(|call| call.wait()));
+                lost(1, client.call(1, &vec![1; 100_000][..]).and_then(|call| call.wait()));
+            }
+        }
+        Some(member.engine.packets().losses().all())
+    });
+    let loss = Loss { rank: Rank(1), cause: Cause::Killed(9) };
+    assert_eq!(outcomes, [Some(vec![loss]), None, Some(vec![loss])]);
+}
+
+#[test]
+fn who_waits_for_room_at_the_lost_or_for_the_rest_of_its_message_hears_of_it() {
+    const LONG: usize = 8 << 20;
+    Mortal::new(3).run(|member| {
+        let mailbox = Mailbox::new(&member.engine, "long").unwrap();
+        match member.rank() {
+            // It waits for room at a rank that takes nothing.
+            0 => lost(1, (0..).try_for_each(|_| mailbox.send(Rank(1), &vec![7; LONG][..]))),
+            1 => {
+                // Until nothing more comes, none of which it takes.
+                let mut quiet = 0;
+                while quiet < 1000 || member.engine.statistics().messages_received < 2 {
+                    let any = member.engine.progress().unwrap();
+                    quiet = if any { 0 } else { quiet + 1 };
+                    std::thread::yield_now();
+                }
+                return None;
+            }
+            _ => {
+                lost(1, (0..).try_for_each(|_| mailbox.send(Rank(1), &vec![7; LONG][..])));
+            }
+        }
+        // What was on its way there takes no room any more.
+        let other = Rank(2 - member.rank() as u16);
+        for round in 0..4_u8 {
+            let whole = std::thread::scope(|_| {
+                mailbox.send(other, &vec![round; 100_000][..]).unwrap();
+                let mut message = loop {
+                    match mailbox.receive() {
+                        Ok(message) => break message,
+                        error => lost(1, error),
+                    }
+                };
+                message.read_to_vec().unwrap()
+            });
+            assert_eq!(whole, vec![round; 100_000]);
+        }
+        Some(())
+    });
+}
+
+#[test]
+fn a_receive_that_waits_tells_of_each_loss_once() {
+    Mortal::new(4).run(|member| {
+        let mailbox = Mailbox::new(&member.engine, "box").unwrap();
+        let port = Port::sender(&member.engine, "box").unwrap();
+        match member.rank() {
+            0 => {
+                let mut heard = vec![];
+                let text = loop {
+                    match mailbox.receive() {
+                        Ok(mut message) => break message.read_to_vec().unwrap(),
+                        other => heard.extend(lost_rank(&other)),
+                    }
+                    if heard.len() == 2 {
+                        port.send(Rank(1), b"both").unwrap();
+                    }
+                };
+                heard.sort_unstable();
+                assert_eq!((heard, &text[..]), (vec![Rank(2), Rank(3)], &b"then this"[..]));
+            }
+            1 => {
+                loop {
+                    match mailbox.receive() {
+                        Ok(_) => break,
+                        other => drop(lost_rank(&other).expect("a loss")),
+                    }
+                }
+                port.send(Rank(0), b"then this").unwrap();
+            }
+            _ => return None,
+        }
+        Some(())
+    });
+}
+
+/// What a rank has seen of a job: outcomes of its operations, and the ranks that are left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Seen {
+    /// For each operation whether it has ended well.
+    well: Vec<bool>,
+    left: Vec<Rank>,
+}
+
+#[test]
+fn operations_end_well_at_all_that_live_or_at_none_and_the_team_shrinks() {
+    for seed in 0..40 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let ranks = random.u16(2..=8);
+        let mortals = random.u16(1..ranks);
+        // Rank by rank, the operation before which it dies.
+        let mut order: Vec<u16> = (0..ranks).collect();
+        random.shuffle(&mut order);
+        let mut ends = vec![u32::MAX; ranks.into()];
+        for rank in &order[..mortals.into()] {
+            ends[usize::from(*rank)] = random.u32(0..30);
+        }
+        let seen = Mortal::new(ranks).run(|member| live(member, ends[member.rank()]));
+        judge(seed, &ends, &seen);
+    }
+}
+
+/// Operations until all are done, on what is left of the team; dies before operation `ends`.
+fn live(member: &Member, ends: u32) -> Option<Seen> {
+    const OPERATIONS: u32 = 30;
+    let (mut team, mut well) = (member.barrier.team().clone(), Vec::new());
+    let mut begun = 0;
+    while begun < OPERATIONS {
+        if begun == ends {
+            return None;
+        }
+        let me = team.member(team.rank()).0;
+        let outcome = match begun % 4 {
+            0 => {
+                let mut sum = [u64::from(me)];
+                team.all_reduce(&mut sum, Sum).map(|()| {
+                    let all = (0..team.size()).map(|number| u64::from(team.member(number).0));
+                    assert_eq!(sum[0], all.sum::<u64>());
+                })
+            }
+            1 => {
+                let mut said = vec![if team.rank() == 0 { begun } else { 0 }; 20_000];
+                team.broadcast(0, &mut said)
+                    .map(|()| assert!(said.iter().all(|word| *word == begun)))
+            }
+            2 => team.gather(team.size() - 1, &[me]).map(|all| {
+                let members: Vec<u16> =
+                    (0..team.size()).map(|number| team.member(number).0).collect();
+                assert!(all.is_none_or(|all| all == members));
+            }),
+            _ => team.barrier(),
+        };
+        well.push(outcome.is_ok());
+        begun += 1;
+        if let Err(error) = outcome {
+            assert!(error.lost_rank().is_some(), "{error}");
+            team = team.shrink().unwrap();
+        }
+    }
+    let left = (0..team.size()).map(|number| team.member(number)).collect();
+    Some(Seen { well, left })
+}
+
+/// All that live have seen the same, and are all that are left or were not missed yet.
+fn judge(seed: u64, ends: &[u32], seen: &[Option<Seen>]) {
+    let mut survivors = seen.iter().flatten();
+    let first = survivors.next().expect("some rank lives to the end");
+    assert!(survivors.all(|other| other == first), "seed {seed}: {seen:?}");
+    for (rank, end) in (0..).map(Rank).zip(ends) {
+        let is_left = first.left.contains(&rank);
+        assert!(is_left || *end != u32::MAX, "seed {seed}: {rank} lives, and was left out");
+        assert_eq!(
+            is_left,
+            *end == u32::MAX,
+            "seed {seed}: {rank} is missed by the operations after"
+        );
+    }
+}
+
+#[test]
+fn a_team_that_has_lost_nobody_shrinks_to_itself() {
+    let seen = Mortal::new(3).run(|member| {
+        let shrunk = member.barrier.team().shrink().unwrap();
+        shrunk.barrier().unwrap();
+        let agreed = shrunk.agree(0b110 | member.rank() as u32).unwrap();
+        Some((shrunk.size(), shrunk.rank(), agreed.flags, agreed.lost))
+    });
+    let expected = |rank| Some((3, rank, 0b110, vec![]));
+    assert_eq!(seen, [0, 1, 2].map(expected));
+}
+
+#[test]
+fn members_that_agree_while_others_shrink_are_told() {
+    Mortal::new(2).run(|member| {
+        let team = member.barrier.team();
+        let refused = match member.rank() {
+            0 => team.agree(1).map(drop),
+            _ => team.shrink().map(drop),
+        };
+        assert!(matches!(refused, Err(Error::CallsDiffer(_))), "{refused:?}");
+        Some(())
+    });
+}
