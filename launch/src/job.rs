@@ -1,7 +1,7 @@
 //! The life of a job, without processes or clocks: events in, actions out, time an argument.
 //!
 //! ```text
-//!      a rank is lost, and the job is one that goes on
+//!   a rank is lost, and the job goes on
 //!     ┌──┐
 //!     │  ▼    a rank is lost, the limit for joining passes, ...          grace over
 //!   running ─────────────────────────────────────────────────► ending ──────────────► killed
@@ -9,10 +9,12 @@
 //!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
 //! ```
 //!
-//! The first loss is the cause, unless the job [goes on](OnLoss::Continue): then each loss is told to
-//! the survivors and to the user, and the job has failed only if every rank is lost. A rank that
-//! dies of a signal that was passed on to it ends that job, too. In one that ends at a loss what ends afterwards is a victim, and so is a rank that says that
-//! it lost another one, unless nothing else explains the end.
+//! In a job that ends at a loss the first one is the cause. What ends afterwards is a victim, and so
+//! is a rank that says that it lost another one, unless nothing else explains the end.
+//!
+//! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It ends
+//! when every rank has, and has failed if none ended well: of the last loss. All else ends it as it
+//! ends others, and so does a rank that dies of a signal that was passed on.
 
 use std::collections::VecDeque;
 use std::time::Duration;
