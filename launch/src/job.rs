@@ -9,12 +9,12 @@
 //!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
 //! ```
 //!
-//! In a job that ends at a loss the first one is the cause. What ends afterwards is a victim, and so
-//! is a rank that says that it lost another one, unless nothing else explains the end.
+//! In a job that ends at a loss the first one is the cause. What ends afterwards is a victim, and
+//! so is a rank that says that it lost another one, unless nothing else explains the end.
 //!
-//! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It ends
-//! when every rank has, and has failed if none ended well: of the last loss. All else ends it as it
-//! ends others, and so does a rank that dies of a signal that was passed on.
+//! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It is
+//! over when every rank has ended, and has failed if none ended well: of the last loss. All else
+//! ends it as it ends others, and so does a rank that dies of a signal that was passed on.
 
 use std::collections::VecDeque;
 use std::time::Duration;

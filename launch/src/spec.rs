@@ -174,8 +174,8 @@ impl JobSpec {
         self.options.insert("grace-ms".into(), grace.as_millis().to_string());
     }
 
-    /// Says what the loss of a rank does to the job, if not end it. Ranks and agents are told by the
-    /// option `on-loss`.
+    /// Says what the loss of a rank does to the job, if not end it. Ranks and agents are told by
+    /// the option `on-loss`.
     pub fn set_on_loss(&mut self, on_loss: OnLoss) {
         match on_loss {
             OnLoss::End => drop(self.options.remove(ON_LOSS)),

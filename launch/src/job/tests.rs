@@ -518,8 +518,8 @@ mod any_order {
     }
 
     proptest! {
-        /// Whatever happens, a job that has begun to end is over once its deadlines have passed, and
-        /// no loss is announced twice.
+        /// Whatever happens, a job that has begun to end is over once its deadlines have passed,
+        /// and no loss is announced twice.
         #[test]
         fn a_job_that_ends_is_over_in_bounded_time(
             events in proptest::collection::vec(any_event(), 1..40),

@@ -246,8 +246,8 @@ impl<'a> Supervision<'a> {
         }
     }
 
-    /// Passes on what a rank, which has ended, has written, as far as there is room for it: its last
-    /// words come before its end does.
+    /// Passes on what a rank, which has ended, has written, as far as there is room for it: its
+    /// last words come before its end does.
     fn pass_on_last(&mut self, rank: Rank) {
         for number in 0..self.pipes.len() {
             let mut left = LAST_BYTES_MAX / READ_BYTES;
