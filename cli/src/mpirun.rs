@@ -70,7 +70,7 @@ struct Own {
     #[command(flatten)]
     deadlocks: Deadlocks,
     /// Reaction to the loss of a rank, for those who are used to weft run: there is one
-    #[arg(long, hide = true)]
+    #[arg(long, value_name = "REACTION", hide = true)]
     on_loss: Option<OnLoss>,
     /// Do not say first which library was found, and what it was told
     #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]

@@ -129,7 +129,7 @@ Examples:
   weft run -n 4 --statistics -- weft-example jobs    say what each rank sent, and its shared objects
   weft run -n 4 --trace -- sor                   write down what happens; then weft report weft.trace
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
-  weft run -n 8 --on-loss continue -- ./my-program    without those that are lost, if some are
+  weft run -n 8 --on-loss continue -- ./my-program    go on without ranks that are lost
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
   weft run --hosts a,b -n 8 --rsh \"ssh -p 2222\" -- ./my-program    4 each, by another shell
