@@ -16,12 +16,12 @@ fn launch(words: &str) -> Finished {
     launch_words(&format!("--on-loss continue {words}"))
 }
 
-/// A job that goes on, whose rank 0 reads until [`Running::launcher`] has no input any more.
-fn start(words: &str) -> Running {
+/// A job that goes on, whose rank 0 reads until [`Running::launcher`] has no input any more, once
+/// `named` of its ranks have named themselves: none that may be lost before anybody looks for it.
+fn start(words: &str, named: usize) -> Running {
     let mut command = testee();
     command.arg("launch").args(["--on-loss", "continue"]).args(words.split_whitespace());
-    // Ranks that are lost may be gone before anybody looks for them.
-    Running::start_command(command.stdin(Stdio::piped()), 0)
+    Running::start_command(command.stdin(Stdio::piped()), named)
 }
 
 /// The next line of the launcher, without the process.
@@ -63,7 +63,7 @@ fn a_rank_is_killed_and_the_others_end_well() {
 
 #[test]
 fn the_line_comes_at_once_and_one_more_for_the_next_loss() {
-    let mut job = start("-n 3 stdin kill=9 kill-next=9");
+    let mut job = start("-n 3 stdin kill=9 kill-next=9", 0);
     let line = |rank, left| format!("weft: rank {rank} of 3 {KILLED}; the job goes on with {left}");
     assert_eq!(next_line(&mut job), line(1, 2));
     assert_eq!(next_line(&mut job), line(2, 1));
@@ -94,15 +94,14 @@ fn every_way_to_be_lost_leaves_the_others() {
 
 #[test]
 fn a_rank_that_never_joins_is_lost_alone() {
-    let mut job = start("-n 2 stdin absent=0");
+    let mut job = start("-n 2 stdin absent=0", 1);
     let line = "weft: rank 1 of 2 exited with status 0 without joining the job, which other ranks have joined; \
                 the job goes on with 1";
     // Its neighbour waits for both to be there, and is told to end.
     assert_eq!(next_line(&mut job), line);
     job.signal(Signal::TERM);
-    let job = end(job);
-    assert_eq!(job.status, 128 + 15);
-    job.assert_gone(1);
+    assert_eq!(job.wait().0, 128 + 15);
+    job.assert_ranks_gone();
 }
 
 #[test]
@@ -134,7 +133,7 @@ fn ranks_that_were_told_nothing_else_hear_that_it_goes_on() {
 
 #[test]
 fn a_wish_to_stop_ends_what_has_gone_on() {
-    let mut job = start("-n 3 stdin kill=9 spin");
+    let mut job = start("-n 3 stdin kill=9 spin", 0);
     let line = format!("weft: rank 1 of 3 {KILLED}; the job goes on with 2");
     assert_eq!(next_line(&mut job), line);
     job.signal(Signal::TERM);
@@ -146,7 +145,7 @@ fn a_wish_to_stop_ends_what_has_gone_on() {
 
 #[test]
 fn a_rank_that_dies_of_a_signal_that_was_passed_on_ends_the_job() {
-    let mut job = start("-n 3 stdin kill=9 spin");
+    let mut job = start("-n 3 stdin kill=9 spin", 0);
     next_line(&mut job);
     job.signal(Signal::HUP);
     let job = end(job);
