@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, ValueEnum};
 use std::ffi::OsString;
 use weft_app_common::{Recorded, command_line};
-use weft_launch::{find_program, is_wanted, own_directory};
+use weft_launch::{OnLoss, find_program, is_wanted, own_directory};
 
 use crate::deadlocks::Deadlocks;
 use crate::mpi::{
@@ -69,6 +69,9 @@ struct Own {
     recorded: Recorded,
     #[command(flatten)]
     deadlocks: Deadlocks,
+    /// Reaction to the loss of a rank, for those who are used to weft run: there is one
+    #[arg(long, value_name = "REACTION", hide = true)]
+    on_loss: Option<OnLoss>,
     /// Do not say first which library was found, and what it was told
     #[arg(short, long, env = "WEFT_QUIET", value_parser = is_wanted)]
     quiet: bool,
@@ -104,6 +107,7 @@ that library's own mpirun: its options, its signals, its exit status.";
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut words = words::split(arguments.words);
     let own = arguments.own.and(&words.own)?;
+    own.check()?;
     let Some(program) = words.program.first() else {
         bail!("weft mpirun needs a program: weft mpirun -n 4 ./program");
     };
@@ -121,14 +125,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut settings = Settings::of(launcher.stack, &provider, &words.options, |name| {
         env::var_os(name).is_some_and(|value| !value.is_empty())
     })?;
-    if own.authenticate {
-        settings.ask_for(settings::AUTHENTICATE, launcher.stack);
-    }
-    if own.encrypt {
-        settings.ask_for(settings::ENCRYPT, launcher.stack);
-    }
-    if own.check {
-        settings.ask_for(settings::CHECK, launcher.stack);
+    for variable in own.variables() {
+        settings.ask_for(variable, launcher.stack);
     }
     settings.watch(&own.deadlocks, launcher.stack);
     settings.set_up_fabric(launcher.stack, |name| env::var(name).ok());
@@ -195,9 +193,28 @@ impl Own {
             check: others.check || self.check,
             recorded: Recorded { trace: others.recorded.trace.or(self.recorded.trace) },
             deadlocks: others.deadlocks.or(self.deadlocks),
+            on_loss: others.on_loss.or(self.on_loss),
             quiet: others.quiet || self.quiet,
             dry_run: others.dry_run || self.dry_run,
         })
+    }
+
+    /// Checks that they ask for nothing that MPI programs do not have.
+    fn check(&self) -> Result<()> {
+        if self.on_loss == Some(OnLoss::Continue) {
+            bail!("an MPI program ends when it loses a rank: --on-loss continue is for weft run");
+        }
+        Ok(())
+    }
+
+    /// Variables that ask for what is wanted.
+    fn variables(&self) -> impl Iterator<Item = &'static str> {
+        let wanted = [
+            (self.authenticate, settings::AUTHENTICATE),
+            (self.encrypt, settings::ENCRYPT),
+            (self.check, settings::CHECK),
+        ];
+        wanted.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, variable)| variable)
     }
 }
 

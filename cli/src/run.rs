@@ -2,6 +2,7 @@
 
 mod fabric;
 mod hosts;
+mod losses;
 mod programs;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use weft_protocol::{Preset, UnknownPreset};
 
 use crate::cores::{Cores, WAITS_ALONE};
 use crate::deadlocks::Deadlocks;
+use losses::Losses;
 
 /// Run a program on some ranks
 #[derive(Args)]
@@ -73,14 +75,8 @@ pub struct Arguments {
     /// it whoever is on the path can read them
     #[arg(long, env = "WEFT_ENCRYPT", value_parser = is_wanted)]
     encrypt: bool,
-    /// Seconds of silence after which a host or a rank on another one counts as lost [default:
-    /// 0.8]; more where machines stand still for long
-    #[arg(long, value_name = "S", value_parser = silence)]
-    silence: Option<Duration>,
-    /// Seconds that ranks have to end by themselves once another is lost, such as to save what they
-    /// have [default: 0.025]
-    #[arg(long, value_name = "S", value_parser = grace)]
-    grace: Option<Duration>,
+    #[command(flatten)]
+    losses: Losses,
     #[command(flatten)]
     deadlocks: Deadlocks,
     /// Check all invariants of the protocols after each packet, which takes time; one that is
@@ -133,6 +129,7 @@ Examples:
   weft run -n 4 --statistics -- weft-example jobs    say what each rank sent, and its shared objects
   weft run -n 4 --trace -- sor                   write down what happens; then weft report weft.trace
   weft run -n 2 --bind core --preset nrx-hmc -- ./my-program    one core each, another protocol
+  weft run -n 8 --on-loss continue -- ./my-program    go on without ranks that are lost
   weft run --hosts a,b -- ./my-program           on two hosts, a rank per core of each
   weft run --hosts a:2,b:4 --interface eth1 -- ./my-program    so many each, over their eth1
   weft run --hosts a,b -n 8 --rsh \"ssh -p 2222\" -- ./my-program    4 each, by another shell
@@ -140,7 +137,7 @@ Examples:
 
 Rank 0 reads what weft is given on standard input, unless that is a terminal. Ctrl-C ends all
 ranks. The exit status is that of the first rank that failed, 128 + N if signal N ended it, and 0
-if all ranks ended cleanly.";
+if all ranks ended cleanly. With --on-loss continue it is 0 if one did, else that of the last.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Link {
@@ -176,19 +173,6 @@ enum Bind {
 fn ranks(text: &str) -> std::result::Result<u16, String> {
     let ranks = text.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     ranks.ok_or_else(|| format!("a job has 1 to {RANKS_MAX} ranks"))
-}
-
-fn silence(text: &str) -> std::result::Result<Duration, String> {
-    seconds(text, 0.5)
-}
-
-fn grace(text: &str) -> std::result::Result<Duration, String> {
-    seconds(text, 0.0)
-}
-
-fn seconds(text: &str, least: f64) -> std::result::Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (least..=3600.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is {least} to 3600 seconds"))
 }
 
 fn window(text: &str) -> std::result::Result<u16, String> {
@@ -286,7 +270,7 @@ impl Arguments {
             (false, _) if self.mtu.is_some() => {
                 wrong("--mtu is about a network, and these ranks share memory")
             }
-            (false, _) if self.silence.is_some() => {
+            (false, _) if self.losses.silence.is_some() => {
                 wrong("--silence is about a network, and these ranks share memory")
             }
             _ => Ok(()),
@@ -384,12 +368,7 @@ fn spec(arguments: Arguments, cores: usize) -> JobSpec {
     spec.progress_limit = Some(progress_limit.unwrap_or(PROGRESS_LIMIT));
     spec.on_deadlock = on_deadlock.unwrap_or_default();
     spec.stacks_of = Some(crate::stacks::of_threads);
-    if let Some(grace) = arguments.grace {
-        spec.set_grace(grace);
-    }
-    if let Some(silence) = arguments.silence {
-        spec.set_silence(silence);
-    }
+    arguments.losses.apply_to(&mut spec);
     spec
 }
 

@@ -62,7 +62,8 @@ pub(crate) struct Crew<'a> {
     orphans: Option<Orphans>,
     /// Ranks that wait for their welcome because the system has too many descriptors under way.
     unwelcomed: BTreeSet<Rank>,
-    /// [`killed_for_memory`] before these processes were started.
+    /// [`killed_for_memory`] before these processes were started, and those of them since then that
+    /// were so.
     killed_for_memory_before: Option<u64>,
 }
 
@@ -160,8 +161,12 @@ impl<'a> Crew<'a> {
         let index = self.index(rank);
         let ending = self.processes[index].collect()?;
         let killed = ending == Some(Ending::Killed(Signal::KILL.as_raw()));
-        let is_memory_full = || killed_for_memory() > self.killed_for_memory_before;
-        Ok(if killed && is_memory_full() { Some(Ending::OutOfMemory) } else { ending })
+        if !killed || killed_for_memory() <= self.killed_for_memory_before {
+            return Ok(ending);
+        }
+        // One of these is this rank, and the others may be the next ones.
+        self.killed_for_memory_before = self.killed_for_memory_before.map(|count| count + 1);
+        Ok(Some(Ending::OutOfMemory))
     }
 
     /// Reaps what ranks have left behind and has ended. To be called when ranks that have ended

@@ -1,14 +1,20 @@
 //! The life of a job, without processes or clocks: events in, actions out, time an argument.
 //!
 //! ```text
-//!             a rank is lost, the limit for joining passes, ...          grace over
+//!   a rank is lost, and the job goes on
+//!     ┌──┐
+//!     │  ▼    a rank is lost, the limit for joining passes, ...          grace over
 //!   running ─────────────────────────────────────────────────► ending ──────────────► killed
 //!      │                                                          │                      │
 //!      └──────────────────── every rank has ended ────────────────┴──────────────────────┴──► over
 //! ```
 //!
-//! The first loss is the cause. What ends afterwards is a victim, and so is a rank that says that
-//! it lost another one, unless nothing else explains the end.
+//! In a job that ends at a loss the first one is the cause. What ends afterwards is a victim, and
+//! so is a rank that says that it lost another one, unless nothing else explains the end.
+//!
+//! A job that [goes on](OnLoss::Continue) tells each loss to the survivors, and to the user. It is
+//! over when every rank has ended, and has failed if none ended well: of the last loss. All else
+//! ends it as it ends others, and so does a rank that dies of a signal that was passed on.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,6 +23,7 @@ use rustix::process::Signal;
 use weft_wire::Rank;
 
 use crate::messages::{Ending, Event};
+use crate::on_loss::OnLoss;
 use crate::outcome::{Fault, PEER_LOST};
 
 /// Longest time that ranks have to end when they are asked to from outside.
@@ -31,12 +38,14 @@ pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
 const LOST_WITH_HOST: Ending = Ending::Killed(Signal::KILL.as_raw());
 
 /// Action to be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Give the program of this rank its place.
     Welcome(Rank),
     /// Tell the survivors.
     AnnounceLoss { lost: Rank, cause: Ending },
+    /// Tell the user of a loss after which the job goes on with so many ranks.
+    ReportLoss { lost: Rank, fault: Fault, left: u16 },
     /// Send a signal to a rank and what it has started.
     Signal(Rank, Signal),
     /// Stop until somebody says to continue.
@@ -66,7 +75,23 @@ enum Stage {
 struct RankState {
     stage: Stage,
     ended: Option<Ending>,
+    is_lost: bool,
     report: Option<String>,
+}
+
+impl RankState {
+    /// True if it ended, and had said before that it would.
+    fn has_ended_well(&self) -> bool {
+        self.stage == Stage::Leaving && self.ended == Some(Ending::Exited(0))
+    }
+}
+
+/// Loss of a rank.
+#[derive(Debug)]
+struct Loss {
+    lost: Rank,
+    cause: Ending,
+    fault: Fault,
 }
 
 #[derive(Debug)]
@@ -83,7 +108,9 @@ pub(crate) struct Job {
     phase: Phase,
     join_limit: Option<Duration>,
     loss_grace: Duration,
-    announced: bool,
+    on_loss: OnLoss,
+    /// Losses after which the job has gone on.
+    borne: Vec<(Rank, Fault)>,
     given_up: bool,
     passed_on: Vec<Signal>,
     actions: VecDeque<Action>,
@@ -91,15 +118,22 @@ pub(crate) struct Job {
 
 impl Job {
     /// A job whose ranks have all been started, at time zero. They have `join_limit` to join, and
-    /// survivors of a loss `loss_grace` to end by themselves.
-    pub fn new(ranks: u16, join_limit: Option<Duration>, loss_grace: Duration) -> Self {
-        let start = |_| RankState { stage: Stage::Started, ended: None, report: None };
+    /// survivors of a loss `loss_grace` to end by themselves, if it ends the job.
+    pub fn new(
+        ranks: u16,
+        join_limit: Option<Duration>,
+        loss_grace: Duration,
+        on_loss: OnLoss,
+    ) -> Self {
+        let start =
+            |_| RankState { stage: Stage::Started, ended: None, is_lost: false, report: None };
         Job {
             ranks: (0..ranks).map(start).collect(),
             phase: Phase::Running,
             join_limit,
             loss_grace,
-            announced: false,
+            on_loss,
+            borne: Vec::new(),
             given_up: false,
             passed_on: Vec::new(),
             actions: VecDeque::new(),
@@ -166,12 +200,15 @@ impl Job {
 
     /// Outcome of the job, once it is over.
     pub fn end_cause(&self) -> EndCause {
-        match &self.phase {
-            Phase::Running if self.ranks.iter().all(|state| state.stage == Stage::Started) => {
-                EndCause::NotWeft
+        match (&self.phase, self.borne.last()) {
+            (Phase::Running, Some((last, fault))) if !self.has_one_ended_well() => {
+                EndCause::Failed(*last, fault.clone())
             }
-            Phase::Running => EndCause::Completed,
-            Phase::Ending { end_cause, .. } | Phase::Killed { end_cause, .. } => end_cause.clone(),
+            (Phase::Running, None) if self.have_none_asked() => EndCause::NotWeft,
+            (Phase::Running, _) => EndCause::Completed,
+            (Phase::Ending { end_cause, .. } | Phase::Killed { end_cause, .. }, _) => {
+                end_cause.clone()
+            }
         }
     }
 
@@ -205,12 +242,12 @@ impl Job {
         self.reach(rank, Stage::Welcomed);
         self.actions.push_back(Action::Welcome(rank));
         // A rank that ended well before it joined could still have been no Weft program at all.
-        let deserter = (0u16..).map(Rank).zip(&self.ranks).find(|(_, state)| {
+        let deserters = (0u16..).map(Rank).zip(&self.ranks).filter(|(_, state)| {
             state.stage == Stage::Started && state.ended == Some(Ending::Exited(0))
         });
-        if let Some((deserter, _)) = deserter {
-            self.lose(now, deserter, Ending::Exited(0), Fault::NeverJoined);
-        }
+        let cause = Ending::Exited(0);
+        let loss = |(lost, _)| Loss { lost, cause, fault: Fault::NeverJoined };
+        self.lose(now, deserters.map(loss).collect());
     }
 
     fn reach(&mut self, rank: Rank, stage: Stage) {
@@ -234,23 +271,20 @@ impl Job {
         for &(rank, ending) in &endings {
             self.ranks[rank.index()].ended = Some(ending);
         }
-        for (rank, ending) in endings {
-            if let Some(fault) = self.fault_of(rank, ending) {
-                self.lose(now, rank, ending, fault);
-            }
-        }
+        let loss = |(lost, cause)| Some(Loss { lost, cause, fault: self.fault_of(lost, cause)? });
+        self.lose(now, endings.into_iter().filter_map(loss).collect());
     }
 
-    /// The first of the ranks that were still running stands for all.
+    /// The ranks that were still running are lost.
     fn host_lost(&mut self, now: Duration, ranks: &[Rank], why: String) {
         let mut running = self.running();
         running.retain(|rank| ranks.contains(rank));
         for rank in &running {
             self.ranks[rank.index()].ended = Some(LOST_WITH_HOST);
         }
-        if let Some(first) = running.first() {
-            self.lose(now, *first, LOST_WITH_HOST, Fault::HostLost { why });
-        }
+        let fault = || Fault::HostLost { why: why.clone() };
+        let loss = |lost| Loss { lost, cause: LOST_WITH_HOST, fault: fault() };
+        self.lose(now, running.into_iter().map(loss).collect());
     }
 
     fn fault_of(&self, rank: Rank, ending: Ending) -> Option<Fault> {
@@ -259,25 +293,60 @@ impl Job {
             (Ending::OutOfMemory, _) => Some(Fault::OutOfMemory),
             (Ending::Exited(0), Stage::Leaving) => None,
             (Ending::Exited(0), Stage::Started) => {
-                let alone = self.ranks.iter().all(|state| state.stage == Stage::Started);
-                (!alone).then_some(Fault::NeverJoined)
+                (!self.have_none_asked()).then_some(Fault::NeverJoined)
             }
             (Ending::Exited(0), _) => Some(Fault::LeftEarly),
             (Ending::Exited(status), _) => Some(Fault::Exited { status }),
         }
     }
 
-    /// A rank is lost: the job ends, and this rank is the cause unless there is a better one.
-    fn lose(&mut self, now: Duration, lost: Rank, cause: Ending, fault: Fault) {
-        if !self.announced {
-            self.announced = true;
-            self.actions.push_back(Action::AnnounceLoss { lost, cause });
+    /// True if no rank has asked for its place.
+    fn have_none_asked(&self) -> bool {
+        self.ranks.iter().all(|state| state.stage == Stage::Started)
+    }
+
+    fn has_one_ended_well(&self) -> bool {
+        self.ranks.iter().any(RankState::has_ended_well)
+    }
+
+    /// Ranks are lost, seen together. A job that ends at a loss announces the first one only: the
+    /// survivors have all that they need to know.
+    fn lose(&mut self, now: Duration, mut losses: Vec<Loss>) {
+        losses.retain(|loss| !self.ranks[loss.lost.index()].is_lost);
+        let mut borne = Vec::new();
+        for Loss { lost, cause, fault } in losses {
+            let goes_on = self.on_loss == OnLoss::Continue;
+            if goes_on || !self.ranks.iter().any(|state| state.is_lost) {
+                self.actions.push_back(Action::AnnounceLoss { lost, cause });
+            }
+            self.ranks[lost.index()].is_lost = true;
+            let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
+            match self.passed_on.iter().find(told_to) {
+                Some(signal) => self.end_at(now, lost, EndCause::Interrupted(*signal)),
+                None if goes_on && matches!(self.phase, Phase::Running) => {
+                    borne.push((lost, fault));
+                }
+                None => self.end_at(now, lost, EndCause::Failed(lost, fault)),
+            }
         }
-        let told_to = |signal: &&Signal| cause == Ending::Killed(signal.as_raw());
-        let end_cause = match self.passed_on.iter().find(told_to) {
-            Some(signal) => EndCause::Interrupted(*signal),
-            None => EndCause::Failed(lost, fault),
-        };
+        self.bear(borne);
+    }
+
+    /// The job goes on after these losses. The last one of a job of which nobody is left is its end
+    /// cause, which is told when it is over.
+    fn bear(&mut self, losses: Vec<(Rank, Fault)>) {
+        let left = self.running().len() as u16;
+        let is_running = matches!(self.phase, Phase::Running);
+        let is_end = is_running && left == 0 && !self.has_one_ended_well();
+        let told = losses.len().saturating_sub(usize::from(is_end));
+        for (lost, fault) in losses.iter().take(told).cloned() {
+            self.actions.push_back(Action::ReportLoss { lost, fault, left });
+        }
+        self.borne.extend(losses);
+    }
+
+    /// The job ends at the loss of a rank, which is the cause unless there is a better one.
+    fn end_at(&mut self, now: Duration, lost: Rank, end_cause: EndCause) {
         if self.only_victims_explain_the_end() && !self.is_victim(lost) {
             self.phase = Phase::Ending { end_cause, kill_at: now + self.loss_grace };
         } else {

@@ -1,4 +1,5 @@
-//! Starting the ranks of a job on one host, watching over them, and ending them all if one is lost.
+//! Starting the ranks of a job on one host, watching over them, and ending them all if one is lost,
+//! unless the job is to go on then.
 //!
 //! Two sides meet here. [`run`] is the launcher: it creates the job's memory, starts a process per
 //! rank, gives each its place over a socket, passes output and signals on, and sees to it that
@@ -12,7 +13,7 @@
 //! | modules | what |
 //! |---|---|
 //! | `clock`, `last_words`, `limits`, `mtu`, `orphans`, `privileges`, `program` | means of the system |
-//! | `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | more of these |
+//! | `on_loss`, `progress`, `refused`, `shared_files`, `signals`, `this_host`, `wait` | more of these |
 //! | `pmi`, `stack` | process managers, and stacks of threads; both know nothing of Weft |
 //! | `messages` | what launcher, ranks, agents and whoever asks about a job tell one another |
 //! | `channel`, `output` | sockets to ranks, and what ranks write |
@@ -28,7 +29,8 @@
 //!
 //! What it keeps:
 //! - **Never silence.** The first rank that is lost is announced to the survivors at once and named
-//!   to the user with its last words; the survivors are gone within 100 ms.
+//!   to the user with its last words; the survivors are gone within 100 ms. In a job that goes on
+//!   after a loss so is each rank that is lost, and the survivors stay.
 //! - **Nothing is left behind.** Ranks die with their launcher however it ends: their processes are
 //!   told by the system, programs behind wrappers by the end of the connection; what ranks started
 //!   is ended with their process groups, and what left those is adopted. There are no names in any
@@ -57,6 +59,7 @@ mod managed;
 mod member;
 mod messages;
 mod mtu;
+mod on_loss;
 mod orphans;
 mod outcome;
 mod output;
@@ -91,6 +94,7 @@ pub use managed::is_wanted;
 pub use member::{InheritError, JoinError, Membership};
 pub use messages::{BadMessage, Ending, Ethernet, Network, Options, RANKS_MAX, RankNow, Snapshot};
 pub use mtu::{Mtu, NoMtu};
+pub use on_loss::OnLoss;
 pub use outcome::{Failure, Fault, Outcome, PEER_LOST, Verdict};
 pub use output::OutputPlan;
 pub use privileges::forgo_capabilities;

@@ -44,7 +44,7 @@ pub(crate) use format::{Message, open};
 pub(crate) use network::draw_job;
 pub use network::{Ethernet, Network};
 pub use options::Options;
-pub(crate) use options::{CORES, RANKS, TRACE, check_options};
+pub(crate) use options::{CORES, ON_LOSS, RANKS, TRACE, check_options};
 pub(crate) use rank::{Start, ToLauncher, ToRank, Welcome};
 pub use snapshot::{RankNow, Snapshot};
 pub(crate) use standing::{Doing, SEEN, Standing, check_roll};

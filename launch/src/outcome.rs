@@ -19,7 +19,7 @@ pub const PEER_LOST: u8 = 77;
 /// Exit status of a job that was ended because of a deadlock: the system's number for one.
 pub(crate) const DEADLOCKED: u8 = Errno::DEADLK.raw_os_error() as u8;
 
-/// Fault of a rank that ended the job.
+/// Fault of a rank that ended the job, or that the job went on without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A signal killed it.
@@ -57,7 +57,7 @@ pub enum Fault {
     },
 }
 
-/// The rank that ended the job, and why.
+/// A rank that ended the job, or that the job went on without, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The rank.
@@ -99,13 +99,17 @@ pub enum Verdict {
     OutputClosed,
 }
 
-/// Outcome of a job: the verdict, and what could not be cleaned up.
+/// Outcome of a job: the verdict, the ranks that it went on without, and what could not be cleaned
+/// up.
 ///
 /// Displayed, it is one line for people, without the name of the launcher before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Verdict on the job.
     pub verdict: Verdict,
+    /// Ranks without which the job went on, in the order of their losses: each has been told to the
+    /// user. The one that ended the job is in the verdict.
+    pub lost: Vec<Failure>,
     /// Processes that did not disappear though they were killed; the system holds them.
     pub stuck: Vec<u32>,
     /// True if output was lost, which the launcher has said: it could not be written.
@@ -120,8 +124,8 @@ pub struct Outcome {
 impl Outcome {
     /// The outcome of a job of which nothing is known but this verdict.
     pub(crate) fn of(verdict: Verdict) -> Self {
-        let (stuck, roll_call) = (Vec::new(), Vec::new());
-        Outcome { verdict, stuck, output_lost: false, roll_call, recorded: None }
+        let (lost, stuck, roll_call) = (Vec::new(), Vec::new(), Vec::new());
+        Outcome { verdict, lost, stuck, output_lost: false, roll_call, recorded: None }
     }
 
     /// The exit status that says so: that of the rank that ended the job, 128 and the signal for
@@ -180,7 +184,12 @@ fn of_signal(signal: i32) -> u8 {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.verdict {
-            Verdict::Completed => write!(f, "every rank left cleanly")?,
+            Verdict::Completed if self.lost.is_empty() => f.write_str("every rank left cleanly")?,
+            Verdict::Completed => {
+                let rank = |loss: &Failure| format!("rank {}", loss.rank);
+                let lost: Vec<_> = self.lost.iter().map(rank).collect();
+                write!(f, "every rank left cleanly but those that were lost: {}", lost.join(", "))?;
+            }
             Verdict::NotWeft { program } => {
                 write!(f, "{program} exited without joining the job: is it a Weft program?")?;
             }
@@ -202,15 +211,40 @@ impl fmt::Display for Outcome {
     }
 }
 
+impl Failure {
+    /// The line about a rank without which the job goes on, with so many others.
+    pub(crate) fn borne_by(&self, left: u16) -> String {
+        match left {
+            0 => format!("{}; no other rank runs", Account(self)),
+            _ => format!("{}; the job goes on with {left}", Account(self)),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { rank, ranks, process, host, program, .. } = self;
-        if let Fault::CannotStart { errno } = self.fault {
+        Account(self).fmt(f)?;
+        match self.ranks - 1 {
+            _ if matches!(self.fault, Fault::CannotStart { .. }) => Ok(()),
+            0 => Ok(()),
+            1 => write!(f, "; the other rank ended"),
+            others => write!(f, "; the other {others} ranks ended"),
+        }
+    }
+}
+
+/// Account of a failure, without what became of the other ranks.
+struct Account<'a>(&'a Failure);
+
+impl fmt::Display for Account<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { rank, ranks, process, host, program, .. } = self.0;
+        if let Fault::CannotStart { errno } = self.0.fault {
             let reason = io::Error::from_raw_os_error(errno);
             return write!(f, "cannot start {program} on {host}: {reason}{}", advice(&reason));
         }
         write!(f, "rank {rank} of {ranks} (pid {process}, host {host}) ")?;
-        match &self.fault {
+        match &self.0.fault {
             Fault::Killed { signal } => {
                 write!(f, "was killed by signal {signal} ({})", signal_name(*signal))?;
                 if *signal == Signal::BUS.as_raw() {
@@ -243,14 +277,10 @@ impl fmt::Display for Failure {
             Fault::HostLost { why } => write!(f, "was lost with its host: {why}")?,
             Fault::CannotStart { .. } => unreachable!("said above"),
         }
-        if let Some(words) = &self.last_words {
+        if let Some(words) = &self.0.last_words {
             write!(f, "; its last words: {words:?}")?;
         }
-        match ranks - 1 {
-            0 => Ok(()),
-            1 => write!(f, "; the other rank ended"),
-            others => write!(f, "; the other {others} ranks ended"),
-        }
+        Ok(())
     }
 }
 

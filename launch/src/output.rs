@@ -174,15 +174,18 @@ impl Output {
             Some(directory) => file(directory, number).display().to_string(),
             None => ["standard output", "standard error"][number].into(),
         };
-        let line = format!("weft: cannot write to {name}: {error}; what ranks write there is lost");
+        self.say(&format!("cannot write to {name}: {error}; what ranks write there is lost"));
+    }
+
+    /// Says something to the user on standard error, behind what ranks have written there.
+    pub fn say(&mut self, words: &str) {
         match self.directory {
-            // Behind what ranks have written there.
             None => self.sinks[StandardStream::Err as usize].push(
                 LAUNCHER,
                 "",
-                format!("{line}\n").as_bytes(),
+                format!("weft: {words}\n").as_bytes(),
             ),
-            Some(_) => eprintln!("{line}"),
+            Some(_) => eprintln!("weft: {words}"),
         }
     }
 

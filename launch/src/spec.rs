@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::LaunchError;
-use crate::messages::{Options, TRACE, check_options};
+use crate::messages::{ON_LOSS, Options, TRACE, check_options};
 use crate::mtu::Mtu;
+use crate::on_loss::OnLoss;
 use crate::output::OutputPlan;
 use crate::program::{FindError, Found, Program, own_directory};
 use crate::progress::OnDeadlock;
@@ -171,6 +172,21 @@ impl JobSpec {
     pub fn set_grace(&mut self, grace: Duration) {
         self.loss_grace = grace + MARGIN;
         self.options.insert("grace-ms".into(), grace.as_millis().to_string());
+    }
+
+    /// Says what the loss of a rank does to the job, if not end it. Ranks and agents are told by
+    /// the option `on-loss`.
+    pub fn set_on_loss(&mut self, on_loss: OnLoss) {
+        match on_loss {
+            OnLoss::End => drop(self.options.remove(ON_LOSS)),
+            OnLoss::Continue => drop(self.options.insert(ON_LOSS.into(), on_loss.to_string())),
+        }
+    }
+
+    /// Reaction to the loss of a rank.
+    pub fn on_loss(&self) -> OnLoss {
+        let said = self.options.get(ON_LOSS).and_then(|said| said.parse().ok());
+        said.unwrap_or_default()
     }
 
     /// Says after how much silence another host, or a rank on one, is lost, if not after 0.8 s.

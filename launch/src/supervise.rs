@@ -19,7 +19,7 @@ use crate::limits::allow_descriptors;
 use crate::messages::hosts::StandardStream;
 use crate::messages::{Event, Message as _, Network, Snapshot, Standing, draw_job};
 use crate::mtu::Mtu;
-use crate::outcome::{Failure, Outcome, Verdict};
+use crate::outcome::{Failure, Fault, Outcome, Verdict};
 use crate::output::Output;
 use crate::program::Found;
 use crate::progress::{OnDeadlock, ProgressWatch};
@@ -75,6 +75,8 @@ struct Supervision<'a> {
     /// Trace of the ranks, if it is wanted.
     recording: Option<Recording>,
     progress: ProgressWatch,
+    /// Ranks without which the job has gone on.
+    lost: Vec<Failure>,
     /// Activities of the ranks when the job was to end, in lines.
     roll_call_lines: Vec<String>,
 }
@@ -102,7 +104,7 @@ impl<'a> Supervision<'a> {
             let failed = |error| LaunchError::Spawn { rank, ranks, error };
             output.add_rank(&spec.output, out, err).map_err(failed)?;
         }
-        let job = Job::new(ranks, spec.join_limit, spec.loss_grace);
+        let job = Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss());
         Ok(Supervision {
             spec,
             job,
@@ -113,6 +115,7 @@ impl<'a> Supervision<'a> {
             queries,
             recording,
             progress: ProgressWatch::new(spec.progress_limit),
+            lost: Vec::new(),
             roll_call_lines: Vec::new(),
         })
     }
@@ -273,6 +276,7 @@ impl<'a> Supervision<'a> {
             match action {
                 Action::Welcome(rank) => self.crew.welcome(rank),
                 Action::AnnounceLoss { lost, cause } => self.crew.announce_loss(lost, cause),
+                Action::ReportLoss { lost, fault, left } => self.report_loss(lost, fault, left),
                 Action::Signal(rank, signal) => self.crew.signal(rank, signal),
                 Action::StopSelf => self.clock.pause(|| {
                     // If it cannot be stopped it goes on, which is what it would do next.
@@ -282,6 +286,22 @@ impl<'a> Supervision<'a> {
         }
     }
 
+    /// Tells the user of a rank without which the job goes on.
+    fn report_loss(&mut self, lost: Rank, fault: Fault, left: u16) {
+        self.end_output(lost);
+        let failure =
+            failure(self.spec, &self.job, &self.output, (lost, fault), |rank| self.place(rank));
+        self.output.say(&failure.borne_by(left));
+        self.lost.push(failure);
+    }
+
+    /// Takes in all that a rank, which has ended, has written.
+    fn end_output(&mut self, rank: Rank) {
+        self.output.read_rest(rank, StandardStream::Out);
+        self.output.read_rest(rank, StandardStream::Err);
+        self.output.close_rank(rank);
+    }
+
     /// Cleans up, writes what is left to write, and says how the job came out.
     fn finish(mut self) -> Result<Outcome, LaunchError> {
         let recorded = self.recording.take().map(|mut recording| {
@@ -289,14 +309,11 @@ impl<'a> Supervision<'a> {
             recording.finish()
         });
         let stuck = self.crew.clean_up();
-        for rank in (0..self.spec.settings.ranks).map(Rank) {
-            self.output.read_rest(rank, StandardStream::Out);
-            self.output.read_rest(rank, StandardStream::Err);
-            self.output.close_rank(rank);
-        }
+        (0..self.spec.settings.ranks).for_each(|rank| self.end_output(Rank(rank)));
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
-        Ok(Outcome { roll_call: self.roll_call_lines, recorded, ..outcome })
+        let (lost, roll_call) = (self.lost, self.roll_call_lines);
+        Ok(Outcome { lost, roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.
@@ -320,14 +337,24 @@ pub(crate) fn verdict(
         EndCause::Deadlocked => Verdict::Deadlocked,
         EndCause::OutputClosed => Verdict::OutputClosed,
         EndCause::Failed(rank, fault) => {
-            let words = job.report(rank).or(output.last_words(rank));
-            let (process, host) = place(rank);
-            let program = spec.command_of(rank).0.to_string_lossy().into_owned();
-            let (ranks, last_words) = (job.ranks(), words.map(str::to_owned));
-            let failure = Failure { rank, ranks, process, host, program, fault, last_words };
-            Verdict::Failed(Box::new(failure))
+            Verdict::Failed(Box::new(failure(spec, job, output, (rank, fault), place)))
         }
     }
+}
+
+/// The particulars of a rank with this fault. `place` says which process it was, and on which host.
+pub(crate) fn failure(
+    spec: &JobSpec,
+    job: &Job,
+    output: &Output,
+    (rank, fault): (Rank, Fault),
+    place: impl FnOnce(Rank) -> (u32, String),
+) -> Failure {
+    let words = job.report(rank).or(output.last_words(rank));
+    let (process, host) = place(rank);
+    let program = spec.command_of(rank).0.to_string_lossy().into_owned();
+    let (ranks, last_words) = (job.ranks(), words.map(str::to_owned));
+    Failure { rank, ranks, process, host, program, fault, last_words }
 }
 
 /// A network of this host alone, if it was asked for.

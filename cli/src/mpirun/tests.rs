@@ -28,3 +28,21 @@ fn the_program_says_which_stack_is_wanted() {
     let error = wanted(open_mpi, mpich).unwrap_err().to_string();
     assert_eq!(error, "--stack says Open MPI, but the program is linked with MPICH");
 }
+
+#[test]
+fn an_mpi_program_does_not_go_on_after_a_loss() {
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+    let line = |words: &str| Line::try_parse_from(words.split(' ')).unwrap().arguments;
+    for words in ["mpirun --on-loss continue -n 2 asp", "mpirun -n 2 --on-loss continue asp"] {
+        let error = run(line(words)).unwrap_err().to_string();
+        let said = "an MPI program ends when it loses a rank: --on-loss continue is for weft run";
+        assert_eq!(error, said, "{words}");
+    }
+    // As ever, which needs a program.
+    let error = run(line("mpirun --on-loss end -n 2")).unwrap_err().to_string();
+    assert!(error.starts_with("weft mpirun needs a program"), "{error}");
+}

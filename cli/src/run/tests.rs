@@ -1,6 +1,6 @@
 use super::*;
 use clap::Parser;
-use weft_launch::FarLink;
+use weft_launch::{FarLink, OnLoss};
 
 #[derive(Parser)]
 struct Line {
@@ -38,6 +38,10 @@ fn everything_can_be_said() {
     assert_eq!(spec.output.directory, Some("runs".into()));
     let spec = parse("run -n 2 --grace 1.5 true").unwrap();
     assert_eq!(spec.options.get("grace-ms").map(String::as_str), Some("1500"));
+    let spec = parse("run -n 2 --on-loss continue true").unwrap();
+    assert_eq!(spec.on_loss(), OnLoss::Continue);
+    assert_eq!(spec.options.get("on-loss").map(String::as_str), Some("continue"));
+    assert_eq!(parse("run -n 2 --on-loss end true").unwrap().on_loss(), OnLoss::End);
 }
 
 #[test]
@@ -138,6 +142,7 @@ fn nonsense_is_refused_with_what_is_allowed() {
         ("run --silence 2 true", "these ranks share memory"),
         ("run --link udp --silence 0.1 true", "it is 0.5 to 3600 seconds"),
         ("run --grace 4000 true", "it is 0 to 3600 seconds"),
+        ("run --on-loss kill true", "\"kill\" is neither end nor continue"),
         ("run --link udp --mtu 100 true", "an MTU is a number from 576 to 9000"),
         ("run --hosts a,b --link shm true", "hosts share no memory"),
         ("run --link xdp true", "name other hosts with --hosts"),

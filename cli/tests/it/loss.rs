@@ -199,3 +199,19 @@ fn everybody_learns_of_a_killed_rank_and_ends() {
     // Time is only judged in the long run, on a machine with nothing else to do.
     assert!(long.is_none() || longest < Duration::from_millis(100), "{longest:?}");
 }
+
+#[test]
+fn a_reaction_to_a_loss_that_does_not_exist_is_refused() {
+    let run = |words: &[&str], variable: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weft"));
+        command.arg("run").args(words).args(["-n", "1", "true"]).env("WEFT_ON_LOSS", variable);
+        command.stdin(Stdio::null()).output().unwrap()
+    };
+    for (words, variable) in [(&["--on-loss", "kill"][..], "continue"), (&[], "kill")] {
+        let output = run(words, variable);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let line = "weft: invalid value 'kill' for '--on-loss <REACTION>': \"kill\" is neither end nor continue \
+                    (weft --help shows examples)\n";
+        assert_eq!((output.status.code(), &*errors), (Some(2), line));
+    }
+}

@@ -1,5 +1,6 @@
 //! Running a job on several hosts: the launcher's side.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -24,15 +25,15 @@ use crate::job_roll::JobRoll;
 use crate::limits::allow_descriptors;
 use crate::messages::Message as _;
 use crate::messages::hosts::{FromAgent, ToAgent};
-use crate::messages::{Event, RankNow, Snapshot};
-use crate::outcome::{Outcome, Verdict};
+use crate::messages::{Doing, Event, RankNow, Snapshot, Standing};
+use crate::outcome::{Failure, Fault, Outcome, Verdict};
 use crate::output::Output;
 use crate::progress::{OnDeadlock, ProgressWatch};
 use crate::queries::{Client, QuerySockets, Question, answer_all};
 use crate::roll::{deadlocked_for, lines};
 use crate::signals::Signals;
 use crate::spec::JobSpec;
-use crate::supervise::{conclude, verdict};
+use crate::supervise::{conclude, failure, verdict};
 use crate::wait::{Waited, wait_for};
 
 /// Bytes read at once of what rank 0 is to read.
@@ -111,6 +112,8 @@ struct Conductor<'a> {
     snapshots: Snapshots,
     roll_call: RollCall,
     progress: ProgressWatch,
+    /// Ranks without which the job has gone on.
+    lost: Vec<Failure>,
     /// True if the roll call under way is for those that ask, or for the watch.
     is_answering: bool,
     /// True if the watch has found a deadlock that is yet to be said, by the next roll call.
@@ -128,7 +131,7 @@ impl<'a> Conductor<'a> {
         (0..ranks).for_each(|_| output.add_remote_rank(&spec.output));
         Ok(Conductor {
             spec,
-            job: Job::new(ranks, spec.join_limit, spec.loss_grace),
+            job: Job::new(ranks, spec.join_limit, spec.loss_grace, spec.on_loss()),
             clock: Clock::start(),
             roster,
             output,
@@ -139,6 +142,7 @@ impl<'a> Conductor<'a> {
             snapshots: Snapshots::default(),
             roll_call: RollCall::default(),
             progress: ProgressWatch::new(spec.progress_limit),
+            lost: Vec::new(),
             is_answering: false,
             is_deadlocked: false,
             reports_roll_call: false,
@@ -278,7 +282,7 @@ impl<'a> Conductor<'a> {
     fn end_roll_call(&mut self, now: Duration) {
         let ranks = self.job.ranks();
         let program = self.spec.program_name();
-        let roll = JobRoll { ranks, program, time: now, standings: self.roll_call.called() };
+        let roll = JobRoll { ranks, program, time: now, standings: self.standings() };
         answer_all(std::mem::take(&mut self.clients), &roll.emit());
         let deadlocked_for = deadlocked_for(&roll.standings, ranks);
         let is_found = self.progress.checked(now, deadlocked_for);
@@ -294,6 +298,18 @@ impl<'a> Conductor<'a> {
                 self.handle(Event::Deadlock);
             }
         }
+    }
+
+    /// Standings of the ranks by the last roll call. Of lost hosts nobody answers, nor do their
+    /// ranks do anything more.
+    fn standings(&self) -> Vec<Standing> {
+        let lost = self.roster.iter().filter(|host| host.is_lost).flat_map(Host::ranks);
+        let lost: BTreeSet<Rank> = lost.collect();
+        let mut all = self.roll_call.called();
+        all.retain(|standing| !lost.contains(&standing.rank));
+        all.extend(lost.into_iter().map(|rank| Standing::outside(rank, Doing::HasLeft)));
+        all.sort_by_key(|standing| standing.rank);
+        all
     }
 
     /// Takes in messages of agents, and ends of connections.
@@ -407,12 +423,22 @@ impl<'a> Conductor<'a> {
                 Action::AnnounceLoss { lost, cause } => {
                     self.roster.branches.send_all(&ToAgent::Loss(lost, cause));
                 }
+                Action::ReportLoss { lost, fault, left } => self.report_loss(lost, fault, left),
                 Action::Signal(rank, signal) => {
                     self.roster.send_to_rank(rank, &ToAgent::Signal(rank, signal));
                 }
                 Action::StopSelf => self.stop(),
             }
         }
+    }
+
+    /// Tells the user of a rank without which the job goes on.
+    fn report_loss(&mut self, lost: Rank, fault: Fault, left: u16) {
+        self.output.close_rank(lost);
+        let failure =
+            failure(self.spec, &self.job, &self.output, (lost, fault), |rank| self.place(rank));
+        self.output.say(&failure.borne_by(left));
+        self.lost.push(failure);
     }
 
     /// Has the agents clean up that a job which is ending needs no more: others may be stuck.
@@ -452,12 +478,12 @@ impl<'a> Conductor<'a> {
         let verdict = verdict(self.spec, &self.job, &self.output, |rank| self.place(rank));
         let outcome = conclude(verdict, stuck, &mut self.output, self.signals.as_mut())?;
         let roll_call = match self.reports_roll_call {
-            true => lines(&self.roll_call.called(), self.job.ranks()),
+            true => lines(&self.standings(), self.job.ranks()),
             false => Vec::new(),
         };
         let hosts = self.roster.len() as u16;
         let recorded = self.spec.trace().map(|file| Recorded::in_parts(file, hosts));
-        Ok(Outcome { roll_call, recorded, ..outcome })
+        Ok(Outcome { lost: self.lost, roll_call, recorded, ..outcome })
     }
 
     /// The process of a rank, and its host.

@@ -8,7 +8,12 @@ const VICTIM: Ending = Ending::Exited(PEER_LOST as i32);
 
 /// A job whose ranks have all joined.
 fn joined(ranks: u16) -> Job {
-    let mut job = Job::new(ranks, Some(Duration::from_secs(30)), LOSS_GRACE);
+    joined_to(ranks, OnLoss::End)
+}
+
+/// One that does this at a loss.
+fn joined_to(ranks: u16, on_loss: OnLoss) -> Job {
+    let mut job = Job::new(ranks, Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
     for rank in (0..ranks).map(Rank) {
         job.handle(NOW, Event::Hello(rank));
         job.handle(NOW, Event::Joined(rank));
@@ -132,7 +137,7 @@ fn a_victim_is_not_excused_by_ranks_that_were_killed_for_it() {
 
 #[test]
 fn programs_that_never_ask_are_not_weft_programs() {
-    let mut job = Job::new(2, None, LOSS_GRACE);
+    let mut job = Job::new(2, None, LOSS_GRACE, OnLoss::End);
     end(&mut job, NOW, &[(1, CLEAN)]);
     end(&mut job, NOW, &[(0, CLEAN)]);
     assert!(job.is_over());
@@ -142,12 +147,12 @@ fn programs_that_never_ask_are_not_weft_programs() {
 #[test]
 fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
     let failed = EndCause::Failed(Rank(1), Fault::NeverJoined);
-    let mut before = Job::new(2, None, LOSS_GRACE);
+    let mut before = Job::new(2, None, LOSS_GRACE, OnLoss::End);
     end(&mut before, NOW, &[(1, CLEAN)]);
     assert_eq!(before.next_deadline(), None);
     before.handle(NOW, Event::Hello(Rank(0)));
     assert_eq!(before.end_cause(), failed);
-    let mut after = Job::new(2, None, LOSS_GRACE);
+    let mut after = Job::new(2, None, LOSS_GRACE, OnLoss::End);
     after.handle(NOW, Event::Hello(Rank(0)));
     end(&mut after, NOW, &[(1, CLEAN)]);
     assert_eq!(after.end_cause(), failed);
@@ -156,7 +161,7 @@ fn a_rank_that_ends_without_asking_fails_a_job_that_others_asked_to_join() {
 #[test]
 fn a_rank_that_does_not_join_in_time_ends_the_job() {
     let limit = Duration::from_secs(5);
-    let mut job = Job::new(2, Some(limit), LOSS_GRACE);
+    let mut job = Job::new(2, Some(limit), LOSS_GRACE, OnLoss::End);
     job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     assert_eq!(job.next_deadline(), Some(limit));
@@ -170,7 +175,7 @@ fn a_rank_that_does_not_join_in_time_ends_the_job() {
 
 #[test]
 fn the_limit_for_joining_is_over_once_all_have_joined_or_ended() {
-    let mut job = Job::new(2, Some(Duration::from_secs(5)), LOSS_GRACE);
+    let mut job = Job::new(2, Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::End);
     job.handle(NOW, Event::Hello(Rank(0)));
     job.handle(NOW, Event::Joined(Rank(0)));
     job.handle(NOW, Event::Hello(Rank(1)));
@@ -242,6 +247,256 @@ fn a_job_whose_output_nobody_reads_is_ended() {
     assert_eq!(job.end_cause(), EndCause::OutputClosed);
 }
 
+mod going_on {
+    use super::*;
+
+    const SIGNALLED: Fault = Fault::Killed { signal: 9 };
+
+    /// A job that goes on, whose ranks have all joined.
+    fn joined(ranks: u16) -> Job {
+        joined_to(ranks, OnLoss::Continue)
+    }
+
+    /// One of which none has.
+    fn started(ranks: u16) -> Job {
+        Job::new(ranks, Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::Continue)
+    }
+
+    fn leave(job: &mut Job, ranks: &[u16]) {
+        for &rank in ranks {
+            job.handle(NOW, Event::Leaving(Rank(rank)));
+            end(job, NOW, &[(rank, CLEAN)]);
+        }
+    }
+
+    fn announced(lost: u16, cause: Ending) -> Action {
+        Action::AnnounceLoss { lost: Rank(lost), cause }
+    }
+
+    fn reported(lost: u16, fault: Fault, left: u16) -> Action {
+        Action::ReportLoss { lost: Rank(lost), fault, left }
+    }
+
+    /// Asserts that the job is over, after no more than this.
+    fn assert_over(job: &mut Job, end_cause: EndCause) {
+        assert_eq!(actions(job), []);
+        assert!(job.is_over());
+        assert_eq!(job.end_cause(), end_cause);
+    }
+
+    #[test]
+    fn a_loss_is_told_and_nobody_is_killed() {
+        for lost in 0..3 {
+            let mut job = joined(3);
+            end(&mut job, NOW, &[(lost, KILLED)]);
+            assert_eq!(actions(&mut job), [announced(lost, KILLED), reported(lost, SIGNALLED, 2)]);
+            assert_eq!(job.next_deadline(), None);
+            assert!(!job.is_over() && !job.is_done_with(std::iter::once(Rank(lost))));
+            let others: Vec<u16> = (0..3).filter(|rank| *rank != lost).collect();
+            leave(&mut job, &others);
+            assert_over(&mut job, EndCause::Completed);
+        }
+    }
+
+    #[test]
+    fn every_way_to_be_lost_is_a_loss() {
+        let exited = |status| (Ending::Exited(status), Fault::Exited { status });
+        for (ending, fault) in [
+            (KILLED, SIGNALLED),
+            (Ending::OutOfMemory, Fault::OutOfMemory),
+            exited(3),
+            exited(PEER_LOST.into()),
+            (CLEAN, Fault::LeftEarly),
+        ] {
+            let mut job = joined(2);
+            job.handle(NOW, Event::Report(Rank(1), "words".into()));
+            end(&mut job, NOW, &[(1, ending)]);
+            assert_eq!(actions(&mut job), [announced(1, ending), reported(1, fault, 1)]);
+            leave(&mut job, &[0]);
+            assert_over(&mut job, EndCause::Completed);
+        }
+    }
+
+    #[test]
+    fn losses_one_after_the_other_are_told_each() {
+        let mut job = joined(4);
+        for (lost, left) in [(1, 3), (0, 2), (3, 1)] {
+            end(&mut job, NOW, &[(lost, KILLED)]);
+            let told = [announced(lost, KILLED), reported(lost, SIGNALLED, left)];
+            assert_eq!(actions(&mut job), told);
+        }
+        leave(&mut job, &[2]);
+        assert_over(&mut job, EndCause::Completed);
+    }
+
+    #[test]
+    fn losses_seen_together_are_told_each_and_announced_first() {
+        let mut job = joined(4);
+        end(&mut job, NOW, &[(0, Ending::Exited(3)), (2, KILLED)]);
+        let told = [
+            announced(2, KILLED),
+            announced(0, Ending::Exited(3)),
+            reported(2, SIGNALLED, 2),
+            reported(0, Fault::Exited { status: 3 }, 2),
+        ];
+        assert_eq!(actions(&mut job), told);
+    }
+
+    #[test]
+    fn of_ranks_that_are_all_lost_the_last_is_the_cause_and_is_not_told_before() {
+        let mut job = joined(3);
+        end(&mut job, NOW, &[(0, KILLED)]);
+        assert_eq!(actions(&mut job), [announced(0, KILLED), reported(0, SIGNALLED, 2)]);
+        end(&mut job, NOW, &[(1, Ending::Exited(3)), (2, Ending::Exited(4))]);
+        let told = [
+            announced(1, Ending::Exited(3)),
+            announced(2, Ending::Exited(4)),
+            reported(1, Fault::Exited { status: 3 }, 0),
+        ];
+        assert_eq!(actions(&mut job), told);
+        assert_over(&mut job, EndCause::Failed(Rank(2), Fault::Exited { status: 4 }));
+    }
+
+    #[test]
+    fn the_last_loss_is_told_if_others_have_left_well() {
+        let mut job = joined(2);
+        leave(&mut job, &[0]);
+        job.handle(NOW, Event::Leaving(Rank(1)));
+        end(&mut job, NOW, &[(1, KILLED)]);
+        assert_eq!(actions(&mut job), [announced(1, KILLED), reported(1, SIGNALLED, 0)]);
+        assert_over(&mut job, EndCause::Completed);
+    }
+
+    #[test]
+    fn of_a_lost_host_each_rank_that_ran_is_lost() {
+        let mut job = joined(4);
+        leave(&mut job, &[1]);
+        let host_lost = || Event::HostLost(vec![Rank(1), Rank(2), Rank(3)], "silence".into());
+        job.handle(NOW, host_lost());
+        let fault = || Fault::HostLost { why: "silence".into() };
+        let told = [
+            announced(2, LOST_WITH_HOST),
+            announced(3, LOST_WITH_HOST),
+            reported(2, fault(), 1),
+            reported(3, fault(), 1),
+        ];
+        assert_eq!(actions(&mut job), told);
+        job.handle(NOW, host_lost());
+        leave(&mut job, &[0]);
+        assert_over(&mut job, EndCause::Completed);
+    }
+
+    #[test]
+    fn a_rank_that_never_joins_is_lost_once_others_ask() {
+        let mut job = started(4);
+        end(&mut job, NOW, &[(1, CLEAN), (2, CLEAN)]);
+        assert_eq!(actions(&mut job), []);
+        job.handle(NOW, Event::Hello(Rank(0)));
+        let told = [
+            Action::Welcome(Rank(0)),
+            announced(1, CLEAN),
+            announced(2, CLEAN),
+            reported(1, Fault::NeverJoined, 2),
+            reported(2, Fault::NeverJoined, 2),
+        ];
+        assert_eq!(actions(&mut job), told);
+        job.handle(NOW, Event::Hello(Rank(3)));
+        assert_eq!(actions(&mut job), [Action::Welcome(Rank(3))]);
+    }
+
+    #[test]
+    fn programs_that_never_ask_are_not_weft_programs() {
+        let mut job = started(2);
+        end(&mut job, NOW, &[(0, CLEAN), (1, CLEAN)]);
+        assert_over(&mut job, EndCause::NotWeft);
+    }
+
+    #[test]
+    fn ranks_that_fail_before_they_ask_are_lost() {
+        let mut job = started(2);
+        end(&mut job, NOW, &[(0, Ending::Exited(1))]);
+        let fault = Fault::Exited { status: 1 };
+        let told = [announced(0, Ending::Exited(1)), reported(0, fault.clone(), 1)];
+        assert_eq!(actions(&mut job), told);
+        end(&mut job, NOW, &[(1, Ending::Exited(1))]);
+        assert_eq!(actions(&mut job), [announced(1, Ending::Exited(1))]);
+        assert_over(&mut job, EndCause::Failed(Rank(1), fault));
+    }
+
+    #[test]
+    fn a_rank_that_is_late_still_ends_the_job() {
+        let limit = Duration::from_secs(5);
+        let mut job = started(3);
+        job.handle(NOW, Event::Hello(Rank(0)));
+        job.handle(NOW, Event::Joined(Rank(0)));
+        end(&mut job, NOW, &[(1, KILLED)]);
+        actions(&mut job);
+        job.timeout(limit);
+        assert_eq!(actions(&mut job), signals(&[0, 2], Signal::TERM));
+        assert_eq!(job.end_cause(), EndCause::Failed(Rank(2), Fault::LateJoin { limit }));
+    }
+
+    #[test]
+    fn what_ends_a_job_otherwise_ends_it_after_a_loss_too() {
+        let bad = || Fault::BadMessage("bad".into());
+        for (event, end_cause) in [
+            (Event::Signal(Signal::TERM), EndCause::Interrupted(Signal::TERM)),
+            (Event::Deadlock, EndCause::Deadlocked),
+            (Event::OutputClosed, EndCause::OutputClosed),
+            (Event::BadMessage(Rank(1), "bad".into()), EndCause::Failed(Rank(1), bad())),
+            (
+                Event::CannotStart(Rank(1), 8),
+                EndCause::Failed(Rank(1), Fault::CannotStart { errno: 8 }),
+            ),
+        ] {
+            let mut job = joined(3);
+            end(&mut job, NOW, &[(0, KILLED)]);
+            actions(&mut job);
+            job.handle(NOW, event);
+            assert_eq!(actions(&mut job), signals(&[1, 2], Signal::TERM));
+            // A loss while it ends is announced, and no matter for the user.
+            end(&mut job, NOW, &[(1, Ending::Killed(15))]);
+            assert_eq!(actions(&mut job), [announced(1, Ending::Killed(15))]);
+            let kill_at = job.next_deadline().expect("the job ends");
+            job.timeout(kill_at);
+            assert_eq!(actions(&mut job), signals(&[2], Signal::KILL));
+            end(&mut job, kill_at, &[(2, KILLED)]);
+            assert_eq!(actions(&mut job), [announced(2, KILLED)]);
+            assert_over(&mut job, end_cause);
+        }
+    }
+
+    #[test]
+    fn a_rank_that_dies_of_a_signal_that_was_passed_on_ends_the_job() {
+        let mut job = joined(3);
+        job.handle(NOW, Event::Signal(Signal::HUP));
+        assert_eq!(actions(&mut job), signals(&[0, 1, 2], Signal::HUP));
+        end(&mut job, NOW, &[(0, KILLED)]);
+        assert_eq!(actions(&mut job), [announced(0, KILLED), reported(0, SIGNALLED, 2)]);
+        end(&mut job, NOW, &[(1, Ending::Killed(1))]);
+        assert_eq!(actions(&mut job), [announced(1, Ending::Killed(1))]);
+        assert_eq!(job.next_deadline(), Some(NOW + LOSS_GRACE));
+        job.timeout(NOW + LOSS_GRACE);
+        assert_eq!(actions(&mut job), signals(&[2], Signal::KILL));
+        assert_eq!(job.end_cause(), EndCause::Interrupted(Signal::HUP));
+    }
+
+    #[test]
+    fn a_loss_seen_with_the_end_by_a_signal_is_told() {
+        let mut job = joined(2);
+        job.handle(NOW, Event::Signal(Signal::HUP));
+        actions(&mut job);
+        end(&mut job, NOW, &[(0, Ending::Killed(11)), (1, Ending::Killed(1))]);
+        let told = [
+            announced(0, Ending::Killed(11)),
+            announced(1, Ending::Killed(1)),
+            reported(0, Fault::Killed { signal: 11 }, 0),
+        ];
+        assert_eq!(actions(&mut job), told);
+        assert_over(&mut job, EndCause::Interrupted(Signal::HUP));
+    }
+}
+
 mod any_order {
     use super::*;
     use proptest::prelude::*;
@@ -263,19 +518,31 @@ mod any_order {
     }
 
     proptest! {
-        /// Whatever happens, a job that has begun to end is over once its deadlines have passed.
+        /// Whatever happens, a job that has begun to end is over once its deadlines have passed,
+        /// and no loss is announced twice.
         #[test]
-        fn a_job_that_ends_is_over_in_bounded_time(events in proptest::collection::vec(any_event(), 1..40)) {
-            let mut job = Job::new(3, Some(Duration::from_secs(30)), LOSS_GRACE);
+        fn a_job_that_ends_is_over_in_bounded_time(
+            events in proptest::collection::vec(any_event(), 1..40),
+            goes_on: bool,
+        ) {
+            let on_loss = if goes_on { OnLoss::Continue } else { OnLoss::End };
+            let mut job = Job::new(3, Some(Duration::from_secs(30)), LOSS_GRACE, on_loss);
             for event in events {
                 let ended = matches!(&event, Event::Ended(list) if job.ranks[list[0].0.index()].ended.is_some());
                 if !ended {
                     job.handle(NOW, event);
                 }
             }
-            let announced = actions(&mut job);
-            let count = announced.iter().filter(|action| matches!(action, Action::AnnounceLoss { .. })).count();
-            prop_assert!(count <= 1);
+            let mut announced: Vec<_> = actions(&mut job)
+                .into_iter()
+                .filter_map(|action| match action {
+                    Action::AnnounceLoss { lost, .. } => Some(lost),
+                    _ => None,
+                })
+                .collect();
+            prop_assert!(goes_on || announced.len() <= 1);
+            announced.sort();
+            prop_assert!(announced.is_sorted_by(|one, next| one < next));
             let mut deadlines = 0;
             while let Some(deadline) = job.next_deadline().filter(|_| !job.is_over()) {
                 job.timeout(deadline);

@@ -14,6 +14,8 @@ pub type Options = BTreeMap<String, String>;
 pub const CORES: &str = "cores";
 /// The option with the number of ranks of the job, for whoever asks for their memory.
 pub const RANKS: &str = "ranks";
+/// The option that tells ranks and agents what a loss does to the job, unless it ends the job.
+pub const ON_LOSS: &str = "on-loss";
 /// The option with the file for the trace.
 pub const TRACE: &str = "trace";
 

@@ -20,7 +20,7 @@ pub const SEEN: Duration = Duration::from_secs(2);
 /// Activity of a rank.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Doing {
-    /// Its program has ended well, while others go on.
+    /// Its program has ended, while others go on.
     HasLeft,
     /// Somebody has stopped its process.
     IsStopped,

@@ -1,7 +1,7 @@
 use super::*;
 
-fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
-    let failure = Failure {
+fn failure(ranks: u16, fault: Fault, last_words: Option<&str>) -> Failure {
+    Failure {
         rank: Rank(2),
         ranks,
         process: 1234,
@@ -9,8 +9,11 @@ fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
         program: "asp".into(),
         fault,
         last_words: last_words.map(str::to_owned),
-    };
-    Outcome::of(Verdict::Failed(Box::new(failure)))
+    }
+}
+
+fn failed(ranks: u16, fault: Fault, last_words: Option<&str>) -> Outcome {
+    Outcome::of(Verdict::Failed(Box::new(failure(ranks, fault, last_words))))
 }
 
 #[test]
@@ -95,4 +98,17 @@ fn what_is_stuck_is_said_and_is_never_a_success() {
         outcome.to_string(),
         "every rank left cleanly; killed but not gone, because the system holds them: process 7, 9"
     );
+}
+
+#[test]
+fn a_job_that_went_on_without_a_rank_said_so_and_has_succeeded() {
+    let lost = failure(4, Fault::Killed { signal: 9 }, Some("no row 17"));
+    let who = "rank 2 of 4 (pid 1234, host h) was killed by signal 9 (SIGKILL); \
+               its last words: \"no row 17\"";
+    assert_eq!(lost.borne_by(3), format!("{who}; the job goes on with 3"));
+    assert_eq!(lost.borne_by(0), format!("{who}; no other rank runs"));
+    let outcome = Outcome { lost: vec![lost], ..Outcome::of(Verdict::Completed) };
+    assert!(outcome.is_silent());
+    assert_eq!(outcome.status(), 0);
+    assert_eq!(outcome.to_string(), "every rank left cleanly but those that were lost: rank 2");
 }

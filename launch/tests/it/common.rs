@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
@@ -39,6 +39,13 @@ impl Finished {
             assert!(!runs_testee(process), "process {process} is left: {self:?}");
         }
     }
+}
+
+/// Takes `(pid 123, host name)` out of a line, so that it can be compared.
+pub fn without_process(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("(pid ") else { return line.to_owned() };
+    let (_, after) = rest.split_once(") ").unwrap();
+    format!("{before}{after}")
 }
 
 /// The test program.
@@ -87,6 +94,7 @@ pub struct Running {
     pub launcher: Child,
     /// Its standard output; `None` once nobody reads it any more.
     pub out: Option<BufReader<ChildStdout>>,
+    errors: BufReader<ChildStderr>,
     /// Readable once the process has ended.
     ranks: Vec<(i32, OwnedFd)>,
 }
@@ -115,6 +123,7 @@ impl Running {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut launcher = command.spawn().unwrap();
         let mut out = BufReader::new(launcher.stdout.take().unwrap());
+        let mut errors = BufReader::new(launcher.stderr.take().unwrap());
         let mut ranks = Vec::new();
         while ranks.len() < count {
             let mut line = String::new();
@@ -123,19 +132,26 @@ impl Running {
             let watched = process.map(watch);
             if has_ended || watched.as_ref().is_some_and(Result::is_err) {
                 drop(out);
-                let errors = std::io::read_to_string(launcher.stderr.take().unwrap()).unwrap();
+                let errors = std::io::read_to_string(&mut errors).unwrap();
                 launcher.wait().unwrap();
                 return Err(errors);
             }
             ranks.extend(process.zip(watched.map(Result::unwrap)));
         }
-        Ok(Running { launcher, out: Some(out), ranks })
+        Ok(Running { launcher, out: Some(out), errors, ranks })
     }
 
     /// The next line that the job writes.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.out.as_mut().unwrap().read_line(&mut line).unwrap();
+        line
+    }
+
+    /// The next line of the launcher, or of a rank, on standard error.
+    pub fn error_line(&mut self) -> String {
+        let mut line = String::new();
+        self.errors.read_line(&mut line).unwrap();
         line
     }
 
@@ -152,11 +168,10 @@ impl Running {
     }
 
     /// Waits for the launcher's end; its status, or the signal that killed it as a negative number,
-    /// and what it wrote to standard error.
+    /// and what it wrote to standard error since the last line that was read.
     pub fn wait(&mut self) -> (i32, String) {
         let mut err = String::new();
-        let mut reader = BufReader::new(self.launcher.stderr.take().unwrap());
-        while reader.read_line(&mut err).unwrap() > 0 {}
+        while self.errors.read_line(&mut err).unwrap() > 0 {}
         let status = self.launcher.wait().unwrap();
         (status.code().or(status.signal().map(|signal| -signal)).unwrap(), err)
     }

@@ -1,14 +1,7 @@
 //! Every way in which ranks end: the line, the exit status, and nobody left.
 
-use crate::common::{launch, launch_words};
+use crate::common::{launch, launch_words, without_process};
 use weft_netns::write_script;
-
-/// Takes `(pid 123, host name)` out of a line, so that it can be compared.
-fn without_process(line: &str) -> String {
-    let Some((before, rest)) = line.split_once("(pid ") else { return line.to_owned() };
-    let (_, after) = rest.split_once(") ").unwrap();
-    format!("{before}{after}")
-}
 
 fn last_line(err: &str) -> String {
     without_process(err.lines().last().unwrap_or_default())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::{Finished, Running, finish, wait_until_gone};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use weft_netns::{Cluster, Options, available, write_script};
 
 /// A cluster, if there can be one.
@@ -197,17 +197,7 @@ fn a_killed_agent_is_a_lost_host() {
     let Some(cluster) = cluster(2) else { return };
     let words = "--hosts a:1,b:2 --grace-ms 60000 survivor spin";
     let mut job = Running::start_command(&mut launcher(&cluster, words), 3);
-    let on_b =
-        cluster.host(1).enter(|| fs::read_link("/proc/thread-self/ns/net").unwrap()).unwrap();
-    let is_on_b =
-        |agent: &i32| fs::read_link(format!("/proc/{agent}/ns/net")).is_ok_and(|net| net == on_b);
-    for agent in agents(&cluster).into_iter().filter(is_on_b) {
-        // Its shell may have ended with the agent that was killed before.
-        let _ = rustix::process::kill_process(
-            rustix::process::Pid::from_raw(agent).unwrap(),
-            Signal::KILL,
-        );
-    }
+    kill_agents(&cluster, 1);
     assert_eq!(job.line(), "heard that rank 1 was killed by signal 9 (SIGKILL)\n");
     let (status, err) = job.wait();
     assert_eq!(status, 1, "{err}");
@@ -217,6 +207,85 @@ fn a_killed_agent_is_a_lost_host() {
     for agent in agents(&cluster) {
         wait_until_gone(agent);
     }
+}
+
+/// Kills the agents on a host, and their shells.
+fn kill_agents(cluster: &Cluster, host: usize) {
+    let network = || fs::read_link("/proc/thread-self/ns/net").unwrap();
+    let network = cluster.host(host).enter(network).unwrap();
+    let is_there =
+        |agent: &i32| fs::read_link(format!("/proc/{agent}/ns/net")).is_ok_and(|it| it == network);
+    for agent in agents(cluster).into_iter().filter(is_there) {
+        // Its shell may have ended with the agent that was killed before.
+        let _ = kill_process(Pid::from_raw(agent).unwrap(), Signal::KILL);
+    }
+}
+
+#[test]
+fn a_job_goes_on_after_the_loss_of_a_rank_elsewhere() {
+    let Some(cluster) = cluster(2) else { return };
+    for (lost, host, behaviours) in
+        [(3, "b", "goes-on goes-on goes-on kill=9"), (0, "a", "kill=9 goes-on")]
+    {
+        let job = launch(&cluster, &format!("--on-loss continue --hosts a:2,b:2 {behaviours}"));
+        assert_eq!(job.status, 0, "{job:?}");
+        let heard = format!("heard that rank {lost} was killed by signal 9 (SIGKILL)\n");
+        assert_eq!(job.out.matches(&heard).count(), 3, "{job:?}");
+        let line = format!(
+            "weft: rank {lost} of 4 (host {host}) was killed by signal 9 (SIGKILL); \
+             its last words: \"about to die\"; the job goes on with 3"
+        );
+        assert_eq!(last_line(&job.err), line, "{job:?}");
+        job.assert_gone(4);
+        assert_no_agents(&cluster);
+    }
+}
+
+#[test]
+fn a_job_goes_on_after_the_loss_of_a_host() {
+    let Some(cluster) = cluster(3) else { return };
+    for lost in [1, 0] {
+        // The ranks there spin; in the list of hosts the lost one is where its number says.
+        let ranks =
+            ["spin spin goes-on goes-on goes-on", "goes-on spin spin goes-on goes-on"][lost];
+        let hosts = ["a:2,b:1,c:2", "a:1,b:2,c:2"][lost];
+        let words = format!("--on-loss continue --hosts {hosts} {ranks}");
+        let mut job = Running::start_command(&mut launcher(&cluster, &words), 5);
+        kill_agents(&cluster, lost);
+        let first = lost as u16;
+        for _ in 0..3 {
+            let line = format!("heard that rank {first} was killed by signal 9 (SIGKILL)\n");
+            assert_eq!(job.line(), line);
+        }
+        let (status, err) = job.wait();
+        let lines: Vec<_> = err.lines().map(last_line).collect();
+        assert_eq!((status, lines.len()), (0, 2), "{err}");
+        for (rank, line) in (first..).zip(lines) {
+            let host = cluster.host(lost).name();
+            let begins = format!("weft: rank {rank} of 5 (host {host}) was lost with its host: ");
+            assert!(line.starts_with(&begins), "{line}");
+            assert!(line.ends_with("; the job goes on with 3"), "{line}");
+        }
+        job.wait_for_ranks();
+        for agent in agents(&cluster) {
+            wait_until_gone(agent);
+        }
+    }
+}
+
+#[test]
+fn a_job_of_which_every_host_is_lost_has_failed() {
+    let Some(cluster) = cluster(2) else { return };
+    let words = "--on-loss continue --hosts a:1,b:1 spin";
+    let mut job = Running::start_command(&mut launcher(&cluster, words), 2);
+    kill_agents(&cluster, 1);
+    let line = last_line(&job.error_line());
+    assert!(line.ends_with("; the job goes on with 1"), "{line}");
+    kill_agents(&cluster, 0);
+    let (status, err) = job.wait();
+    assert_eq!((status, err.lines().count()), (1, 1), "{err}");
+    assert!(last_line(&err).starts_with("weft: rank 0 of 2 (host a) was lost with its host: "));
+    job.wait_for_ranks();
 }
 
 #[test]

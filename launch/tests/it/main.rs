@@ -5,6 +5,7 @@
 
 mod common;
 mod endings;
+mod going_on;
 mod hosts;
 mod joining;
 mod leftovers;

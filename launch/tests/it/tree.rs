@@ -132,6 +132,27 @@ fn lose(cluster: &Cluster, steps: u32, signal: Signal, silence: &str, why: &str)
 }
 
 #[test]
+fn a_job_goes_on_without_an_agent_and_all_behind_it() {
+    let Some(cluster) = cluster(12) else { return };
+    let words = "--silence-ms 10000 --on-loss continue goes-on";
+    let mut job = Running::start_command(&mut launcher_of(&cluster, 1, 3, words), 12);
+    let agents = Agents::of(job.launcher.id() as i32);
+    let victim = agents.inner(job.launcher.id() as i32);
+    let lost = agents.subtree(victim).len();
+    assert!((2..11).contains(&lost), "{agents:?}");
+    send(victim, Signal::KILL);
+    (lost..12).for_each(|_| assert!(job.line().starts_with("heard that rank ")));
+    let (status, err) = job.wait();
+    assert_eq!((status, err.lines().count()), (0, lost), "{err}");
+    let goes_on = format!("; the job goes on with {}", 12 - lost);
+    let behind =
+        |line: &str| line.contains(" was lost with its host: ") && line.ends_with(&goes_on);
+    assert!(err.lines().all(behind), "{err}");
+    job.wait_for_ranks();
+    agents.wait_until_gone();
+}
+
+#[test]
 fn hosts_that_do_not_let_one_another_in_are_named_with_the_way_out() {
     let Some(cluster) = cluster(6) else { return };
     let shell = cluster.remote_shell().with_file_name("other-shell");

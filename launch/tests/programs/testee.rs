@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! testee launch [-n RANKS] [--label] [--bind] [--directory DIR] [--join-limit-ms MS]
-//!     [--grace-ms MS] [--program NAME] [--option NAME VALUE]
+//!     [--grace-ms MS] [--on-loss REACTION] [--program NAME] [--option NAME VALUE]
 //!     [--sockets] [--hosts LIST] [--rsh SHELL] [--remote-weft PATH]
 //!     [--interface NAME] [--patience-ms MS] [--fan-out N] [--] ARGUMENTS
 //! ```
@@ -31,6 +31,7 @@ use weft_launch::{
     parse_hosts, run, run_on_hosts, start_if_asked,
 };
 use weft_link::Link;
+use weft_link::bell::Loss;
 use weft_link_shm::Shm;
 use weft_wire::Rank;
 
@@ -79,6 +80,7 @@ fn launch(mut arguments: VecDeque<String>) -> ExitCode {
             "--grace-ms" => {
                 spec.set_grace(Duration::from_millis(value().parse().unwrap()));
             }
+            "--on-loss" => spec.set_on_loss(value().parse().unwrap()),
             "--program" => spec.program = value().into(),
             "--sockets" => spec.sockets = true,
             "--option" => drop(spec.options.insert(value(), value())),
@@ -166,6 +168,11 @@ fn behave(name: &str, value: &str, membership: &Membership, memory: &OwnedFd) {
         "deaf" => spin(),
         "dummy" => sleep(Duration::from_secs(3600)),
         "survivor" => survive(membership, memory),
+        "goes-on" => drop(hear_of_loss(membership, memory)),
+        "kill-next" => {
+            hear_of_loss(membership, memory);
+            kill_self(value.parse().unwrap());
+        }
         "lines" => print_lines(value.parse().unwrap(), membership.rank().0),
         "bar" => say(b"10%\r20%\r\n"),
         "partial" => {
@@ -243,6 +250,12 @@ fn greet_all(membership: &Membership, socket: &UdpSocket) {
 
 /// Waits for the news of a loss, reports it, and ends as a victim does.
 fn survive(membership: &Membership, memory: &OwnedFd) -> ! {
+    membership.report_loss(hear_of_loss(membership, memory)).unwrap();
+    exit(PEER_LOST.into());
+}
+
+/// Waits for the news of a loss, and says it.
+fn hear_of_loss(membership: &Membership, memory: &OwnedFd) -> Loss {
     let here = membership.ranks_here();
     let index = here.iter().position(|rank| *rank == membership.rank()).unwrap();
     let link = Shm::attach(Rank(index as u16), *membership.settings(), memory).unwrap();
@@ -254,8 +267,7 @@ fn survive(membership: &Membership, memory: &OwnedFd) -> ! {
         yield_now();
     };
     println!("heard that rank {} {}", loss.rank, loss.cause);
-    membership.report_loss(loss).unwrap();
-    exit(PEER_LOST.into());
+    loss
 }
 
 fn kill_self(signal: i32) -> ! {

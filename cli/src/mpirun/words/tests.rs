@@ -25,8 +25,9 @@ fn wefts_own_options_stand_anywhere_before_the_program() {
         parts("-n 4 -q --stack mpich --encrypt --dry-run --provider=/p --quiet ./asp -q");
     assert_eq!(own, "-q --stack mpich --encrypt --dry-run --provider=/p --quiet");
     assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp -q".to_owned()));
-    let (own, options, program) = parts("--on-deadlock end --progress-limit=5 -n 4 ./asp");
-    assert_eq!(own, "--on-deadlock end --progress-limit=5");
+    let (own, options, program) =
+        parts("--on-deadlock end --on-loss end --progress-limit=5 -n 4 ./asp");
+    assert_eq!(own, "--on-deadlock end --on-loss end --progress-limit=5");
     assert_eq!((options, program), (vec!["-n 4".to_owned()], "./asp".to_owned()));
 }
 

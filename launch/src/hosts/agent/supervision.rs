@@ -152,6 +152,7 @@ impl<'a> Supervision<'a> {
                 Source::Exit(rank) => {
                     self.take_messages(rank);
                     let ending = self.crew.collect(rank)?;
+                    self.pass_on_last(rank);
                     ended.extend(ending.map(|ending| (rank, ending)));
                 }
             }
@@ -241,6 +242,18 @@ impl<'a> Supervision<'a> {
                 self.window.sent(count);
                 self.uplink.send(&FromAgent::Output(pipe.rank, pipe.kind, bytes));
                 true
+            }
+        }
+    }
+
+    /// Passes on what a rank, which has ended, has written, as far as there is room for it: its
+    /// last words come before its end does.
+    fn pass_on_last(&mut self, rank: Rank) {
+        for number in 0..self.pipes.len() {
+            let mut left = LAST_BYTES_MAX / READ_BYTES;
+            let is_its = self.pipes[number].rank == rank;
+            while is_its && left > 0 && self.window.is_open() && self.pass_on(number) {
+                left -= 1;
             }
         }
     }

@@ -64,6 +64,8 @@ fn an_agent_that_ended_while_others_were_listened_to_is_lost_at_once() {
     conductor.catch_up();
     assert!(conductor.roster[0].is_lost);
     assert!(conductor.job.is_over(), "all its ranks were there");
+    // Or the others' waits for one another would never be a deadlock.
+    assert_eq!(conductor.standings(), [Standing::outside(Rank(0), Doing::HasLeft)]);
 }
 
 /// Output that an agent sends on and on, whether there is room or not.

@@ -1,0 +1,49 @@
+//! The part of `weft run` that is about the loss of ranks.
+
+use std::time::Duration;
+
+use clap::Args;
+use weft_launch::{JobSpec, OnLoss};
+
+/// Silence that is a loss, and what a loss does.
+#[derive(Args, Clone, Copy)]
+pub struct Losses {
+    /// Seconds of silence after which a host or a rank on another one counts as lost [default:
+    /// 0.8]; more where machines stand still for long
+    #[arg(long, value_name = "S", value_parser = silence)]
+    pub silence: Option<Duration>,
+    /// Seconds that ranks have to end by themselves once another is lost, such as to save what they
+    /// have [default: 0.025]
+    #[arg(long, value_name = "S", value_parser = grace)]
+    grace: Option<Duration>,
+    /// Reaction to the loss of a rank: end ends the job, continue tells the others, which go on;
+    /// the job has failed then only if none of them ends well
+    #[arg(long, value_name = "REACTION", env = "WEFT_ON_LOSS", default_value_t = OnLoss::End)]
+    on_loss: OnLoss,
+}
+
+impl Losses {
+    /// Has a job be so.
+    pub fn apply_to(self, spec: &mut JobSpec) {
+        spec.set_on_loss(self.on_loss);
+        if let Some(grace) = self.grace {
+            spec.set_grace(grace);
+        }
+        if let Some(silence) = self.silence {
+            spec.set_silence(silence);
+        }
+    }
+}
+
+fn silence(text: &str) -> Result<Duration, String> {
+    seconds(text, 0.5)
+}
+
+fn grace(text: &str) -> Result<Duration, String> {
+    seconds(text, 0.0)
+}
+
+fn seconds(text: &str, least: f64) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (least..=3600.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("it is {least} to 3600 seconds"))
+}
