@@ -226,6 +226,7 @@ soak:
 	@$(MEASURED)/weft-soak --adaptive --packets 1 --faults 0
 	WEFT_LOSS_RUNS=200 $(CARGO) test --locked --release --package weft-cli --test it -- loss:: --nocapture
 	$(CARGO) test --locked --release --package weft-world --features soak
+	WEFT_LOSS_SEEDS=1000 $(CARGO) test --locked --release --package weft-simulator --test it -- losses:: --nocapture
 	$(CARGO) test --locked --release --package weft-region --features soak
 	WEFT_OBJECTS_MADE=10000000 $(CARGO) test --locked --release --package weft-object --test memory
 	$(CARGO) test --locked --release --package weft-messaging --features soak --test it exploration

@@ -283,7 +283,10 @@ impl Packets {
             Ok(match (done(), progress) {
                 (true, _) => Step::Done,
                 (false, true) => Step::Progress,
-                (false, false) => Step::Idle,
+                (false, false) => {
+                    self.losses().check()?;
+                    Step::Idle
+                }
             })
         })
     }

@@ -271,8 +271,23 @@ impl Job {
         for &(rank, ending) in &endings {
             self.ranks[rank.index()].ended = Some(ending);
         }
+        self.tell_of_well_ended(&endings);
         let loss = |(lost, cause)| Some(Loss { lost, cause, fault: self.fault_of(lost, cause)? });
         self.lose(now, endings.into_iter().filter_map(loss).collect());
+    }
+
+    /// In a job that goes on, those who have ended well are announced too, and are no losses: all
+    /// have come to the end of the program then, but one that is lost at its end may have told some
+    /// of the last agreement, and those who have ended tell nobody.
+    fn tell_of_well_ended(&mut self, endings: &[(Rank, Ending)]) {
+        if self.on_loss != OnLoss::Continue || self.have_none_asked() {
+            return;
+        }
+        for &(lost, cause) in endings {
+            if self.fault_of(lost, cause).is_none() && !self.running().is_empty() {
+                self.actions.push_back(Action::AnnounceLoss { lost, cause });
+            }
+        }
     }
 
     /// The ranks that were still running are lost.

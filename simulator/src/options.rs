@@ -27,6 +27,8 @@ pub struct Options {
     pub interrupt_delay: Option<Duration>,
     /// Stack of each coroutine of a rank's program. Pages that are not touched cost nothing.
     pub stack_bytes: usize,
+    /// Has the job go on after a crash, in trees in which nobody forwards.
+    pub goes_on: bool,
     /// Leaves a program that has to stop where it is, rather than unwind it ([`Setup::abandons`]).
     ///
     /// [`Setup::abandons`]: weft_link_sim::Setup::abandons
@@ -115,6 +117,7 @@ impl Options {
             stuck_after: Duration::from_secs(10),
             interrupt_delay: Some(Duration::from_nanos(timers.interrupt_delay_ns)),
             stack_bytes: 256 << 10,
+            goes_on: false,
             abandons: false,
             keep_events: 0,
             observer: None,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use weft::{Backend, Guard, Packets, Rank, Weft};
-use weft_endpoint::{Bells, Link, Node, WaitPolicy, Waiter};
+use weft_endpoint::{Bells, Link, Node, Shape, Step, WaitPolicy, Waiter};
 use weft_link_sim::{Interruptible, Network, Processor, RankEnd, Setup, Sim};
 
 /// A job of simulated ranks, ready to run one program.
@@ -18,6 +18,7 @@ pub struct Simulation {
     processors: Vec<Processor>,
     resident_before: u64,
     measured: bool,
+    goes_on: bool,
 }
 
 impl Simulation {
@@ -28,7 +29,11 @@ impl Simulation {
     pub fn new(options: Options) -> Result<Self, OptionsError> {
         options.check()?;
         let resident_before = resident_bytes();
-        let settings = options.settings;
+        let mut settings = options.settings;
+        if options.goes_on {
+            settings.shape = Shape::Flat;
+        }
+        let (settings, goes_on) = (settings, options.goes_on);
         let machine = options.machine_for_preset();
         let mut network = Network::new(Setup {
             seed: options.seed,
@@ -61,7 +66,7 @@ impl Simulation {
             nodes.push(node);
         }
         let measured = options.measured;
-        Ok(Simulation { network, nodes, processors, resident_before, measured })
+        Ok(Simulation { network, nodes, processors, resident_before, measured, goes_on })
     }
 
     /// Ranks of the job.
@@ -125,6 +130,9 @@ impl Simulation {
         for (node, processor) in self.nodes.iter().zip(&self.processors) {
             let rank = node.local();
             let (packets, processor) = (Packets::new(Arc::clone(node)), processor.clone());
+            if self.goes_on {
+                packets.losses().go_on();
+            }
             let (program, returned) = (Rc::clone(&program), Rc::clone(&returned));
             let (staying, bells) = (Rc::clone(&staying), Rc::clone(&bells));
             let body = Box::new(move || {
@@ -174,14 +182,23 @@ impl Simulation {
 /// need of this host. What ranks do that are processes happens outside of any protocol as well: the
 /// launcher waits for all of them.
 fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
-    // A lost rank ends it for all; how this rank did is known already.
-    let _ = packets.flush();
+    // A lost rank ends it for all, unless they go on; how this rank did is known already.
+    let _ = poll_until(packets, || packets.is_flushed());
     staying.set(staying.get() - 1);
-    if staying.get() == 0 {
+    let is_over = || staying.get() <= packets.losses().all().len();
+    if is_over() {
         bells.iter().for_each(|host| host.ring(Waiter::Host));
     } else {
-        let _ = packets.poll_until(|| staying.get() == 0);
+        let _ = poll_until(packets, is_over);
     }
+}
+
+/// Polls until `done`, whoever is lost.
+fn poll_until(packets: &Packets, mut done: impl FnMut() -> bool) -> weft_endpoint::Result<()> {
+    packets.presence().wait(&mut || {
+        let any = packets.poll()?;
+        Ok(if done() { Step::Done } else { Step::of(any) })
+    })
 }
 
 /// Until what this returns is dropped, an interrupt polls.

@@ -60,6 +60,7 @@ impl Losses {
     }
 
     /// The first that was heard.
+    #[inline]
     pub fn first(&self) -> Option<Loss> {
         match self.any.load(Ordering::Acquire) {
             true => lock(&self.heard).first().copied(),

@@ -1,6 +1,7 @@
 //! Losses of ranks, as a program has them whose job goes on.
 
 use crate::ni::Attendance;
+use crate::{Error, Result};
 use std::sync::Arc;
 use weft_link::bell::Loss;
 use weft_wire::Rank;
@@ -36,6 +37,16 @@ impl<'a> Losses<'a> {
     /// The loss of `rank`, if this rank has heard of it, where the job goes on.
     pub fn of(&self, rank: Rank) -> Option<Loss> {
         self.attendance.losses.of(rank)
+    }
+
+    /// Checks that nobody is lost, where the job goes on: for a system that does not, and whose
+    /// waits may be for the lost.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`] with the first loss.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        self.attendance.losses.first().map_or(Ok(()), |loss| Err(Error::RankLost(loss)))
     }
 
     /// Has `hook` called for each loss that this rank hears of, and for those that it has heard of

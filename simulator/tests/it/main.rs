@@ -4,6 +4,7 @@
 
 mod collectives;
 mod linda;
+mod losses;
 mod objects;
 mod orders;
 mod packets;

@@ -296,6 +296,7 @@ impl Events {
             if self.packets.poll()? {
                 return Ok(Step::Progress);
             }
+            self.packets.losses().check()?;
             let is_over = deadline.is_some_and(|deadline| self.packets.now() >= deadline);
             Ok(if is_over { Step::Done } else { Step::Idle })
         })?;

@@ -369,7 +369,11 @@ impl Node {
             if found.is_some() || self.broken.load(Ordering::Acquire) {
                 return Ok(Step::Done);
             }
-            Ok(Step::of(self.packets.poll()?))
+            let any = self.packets.poll()?;
+            if !any {
+                self.packets.losses().check()?;
+            }
+            Ok(Step::of(any))
         })?;
         if let Some(found) = found {
             self.flush()?;
