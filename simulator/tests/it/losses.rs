@@ -8,11 +8,11 @@ use weft_link_sim::{Faults, Machine};
 use weft_simulator::{Options, Simulation};
 
 /// Seeds, unless the environment says how many.
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 3;
 const RANKS: u16 = 64;
 const CRASHES: usize = 10;
 /// Operations that a program has done when it is over.
-const OPERATIONS: u32 = 40;
+const OPERATIONS: u32 = 60;
 
 /// What a rank has seen: whether each operation has ended well, and who is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,6 +25,8 @@ struct Seen {
 fn live(weft: &Weft) -> Result<Seen, String> {
     let (mut team, mut well) = (weft.everyone().clone(), Vec::new());
     for number in 0..OPERATIONS {
+        // Ranks are missed 0.1 s after they have ended: others end meanwhile, or later.
+        weft.block_on(weft.sleep(Duration::from_millis(10))).map_err(|error| error.to_string())?;
         let me = team.member(team.rank()).0;
         let outcome = match number % 3 {
             0 => {
@@ -58,7 +60,7 @@ fn judge(seed: u64, preset: Preset, lossy: bool) -> usize {
     random.shuffle(&mut order);
     let crashes: Vec<(Rank, Duration)> = order[..CRASHES]
         .iter()
-        .map(|rank| (Rank(*rank), Duration::from_micros(random.u64(100..30_000))))
+        .map(|rank| (Rank(*rank), Duration::from_micros(random.u64(100..1_500_000))))
         .collect();
     let mut options =
         Options::with_preset(Machine::myrinet().expect("it is shipped"), RANKS, preset);
@@ -95,5 +97,5 @@ fn sixty_four_ranks_lose_ten_and_agree_about_each_operation() {
         })
         .sum();
     println!("{seeds} jobs, in which {failed} operations failed and were told of as one");
-    assert!(failed as u64 > seeds, "ranks are lost in the midst of operations");
+    assert!(failed as u64 > 3 * seeds, "ranks are lost in the midst of operations");
 }
