@@ -262,10 +262,13 @@ mod going_on {
         Job::new(ranks, Some(Duration::from_secs(5)), LOSS_GRACE, OnLoss::Continue)
     }
 
+    /// These end well, which the others are told of.
     fn leave(job: &mut Job, ranks: &[u16]) {
         for &rank in ranks {
             job.handle(NOW, Event::Leaving(Rank(rank)));
             end(job, NOW, &[(rank, CLEAN)]);
+            let told = (!job.running().is_empty()).then(|| announced(rank, CLEAN));
+            assert_eq!(actions(job), Vec::from_iter(told));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::parts::Parts;
 use crate::{Completion, Error, Message, Port, Result, format};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
@@ -197,10 +197,17 @@ impl Operations {
                 }
             }
         })?;
-        let this = Arc::downgrade(self);
+        // Others are told by messages, which a hook must not send.
+        let (this, tasks) = (Arc::downgrade(self), Arc::downgrade(&self.engine.messages.tasks));
         self.engine.packets().losses().on_each(move |loss| {
-            if let Some(this) = this.upgrade() {
-                this.lose(loss.rank);
+            let this = Weak::clone(&this);
+            let lose = async move {
+                if let Some(this) = this.upgrade() {
+                    this.lose(loss.rank);
+                }
+            };
+            if let Some(tasks) = tasks.upgrade() {
+                tasks.spawn(lose);
             }
         });
         Ok(())
