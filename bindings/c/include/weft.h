@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Answer of weft_error_rank() where no loss is the reason.
+#define WEFT_NO_RANK UINT32_MAX
+
 // Any sender of messages.
 #define WEFT_ANY_RANK UINT32_MAX
 
@@ -71,6 +74,8 @@ typedef enum {
     // The members of a team, or the ranks that share regions, began different operations; it is of
     // no use any more.
     WEFT_DISAGREEMENT,
+    // The members of a team that live do not call the same after a loss. They may call it again.
+    WEFT_CALLS_DIFFER,
     // The team has no such member.
     WEFT_NO_SUCH_MEMBER,
     // There is no such region, or it was deleted.
@@ -93,6 +98,23 @@ typedef enum {
     // An error of a kind that has no code.
     WEFT_OTHER,
 } weft_status;
+
+// Cause of the end of a rank.
+typedef enum {
+    // It exited before the job was over; the value is its status.
+    WEFT_CAUSE_EXITED = 0,
+    // A signal killed it; the value is the signal's number.
+    WEFT_CAUSE_KILLED,
+    // It broke the protocol.
+    WEFT_CAUSE_MISBEHAVED,
+    // It ended before the job was over. Only its parent knows the cause.
+    WEFT_CAUSE_ENDED,
+    // Nothing was received from it; the value is for how many tenths of a second.
+    WEFT_CAUSE_UNREACHABLE,
+    // The path to it takes only packets that are too short; the value is the bytes of one that
+    // does not get through.
+    WEFT_CAUSE_MTU_EXCEEDED,
+} weft_cause;
 
 // The type of values.
 typedef enum {
@@ -312,6 +334,19 @@ typedef struct {
     size_t length;
 } weft_iov;
 
+// Loss of a rank.
+typedef struct {
+    // The rank.
+    uint32_t rank;
+    // The cause of its end.
+    weft_cause cause;
+    // The number that the cause has; 0 if it has none.
+    uint32_t value;
+    // The cause in words, such as "was killed by signal 9 (SIGKILL)", which is there as long as
+    // the program runs.
+    const char *text;
+} weft_loss;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -320,6 +355,10 @@ extern "C" {
 // Empty if there was none. Never null. It is Weft's, and valid until the next call that fails on
 // this thread. Never blocks.
 const char *weft_error_text(void);
+
+// The rank that was lost, if that is the reason of the last error of this thread; WEFT_NO_RANK if
+// it is not, or there was no error. Never blocks.
+uint32_t weft_error_rank(void);
 
 // The name of a status, such as "WEFT_RANK_LOST"; "unknown status" for a number that is none. The
 // text is a constant.
@@ -392,6 +431,15 @@ weft_status weft_span_end(const weft_job *job, uint32_t span);
 weft_status weft_statistics_each(const weft_job *job,
                                  weft_statistic_callback callback,
                                  void *user);
+
+// Says whether this job goes on after a loss, as weft run --on-loss continue has it; if not, the
+// first loss ends it. Never blocks.
+weft_status weft_goes_on(const weft_job *job, bool *goes_on);
+
+// Losses that this rank has heard of, the first one first, in a job that goes on after them; none
+// in others. count is how many there are, of which the first come to losses, which has room for
+// so many, and may be null if that is 0. Never blocks.
+weft_status weft_losses(const weft_job *job, weft_loss *losses, size_t room, size_t *count);
 
 // Adds amount to a variable of 64 bits that rank home keeps, and gives what it held before, if
 // before is not null. Programs have the variables 0 to 65503 of each rank, which cost nothing
@@ -926,6 +974,32 @@ weft_status weft_all_to_all_begin(const weft_team *team,
                                   size_t count,
                                   weft_type of,
                                   weft_pending **pending);
+
+// Gives the team of the members that live, in their order in this one, which is to be freed as any
+// other. All that live call it, once they hear of a loss by an operation that has failed or by
+// weft_team_lost(); all of them get the same team, without those that any of them knows to be
+// lost. Others may be lost next, of which its operations tell. It may be called although nobody is
+// lost. WEFT_CALLS_DIFFER if others agree, or leave. Blocks until all that live have called it;
+// callbacks run meanwhile.
+weft_status weft_team_shrink(const weft_team *team, weft_team **shrunk);
+
+// Agrees with all members that live about flags and about who is lost. All of them call it, and
+// get the same: agreed is their flags combined by bitwise and, those of a rank that was lost
+// meanwhile perhaps among them; count is how many members are lost, of which the first come to
+// lost, in the order of ranks, as ranks of the job. That has room for so many, and may be null if
+// that is 0. It is of use where operations of the team fail already. WEFT_CALLS_DIFFER if others
+// shrink the team, or leave. Blocks until all that live have called it; callbacks run meanwhile.
+weft_status weft_team_agree(const weft_team *team,
+                            uint32_t flags,
+                            uint32_t *agreed,
+                            uint32_t *lost,
+                            size_t room,
+                            size_t *count);
+
+// Members that are lost, as far as this rank has heard; others may have heard of others. count is
+// how many there are, of which the first come to lost, in the order of ranks, as ranks of the job.
+// That has room for so many, and may be null if that is 0. Never blocks.
+weft_status weft_team_lost(const weft_team *team, uint32_t *lost, size_t room, size_t *count);
 
 // Does what weft_gather() does, of as many values as each member wants to bring. At member root
 // all has room for capacity values, and counts, which may be null, for as many numbers as there

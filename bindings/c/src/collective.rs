@@ -10,10 +10,12 @@
 //! | `pending` | operations that were begun |
 //! | `varied` | those with lengths that members choose |
 //! | `scan` | scans |
+//! | `lasting` | teams after a loss |
 //! | `records` | reductions by functions of C's |
 //! | `numbers` | types and operations of C's in Rust |
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
+mod lasting;
 pub(crate) mod numbers;
 mod pending;
 mod records;

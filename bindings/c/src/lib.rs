@@ -8,6 +8,7 @@
 //! | `status` | error codes, their text, versions | `weft(3)` |
 //! | `job` | joining, leaving, what every job has | `weft_job(3)` |
 //! | `statistics` | counters of a rank | `weft_job(3)` |
+//! | `losses` | losses of ranks, where the job goes on | `weft_job(3)` |
 //! | `atomic` | atomic operations on shared variables | `weft_atomic(3)` |
 //! | `packet` | the packet layer | `weft_packet(3)` |
 //! | `port` | ports and mailboxes | `weft_port(3)` |
@@ -48,6 +49,7 @@ mod collective;
 mod handle;
 mod held;
 mod job;
+mod losses;
 mod memory;
 mod message;
 mod object;

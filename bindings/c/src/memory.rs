@@ -6,6 +6,7 @@
 //! stands beside a pointer is the one that C passed beside it.
 #![allow(unsafe_code)]
 
+use crate::losses::Loss;
 use crate::status::Failure;
 use crate::structures::{Field, Iov};
 use std::ffi::{CStr, c_char, c_void};
@@ -41,9 +42,18 @@ pub type RankList<'a> = List<'a, u32>;
 /// `const size_t *`: numbers of values.
 pub type CountList<'a> = List<'a, usize>;
 
-/// `size_t *`: room for numbers of values, or null if nobody wants to know.
+/// `T *`: room for a list of as many as C says beside it.
 #[repr(transparent)]
-pub struct CountRoom<'a>(*mut usize, PhantomData<&'a mut [usize]>);
+pub struct ListRoom<'a, T>(*mut T, PhantomData<&'a mut [T]>);
+
+/// `size_t *`: room for numbers of values, or null if nobody wants to know.
+pub type CountRoom<'a> = ListRoom<'a, usize>;
+
+/// `uint32_t *`: room for ranks.
+pub type RankRoom<'a> = ListRoom<'a, u32>;
+
+/// `weft_loss *`: room for losses.
+pub type LossRoom<'a> = ListRoom<'a, Loss>;
 
 /// `const weft_iov *`: an I/O vector.
 pub type Vector<'a> = List<'a, Iov>;
@@ -195,17 +205,23 @@ impl<'a> Room<'a> {
     }
 }
 
-impl CountRoom<'_> {
-    /// Writes these numbers to the start. The room is for as many.
-    pub(crate) fn fill(&mut self, counts: impl Iterator<Item = usize>) {
+impl<T> ListRoom<'_, T> {
+    /// Writes these elements to the start, unless it is null. The room is for as many.
+    pub(crate) fn fill(&mut self, elements: impl Iterator<Item = T>) {
         if self.0.is_null() {
             return;
         }
-        for (place, count) in counts.enumerate() {
-            // SAFETY: C promises room for as many numbers as there are members, of which the caller
-            // writes no more; they may lie anywhere.
-            unsafe { self.0.add(place).write_unaligned(count) };
+        for (place, element) in elements.enumerate() {
+            // SAFETY: C promises room for as many elements as it says, or, of numbers of values, as
+            // there are members; the caller writes no more of them. They may lie anywhere.
+            unsafe { self.0.add(place).write_unaligned(element) };
         }
+    }
+
+    /// Refuses a null pointer, which the message calls `what`, unless there is room for nothing.
+    pub(crate) fn check(&self, room: usize, what: &str) -> Result<(), Failure> {
+        let bytes = room.saturating_mul(size_of::<T>());
+        if room > 0 { check(self.0, bytes, what) } else { Ok(()) }
     }
 }
 

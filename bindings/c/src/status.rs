@@ -1,4 +1,4 @@
-//! Errors for C: a code for each kind, and the text of the last one.
+//! Errors for C: a code for each kind, and the text of the last one and the rank that it is about.
 #![allow(unsafe_code)] // For `no_mangle` only; tidy sees to that.
 
 use crate::process;
@@ -6,6 +6,10 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use weft::Rank;
+
+/// Answer of weft_error_rank() where no loss is the reason.
+pub const WEFT_NO_RANK: u32 = u32::MAX;
 
 /// Status that a call returns. Everything but WEFT_OK is an error; weft_error_text() says more
 /// about it.
@@ -59,6 +63,8 @@ pub enum Status {
     /// The members of a team, or the ranks that share regions, began different operations; it is of
     /// no use any more.
     Disagreement,
+    /// The members of a team that live do not call the same after a loss. They may call it again.
+    CallsDiffer,
     /// The team has no such member.
     NoSuchMember,
     /// There is no such region, or it was deleted.
@@ -87,16 +93,23 @@ pub enum Status {
 pub(crate) struct Failure {
     status: Status,
     text: String,
+    /// The rank that was lost, if that is the reason.
+    lost: Option<Rank>,
 }
 
 impl Failure {
     pub fn new(status: Status, text: impl Into<String>) -> Self {
-        Failure { status, text: text.into() }
+        Failure { status, text: text.into(), lost: None }
     }
 
     /// An argument that makes no sense.
     pub fn invalid(text: impl Into<String>) -> Self {
         Failure::new(Status::Invalid, text)
+    }
+
+    /// This one, of which the loss of a rank is the reason, if one is.
+    fn because_of(self, lost: Option<Rank>) -> Self {
+        Failure { lost, ..self }
     }
 }
 
@@ -111,7 +124,7 @@ impl From<weft::Error> for Failure {
             weft::Error::System(_) => Status::System,
             weft::Error::Encoding { .. } | weft::Error::Decoding { .. } => Status::Other,
         };
-        Failure::new(status, error.to_string())
+        Failure::new(status, error.to_string()).because_of(error.lost_rank())
     }
 }
 
@@ -138,7 +151,11 @@ impl From<weft_region::Error> for Failure {
             Error::Disagreement { .. } => Status::Disagreement,
             Error::Packet(_) | Error::Breach { .. } | Error::Invariant { .. } => Status::Protocol,
         };
-        Failure::new(status, error.to_string())
+        let lost = match &error {
+            Error::Packets(weft_endpoint::Error::RankLost(loss)) => Some(loss.rank),
+            _ => None,
+        };
+        Failure::new(status, error.to_string()).because_of(lost)
     }
 }
 
@@ -164,7 +181,11 @@ impl From<weft_object::Error> for Failure {
             Error::Unreadable => Status::Protocol,
             Error::Broken(_) => Status::Panicked,
         };
-        Failure::new(status, error.to_string())
+        let lost = match &error {
+            Error::Messaging(error) => error.lost_rank(),
+            _ => None,
+        };
+        Failure::new(status, error.to_string()).because_of(lost)
     }
 }
 
@@ -206,6 +227,7 @@ fn of_messages(error: &weft_messaging::Error) -> Status {
         Error::Overdrawn { .. } => Status::Overdrawn,
         Error::WaitsForItself(_) => Status::WaitsForItself,
         Error::Disagreement(_) => Status::Disagreement,
+        Error::CallsDiffer(_) => Status::CallsDiffer,
         Error::NoSuchMember { .. } => Status::NoSuchMember,
         Error::Uneven { .. }
         | Error::Parts { .. }
@@ -231,8 +253,15 @@ fn of_packets(error: &weft_endpoint::Error) -> Status {
     }
 }
 
+/// Error that a thread has met last.
+#[derive(Default)]
+struct Last {
+    text: CString,
+    lost: Option<Rank>,
+}
+
 thread_local! {
-    static LAST: RefCell<CString> = RefCell::new(CString::default());
+    static LAST: RefCell<Last> = RefCell::default();
 }
 
 /// Does the work of an exported function: keeps the text of an error, and panics from C. In a child
@@ -262,7 +291,7 @@ fn remember(failure: Failure) -> Status {
     // What another process wrote may be in it, but never a zero: those end texts in C.
     let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
     // A thread that ends has nobody left to ask.
-    let _ = LAST.try_with(|last| last.replace(text));
+    let _ = LAST.try_with(|last| last.replace(Last { text, lost: failure.lost }));
     failure.status
 }
 
@@ -271,7 +300,15 @@ fn remember(failure: Failure) -> Status {
 /// this thread. Never blocks.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_error_text() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    LAST.try_with(|last| last.borrow().text.as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// The rank that was lost, if that is the reason of the last error of this thread; WEFT_NO_RANK if
+/// it is not, or there was no error. Never blocks.
+#[unsafe(no_mangle)]
+pub extern "C" fn weft_error_rank() -> u32 {
+    let lost = LAST.try_with(|last| last.borrow().lost);
+    lost.ok().flatten().map_or(WEFT_NO_RANK, |rank| rank.0.into())
 }
 
 /// The name of a status, such as "WEFT_RANK_LOST"; "unknown status" for a number that is none. The
@@ -297,7 +334,7 @@ const VERSION: &CStr =
 static UNKNOWN: &CStr = c"unknown status";
 
 /// The names of all statuses.
-static NAMES: [(Status, &CStr); 32] = [
+static NAMES: [(Status, &CStr); 33] = [
     (Status::Ok, c"WEFT_OK"),
     (Status::Invalid, c"WEFT_INVALID"),
     (Status::RankLost, c"WEFT_RANK_LOST"),
@@ -320,6 +357,7 @@ static NAMES: [(Status, &CStr); 32] = [
     (Status::Overdrawn, c"WEFT_OVERDRAWN"),
     (Status::WaitsForItself, c"WEFT_WAITS_FOR_ITSELF"),
     (Status::Disagreement, c"WEFT_DISAGREEMENT"),
+    (Status::CallsDiffer, c"WEFT_CALLS_DIFFER"),
     (Status::NoSuchMember, c"WEFT_NO_SUCH_MEMBER"),
     (Status::NoRegion, c"WEFT_NO_REGION"),
     (Status::NoObject, c"WEFT_NO_OBJECT"),

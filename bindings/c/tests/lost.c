@@ -32,5 +32,5 @@ main(void)
         status = rank == 0 ? weft_call(client, 2, "", 0, &answer) : weft_barrier(job);
     printf("rank %u: %s\n", rank, weft_status_name(status));
     fflush(stdout);
-    _Exit(strstr(weft_error_text(), "rank 2") == NULL);
+    _Exit(strstr(weft_error_text(), "rank 2") == NULL || weft_error_rank() != 2);
 }

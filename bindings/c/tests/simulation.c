@@ -39,6 +39,33 @@ static int32_t ring(const weft_job *job, void *user) {
     return 0;
 }
 
+// Nobody is lost: the losses of a simulated job end it.
+static int32_t shrinks(const weft_job *job, void *user) {
+    (void)user;
+    bool goes_on = true;
+    uint32_t rank, size, flags;
+    size_t count = 9;
+    weft_team *all, *whole;
+    OK(weft_goes_on(job, &goes_on));
+    HOLDS(!goes_on);
+    OK(weft_losses(job, NULL, 0, &count));
+    HOLDS(count == 0);
+    OK(weft_rank(job, &rank));
+    OK(weft_team_all(job, &all));
+    OK(weft_team_agree(all, 16 | rank, &flags, NULL, 0, &count));
+    HOLDS(flags == 16 && count == 0);
+    OK(weft_team_shrink(all, &whole));
+    OK(weft_team_size(whole, &size));
+    HOLDS(size == 8);
+    OK(weft_team_barrier(whole));
+    count = 9;
+    OK(weft_team_lost(whole, NULL, 0, &count));
+    HOLDS(count == 0);
+    OK(weft_team_free(whole));
+    OK(weft_team_free(all));
+    return 0;
+}
+
 static int32_t fails(const weft_job *job, void *user) {
     (void)user;
     uint32_t rank;
@@ -68,6 +95,7 @@ int main(void) {
     OK(weft_simulate(&simulation, ring, "user", &second));
     HOLDS(first.trace != second.trace);
 
+    OK(weft_simulate(&simulation, shrinks, NULL, NULL));
     FAILS(weft_simulate(&simulation, fails, NULL, NULL), WEFT_ABANDONED, "rank 2");
     FAILS(weft_simulate(&simulation, waits, NULL, &second), WEFT_WAITS_FOR_ITSELF, "8 ranks wait");
     simulation.preset = "nrx-imc";

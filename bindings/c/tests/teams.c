@@ -1,5 +1,6 @@
 // Operations with lengths that members choose, scans, reductions by functions, operations that are
-// started again, and teams that are split: blocking and begun, each with a mistake.
+// started again, and teams that are split: blocking and begun, each with a mistake. In a job that
+// ends with a loss, teams agree and shrink, too.
 
 #include "check.h"
 
@@ -317,6 +318,41 @@ splits(void)
     OK(weft_team_free(pair));
 }
 
+// Nobody is lost.
+static void
+shrinks(const weft_job *job)
+{
+    weft_team *whole;
+    weft_loss loss;
+    uint32_t flags = 99, lost[1], number = 9, value = me;
+    size_t count = 9;
+    bool goes_on = true;
+
+    OK(weft_goes_on(job, &goes_on));
+    HOLDS(!goes_on);
+    OK(weft_losses(job, &loss, 1, &count));
+    HOLDS(count == 0);
+    OK(weft_team_agree(all, 12 | me, &flags, lost, 1, &count));
+    HOLDS(flags == 12 && count == 0);
+    OK(weft_team_shrink(all, &whole));
+    OK(weft_team_rank(whole, &number));
+    HOLDS(number == me);
+    OK(weft_all_reduce(whole, &value, 1, WEFT_U32, WEFT_SUM));
+    HOLDS(value == 3);
+    count = 9;
+    OK(weft_team_lost(whole, lost, 1, &count));
+    HOLDS(count == 0);
+    // An agreement is an operation like others here.
+    if (me == 0)
+        FAILS(weft_team_shrink(whole, NULL), WEFT_INVALID, "the pointer for the result is null");
+    if (me == 1)
+        FAILS(weft_team_barrier(whole), WEFT_DISAGREEMENT, "all-reduce");
+    else
+        FAILS(weft_team_agree(whole, 1, &flags, NULL, 0, &count), WEFT_DISAGREEMENT, "barrier");
+    HOLDS(weft_error_rank() == WEFT_NO_RANK);
+    OK(weft_team_free(whole));
+}
+
 int
 main(void)
 {
@@ -336,6 +372,7 @@ main(void)
     by_functions(4000);
     again();
     splits();
+    shrinks(job);
     OK(weft_team_barrier(all));
     OK(weft_team_free(all));
     OK(weft_leave(job));

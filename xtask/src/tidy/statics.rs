@@ -22,6 +22,7 @@ const LISTED: &[Listed] = &[
     ("bench/paper/src/experiments/events/traffic.rs", "CLAIMS", "claims of a paper, made once"),
     ("bench/src/micro/pages.rs", "SERVED", "for the handler of faults, which gets no argument"),
     ("bindings/c/src/aligned.rs", "NOTHING", "constant with an address"),
+    ("bindings/c/src/losses.rs", "TEXTS", "texts that C has pointers to"),
     ("bindings/c/src/process.rs", "PART", "part of the process in a job"),
     ("bindings/c/src/process.rs", "TOLD", "a call of pthread_atfork, once for the process"),
     ("bindings/c/src/status.rs", "LAST", "a thread's last error, as C asks for it"),

@@ -1,11 +1,12 @@
 use super::{
-    Failure, LAST, NAMES, Status, UNKNOWN, VERSION, call, weft_error_text, weft_status_name,
+    Failure, LAST, NAMES, Status, UNKNOWN, VERSION, WEFT_NO_RANK, call, weft_error_rank,
+    weft_error_text, weft_status_name,
 };
 
 fn last() -> String {
     LAST.with(|last| {
-        assert_eq!(weft_error_text(), last.borrow().as_ptr());
-        last.borrow().to_str().unwrap().to_owned()
+        assert_eq!(weft_error_text(), last.borrow().text.as_ptr());
+        last.borrow().text.to_str().unwrap().to_owned()
     })
 }
 
@@ -26,6 +27,29 @@ fn an_error_leaves_its_text_and_success_leaves_it_alone() {
     assert_eq!(last(), "3 left,  4 asked for");
     assert_eq!(call(|| Ok(())), Status::Ok);
     assert_eq!(last(), "3 left,  4 asked for");
+}
+
+#[test]
+fn the_last_error_has_the_rank_that_was_lost() {
+    let loss = weft::Loss { rank: weft::Rank(2), cause: weft::Cause::Killed(9) };
+    let lost = || weft_endpoint::Error::RankLost(loss);
+    assert_eq!(weft_error_rank(), WEFT_NO_RANK);
+    assert_eq!(call(|| Err(lost().into())), Status::RankLost);
+    assert_eq!(last(), "rank 2 was killed by signal 9 (SIGKILL)");
+    assert_eq!(call(|| Ok(())), Status::Ok);
+    assert_eq!(weft_error_rank(), 2);
+    assert_eq!(call(|| Err(Failure::invalid("nothing"))), Status::Invalid);
+    assert_eq!(weft_error_rank(), WEFT_NO_RANK);
+    for failure in [
+        weft_messaging::Error::from(lost()).into(),
+        weft_region::Error::Packets(lost()).into(),
+        weft_object::Error::Messaging(lost().into()).into(),
+        weft_linda::Error::Object(weft_object::Error::Messaging(lost().into())).into(),
+    ] {
+        assert_eq!(call(|| Err(Failure::invalid("nothing"))), Status::Invalid);
+        assert_eq!(call(|| Err(failure)), Status::RankLost);
+        assert_eq!(weft_error_rank(), 2);
+    }
 }
 
 #[test]
@@ -54,6 +78,7 @@ fn errors_below_have_their_codes() {
     let overdrawn = weft_messaging::Error::Overdrawn { order: "a".into(), limit: 4096 };
     assert_eq!(of(overdrawn), Status::Overdrawn);
     assert_eq!(of(weft_messaging::Error::OrderPanicked("a".into())), Status::Panicked);
+    assert_eq!(of(weft_messaging::Error::CallsDiffer("agree")), Status::CallsDiffer);
 }
 
 #[test]

@@ -21,7 +21,7 @@ const VALGRIND: [&str; 5] = [
 ];
 /// The programs, with the ranks that they run on and what the ranks write, sorted; a `#` stands for
 /// a figure that differs from run to run.
-const PROGRAMS: [(&str, u32, &[&str]); 33] = [
+const PROGRAMS: [(&str, u32, &[&str]); 34] = [
     (
         "examples/hello.c",
         3,
@@ -64,6 +64,14 @@ const PROGRAMS: [(&str, u32, &[&str]); 33] = [
         3,
         &["below 100000 the longest chain begins with 77031 and has 350 steps"],
     ),
+    (
+        "examples/survivors.c",
+        2,
+        &[
+            "rank 0: pi is 3.141592654, and 2 ranks are left",
+            "rank 1: pi is 3.141592654, and 2 ranks are left",
+        ],
+    ),
     ("tests/atomics.c", 3, &[]),
     ("tests/errors.c", 2, &[]),
     ("tests/forks.c", 2, &[]),
@@ -90,6 +98,9 @@ const PROGRAMS: [(&str, u32, &[&str]); 33] = [
 
 /// Test of simulated ranks, which runs by itself.
 const SIMULATION: &str = "tests/simulation.c";
+
+/// Program of four ranks of which rank 2 kills itself, in a job that goes on.
+const LOSSES: &str = "tests/losses.c";
 
 /// The headers.
 const HEADERS: [&str; 3] = ["include/weft.h", "include/weft-objects.h", "include/weft-sim.h"];
@@ -230,20 +241,74 @@ fn survivors_of_a_lost_rank_are_told() {
     }
 }
 
+#[test]
+fn survivors_of_a_lost_rank_go_on_where_the_job_does() {
+    survivors_go_on(&["-O2"], &[]);
+}
+
+#[test]
+fn survivors_of_a_lost_rank_are_clean_under_valgrind() {
+    survivors_go_on(&["-O1"], &VALGRIND);
+}
+
+#[test]
+fn survivors_of_a_lost_rank_are_clean_under_the_sanitizers() {
+    survivors_go_on(&SANITIZED, &[]);
+}
+
 /// Runs a program of three ranks of which rank 2 kills itself.
 fn rank_2_is_lost(program: &str) {
     let folder = folder();
     let program = compile(program, &["-O2"], &folder);
-    let mut command = Command::new(built().join("weft"));
     // The library ends a survivor that does not do so by itself within that time.
-    command.args(["run", "-n", "3", "--grace", "10", "--"]).arg(program).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && errors.contains("rank 2"), "{errors}");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let mut lines: Vec<&str> = text.lines().collect();
-    lines.sort_unstable();
+    let options = ["-n", "3", "--grace", "10"];
+    let (is_well, lines, errors) = lose(&options, &[&program]);
+    assert!(!is_well && errors.contains("rank 2"), "{errors}");
     assert_eq!(lines, ["rank 0: WEFT_RANK_LOST", "rank 1: WEFT_RANK_LOST"], "{errors}");
+}
+
+/// Runs a program of four ranks that goes on without rank 2, which kills itself.
+fn survivors_go_on(flags: &[&str], wrapper: &[&str]) {
+    let folder = folder();
+    let program = compile(LOSSES, flags, &folder);
+    let command: Vec<&Path> = wrapper.iter().map(Path::new).chain([&*program]).collect();
+    let lines = goes_on_with_3(&command);
+    assert_eq!(lines, ["rank 0 went on", "rank 1 went on", "rank 3 went on"]);
+}
+
+#[test]
+fn the_example_of_survivors_computes_the_same_without_a_rank() {
+    let folder = folder();
+    let program = compile("examples/survivors.c", &["-O2"], &folder);
+    let lines = goes_on_with_3(&[&program, Path::new("2")]);
+    let all = [0, 1, 3].map(|rank| format!("rank {rank}: pi is 3.141592654, and 3 ranks are left"));
+    assert_eq!(lines, all);
+}
+
+/// Runs a job of four ranks that goes on without rank 2, which kills itself, and returns what the
+/// others write, sorted.
+fn goes_on_with_3(command: &[&Path]) -> Vec<String> {
+    let (is_well, lines, errors) = lose(&["-n", "4", "--on-loss", "continue"], command);
+    // Valgrind writes there, too.
+    let told: Vec<&str> = errors.lines().filter(|line| line.starts_with("weft: ")).collect();
+    let is_told = |line: &&str| {
+        line.starts_with("weft: rank 2 of 4 (pid ")
+            && line.ends_with(" was killed by signal 9 (SIGKILL); the job goes on with 3")
+    };
+    assert!(is_well && told.len() == 1 && told.iter().all(is_told), "{errors}");
+    lines
+}
+
+/// Runs a job that loses a rank. Returns whether its status is 0, and what was written: by ranks,
+/// sorted, and on standard error.
+fn lose(options: &[&str], program: &[&Path]) -> (bool, Vec<String>, String) {
+    let mut command = Command::new(built().join("weft"));
+    command.arg("run").args(options).arg("--").args(program).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    (output.status.success(), lines, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[test]
@@ -282,7 +347,7 @@ fn the_library_has_a_version_in_its_name_and_exports_what_the_header_says() {
 
 #[test]
 fn tests_call_every_function() {
-    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION]);
+    let paths = PROGRAMS.iter().map(|(path, ..)| *path).chain([SIMULATION, LOSSES]);
     let tests = paths.filter(|path| path.starts_with("tests/"));
     let text: String =
         tests.map(|path| std::fs::read_to_string(here().join(path)).unwrap()).collect();

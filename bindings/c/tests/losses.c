@@ -1,0 +1,207 @@
+// A job that goes on after a loss: rank 2 of four kills itself, and the others are told, by whatever
+// needs it; they shrink their team, agree, and go on. Each mistake is said.
+
+#include <signal.h>
+
+#include "check.h"
+
+enum { RANKS = 4, LOST = 2 };
+
+static uint32_t me;
+
+static void
+answer(weft_request *request, void *user)
+{
+    (void)user;
+    OK(weft_request_reply(request, "yes", 3));
+}
+
+static void
+before_the_loss(const weft_job *job, const weft_team *all)
+{
+    uint64_t sum = me;
+    size_t count = 9;
+    bool goes_on = false;
+
+    OK(weft_goes_on(job, &goes_on));
+    HOLDS(goes_on);
+    OK(weft_losses(job, NULL, 0, &count));
+    HOLDS(count == 0);
+    OK(weft_team_lost(all, NULL, 0, &count));
+    HOLDS(count == 0);
+    HOLDS(weft_error_rank() == WEFT_NO_RANK);
+    OK(weft_all_reduce(all, &sum, 1, WEFT_U64, WEFT_SUM));
+    HOLDS(sum == 6);
+}
+
+// Waits for the news of a loss: a team may fail by what others have heard.
+static void
+hear_of_one(const weft_job *job)
+{
+    size_t count = 0;
+
+    while (count == 0) {
+        OK(weft_poll(job, NULL));
+        OK(weft_losses(job, NULL, 0, &count));
+    }
+}
+
+// What needs the lost rank says which it is.
+static void
+is_told(const weft_job *job, const weft_team *all, const weft_client *client)
+{
+    weft_loss losses[RANKS];
+    weft_message *reply;
+    uint64_t sum = me;
+    uint32_t lost[RANKS] = { 9, 9, 9, 9 };
+    size_t count = 9;
+
+    FAILS(weft_all_reduce(all, &sum, 1, WEFT_U64, WEFT_SUM), WEFT_RANK_LOST, "rank 2 ");
+    HOLDS(weft_error_rank() == LOST);
+    hear_of_one(job);
+    FAILS(weft_losses(job, NULL, 1, &count), WEFT_INVALID, "the pointer to the losses is null");
+    HOLDS(weft_error_rank() == WEFT_NO_RANK);
+    FAILS(weft_call(client, LOST, "", 0, &reply), WEFT_RANK_LOST, "rank 2 was killed");
+    HOLDS(weft_error_rank() == LOST);
+    OK(weft_losses(job, losses, RANKS, &count));
+    HOLDS(count == 1 && losses[0].rank == LOST);
+    HOLDS(losses[0].cause == WEFT_CAUSE_KILLED && losses[0].value == SIGKILL);
+    HOLDS(strcmp(losses[0].text, "was killed by signal 9 (SIGKILL)") == 0);
+    // Who does not know how many there are asks.
+    count = 9;
+    OK(weft_losses(job, NULL, 0, &count));
+    HOLDS(count == 1);
+    OK(weft_team_lost(all, lost, RANKS, &count));
+    HOLDS(count == 1 && lost[0] == LOST && lost[1] == 9);
+    FAILS(weft_barrier(job), WEFT_RANK_LOST, "rank 2 was killed by signal 9 (SIGKILL)");
+}
+
+// The ranks that live go on as a team.
+static void
+goes_on(weft_team *rest, const weft_client *client)
+{
+    weft_message *reply;
+    weft_pending *pending;
+    uint64_t sum = me;
+    uint32_t numbers[RANKS - 1] = { 9, 9, 9 }, size = 9, flags = 9;
+    size_t count = 9, length;
+
+    OK(weft_team_size(rest, &size));
+    HOLDS(size == RANKS - 1);
+    OK(weft_all_reduce(rest, &sum, 1, WEFT_U64, WEFT_SUM));
+    HOLDS(sum == 4);
+    OK(weft_all_gather(rest, &me, 1, WEFT_U32, numbers));
+    HOLDS(numbers[0] == 0 && numbers[1] == 1 && numbers[2] == 3);
+    sum = 1;
+    OK(weft_all_reduce_begin(rest, &sum, 1, WEFT_U64, WEFT_SUM, &pending));
+    OK(weft_pending_wait(pending, &sum));
+    HOLDS(sum == 3);
+    OK(weft_call(client, me == 0 ? 3 : 0, "", 0, &reply));
+    OK(weft_message_remaining(reply, &length));
+    HOLDS(length == 3);
+    OK(weft_message_release(reply));
+    // Of this team nobody is lost.
+    OK(weft_team_lost(rest, NULL, 0, &count));
+    HOLDS(count == 0);
+    OK(weft_team_agree(rest, 8 | me, &flags, NULL, 0, &count));
+    HOLDS(flags == 8 && count == 0);
+}
+
+static void
+agrees(const weft_team *all)
+{
+    uint32_t flags = 99, lost[RANKS] = { 9, 9, 9, 9 };
+    size_t count = 9;
+
+    OK(weft_team_agree(all, me == 3 ? 6 : 7, &flags, lost, RANKS, &count));
+    HOLDS(flags == 6 && count == 1 && lost[0] == LOST && lost[1] == 9);
+    OK(weft_team_agree(all, UINT32_MAX, &flags, NULL, 0, &count));
+    HOLDS(flags == UINT32_MAX && count == 1);
+}
+
+// A mistake that this rank finds by itself takes no part in anything.
+static void
+mistakes(const weft_job *job, const weft_team *all)
+{
+    weft_team *team;
+    uint32_t flags, lost[1];
+    size_t count;
+
+    FAILS(weft_goes_on(NULL, NULL), WEFT_INVALID, "job is null");
+    FAILS(weft_goes_on(job, NULL), WEFT_INVALID, "the pointer for the result is null");
+    FAILS(weft_losses(NULL, NULL, 0, &count), WEFT_INVALID, "job is null");
+    FAILS(weft_losses(job, NULL, 0, NULL), WEFT_INVALID, "the pointer for the result is null");
+    FAILS(weft_losses(job, NULL, SIZE_MAX, &count), WEFT_INVALID,
+          "the pointer to the losses is null");
+    FAILS(weft_team_lost(NULL, lost, 1, &count), WEFT_INVALID, "team is null");
+    FAILS(weft_team_lost(all, NULL, 1, &count), WEFT_INVALID, "the pointer to the ranks is null");
+    FAILS(weft_team_lost(all, lost, 1, NULL), WEFT_INVALID,
+          "the pointer for the number of ranks is null");
+    FAILS(weft_team_agree(NULL, 0, &flags, lost, 1, &count), WEFT_INVALID, "team is null");
+    FAILS(weft_team_agree(all, 0, NULL, lost, 1, &count), WEFT_INVALID,
+          "the pointer for the result is null");
+    FAILS(weft_team_agree(all, 0, &flags, NULL, 1, &count), WEFT_INVALID,
+          "the pointer to the ranks is null");
+    FAILS(weft_team_agree(all, 0, &flags, lost, 1, NULL), WEFT_INVALID,
+          "the pointer for the number of ranks is null");
+    FAILS(weft_team_shrink(NULL, &team), WEFT_INVALID, "team is null");
+    FAILS(weft_team_shrink(all, NULL), WEFT_INVALID, "the pointer for the result is null");
+    FAILS(weft_team_shrink((const weft_team *)(const void *)job, &team), WEFT_INVALID,
+          "this is no team");
+}
+
+// One shrinks a team while the others agree: all are told, and may call the same then.
+static void
+do_not_do_the_same(const weft_team *all, const weft_team *rest)
+{
+    const weft_team *teams[] = { all, rest };
+    weft_team *shrunk;
+    uint32_t flags;
+    size_t count, i;
+
+    for (i = 0; i < 2; i++) {
+        if (me == 1)
+            FAILS(weft_team_shrink(teams[i], &shrunk), WEFT_CALLS_DIFFER,
+                  "the other members of this team that live do not shrink it: after a loss all of "
+                  "them call the same");
+        else
+            FAILS(weft_team_agree(teams[i], 1, &flags, NULL, 0, &count), WEFT_CALLS_DIFFER,
+                  "the other members of this team that live do not agree: after a loss all of them "
+                  "call the same");
+        HOLDS(weft_error_rank() == WEFT_NO_RANK);
+        OK(weft_team_agree(teams[i], 1, &flags, NULL, 0, &count));
+        HOLDS(flags == 1);
+    }
+}
+
+int
+main(void)
+{
+    weft_job *job;
+    weft_team *all, *rest;
+    weft_service *service;
+    weft_client *client;
+
+    OK(weft_join(&job));
+    OK(weft_rank(job, &me));
+    OK(weft_team_all(job, &all));
+    OK(weft_service_create(job, "service", answer, NULL, &service));
+    OK(weft_client_create(job, "service", &client));
+    before_the_loss(job, all);
+    if (me == LOST)
+        raise(SIGKILL);
+    is_told(job, all, client);
+    agrees(all);
+    mistakes(job, all);
+    OK(weft_team_shrink(all, &rest));
+    goes_on(rest, client);
+    do_not_do_the_same(all, rest);
+    OK(weft_team_barrier(rest));
+    printf("rank %u went on\n", me);
+    OK(weft_client_free(client));
+    OK(weft_service_destroy(service));
+    OK(weft_team_free(rest));
+    OK(weft_team_free(all));
+    OK(weft_leave(job));
+    return 0;
+}
