@@ -5,32 +5,33 @@
 //! together what each of them knows, and the next first rank has the desk:
 //!
 //! ```text
-//!        open                     work                   agree
-//!   ┌─▶ gather, ──── all well ──▶ call for ── all told ──▶ that all were told ── yes ──▶ leave
-//!   │   barrier                   portions    that all     and that the desk
-//!   │      │                         │        is done      is not lost
-//!   │      │ a rank is lost          │ the desk is lost      │ no
-//!   │      ▼                         ▼                       ▼
-//!   └── shrink ◀─────────────────────────────────────────────┘
+//!         open                    work                 agree
+//!   ┌──▶ gather, ── all well ──▶ call for ── told ───▶ all were told, ── yes ──▶ leave
+//!   │    barrier                 portions   that all   the desk lives
+//!   │       │                       │       is done        │
+//!   │       │ a rank is lost        │ the desk is lost     │ no
+//!   │       ▼                       ▼                      │
+//!   └─── shrink ◀─────────────── agree ◀───────────────────┘
 //! ```
-//! | invariant | because |
+//! | always | because |
 //! |---|---|
-//! | all that live are in the same step of the same team | operations of a team end well at all of them or at none; `agree` tells all the same; `shrink` gives all the same team |
-//! | a desk is called only when it is open, by its own team | the barrier behind the gather, and who calls waits for the answer or for the desk's loss |
-//! | a task that was done is below the mark of whoever did it | each portion says how many tasks have been handed out, its own included |
-//! | each task is counted once | books are by task: a result that is known already changes nothing |
-//! | no task is left out | all below the mark that nobody left has done are handed out again, all above it for the first time; the desk says that all is done once its books have every task |
+//! | all that live take the same step | what a team does ends well at all members or at none; `agree` says the same to all; `shrink` gives all the same team |
+//! | a desk is called by its own team, once it is open | there is a barrier between; who has called waits until the answer is there, or the desk is lost |
+//! | whoever has done a task knows a mark above it | each portion says how many tasks have been handed out, its own among them |
+//! | no task is left out | all that nobody who is left has done are missing, if they are below the mark, or still to come |
+//! | no task counts twice | results are kept by task |
 //!
-//! *A worker is lost*: what it has reported is done, and the desk hands out again what it had.
-//! *The desk is lost*: whoever works learns it by its next call. What ranks that were lost before
-//! had reported is lost with it, and done again. *A rank is lost while the team shrinks, or in the
-//! gather or the barrier*: `shrink` goes on without it; the others fail at all, who shrink again.
-//! *At the end* the desk writes its line before it agrees. If it is not lost by then the line is
-//! written, and everybody leaves; else nobody knows, and the next desk writes it. So the line is
-//! there, and only a rank that was lost after it may have written one more, which was right then.
-//! *Alone*, a rank calls itself.
+//! *A worker is lost*: what it has reported is done, and what it held is handed out again. *The
+//! desk is lost*: who works learns it by the next call. What only the desk knew is done again:
+//! results that ranks lost before it had reported. *A rank is lost in the gather or the barrier*:
+//! these fail at all, and all shrink the team again. *While the team shrinks, or agrees*: that goes
+//! on without it. *Alone*, a rank calls itself.
 //!
-//! In a job that ends at a loss it is a farm like any other: each of these fails then.
+//! *At the end* the desk writes the last line, and then agrees. If it is not lost by the end of the
+//! agreement the line is there, and all leave. Else nobody knows, and the next desk writes one: it
+//! is there in any case, and another before it only if the desk that wrote it was lost right then.
+//!
+//! In a job that ends at a loss this is a farm like any other: each step fails then.
 
 use clap::{Parser, value_parser};
 use serde::{Deserialize, Serialize};
