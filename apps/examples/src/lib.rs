@@ -1,4 +1,4 @@
-//! Sixteen short programs, one idea each: what `docs/guide` explains.
+//! Seventeen short programs, one idea each: what `docs/guide` explains.
 //!
 //! Each is a function of its rank's [`Weft`], or of its [`Packets`] if it has no messages, so that
 //! it runs as processes (`weft run -n 4 -- weft-example ping`) and in the simulator
@@ -13,6 +13,7 @@
 mod bank;
 mod census;
 mod counter;
+mod farm;
 mod heat;
 mod hello;
 mod histogram;
@@ -30,6 +31,7 @@ mod stream;
 pub use bank::bank;
 pub use census::census;
 pub use counter::counter;
+pub use farm::{FarmOptions, farm};
 pub use heat::heat;
 pub use hello::hello;
 pub use histogram::histogram;
@@ -44,7 +46,10 @@ pub use sort::sort;
 pub use sr::sr;
 pub use stream::stream;
 
+use clap::Parser;
+use std::process::ExitCode;
 use weft::{Packets, Weft};
+use weft_app_common::run_messages;
 
 /// One of the programs.
 #[derive(Clone, Copy)]
@@ -62,12 +67,14 @@ pub struct Example {
 pub enum Program {
     /// A program with messages.
     Messages(Messages),
+    /// The program with options.
+    Farm(Farm),
     /// A program on shared regions, which take all packets.
     Regions(Regions),
 }
 
 /// All of them, in the order of the guide.
-pub const ALL: [Example; 16] = [
+pub const ALL: [Example; 17] = [
     messages("ping", "two mailboxes and a round trip, timed", ping),
     messages("hello", "a port with a handler, and a broadcast", hello),
     messages("ring", "a token that handlers pass on", ring),
@@ -83,11 +90,18 @@ pub const ALL: [Example; 16] = [
     messages("linda", "a bag of tasks in a space of tuples", linda),
     messages("sr", "processes that serve operations, the shortest job first", sr),
     messages("census", "regions, calls, an ordered broadcast and packets together", census),
+    Example {
+        name: "farm",
+        about: "a task farm that goes on when ranks are lost",
+        run: Program::Farm(farm),
+    },
     regions("heat", "neighbours read each other's regions of memory", heat),
 ];
 
 /// A program with messages.
 pub type Messages = fn(Weft) -> weft::Result<()>;
+/// The farm.
+pub type Farm = fn(Weft, &FarmOptions) -> weft::Result<()>;
 /// A program on shared regions.
 pub type Regions = fn(&Packets) -> weft_region::Result<()>;
 
@@ -109,14 +123,20 @@ pub fn list() -> String {
     ALL.iter().map(|Example { name, about, .. }| format!("  {name:<10} {about}\n")).collect()
 }
 
+/// The command line of an example with options.
+#[derive(Parser)]
+#[command(name = "weft-example")]
+enum Line {
+    Farm(FarmOptions),
+}
+
 /// The program `weft-example`, which runs the example that its first word names.
-pub fn main() -> std::process::ExitCode {
+pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match (words.next().as_deref().and_then(named), words.next()) {
-        (Some(example), None) => match example.run {
-            Program::Messages(run) => weft::run(run),
-            Program::Regions(run) => weft::run_packets(run),
-        },
+        (Some(Example { run: Program::Farm(run), .. }), _) => with_options(run),
+        (Some(Example { run: Program::Messages(run), .. }), None) => weft::run(run),
+        (Some(Example { run: Program::Regions(run), .. }), None) => weft::run_packets(run),
         _ => weft::run(|weft| match weft.rank().0 {
             0 => Err(format!(
                 "there are these examples:\n{}name one: weft run -n 4 -- weft-example ping",
@@ -124,5 +144,14 @@ pub fn main() -> std::process::ExitCode {
             )),
             _ => weft.barrier().map_err(|error| error.to_string()),
         }),
+    }
+}
+
+fn with_options(run: Farm) -> ExitCode {
+    match Line::try_parse() {
+        // Nobody waits for others before it is ready for their loss.
+        Ok(Line::Farm(options)) => weft::run(|weft| run(weft, &options)),
+        // One rank answers, or says what is wrong.
+        Err(_) => run_messages(|_, _: &Line| weft::Result::Ok(())),
     }
 }

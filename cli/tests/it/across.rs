@@ -4,6 +4,7 @@
 //! The programs are built with the workspace (`make test` does that first).
 
 mod ends;
+mod farm;
 mod kills;
 mod orca;
 mod why;

@@ -1,6 +1,8 @@
 //! Jobs of `weft run` on hosts that are network namespaces.
 
+pub mod farm;
 pub mod mpi;
+pub mod traces;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

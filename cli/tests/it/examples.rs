@@ -51,6 +51,9 @@ fn expected(name: &str, ranks: u32) -> String {
             let people: u32 = (1..=ranks).map(|rank| 800 * rank + 28).sum();
             format!("{people} people in {} districts, and all ranks agree\n", 8 * ranks)
         }
+        ("farm", _) => format!(
+            "1000 tasks done by {ranks} of {ranks} ranks, 0 of them handed out again; nobody was lost\n"
+        ),
         ("heat", _) => "after 40 steps 175.7 degrees are left in the rod\n".into(),
         _ => panic!("nobody knows what {name} prints"),
     }

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::traces::shared_memory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -65,18 +66,10 @@ fn wait_for_end(pidfd: &OwnedFd) {
     assert_eq!(poll(&mut fds, Some(&limit)).unwrap(), 1, "a survivor lives on");
 }
 
-fn shared_memory_names() -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir("/dev/shm") else { return Vec::new() };
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
 /// Kills a rank of a job and returns how long the last survivor lived after that.
 fn kill_one(run: u64) -> Duration {
     let directory = tempfile::tempdir().unwrap();
-    let names = shared_memory_names();
+    let names = shared_memory();
     let mut job = Running::start(directory.path());
     // The moment: after some number of lines that the ranks write as they go.
     let scattered = run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -92,7 +85,7 @@ fn kill_one(run: u64) -> Duration {
     }
     let lived = killed.elapsed();
     check_what_was_said(&mut job, victim, pid);
-    assert_eq!(shared_memory_names(), names, "something is left in /dev/shm");
+    assert_eq!(shared_memory(), names, "something is left in /dev/shm");
     let files = std::fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(files, 0, "files are left");
     lived
@@ -146,7 +139,7 @@ fn children(of: &Child, name: &str) -> Vec<Pid> {
 /// Kills a rank in a search: who was lost is said, and nobody lives on.
 fn kill_in_a_search(run: u64) {
     let search = SEARCHES[run as usize % SEARCHES.len()];
-    let names = shared_memory_names();
+    let names = shared_memory();
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_weft"))
         .args(["run", "-n", &RANKS.to_string(), "--"])
         .args(search)
@@ -177,7 +170,7 @@ fn kill_in_a_search(run: u64) {
     assert_eq!((output.status.code(), lines.len()), (Some(128 + 9), 1), "{search:?}: {errors}");
     let (named, why) = (format!("pid {}", victim.as_raw_nonzero()), "killed by signal 9 (SIGKILL)");
     assert!(lines[0].contains(&named) && lines[0].contains(why), "{search:?}: {errors}");
-    assert_eq!(shared_memory_names(), names, "something is left in /dev/shm");
+    assert_eq!(shared_memory(), names, "something is left in /dev/shm");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod crawlers;
 mod deadlocks;
 mod examples;
 mod fabric;
+mod farm;
 mod hosts;
 mod jobs;
 mod loss;

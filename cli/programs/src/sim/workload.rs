@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use weft::{Packets, Rank};
 use weft_app_common::Shared;
-use weft_examples::{Example, Program};
+use weft_examples::{Example, FarmOptions, Program};
 use weft_simulator::Simulation;
 use weft_simulator::scenarios::patterns::{self, Times};
 use weft_simulator::scenarios::{Mix, Storm};
@@ -30,7 +30,7 @@ pub enum Workload {
     Barnes(weft_apps::barnes::Options),
     Water(weft_apps::water::Options),
     Application(weft_bench::application::Options),
-    Example(Example),
+    Example(Example, FarmOptions),
     Storm(StormArguments),
     Pattern(Pattern, PatternArguments),
 }
@@ -82,6 +82,19 @@ pub struct ExampleArguments {
     /// Name of the example
     #[arg(value_parser = example)]
     name: Example,
+    /// Options of the example, if it has some: weft-example farm --help
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<String>,
+}
+
+impl ExampleArguments {
+    fn workload(self) -> Result<Workload> {
+        if !matches!(self.name.run, Program::Farm(_)) && !self.options.is_empty() {
+            bail!("{} has no options (weft sim weft-example --help)", self.name.name);
+        }
+        let words = std::iter::once(self.name.name.into()).chain(self.options);
+        Ok(Workload::Example(self.name, FarmOptions::try_parse_from(words)?))
+    }
 }
 
 fn example(name: &str) -> Result<Example, String> {
@@ -116,8 +129,9 @@ impl Workload {
             "barnes" => parse(name, arguments).map(Workload::Barnes),
             "water" => parse(name, arguments).map(Workload::Water),
             "weft-application" => parse(name, arguments).and_then(rank).map(Workload::Application),
-            "weft-example" => parse::<ExampleArguments>(name, arguments)
-                .map(|example| Workload::Example(example.name)),
+            "weft-example" => {
+                parse::<ExampleArguments>(name, arguments).and_then(ExampleArguments::workload)
+            }
             "storm" => parse(name, arguments).map(Workload::Storm),
             "ping" => pattern(Pattern::Ping),
             "stream" => pattern(Pattern::Stream),
@@ -207,7 +221,7 @@ impl Workload {
                 let options = options.clone();
                 Run::of(simulation.run(move |weft| weft_bench::application::rank(&weft, &options)))
             }
-            Workload::Example(example) => run_example(simulation, example.run),
+            Workload::Example(example, options) => run_example(simulation, example.run, options),
             Workload::Storm(storm) => run_storm(simulation, storm, seed),
             Workload::Pattern(pattern, arguments) => run_pattern(simulation, *pattern, arguments),
         }
@@ -240,8 +254,12 @@ fn rank(options: weft_bench::application::Options) -> Result<weft_bench::applica
     }
 }
 
-fn run_example(simulation: Simulation, program: Program) -> Run {
+fn run_example(simulation: Simulation, program: Program, options: &FarmOptions) -> Run {
     match program {
+        Program::Farm(run) => {
+            let options = options.clone();
+            Run::of(simulation.run(move |weft| run(weft, &options)))
+        }
         Program::Messages(run) => Run::of(simulation.run(run)),
         Program::Regions(run) => Run::of(simulation.run_packets(move |packets| run(&packets))),
     }

@@ -5,13 +5,10 @@
 //! judged.
 
 use super::*;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+use crate::common::traces::{Process, all_processes, ends_within, kill, marked, shared_memory};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 use weft_netns::Host;
@@ -74,33 +71,25 @@ impl<'a> Traces<'a> {
     }
 
     /// The job's processes: whoever has its folder in the environment.
-    pub fn processes(&self) -> Vec<(Pid, OwnedFd)> {
-        let mark = self.folder.path().to_str().unwrap().as_bytes();
-        let has_mark = |process: &(Pid, OwnedFd)| {
-            let path = format!("/proc/{}/environ", process.0);
-            let environment = fs::read(path).unwrap_or_default();
-            environment.windows(mark.len()).any(|window| window == mark)
-        };
-        // The look comes after the descriptor, so that the number cannot have a new owner.
-        all_processes().into_iter().filter(has_mark).collect()
+    pub fn processes(&self) -> Vec<Process> {
+        marked(self.folder())
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Waits until these processes have ended, and those that they have started; returns how long
     /// after `since` that was. A process that ends loses its environment before its sockets.
-    pub fn wait(&self, known: &[(Pid, OwnedFd)], since: Instant, what: &str) -> Duration {
+    pub fn wait(&self, known: &[Process], since: Instant, what: &str) -> Duration {
         self.wait_for(known, |_| true, what);
         since.elapsed()
     }
 
     /// Waits until those of these processes have ended that are meant, and of those that they have
     /// started.
-    pub fn wait_for(
-        &self,
-        known: &[(Pid, OwnedFd)],
-        is_meant: impl Fn(&(Pid, OwnedFd)) -> bool,
-        what: &str,
-    ) {
-        let await_meant = |all: &[(Pid, OwnedFd)]| {
+    pub fn wait_for(&self, known: &[Process], is_meant: impl Fn(&Process) -> bool, what: &str) {
+        let await_meant = |all: &[Process]| {
             let meant = all.iter().filter(|one| is_meant(one));
             meant.map(|one| await_end(one, what)).count() > 0
         };
@@ -118,30 +107,12 @@ impl<'a> Traces<'a> {
 }
 
 /// Waits for the end of a process, whose descriptor this is.
-pub fn await_end((process, end): &(Pid, OwnedFd), what: &str) {
+pub fn await_end((process, end): &Process, what: &str) {
     assert!(ends_within(end, 10), "{what}: {process} lives on, {}", name_of(*process));
-}
-
-/// True if the process has ended before so many seconds are over.
-pub fn ends_within(end: &OwnedFd, seconds: i64) -> bool {
-    let limit = Timespec { tv_sec: seconds, tv_nsec: 0 };
-    poll(&mut [PollFd::new(end, PollFlags::IN)], Some(&limit)).unwrap() == 1
-}
-
-fn all_processes() -> Vec<(Pid, OwnedFd)> {
-    let numbers = fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| Pid::from_raw(entry.unwrap().file_name().to_str()?.parse().ok()?));
-    numbers.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?))).collect()
 }
 
 pub fn name_of(process: Pid) -> String {
     fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default().replace('\0', " ")
-}
-
-fn shared_memory() -> BTreeSet<String> {
-    let Ok(entries) = fs::read_dir("/dev/shm") else { return BTreeSet::new() };
-    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The sockets on each host: those of UDP, of TCP that listen or talk, and of local ones the names.
@@ -170,12 +141,6 @@ fn sockets_here() -> Vec<String> {
 
 fn network_of(host: &Host) -> u64 {
     host.enter(|| fs::metadata("/proc/thread-self/ns/net").unwrap().ino()).unwrap()
-}
-
-/// Kills a process, unless the death of another has ended it already.
-pub fn kill(process: &OwnedFd) {
-    let killed = pidfd_send_signal(process, Signal::KILL);
-    assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");
 }
 
 /// Brings a job to that end, and returns how long its processes stayed after that.

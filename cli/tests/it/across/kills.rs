@@ -7,13 +7,13 @@
 mod jobs;
 mod times;
 
-use super::ends::{Traces, await_end, ends_within, kill, name_of};
+use super::ends::{Traces, await_end, name_of};
 use super::*;
+use crate::common::traces::{Draw, Process, ends_within, kill, variable_of};
 use jobs::{Job, Jobs};
 use rustix::process::Pid;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
-use std::os::fd::OwnedFd;
 use std::time::Instant;
 use times::{Times, now};
 
@@ -25,17 +25,6 @@ const OURS: [&str; 4] = ["weft", "weft-testee", "water", "transfers"];
 const MANAGERS: [&str; 4] = ["mpiexec.hydra", "hydra_pmi_proxy", "orterun", "orted"];
 /// Variables in which a rank is told its number, by its starter.
 const RANKS: [&str; 3] = ["WEFT_RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK"];
-
-/// Numbers that follow from a seed.
-pub struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (mixed ^ mixed >> 31) % bound
-    }
-}
 
 /// Kills one process of a job, and says what was left behind, if anything was.
 fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
@@ -91,7 +80,7 @@ fn kill_one(cluster: &Cluster, jobs: &Jobs, seed: u64, times: &mut Times) {
 
 /// Ends process managers whose ranks are gone, after so many seconds. Hydra's stay when a proxy of
 /// theirs was killed, and now and then when a rank was, which is said then.
-fn end_managers(managers: &[(Pid, OwnedFd)], seconds: i64, what: &str) {
+fn end_managers(managers: &[Process], seconds: i64, what: &str) {
     for manager in managers {
         let (process, end) = manager;
         if !ends_within(end, seconds) && seconds > 0 {
@@ -104,7 +93,7 @@ fn end_managers(managers: &[(Pid, OwnedFd)], seconds: i64, what: &str) {
 
 /// True of a rank that its manager keeps, which has lost a process and not noticed (hydra, now and
 /// then): it waits for an answer, before it can know of any other rank.
-fn is_kept((process, end): &(Pid, OwnedFd), what: &str) -> bool {
+fn is_kept((process, end): &Process, what: &str) -> bool {
     let is_kept = !ends_within(end, 5) && waits_for_manager(*process) == Some(true);
     if is_kept {
         println!("{what}: {process} is kept by its manager, {}", name_of(*process));
@@ -168,14 +157,6 @@ fn file_of(process: Pid) -> String {
 /// The rank that a process is, if it is one and no longer on its way to be one.
 fn rank_of(process: Pid) -> Option<u16> {
     RANKS.iter().find_map(|name| variable_of(process, name))?.parse().ok()
-}
-
-/// Value of a variable in a process's environment.
-fn variable_of(process: Pid, name: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
-    let text = String::from_utf8_lossy(&environment);
-    let mut all = text.split('\0').filter_map(|one| one.split_once('='));
-    Some(all.find(|(known, _)| *known == name)?.1.to_owned())
 }
 
 fn number(name: &str) -> Option<u64> {
