@@ -393,7 +393,10 @@ impl Packets {
     /// The rank that the job has lost, if it has; the first of them where it goes on.
     pub fn loss(&self) -> Option<Loss> {
         let attendance = self.handle.node.attendance();
-        attendance.losses.first().or_else(|| attendance.bells.loss())
+        match attendance.losses.are_any() {
+            false => attendance.bells.loss(),
+            true => attendance.losses.first(),
+        }
     }
 
     /// Losses of ranks, for a job that goes on after them.

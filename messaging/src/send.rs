@@ -431,9 +431,8 @@ fn other_members(packets: &Packets, group: Group) -> Vec<Rank> {
         Group::ALL => (0..packets.size() as u16).map(Rank).collect::<Vec<_>>(),
         group => packets.members(group).unwrap_or_default(),
     };
-    for loss in packets.losses().all() {
-        members.retain(|member| *member != loss.rank);
-    }
-    members.retain(|member| *member != packets.rank());
+    let lost = packets.losses().all();
+    let is_lost = |member: &Rank| lost.iter().any(|loss| loss.rank == *member);
+    members.retain(|member| *member != packets.rank() && !is_lost(member));
     members
 }

@@ -59,30 +59,29 @@ impl Losses {
         self.all().into_iter().for_each(|loss| hook(loss));
     }
 
+    /// True if any was heard.
+    #[inline(always)]
+    pub fn are_any(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
+
     /// The first that was heard.
-    #[inline]
+    #[cold]
     pub fn first(&self) -> Option<Loss> {
-        match self.any.load(Ordering::Acquire) {
-            true => lock(&self.heard).first().copied(),
-            false => None,
-        }
+        lock(&self.heard).first().copied()
     }
 
     /// All that were heard, the first one first.
     pub fn all(&self) -> Vec<Loss> {
-        match self.any.load(Ordering::Acquire) {
+        match self.are_any() {
             true => lock(&self.heard).clone(),
             false => Vec::new(),
         }
     }
 
     /// The loss of `rank`, if it was heard.
-    #[inline]
     pub fn of(&self, rank: Rank) -> Option<Loss> {
-        match self.any.load(Ordering::Acquire) {
-            true => self.all().into_iter().find(|loss| loss.rank == rank),
-            false => None,
-        }
+        self.all().into_iter().find(|loss| loss.rank == rank)
     }
 
     /// True if the lost may have sent more, which is taken first.

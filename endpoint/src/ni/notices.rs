@@ -5,7 +5,7 @@ use crate::ni::backlog::{HeldBack, Target};
 use crate::ni::inner::Inner;
 use weft_link::{Buffer, Link};
 use weft_protocol::Delivery;
-use weft_wire::Protocol;
+use weft_wire::{Protocol, Rank};
 
 impl<L: Link> Inner<L> {
     /// Applies the notices that have arrived. A host that only drains does so, too.
@@ -40,6 +40,9 @@ impl<L: Link> Inner<L> {
     }
 
     /// Keeps a packet whose receiver takes none of its system at the moment; false if it may leave.
+    ///
+    /// # Errors
+    /// Its receiver, if that is lost.
     #[cold]
     pub fn hold_back(
         &mut self,
@@ -47,19 +50,20 @@ impl<L: Link> Inner<L> {
         protocol: Protocol,
         to: Destination,
         size: u16,
-    ) -> bool {
+    ) -> Result<bool, Rank> {
         let to = match to {
+            Destination::Unicast(rank) if self.gates.is_lost(rank) => return Err(rank),
             Destination::Unicast(rank) => Target::One(rank),
             Destination::Multicast(group) => match self.ni.group(group) {
                 Some(found) => Target::Members(group, found.members().into()),
-                None => return false,
+                None => return Ok(false),
             },
         };
         if self.gates.lets_through(protocol, &to) {
-            return false;
+            return Ok(false);
         }
         self.gates.hold_back(HeldBack { frame, protocol, to, size });
-        true
+        Ok(true)
     }
 
     /// Sends the notices that this rank owes, as far as there are frames.

@@ -63,13 +63,17 @@ impl<L: Link> Outbound for Node<L> {
         let mut inner = interface.inner.enter();
         interface.tell_time(&mut inner);
         let mut receiver = None;
+        let waits = !inner.gates.are_open()
+            && match inner.hold_back(frame, protocol, to, size) {
+                Ok(waits) => waits,
+                Err(lost) => {
+                    drop(inner);
+                    self.discard(frame);
+                    return Err(interface.lost(lost));
+                }
+            };
         match to {
-            Destination::Unicast(rank) if !inner.gates.are_open() && inner.gates.is_lost(rank) => {
-                drop(inner);
-                self.discard(frame);
-                return Err(interface.lost(rank));
-            }
-            _ if !inner.gates.are_open() && inner.hold_back(frame, protocol, to, size) => {}
+            _ if waits => {}
             Destination::Unicast(rank) if interface.attributes.has_rank(rank) => {
                 inner.unicast(protocol, rank, frame, size);
                 receiver = Some(rank);

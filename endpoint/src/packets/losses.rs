@@ -46,7 +46,13 @@ impl<'a> Losses<'a> {
     /// [`Error::RankLost`] with the first loss.
     #[inline]
     pub fn check(&self) -> Result<()> {
-        self.attendance.losses.first().map_or(Ok(()), |loss| Err(Error::RankLost(loss)))
+        match self.attendance.losses.are_any() {
+            false => Ok(()),
+            true => {
+                let first = self.attendance.losses.first();
+                first.map_or(Ok(()), |loss| Err(Error::RankLost(loss)))
+            }
+        }
     }
 
     /// Has `hook` called for each loss that this rank hears of, and for those that it has heard of
