@@ -330,6 +330,7 @@ fn use_only(cores: &[usize]) -> Result<()> {
 fn completed() -> Outcome {
     Outcome {
         verdict: Verdict::Completed,
+        lost: Vec::new(),
         stuck: Vec::new(),
         output_lost: false,
         roll_call: Vec::new(),

@@ -33,6 +33,7 @@ use weft_endpoint::Rank;
 /// Kind of an entry in the line of a team, as a bit of its flags. The lower half of the flags is
 /// the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
 pub(super) enum Kind {
     /// An operation, which has ended well.
     Operation = 1 << 63,
