@@ -201,11 +201,13 @@ fn programs_compile_without_a_warning_and_run() {
 #[test]
 fn programs_are_clean_under_valgrind() {
     run_all("tests/", &["-O1"], &VALGRIND);
+    survivors_go_on(&["-O1"], &VALGRIND);
 }
 
 #[test]
 fn programs_are_clean_under_the_sanitizers() {
     run_all("", &SANITIZED, &[]);
+    survivors_go_on(&SANITIZED, &[]);
 }
 
 /// Those ranks of which it shows that they wait for ever are not freed, so nothing looks for leaks.
@@ -244,16 +246,6 @@ fn survivors_of_a_lost_rank_are_told() {
 #[test]
 fn survivors_of_a_lost_rank_go_on_where_the_job_does() {
     survivors_go_on(&["-O2"], &[]);
-}
-
-#[test]
-fn survivors_of_a_lost_rank_are_clean_under_valgrind() {
-    survivors_go_on(&["-O1"], &VALGRIND);
-}
-
-#[test]
-fn survivors_of_a_lost_rank_are_clean_under_the_sanitizers() {
-    survivors_go_on(&SANITIZED, &[]);
 }
 
 /// Runs a program of three ranks of which rank 2 kills itself.
