@@ -14,7 +14,7 @@
 //! | `plain` | the short way in, which most packets go | |
 //! | `interface` | the lock, and what entering and leaving it takes | |
 //! | `lossy`, `linger`, `paths` | timers, flushes, the end, MTUs, where frames get lost | 8.2.2 |
-//! | `losses` | ranks that were lost, where the job goes on | |
+//! | `losses`, `burial` | ranks that were lost, where the job goes on | |
 //! | `inner` | the inside of the lock: protocol, link, packets for the host | |
 //! | `accept`, `queues`, `notices` | plain packets; those that wait, and senders that stop | 3.8 |
 //! | `systems`, `backlog`, `copies`, `fetches` | what these keep | |
@@ -36,6 +36,7 @@ mod atomics;
 mod attendance;
 mod attributes;
 mod backlog;
+mod burial;
 mod copies;
 mod dispatch;
 mod endpoint;

@@ -18,8 +18,8 @@ use crate::send::SendPacket;
 use crate::trace::Trace;
 use crate::variable::Variable;
 use crate::{
-    Arrival, Atomic, Endpoint, Gather, Group, Link, Loss, Node, Polled, Rank, Result, Statistics,
-    Step, Upcalls,
+    Arrival, Atomic, Endpoint, Gather, Group, Link, Node, Polled, Rank, Result, Statistics, Step,
+    Upcalls,
 };
 use std::sync::Arc;
 use weft_wire::Protocol;
@@ -390,16 +390,8 @@ impl Packets {
         AtomicOperations::new(&self.handle)
     }
 
-    /// The rank that the job has lost, if it has; the first of them where it goes on.
-    pub fn loss(&self) -> Option<Loss> {
-        let attendance = self.handle.node.attendance();
-        match attendance.losses.are_any() {
-            false => attendance.bells.loss(),
-            true => attendance.losses.first(),
-        }
-    }
-
-    /// Losses of ranks, for a job that goes on after them.
+    /// Losses of ranks.
+    #[inline]
     pub fn losses(&self) -> Losses<'_> {
         Losses::new(self.handle.node.attendance())
     }

@@ -1,7 +1,7 @@
 //! Waiting for all ranks.
 
 use crate::Result;
-use crate::collective::Team;
+use crate::collective::{Team, meet_to_leave};
 use crate::engine::Engine;
 use crate::poll::Poller;
 use crate::wait::Polls;
@@ -50,11 +50,11 @@ impl Barrier {
     pub fn leave(&self) -> Result<()> {
         self.engine.set_leaving();
         self.engine.flush()?;
-        self.team.meet_to_leave()?;
+        meet_to_leave(&self.team)?;
         let poller = Poller::new(&self.engine.messages);
         self.take_all_that_is_here(|| poller.poll())?;
         self.engine.flush()?;
-        self.team.meet_to_leave()?;
+        meet_to_leave(&self.team)?;
         self.engine.flush()?;
         self.take_all_that_is_here(|| poller.receive())
     }

@@ -40,5 +40,6 @@ pub use persistent::{Persistent, Prepare, Started};
 pub use records::Records;
 pub use reduction::{And, Max, Min, Or, Product, Reduction, Sum, Xor};
 pub use shrink::Agreed;
+pub(crate) use shrink::meet_to_leave;
 pub use team::Team;
 pub use weft_collective::{Disagreement, Operation, Signature};

@@ -287,15 +287,12 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Tells all peers that `lost` has ended, and the number of the cause: those never met, too,
-    /// since they may wait for others that were. To be called by who has
-    /// not [heard of it](Self::was_told_of) from one of them.
+    /// since they may wait for others that were. Does nothing if one of them
+    /// has said so.
     pub fn tell_loss(&mut self, lost: Rank, cause: u32, out: &mut impl Actions<B>) {
-        self.router.traffic.flows.tell_loss(lost, cause, out);
-    }
-
-    /// True if a peer has said that `lost` has ended.
-    pub fn was_told_of(&self, lost: Rank) -> bool {
-        self.router.told_lost.contains(&lost)
+        if !self.router.told_lost.contains(&lost) {
+            self.router.traffic.flows.tell_loss(lost, cause, out);
+        }
     }
 
     /// True if `peer` has ended, in good order: what is sent there reaches nobody.

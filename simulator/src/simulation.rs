@@ -138,7 +138,7 @@ impl Simulation {
             let body = Box::new(move || {
                 let outcome = program(packets.clone(), processor).map_err(|what| {
                     // As for ranks that are processes: that another was lost says more than this.
-                    let lost = packets.loss().is_some_and(|loss| loss.rank != rank);
+                    let lost = packets.losses().first().is_some_and(|loss| loss.rank != rank);
                     if lost { Outcome::Victim(what) } else { Outcome::Failed(what) }
                 });
                 let well = outcome.is_ok();

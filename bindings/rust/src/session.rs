@@ -185,7 +185,7 @@ impl Backend for Session {
         }
         let until = Instant::now() + NEWS_TAKE;
         loop {
-            if let Some(loss) = self.packets.loss() {
+            if let Some(loss) = self.packets.losses().first() {
                 end_as_victim(self.membership.as_deref(), loss);
             }
             if self.packets.size() == 1 || Instant::now() >= until {

@@ -3,9 +3,7 @@
 use crate::Result;
 use crate::backend::{Backend, Guard};
 use crate::session::Session;
-use crate::statistics::Statistics;
-use crate::statistics::lines;
-use crate::statistics::table::Table;
+use crate::statistics::{Statistics, lines, table::Table};
 use bytemuck::Pod;
 use std::fmt::{Display, Write};
 use std::future::Future;
@@ -542,10 +540,9 @@ impl Weft {
         }
     }
 
-    /// Losses of ranks that this one has heard of, the first one first, in a job that goes on after
-    /// them (`weft run --on-loss continue`); in others the first loss ends the job. Calls to a lost
-    /// rank end with [`Error::lost_rank`](crate::Error::lost_rank), operations of teams
-    /// that it is in at all members or at none; [`Team::shrink`] makes a team of those that live.
+    /// Losses that this rank has heard of, the first one first, in a job that goes on after them
+    /// (`weft run --on-loss continue`): [`Error::lost_rank`](crate::Error::lost_rank),
+    /// [`Team::shrink`]. An error may tell of one before, of which another rank has heard.
     pub fn losses(&self) -> Vec<Loss> {
         self.packets().losses().all()
     }

@@ -96,9 +96,6 @@ impl<L: Link> Interface<L> {
         }
         for _ in 0..TOLD_TIMES {
             let mut inner = self.inner.enter();
-            if inner.ni.was_told_of(loss.rank) {
-                return;
-            }
             self.tell_time(&mut inner);
             let (ni, mut out) = inner.split(Side::Host);
             ni.tell_loss(loss.rank, loss.cause.to_bits(), &mut out);

@@ -12,14 +12,9 @@
 //! What the rank sent before is taken first, so far as there is an end to it. Until a rank is lost
 //! this costs nothing: it takes the place of the error.
 
-use crate::ni::inner::Inner;
-use crate::ni::interface::Interface;
-use crate::ni::offloaded::Side;
-use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weft_link::Link;
-use weft_link::bell::{Cause, Loss};
+use weft_link::bell::Loss;
 use weft_wire::Rank;
 
 /// Rounds in which what the lost have sent is taken before they are buried. Each takes what has
@@ -38,7 +33,7 @@ pub(crate) struct Losses {
     heard: Mutex<Vec<Loss>>,
     hooks: Mutex<Vec<LossHook>>,
     /// Taken by the thread that hears of some.
-    hearing: Mutex<()>,
+    pub hearing: Mutex<()>,
     rounds: AtomicU32,
 }
 
@@ -85,12 +80,17 @@ impl Losses {
     }
 
     /// True if the lost may have sent more, which is taken first.
-    fn waits_for_last_words(&self) -> bool {
+    pub fn waits_for_last_words(&self) -> bool {
         self.rounds.fetch_add(1, Ordering::Relaxed) < ROUNDS
     }
 
+    /// All that they have sent is taken, or as much as is waited for.
+    pub fn end_last_words(&self) {
+        self.rounds.store(0, Ordering::Relaxed);
+    }
+
     /// Adds a loss; false if it was heard before.
-    fn hear(&self, loss: Loss) -> bool {
+    pub fn hear(&self, loss: Loss) -> bool {
         let mut heard = lock(&self.heard);
         let is_news = heard.iter().all(|known| known.rank != loss.rank);
         if is_news {
@@ -100,7 +100,8 @@ impl Losses {
         is_news
     }
 
-    fn call_hooks(&self, loss: Loss) {
+    /// Calls the hooks for one that was heard.
+    pub fn call_hooks(&self, loss: Loss) {
         let hooks = lock(&self.hooks).clone();
         hooks.iter().for_each(|hook| hook(loss));
     }
@@ -108,70 +109,4 @@ impl Losses {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl<L: Link> Interface<L> {
-    /// A loss was announced: this rank cannot go on, or hears of it.
-    ///
-    /// # Errors
-    /// [`Error::RankLost`] unless the job goes on; or what a peer did wrong.
-    #[cold]
-    pub(crate) fn lose(&self, loss: Loss) -> Result<()> {
-        if self.attendance.losses.goes_on() {
-            return self.hear_losses();
-        }
-        self.tell_loss(loss);
-        Err(Error::RankLost(loss))
-    }
-
-    /// The error of a call that needs `rank`, which this rank has heard is lost.
-    #[cold]
-    pub(crate) fn lost(&self, rank: Rank) -> Error {
-        let loss = self.attendance.losses.of(rank);
-        Error::RankLost(loss.unwrap_or(Loss { rank, cause: Cause::Ended }))
-    }
-
-    fn hear_losses(&self) -> Result<()> {
-        let losses = &self.attendance.losses;
-        // Another thread does.
-        let Ok(hearing) = losses.hearing.try_lock() else { return Ok(()) };
-        let mut inner = self.enter_to_look();
-        if losses.waits_for_last_words() {
-            let any = inner.drain()?;
-            if any {
-                self.exit_after_poll(inner, true);
-                return Ok(());
-            }
-        }
-        losses.rounds.store(0, Ordering::Relaxed);
-        let announced = self.attributes.bells.take_losses();
-        let news = announced.into_iter().filter(|loss| loss.rank != self.attributes.local);
-        let news: Vec<Loss> = news.filter(|loss| losses.hear(*loss)).collect();
-        news.iter().for_each(|loss| inner.bury(loss.rank));
-        self.exit_and_flush(inner);
-        drop(hearing);
-        for loss in news {
-            self.tell_loss(loss);
-            losses.call_hooks(loss);
-        }
-        // Whatever waits looks again.
-        self.attendance.nudge();
-        Ok(())
-    }
-}
-
-impl<L: Link> Inner<L> {
-    /// Nothing goes to `rank` any more, and nothing waits for it.
-    fn bury(&mut self, rank: Rank) {
-        for frame in self.gates.bury(rank) {
-            self.link.free(frame);
-        }
-        let (ni, mut out) = self.split(Side::Host);
-        if ni.bury(rank, &mut out) {
-            self.fetches.lose(rank);
-        }
-        if let Some(frames) = self.link.shared_frames() {
-            frames.forget_reader(rank);
-        }
-    }
 }

@@ -29,6 +29,15 @@ impl<'a> Losses<'a> {
         self.attendance.losses.goes_on()
     }
 
+    /// The rank that the job has lost, if it has; the first of them where it goes on.
+    #[inline]
+    pub fn first(&self) -> Option<Loss> {
+        match self.attendance.losses.are_any() {
+            false => self.attendance.bells.loss(),
+            true => self.attendance.losses.first(),
+        }
+    }
+
     /// All that this rank has heard of, the first one first, where the job goes on.
     pub fn all(&self) -> Vec<Loss> {
         self.attendance.losses.all()

@@ -551,12 +551,12 @@ fn a_waiting_rank_hears_of_a_loss_and_says_which() {
     with_loss(loss, |packets, lose| {
         log(&packets);
         assert_eq!(packets.poll(), Ok(false));
-        assert_eq!(packets.loss(), None);
+        assert_eq!(packets.losses().first(), None);
         lose();
         let waited = packets.poll_until(|| false);
         assert_eq!(waited, Err(Error::RankLost(loss)));
         assert_eq!(waited.unwrap_err().to_string(), "rank 0 was killed by signal 9 (SIGKILL)");
-        assert_eq!(packets.loss(), Some(loss));
+        assert_eq!(packets.losses().first(), Some(loss));
     });
 }
 

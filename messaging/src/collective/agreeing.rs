@@ -46,7 +46,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What members do, in words.
+    /// Act of the members, in words.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Operation => "take part",
@@ -82,7 +82,7 @@ struct State {
     is_sending: bool,
 }
 
-/// What a team agrees about, one after the other.
+/// Line of a team: entries that it agrees about, one after the other.
 struct Line {
     agreement: Agreement,
     entries: VecDeque<Entry>,

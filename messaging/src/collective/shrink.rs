@@ -3,7 +3,7 @@
 use super::agreeing::Kind;
 use super::operations::TeamId;
 use super::reduction::And;
-use super::team::Team;
+use super::team::{Team, opened};
 use crate::{Error, Result};
 use weft_collective::Members;
 use weft_endpoint::Rank;
@@ -28,7 +28,7 @@ impl Team {
     /// [`Error::CallsDiffer`] if others shrink the team, or leave; in other jobs those of an
     /// operation.
     pub fn agree(&self, flags: u32) -> Result<Agreed> {
-        if !self.goes_on() {
+        if !goes_on(self) {
             let mut flags = [flags];
             self.all_reduce(&mut flags, And)?;
             return Ok(Agreed { flags: flags[0], lost: Vec::new() });
@@ -49,14 +49,14 @@ impl Team {
     /// those of an operation.
     pub fn shrink(&self) -> Result<Self> {
         let operations = &self.shared.operations;
-        if !self.goes_on() {
+        if !goes_on(self) {
             let whole = self.split(Some(0), 0)?;
             return whole.ok_or(Error::Abandoned);
         }
         let (splitting, me) = (operations.split()?, self.member(self.rank()));
         let mut known: Option<Vec<Rank>> = None;
         loop {
-            let live = self.members_without(known.as_deref().unwrap_or_default());
+            let live = members_without(self, known.as_deref().unwrap_or_default());
             // All that live bring ones, but for the first of them, which names the new team.
             let name = match (&known, live.first()) {
                 (Some(_), Some(first)) if *first == me => splitting.name.count,
@@ -66,7 +66,7 @@ impl Team {
             if known.as_ref() == Some(&decision.lost) {
                 let members = Members::subset(&live, me, None).ok_or(Error::Abandoned)?;
                 let id = TeamId { leader: live[0], count: decision.flags as u32 | TeamId::SPLIT };
-                return Ok(Self::opened(operations, operations.open_part(id, members)?));
+                return Ok(opened(operations, operations.open_part(id, members)?));
             }
             known = Some(decision.lost);
         }
@@ -81,21 +81,21 @@ impl Team {
         lost.sort_unstable();
         lost
     }
+}
 
-    /// Waits for all members that live to come to the end of the program.
-    pub(crate) fn meet_to_leave(&self) -> Result<()> {
-        match self.goes_on() {
-            true => self.shared.operations.agree(self.shared.id, Kind::Leave, 0).map(drop),
-            false => self.barrier(),
-        }
+/// Waits for all members of a team that live to come to the end of the program.
+pub(crate) fn meet_to_leave(team: &Team) -> Result<()> {
+    match goes_on(team) {
+        true => team.shared.operations.agree(team.shared.id, Kind::Leave, 0).map(drop),
+        false => team.barrier(),
     }
+}
 
-    fn goes_on(&self) -> bool {
-        self.shared.operations.engine().packets().losses().goes_on()
-    }
+fn goes_on(team: &Team) -> bool {
+    team.shared.operations.engine().packets().losses().goes_on()
+}
 
-    fn members_without(&self, lost: &[Rank]) -> Vec<Rank> {
-        let all = (0..self.size()).map(|number| self.member(number));
-        all.filter(|rank| !lost.contains(rank)).collect()
-    }
+fn members_without(team: &Team, lost: &[Rank]) -> Vec<Rank> {
+    let all = (0..team.size()).map(|number| team.member(number));
+    all.filter(|rank| !lost.contains(rank)).collect()
 }

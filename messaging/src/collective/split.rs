@@ -10,7 +10,7 @@
 //! such parts as splits that it is in.
 
 use super::operations::TeamId;
-use super::team::{Team, nothing};
+use super::team::{Team, nothing, opened};
 use crate::Result;
 use weft_collective::{Members, Operation};
 use weft_endpoint::Rank;
@@ -52,6 +52,6 @@ impl Team {
         let members = Members::subset(&ranks, self.member(self.rank()), None);
         let Some((members, &(.., name))) = members.zip(part.first()) else { return Ok(None) };
         let id = TeamId { leader: ranks[0], count: name | TeamId::SPLIT };
-        Ok(Some(Self::opened(operations, operations.open_part(id, members)?)))
+        Ok(Some(opened(operations, operations.open_part(id, members)?)))
     }
 }

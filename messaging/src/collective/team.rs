@@ -53,7 +53,7 @@ impl Team {
         let packets = engine.packets();
         let size = packets.size();
         let all = Members::all(size, packets.rank());
-        let team = Self::create(&Operations::new(engine)?, (Rank(0), size), Some(all))?;
+        let team = create(&Operations::new(engine)?, (Rank(0), size), Some(all))?;
         team.ok_or(Error::Abandoned)
     }
 
@@ -69,23 +69,7 @@ impl Team {
         let packets = operations.engine().packets();
         let group = packets.group(members)?;
         let first = (members[0], members.len());
-        Self::create(operations, first, Members::subset(members, packets.rank(), Some(group)))
-    }
-
-    /// The next team, of so many members beginning with `leader`.
-    fn create(
-        operations: &Arc<Operations>,
-        (leader, size): (Rank, usize),
-        members: Option<Members>,
-    ) -> Result<Option<Self>> {
-        let created = operations.create(leader, size, members)?;
-        Ok(created.map(|opened| Self::opened(operations, opened)))
-    }
-
-    /// A team that was opened.
-    pub(super) fn opened(operations: &Arc<Operations>, (id, members, arena): Opened) -> Self {
-        let (operations, busy) = (Arc::clone(operations), AtomicBool::new(false));
-        Team { shared: Arc::new(Shared { operations, id, members, arena, busy }) }
+        create(operations, first, Members::subset(members, packets.rank(), Some(group)))
     }
 
     /// This member's number.
@@ -231,7 +215,7 @@ impl Team {
     /// # Errors
     /// See [`Team`].
     pub fn gather<T: Pod + Send>(&self, root: usize, values: &[T]) -> Result<Option<Vec<T>>> {
-        self.gather_into(root, values.to_vec(), |all, _| all)?.wait()
+        gather_into(self, root, values.to_vec(), |all, _| all)?.wait()
     }
 
     /// Begins a [`Self::gather`], which gives the root what each member brought.
@@ -244,23 +228,9 @@ impl Team {
         values: Vec<T>,
     ) -> Result<Pending<Option<Vec<Vec<T>>>>> {
         let size = self.size();
-        self.gather_into(root, values, move |all, length| match length {
+        gather_into(self, root, values, move |all, length| match length {
             0 => vec![Vec::new(); size],
             length => all.chunks(length).map(<[T]>::to_vec).collect(),
-        })
-    }
-
-    fn gather_into<T: Pod + Send, O: Send + 'static>(
-        &self,
-        root: usize,
-        values: Vec<T>,
-        finish: impl FnOnce(Vec<T>, usize) -> O + Send + 'static,
-    ) -> Result<Pending<Option<O>>> {
-        let (is_root, length) = (root == self.rank(), values.len());
-        let room = if is_root { length * self.size() } else { 0 };
-        let call = (Operation::Gather, root, length);
-        self.begin(call, (values, Some(room)), nothing, move |_, all, _| {
-            is_root.then(|| finish(all.unwrap_or_default(), length))
         })
     }
 
@@ -358,6 +328,36 @@ impl Team {
         let room = Room { mine, result, parts: Vec::new() };
         self.shared.begin(call, room, Each(reduction), finish)
     }
+}
+
+/// The next team, of so many members beginning with `leader`.
+fn create(
+    operations: &Arc<Operations>,
+    (leader, size): (Rank, usize),
+    members: Option<Members>,
+) -> Result<Option<Team>> {
+    let created = operations.create(leader, size, members)?;
+    Ok(created.map(|created| opened(operations, created)))
+}
+
+/// A team that was opened.
+pub(super) fn opened(operations: &Arc<Operations>, (id, members, arena): Opened) -> Team {
+    let (operations, busy) = (Arc::clone(operations), AtomicBool::new(false));
+    Team { shared: Arc::new(Shared { operations, id, members, arena, busy }) }
+}
+
+fn gather_into<T: Pod + Send, O: Send + 'static>(
+    team: &Team,
+    root: usize,
+    values: Vec<T>,
+    finish: impl FnOnce(Vec<T>, usize) -> O + Send + 'static,
+) -> Result<Pending<Option<O>>> {
+    let (is_root, length) = (root == team.rank(), values.len());
+    let room = if is_root { length * team.size() } else { 0 };
+    let call = (Operation::Gather, root, length);
+    team.begin(call, (values, Some(room)), nothing, move |_, all, _| {
+        is_root.then(|| finish(all.unwrap_or_default(), length))
+    })
 }
 
 impl Shared {

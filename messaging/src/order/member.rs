@@ -260,7 +260,7 @@ impl Member {
     }
 
     fn check_loss(&self) -> Result<()> {
-        let Some(loss) = self.engine.packets().loss() else { return Ok(()) };
+        let Some(loss) = self.engine.packets().losses().first() else { return Ok(()) };
         let error = Error::from(weft_endpoint::Error::RankLost(loss));
         self.fail(error.clone());
         Err(error)

@@ -185,7 +185,7 @@ fn a_receive_that_waits_tells_of_each_loss_once() {
     });
 }
 
-/// What a rank has seen of a job: outcomes of its operations, and the ranks that are left.
+/// View that a rank has had of a job: outcomes of its operations, and the ranks that are left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     /// For each operation whether it has ended well.

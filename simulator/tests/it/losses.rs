@@ -14,7 +14,7 @@ const CRASHES: usize = 10;
 /// Operations that a program has done when it is over.
 const OPERATIONS: u32 = 60;
 
-/// What a rank has seen: whether each operation has ended well, and who is left.
+/// View of a rank: whether each operation has ended well, and who is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Seen {
     well: Vec<bool>,
