@@ -1,6 +1,8 @@
 //! Farms (`weft-example farm`) in jobs that go on, whose ranks are killed.
 
+use super::parent_if_known;
 use super::traces::{Draw, Process, kill, marked, variable_of};
+use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
@@ -76,6 +78,18 @@ impl Farm {
         }
     }
 
+    /// Kills the agent of the host that a rank is on, with which all ranks there are lost.
+    pub fn kill_host_of(&mut self, rank: u16) {
+        let parents =
+            self.ranks.iter().filter_map(|(rank, one)| Some((*rank, parent_if_known(one.0)?)));
+        let parents: Vec<(u16, Pid)> = parents.collect();
+        // It may have ended.
+        let Some((_, agent)) = parents.iter().find(|(one, _)| *one == rank) else { return };
+        self.killed
+            .extend(parents.iter().filter(|(_, parent)| parent == agent).map(|(one, _)| one));
+        kill_process(*agent, Signal::KILL).unwrap();
+    }
+
     /// Waits for the end of a farm of so many ranks.
     pub fn finish(mut self, size: usize) -> Ended {
         while self.read_line() {}
@@ -109,10 +123,12 @@ impl Ended {
     }
 }
 
-/// Ranks of which the launcher has said that they were killed.
+/// Ranks of which the launcher has said that they were killed, or their host was lost.
 fn lost_by(errors: &str, size: usize) -> BTreeSet<u16> {
-    let of = format!(" of {size} (");
-    let ranks = errors.lines().filter(|line| line.contains("was killed by signal 9 (SIGKILL)"));
+    let (of, ways) =
+        (format!(" of {size} ("), ["killed by signal 9 (SIGKILL)", "lost with its host"]);
+    let is_lost = |line: &&str| ways.iter().any(|way| line.contains(way));
+    let ranks = errors.lines().filter(is_lost);
     let ranks = ranks.filter_map(|line| line.strip_prefix("weft: rank ")?.split_once(&of));
     ranks.map(|(rank, _)| rank.parse().unwrap()).collect()
 }
