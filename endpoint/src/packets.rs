@@ -276,15 +276,17 @@ impl Packets {
     /// Polls until `done` returns true: spins, yields, then sleeps in between.
     ///
     /// # Errors
-    /// Those of [`Self::poll`].
+    /// Those of [`Self::poll`]. In a job that goes on after a loss each loss ends the waits that
+    /// are under way, or else the next: they may be for the lost.
     pub fn poll_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
+        let told = self.losses().told();
         self.handle.node.wait(&mut || {
             let progress = self.poll()?;
             Ok(match (done(), progress) {
                 (true, _) => Step::Done,
                 (false, true) => Step::Progress,
                 (false, false) => {
-                    self.losses().check()?;
+                    self.losses().check_since(told)?;
                     Step::Idle
                 }
             })

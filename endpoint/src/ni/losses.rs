@@ -12,7 +12,7 @@
 //! What the rank sent before is taken first, so far as there is an end to it. Until a rank is lost
 //! this costs nothing: it takes the place of the error.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_link::bell::Loss;
 use weft_wire::Rank;
@@ -31,6 +31,8 @@ pub(crate) struct Losses {
     /// True once there was one.
     any: AtomicBool,
     heard: Mutex<Vec<Loss>>,
+    /// Number of those of which waits at the packet interface have told.
+    told: AtomicUsize,
     hooks: Mutex<Vec<LossHook>>,
     /// Taken by the thread that hears of some.
     pub hearing: Mutex<()>,
@@ -77,6 +79,20 @@ impl Losses {
     /// The loss of `rank`, if it was heard.
     pub fn of(&self, rank: Rank) -> Option<Loss> {
         self.all().into_iter().find(|loss| loss.rank == rank)
+    }
+
+    /// Number of those of which waits have told.
+    pub fn told(&self) -> usize {
+        self.told.load(Ordering::Relaxed)
+    }
+
+    /// The last that was heard, if there are more than `told`: they are told of from here on.
+    #[cold]
+    pub fn tell_of_more(&self, told: usize) -> Option<Loss> {
+        let heard = lock(&self.heard);
+        let last = heard.last().copied().filter(|_| heard.len() > told)?;
+        self.told.fetch_max(heard.len(), Ordering::Relaxed);
+        Some(last)
     }
 
     /// True if the lost may have sent more, which is taken first.

@@ -64,6 +64,19 @@ impl<'a> Losses<'a> {
         }
     }
 
+    /// Number of losses of which waits at the packet interface have told.
+    pub(super) fn told(&self) -> usize {
+        self.attendance.losses.told()
+    }
+
+    /// Checks that there are no more losses than those `told` of when a wait began.
+    #[inline]
+    pub(super) fn check_since(&self, told: usize) -> Result<()> {
+        let losses = &self.attendance.losses;
+        let news = if losses.are_any() { losses.tell_of_more(told) } else { None };
+        news.map_or(Ok(()), |loss| Err(Error::RankLost(loss)))
+    }
+
     /// Has `hook` called for each loss that this rank hears of, and for those that it has heard of
     /// already, where the job goes on. It is called by whoever polls, or the upcall thread, and
     /// must neither poll nor wait for a thread that does.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use weft_endpoint::{Cause, Error, Loss, Packet, Packets, Rank};
 use weft_protocol::{Preset, Silence};
-use weft_threads::{Job, Tap};
+use weft_threads::{Job, Tap, with_loss};
 
 const RANKS: u16 = 3;
 /// A silent peer is lost after 2 s: processors of machines that are shared stand still for almost
@@ -263,4 +263,44 @@ fn who_was_stopped_accuses_nobody() {
             poll_for(&packets, Duration::from_millis(400));
         });
     }
+}
+
+#[test]
+fn a_job_that_goes_on_tells_of_a_loss_once_and_waits_for_the_lost_no_more() {
+    let loss = Loss { rank: Rank(0), cause: Cause::Killed(9) };
+    with_loss(loss, |packets, lose| {
+        packets.losses().go_on();
+        let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let hears = std::sync::Arc::clone(&heard);
+        packets.losses().on_each(move |loss| hears.lock().unwrap().push(loss));
+        // All frames are on their way, to a rank that takes none.
+        let mut launched = 0;
+        while let Ok(Some(mut packet)) = packets.try_packet() {
+            packet.put(&[7; 4000]).unwrap();
+            packet.unicast(Rank(0)).unwrap();
+            launched += 1;
+        }
+        lose();
+        assert_eq!(packets.poll_until(|| false), Err(Error::RankLost(loss)));
+        assert_eq!((packets.losses().all(), &*heard.lock().unwrap()), (vec![loss], &vec![loss]));
+        // They are back.
+        let all: Vec<_> = (0..launched).map(|_| packets.packet().unwrap()).collect();
+        drop(all);
+        packets.flush().unwrap();
+        let mut packet = packets.packet().unwrap();
+        packet.put(b"late").unwrap();
+        assert_eq!(packet.unicast(Rank(0)), Err(Error::RankLost(loss)));
+        assert_eq!(packets.packet_to(Rank(0)).err(), Some(Error::RankLost(loss)));
+        assert!(!packets.send_short(Rank(0), &[&b"late"[..]]) && !packets.awaits_credit(Rank(0)));
+        let mut packet = packets.packet().unwrap();
+        packet.put(b"to nobody").unwrap();
+        packet.broadcast().unwrap();
+        // Nobody is told again.
+        let mut looks = 0;
+        let many_looks = || {
+            looks += 1;
+            looks > 100
+        };
+        packets.poll_until(many_looks).unwrap();
+    });
 }

@@ -28,7 +28,8 @@ use weft_endpoint::{Awaited, Rank};
 /// through shared memory where ranks have it, as long as there is room for their teams.
 ///
 /// # Errors
-/// All operations: a lost rank; [`Error::Disagreement`]; [`Error::Panicked`] if a reduction
+/// All operations: a lost rank, in a job that goes on after it at all members that live or at none;
+/// [`Error::Disagreement`]; [`Error::Panicked`] if a reduction
 /// panicked at another member; [`Error::NoSuchMember`] for a root; [`Error::Uneven`].
 #[derive(Clone)]
 pub struct Team {

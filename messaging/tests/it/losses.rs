@@ -3,10 +3,10 @@
 use crate::common::Member;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use weft_endpoint::{Cause, Loss, Rank};
+use weft_endpoint::{Cause, Loss, Preset, Rank, Shape, Step, Variable};
 use weft_messaging::collective::Sum;
 use weft_messaging::rpc::{Client, Rpc, Service};
-use weft_messaging::{Barrier, Engine, Error, Mailbox, Port, Result};
+use weft_messaging::{Barrier, Engine, Error, Mailbox, Orders, Port, Result};
 use weft_threads::{Interrupt, Job, Tap};
 
 /// A job of `ranks` that goes on, and what its ranks die by.
@@ -20,6 +20,13 @@ impl Mortal {
     fn new(ranks: u16) -> Self {
         let tap = Tap::new();
         Mortal { job: Job { tap: Some(tap), ..Job::new(ranks) }, tap, ranks }
+    }
+
+    /// One whose ranks reach one another by UDP.
+    fn over_udp(ranks: u16, preset: Preset) -> Self {
+        let tap = Tap::new();
+        let job = Job { tap: Some(tap), shape: Shape::Flat, ..Job::over_udp(ranks, preset) };
+        Mortal { job, tap, ranks }
     }
 
     /// Runs `program` on each rank. One that returns `None` is dead: the others hear of it.
@@ -195,20 +202,31 @@ struct Seen {
 
 #[test]
 fn operations_end_well_at_all_that_live_or_at_none_and_the_team_shrinks() {
-    for seed in 0..40 {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let ranks = random.u16(2..=8);
-        let mortals = random.u16(1..ranks);
-        // Rank by rank, the operation before which it dies.
-        let mut order: Vec<u16> = (0..ranks).collect();
-        random.shuffle(&mut order);
-        let mut ends = vec![u32::MAX; ranks.into()];
-        for rank in &order[..mortals.into()] {
-            ends[usize::from(*rank)] = random.u32(0..30);
-        }
-        let seen = Mortal::new(ranks).run(|member| live(member, ends[member.rank()]));
-        judge(seed, &ends, &seen);
+    (0..12).for_each(|seed| operate(seed, Mortal::new));
+}
+
+#[test]
+fn so_they_do_where_packets_are_numbered() {
+    for seed in 0..3 {
+        operate(seed, |ranks| Mortal::over_udp(ranks, Preset::Pupa));
+        operate(seed, |ranks| Mortal::over_udp(ranks, Preset::IrxImc));
     }
+}
+
+/// Operations of a job that loses as many of its ranks as the seed says, and when that says.
+fn operate(seed: u64, job: impl Fn(u16) -> Mortal) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let ranks = random.u16(2..=8);
+    let mortals = random.u16(1..ranks);
+    // Rank by rank, the operation before which it dies.
+    let mut order: Vec<u16> = (0..ranks).collect();
+    random.shuffle(&mut order);
+    let mut ends = vec![u32::MAX; ranks.into()];
+    for rank in &order[..mortals.into()] {
+        ends[usize::from(*rank)] = random.u32(0..30);
+    }
+    let seen = job(ranks).run(|member| live(member, ends[member.rank()]));
+    judge(seed, &ends, &seen);
 }
 
 /// Operations until all are done, on what is left of the team; dies before operation `ends`.
@@ -291,4 +309,46 @@ fn members_that_agree_while_others_shrink_are_told() {
         assert!(matches!(refused, Err(Error::CallsDiffer(_))), "{refused:?}");
         Some(())
     });
+}
+
+#[test]
+fn an_order_ends_with_the_loss_of_a_rank_which_it_names() {
+    Mortal::new(3).run(|member| {
+        let orders = Orders::new(&member.engine);
+        let order = orders.mailbox("all").unwrap();
+        order.broadcast(&[member.rank() as u8]).unwrap();
+        member.barrier.wait().unwrap();
+        if member.rank() == 1 {
+            return None;
+        }
+        // What was broadcast before may come, as long as nobody has heard of the loss.
+        let received = (0..4).map(|_| order.receive()).find_map(Result::err);
+        assert_eq!(received.and_then(|error| error.lost_rank()), Some(Rank(1)));
+        lost(1, order.broadcast(b"more"));
+        Some(())
+    });
+}
+
+#[test]
+fn shared_variables_of_the_lost_live_on_in_shared_memory_and_are_lost_elsewhere() {
+    let theirs = Variable { home: Rank(1), index: 9 };
+    let count = |member: &Member| {
+        let packets = member.engine.packets();
+        packets.fetch_and_add(theirs, 1).unwrap();
+        member.barrier.wait().unwrap();
+        (member.rank() != 1).then(|| {
+            // Its loss is heard of while it is waited for.
+            let waited = packets.presence().wait(&mut || {
+                let any = packets.poll()?;
+                let is_heard = packets.losses().of(Rank(1)).is_some();
+                Ok(if is_heard { Step::Done } else { Step::of(any) })
+            });
+            waited.unwrap();
+            packets.fetch_and_add(theirs, 0).map_err(weft_messaging::Error::from)
+        })
+    };
+    assert_eq!(Mortal::new(3).run(count), [Some(Ok(3)), None, Some(Ok(3))]);
+    for outcome in Mortal::over_udp(3, Preset::Pupa).run(count).into_iter().flatten() {
+        lost(1, outcome);
+    }
 }

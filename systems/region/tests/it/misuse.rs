@@ -206,7 +206,17 @@ fn a_home_or_owner_that_dies_is_told_to_all_and_hangs_nobody() {
 #[test]
 fn calls_after_a_loss_name_the_rank() {
     let loss = Loss { rank: Rank(0), cause: Cause::Killed(9) };
+    // Regions end in jobs that go on, too.
+    for goes_on in [false, true] {
+        calls_name_the_lost(loss, goes_on);
+    }
+}
+
+fn calls_name_the_lost(loss: Loss, goes_on: bool) {
     with_loss(loss, |packets, lose| {
+        if goes_on {
+            packets.losses().go_on();
+        }
         let regions = Regions::open(&packets);
         let mine = regions.create(8, Policy::default()).unwrap();
         regions.map::<u64>(mine).unwrap().write().unwrap()[0] = 1;
