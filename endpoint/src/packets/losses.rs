@@ -13,6 +13,7 @@ pub struct Losses<'a> {
 }
 
 impl<'a> Losses<'a> {
+    #[inline]
     pub(crate) fn new(attendance: &'a Attendance) -> Self {
         Losses { attendance }
     }
@@ -27,6 +28,12 @@ impl<'a> Losses<'a> {
     /// True if the job goes on after a loss.
     pub fn goes_on(&self) -> bool {
         self.attendance.losses.goes_on()
+    }
+
+    /// True if the job has lost a rank.
+    #[inline]
+    pub fn are_any(&self) -> bool {
+        self.attendance.losses.are_any() || self.attendance.bells.loss().is_some()
     }
 
     /// The rank that the job has lost, if it has; the first of them where it goes on.

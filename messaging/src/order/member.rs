@@ -259,7 +259,18 @@ impl Member {
         self.state.enter().failure.clone().map_or(Ok(()), Err)
     }
 
+    #[inline]
     fn check_loss(&self) -> Result<()> {
+        match self.engine.packets().losses().are_any() {
+            false => Ok(()),
+            true => self.fail_of_loss(),
+        }
+    }
+
+    /// A rank is lost: the order ends.
+    #[cold]
+    #[inline(never)]
+    fn fail_of_loss(&self) -> Result<()> {
         let Some(loss) = self.engine.packets().losses().first() else { return Ok(()) };
         let error = Error::from(weft_endpoint::Error::RankLost(loss));
         self.fail(error.clone());
