@@ -180,7 +180,7 @@ impl Agreement {
     /// Takes a message from another member. One from a rank that is known to be lost is dropped.
     ///
     /// # Errors
-    /// What no member sends. It changes nothing.
+    /// Messages that no member sends. They change nothing.
     pub fn arrived(
         &mut self,
         from: Rank,

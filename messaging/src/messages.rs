@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use weft_endpoint::biased::Biased;
-use weft_endpoint::{Loss, Packets, Progress, Protocol, Rank, SendPacket};
+use weft_endpoint::{Packets, Progress, Protocol, Rank, SendPacket};
 
 /// The messages of one rank, and the threads and tasks that wait for them.
 pub(crate) struct Messages {
@@ -75,9 +75,9 @@ impl Messages {
             }
         });
         let this = Arc::downgrade(&messages);
-        messages.packets.losses().on_each(move |loss| {
+        messages.packets.losses().on_each(move |_| {
             if let Some(messages) = this.upgrade() {
-                messages.lose(loss);
+                messages.wake_after_loss();
             }
         });
         messages
@@ -148,8 +148,8 @@ impl Messages {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        state.check_lives(body.from)?;
         drop(state);
+        self.packets.losses().check_lives(body.from)?;
         if grant {
             self.answer(body, Answer::Granted);
         }
@@ -283,9 +283,8 @@ impl Messages {
 
     /// A rank is lost, and the job goes on: whoever waits looks whether it was for that.
     #[cold]
-    pub fn lose(&self, loss: Loss) {
+    pub fn wake_after_loss(&self) {
         let mut state = self.state.enter();
-        state.losses.push(loss);
         let mut wakers = state.drain_wakers();
         wakers.extend(self.threads.followers());
         drop(state);

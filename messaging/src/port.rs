@@ -403,7 +403,8 @@ impl Mailbox {
         let empty_at = if is_empty { counts.queued() } else { u64::MAX };
         self.asked.empty_at.store(empty_at, Ordering::Relaxed);
         if arrived.is_none() && waker.is_some() {
-            if let Some(loss) = state.losses.get(self.losses_heard.load(Ordering::Relaxed)) {
+            let losses = self.messages.packets.losses().all();
+            if let Some(loss) = losses.get(self.losses_heard.load(Ordering::Relaxed)) {
                 self.losses_heard.fetch_add(1, Ordering::Relaxed);
                 return Err(weft_endpoint::Error::RankLost(*loss).into());
             }

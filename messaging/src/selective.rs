@@ -129,16 +129,13 @@ impl Mailbox {
         // Whoever queues a message wakes one receiver, which need not be the one that takes it: so
         // nobody is to wake this one.
         poller.watch_until(&what, deadline, || match self.selected(selection) {
-            None => self.check_lives(selection.source).map(|()| None),
+            None => {
+                let losses = self.messages.packets.losses();
+                selection.source.map_or(Ok(()), |source| losses.check_lives(source))?;
+                Ok(None)
+            }
             found => Ok(found),
         })
-    }
-
-    /// Checks that the rank of which a message is waited for lives.
-    fn check_lives(&self, source: Option<Rank>) -> Result<()> {
-        let losses = self.messages.packets.losses();
-        let loss = source.and_then(|source| losses.of(source));
-        loss.map_or(Ok(()), |loss| Err(weft_endpoint::Error::RankLost(loss).into()))
     }
 
     fn selected(&self, selection: Selection) -> Option<Message> {

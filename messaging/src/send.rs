@@ -221,7 +221,7 @@ impl<'a> Sending<'a> {
             return Err(failure.clone());
         }
         if let To::Rank(rank) = self.sender.to() {
-            state.check_lives(rank)?;
+            self.port.messages.packets.losses().check_lives(rank)?;
         }
         let refused = state.machine.take_refusal(self.port.slot, self.sender.to());
         match refused {

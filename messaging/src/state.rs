@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
 use weft_endpoint::biased::this_thread;
-use weft_endpoint::{Loss, Packets, Rank, this_coroutine};
+use weft_endpoint::{Packets, Rank, this_coroutine};
 
 /// Bytes of messages that are copied out of link memory at most, to keep senders going.
 const COPY_LIMIT_BYTES: usize = 64 << 20;
@@ -36,8 +36,6 @@ pub(crate) struct State {
     pub dispatch: Handlers,
     /// Reason why this rank cannot go on.
     pub failure: Option<Error>,
-    /// Losses that this rank has heard of, where the job goes on.
-    pub losses: Vec<Loss>,
     /// Faults of handlers, each for the program to hear once.
     pub incidents: VecDeque<Error>,
     /// Functions to call when this rank cannot go on.
@@ -65,21 +63,12 @@ impl State {
             machine: Machine::new(own, Limits { window, copied_bytes: COPY_LIMIT_BYTES }),
             dispatch: Dispatch::default(),
             failure: None,
-            losses: Vec::new(),
             incidents: VecDeque::new(),
             failure_hooks: Vec::new(),
             spares: Spares::default(),
             has_threads,
             handling: Vec::new(),
             popups: Vec::new(),
-        }
-    }
-
-    /// Checks that `rank` is not lost: nothing can come from there, nor go there.
-    pub fn check_lives(&self, rank: Rank) -> crate::Result<()> {
-        match self.losses.iter().find(|loss| loss.rank == rank) {
-            Some(loss) => Err(weft_endpoint::Error::RankLost(*loss).into()),
-            None => Ok(()),
         }
     }
 

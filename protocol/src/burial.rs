@@ -1,7 +1,7 @@
 //! Peers that were lost, in a job that goes on: nothing goes there any more, and nothing waits for
 //! them.
 //!
-//! Who is lost is known from outside: the process manager has seen it end. What it has sent before
+//! Losses are known from outside: the process manager has seen the rank end. Its earlier packets
 //! may still arrive. Data to this rank alone is delivered; all else of it is dropped, because what
 //! it was part of is over. All groups are stars then ([`crate::tree::Shape::Flat`]): a packet that
 //! others forward would stop where a forwarder was.

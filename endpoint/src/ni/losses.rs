@@ -9,8 +9,8 @@
 //! By default what is announced ends all that this rank waits for, with an error, and for good.
 //! Where the job goes on, the first thread that polls and finds no packet has the interface bury
 //! the lost rank, and calls the hooks of the systems above: each knows what it waits for from whom.
-//! What the rank sent before is taken first, so far as there is an end to it. Until a rank is lost
-//! this costs nothing: it takes the place of the error.
+//! Packets that the rank sent before are taken first, so far as there is an end to them. Until a
+//! rank is lost this costs nothing: it takes the place of the error.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -71,6 +71,14 @@ impl<'a> Losses<'a> {
         }
     }
 
+    /// Checks that `rank` is not lost, where the job goes on: nothing comes from there any more.
+    ///
+    /// # Errors
+    /// [`Error::RankLost`] with its loss.
+    pub fn check_lives(&self, rank: Rank) -> Result<()> {
+        self.of(rank).map_or(Ok(()), |loss| Err(Error::RankLost(loss)))
+    }
+
     /// Number of losses of which waits at the packet interface have told.
     pub(super) fn told(&self) -> usize {
         self.attendance.losses.told()

@@ -243,7 +243,7 @@ impl Agreeing {
     /// A message has come.
     ///
     /// # Errors
-    /// What no member sends.
+    /// Messages that no member sends.
     pub fn arrived(
         &self,
         from: Rank,

@@ -46,25 +46,11 @@ pub fn run<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
 
 /// Does what [`run`] does, without a barrier at the end: ranks end as they like.
 pub fn run_alone<T: Send>(job: Job, program: impl Fn(&Member) -> T + Sync) -> Vec<T> {
-    job.run(
-        |packets| {
-            let engine = Engine::new(packets);
-            engine.will_be_closed();
-            let barrier = Barrier::new(&engine).unwrap();
-            let interrupted = Arc::downgrade(&engine);
-            let interrupt = move || {
-                if let Some(engine) = interrupted.upgrade() {
-                    engine.interrupted();
-                }
-            };
-            (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
-        },
-        |member| {
-            let result = program(&member);
-            member.engine.close();
-            result
-        },
-    )
+    job.run(connect, |member| {
+        let result = program(&member);
+        member.engine.close();
+        result
+    })
 }
 
 /// A job with upcall threads.
@@ -85,4 +71,18 @@ pub fn number(message: &mut Message) -> u64 {
     let mut bytes = [0; 8];
     message.read_exact(&mut bytes).unwrap();
     u64::from_le_bytes(bytes)
+}
+
+/// A rank over these packets, and what an interrupt does to it.
+pub fn connect(packets: weft_endpoint::Packets) -> (Member, Interrupt) {
+    let engine = Engine::new(packets);
+    engine.will_be_closed();
+    let barrier = Barrier::new(&engine).unwrap();
+    let interrupted = Arc::downgrade(&engine);
+    let interrupt = move || {
+        if let Some(engine) = interrupted.upgrade() {
+            engine.interrupted();
+        }
+    };
+    (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
 }

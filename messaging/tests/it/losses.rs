@@ -1,13 +1,13 @@
 //! Jobs that go on after losses: what waits for the lost fails, and nothing else does.
 
-use crate::common::Member;
+use crate::common::{Member, connect};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use weft_endpoint::{Cause, Loss, Preset, Rank, Shape, Step, Variable};
 use weft_messaging::collective::Sum;
 use weft_messaging::rpc::{Client, Rpc, Service};
-use weft_messaging::{Barrier, Engine, Error, Mailbox, Orders, Port, Result};
-use weft_threads::{Interrupt, Job, Tap};
+use weft_messaging::{Error, Mailbox, Orders, Port, Result};
+use weft_threads::{Job, Tap};
 
 /// A job of `ranks` that goes on, and what its ranks die by.
 struct Mortal {
@@ -33,16 +33,7 @@ impl Mortal {
     fn run<T: Send>(&self, program: impl Fn(&Member) -> Option<T> + Sync) -> Vec<Option<T>> {
         let connect = |packets: weft_endpoint::Packets| {
             packets.losses().go_on();
-            let engine = Engine::new(packets);
-            engine.will_be_closed();
-            let barrier = Barrier::new(&engine).unwrap();
-            let interrupted = Arc::downgrade(&engine);
-            let interrupt = move || {
-                if let Some(engine) = interrupted.upgrade() {
-                    engine.interrupted();
-                }
-            };
-            (Member { barrier, engine }, Box::new(interrupt) as Interrupt)
+            connect(packets)
         };
         // Who is there can be told.
         let all_there = std::sync::Barrier::new(self.ranks.into());
