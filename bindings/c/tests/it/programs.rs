@@ -131,9 +131,26 @@ fn run(command: &mut Command) -> String {
 
 /// A folder for programs, with the library under the name that they look for.
 fn folder() -> TempDir {
+    folder_with(&built().join("libweft.so"))
+}
+
+fn folder_with(library: &Path) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    symlink(built().join("libweft.so"), folder.path().join("libweft.so.0")).unwrap();
+    symlink(library, folder.path().join("libweft.so.0")).unwrap();
     folder
+}
+
+/// The library for programs under `wrapper`, in a folder that is kept as long. Valgrind gets one
+/// without the tables of its lines, of which there are 45 MB: each rank would read them, which
+/// takes longer than most programs. Functions keep their names.
+fn library(wrapper: &[&str]) -> (TempDir, PathBuf) {
+    let (folder, whole) = (tempfile::tempdir().unwrap(), built().join("libweft.so"));
+    if wrapper.is_empty() {
+        return (folder, whole);
+    }
+    let stripped = folder.path().join("libweft.so");
+    run(Command::new("strip").arg("--strip-debug").arg(whole).arg("-o").arg(&stripped));
+    (folder, stripped)
 }
 
 /// Compiles and links a program, and returns its path.
@@ -173,16 +190,22 @@ fn without_figures(line: &str) -> String {
 /// what those hold counts as lost there: it is run where nothing looks for leaks.
 const FORKS: &str = "tests/forks.c";
 
-/// Runs the programs in that folder, two at once: each waits more than it computes.
+/// Runs the programs in that folder, two at once: each waits more than it computes. Where leaks are
+/// looked for each is run once, on the fewest of its ranks that are more than one.
 fn run_all(sources: &str, flags: &[&str], wrapper: &[&str]) {
     let next = AtomicUsize::new(0);
     let looks_for_leaks = !wrapper.is_empty() || flags == SANITIZED;
     let is_run = |path: &str| path.starts_with(sources) && !(looks_for_leaks && path == FORKS);
-    let programs: Vec<_> = PROGRAMS.iter().filter(|(path, ..)| is_run(path)).collect();
+    let mut programs: Vec<_> = PROGRAMS.iter().filter(|(path, ..)| is_run(path)).collect();
+    if looks_for_leaks {
+        programs.retain(|(_, ranks, _)| *ranks > 1);
+        programs.dedup_by_key(|(path, ..)| *path);
+    }
+    let (_kept, library) = library(wrapper);
     let take = || programs.get(next.fetch_add(1, Ordering::Relaxed));
     let run_on = || {
         while let Some((source, ranks, expected)) = take() {
-            let folder = folder();
+            let folder = folder_with(&library);
             run_job(&compile(source, flags, &folder), *ranks, wrapper, expected);
         }
     };
@@ -261,7 +284,8 @@ fn rank_2_is_lost(program: &str) {
 
 /// Runs a program of four ranks that goes on without rank 2, which kills itself.
 fn survivors_go_on(flags: &[&str], wrapper: &[&str]) {
-    let folder = folder();
+    let (_kept, library) = library(wrapper);
+    let folder = folder_with(&library);
     let program = compile(LOSSES, flags, &folder);
     let command: Vec<&Path> = wrapper.iter().map(Path::new).chain([&*program]).collect();
     let lines = goes_on_with_3(&command);
