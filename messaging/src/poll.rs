@@ -54,8 +54,12 @@ impl<'a, 'b> Poller<'a, 'b> {
         let mut announced = Announced::default();
         match self.take(&mut announced) {
             Ok(true) => {}
-            Ok(false) if self.messages.is_idle() => return Ok(false),
-            Ok(false) => return runner.run_ready(),
+            Ok(false) => {
+                // Nothing was announced, and so nothing is dropped: most polls find nothing.
+                debug_assert!(announced.run.is_none(), "nothing came");
+                std::mem::forget(announced);
+                return if self.messages.is_idle() { Ok(false) } else { runner.run_ready() };
+            }
             Err(error) => {
                 // Tasks get to know it as well, where anybody still runs them.
                 runner.run_tasks();

@@ -151,7 +151,7 @@ impl<H: Handling, M, T, W> Slot<H, M, T, W> {
 }
 
 impl<H: Handling, M: Queued, T, W: Waiter> Dispatch<H, M, T, W> {
-    #[inline]
+    #[inline(always)]
     fn at(&mut self, slot: usize) -> &mut Slot<H, M, T, W> {
         if slot >= self.slots.len() {
             self.grow(slot);
