@@ -191,6 +191,22 @@ impl Message {
         Ok(())
     }
 
+    /// Gives all bytes that are left to `visit`, each piece of them when it arrives (thesis 6.5.2):
+    /// for who does with the first of a long message what it can while others are on their way.
+    /// Blocks, polling, until all have.
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn for_each_chunk(&mut self, mut visit: impl FnMut(&[u8])) -> Result<()> {
+        while self.remaining() > 0 {
+            let chunk = self.chunk()?;
+            visit(chunk);
+            let bytes = chunk.len();
+            self.consume(bytes);
+        }
+        Ok(())
+    }
+
     /// All bytes that are left.
     ///
     /// # Errors

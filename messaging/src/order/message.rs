@@ -94,6 +94,20 @@ impl OrderedMessage {
         }
     }
 
+    /// Gives all bytes that are left to `visit`, as they arrive: see [`Message::for_each_chunk`].
+    ///
+    /// # Errors
+    /// A lost rank.
+    pub fn for_each_chunk(&mut self, mut visit: impl FnMut(&[u8])) -> Result<()> {
+        match &mut self.content {
+            Content::Arriving(message) => message.for_each_chunk(visit),
+            Content::Own(bytes, read) => {
+                visit(&bytes[std::mem::replace(read, bytes.len())..]);
+                Ok(())
+            }
+        }
+    }
+
     /// All bytes that are left.
     ///
     /// # Errors

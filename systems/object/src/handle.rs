@@ -257,9 +257,11 @@ impl<T: Executable> Handle<T> {
                 let mut head = [0; REPLY];
                 message.read_exact(&mut head)?;
                 let reply = Reply::parse(&head);
-                let rest = message.read_to_vec()?;
+                let shared = &self.node.shared;
+                let rest =
+                    shared.collect(message.remaining(), |visit| message.for_each_chunk(visit))?;
                 // This rank sees what the home has.
-                let behind = self.node.shared.catch_up(reply.seen);
+                let behind = shared.catch_up(reply.seen);
                 behind.map(Completion::wait).transpose()?;
                 reply.answer(rest)
             }
