@@ -13,7 +13,8 @@ use crate::results::{Quantity, Results, listed, short};
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use weft::{Port, Rank, Weft};
+use weft::{Message, Port, Rank, Weft};
+use weft_endpoint::Packets;
 
 /// Round trips, broadcasts, calls, after as many again to warm up.
 pub(crate) const ROUNDS: usize = 8;
@@ -81,6 +82,20 @@ impl Experiment for Panda {
     }
 }
 
+/// The bytes of a message. Like all receivers here, each packet is copied as it comes (thesis
+/// 6.5.2).
+///
+/// # Errors
+/// Those of [`Message::for_each_chunk`].
+pub fn copied_out(packets: &Packets, message: &mut Message) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(message.remaining());
+    message.for_each_chunk(|chunk| {
+        bytes.extend_from_slice(chunk);
+        packets.copied(chunk.len());
+    })?;
+    Ok(bytes)
+}
+
 /// Times at which messages had been read whole, with the copy that every client makes.
 #[derive(Clone, Default)]
 pub struct Read(Arc<Mutex<Vec<Nanoseconds>>>);
@@ -93,10 +108,8 @@ impl Read {
     pub fn port(&self, weft: &Weft) -> Result<Port> {
         let (read, packets) = (self.clone(), weft.packets().clone());
         Ok(weft.port("read", move |mut message| {
-            let length = message.len();
-            if message.skip(length).is_ok() {
+            if message.for_each_chunk(|chunk| packets.copied(chunk.len())).is_ok() {
                 work_to_receive(&packets);
-                packets.copied(length);
                 read.note(now(&packets));
             }
         })?)
@@ -289,11 +302,10 @@ fn broadcasts(
         let port = read.port(weft)?;
         let (noted, packets) = (read.clone(), weft.packets().clone());
         let order = weft.order("ordered", move |mut message| {
-            let length = message.len();
             // The sender has what it sent.
-            if packets.rank() != SENDER && message.read_to_vec().is_ok() {
+            let mut read = || message.for_each_chunk(|chunk| packets.copied(chunk.len()));
+            if packets.rank() != SENDER && read().is_ok() {
                 work_to_receive(&packets);
-                packets.copied(length);
                 noted.note(now(&packets));
             }
         })?;
