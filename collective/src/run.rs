@@ -133,7 +133,7 @@ pub enum Failure<E> {
 
 /// A transfer to a member, or to all others.
 #[derive(Clone, Copy, Debug)]
-struct Outgoing {
+struct SendTransfer {
     to: To,
     step: u8,
     span: Span,
@@ -147,7 +147,7 @@ struct Outgoing {
 
 /// A transfer from a member that was begun to be received.
 #[derive(Clone, Copy, Debug)]
-struct Incoming {
+struct ReceiveTransfer {
     from: usize,
     step: u8,
     span: Span,
@@ -161,9 +161,9 @@ pub struct Run<K> {
     header: Header,
     members: Arc<Members>,
     steps: VecDeque<Step>,
-    outgoing: VecDeque<Outgoing>,
+    outgoing: VecDeque<SendTransfer>,
     /// At most one of each member.
-    incoming: Vec<Incoming>,
+    incoming: Vec<ReceiveTransfer>,
     /// Members to be told that this one is ready.
     to_tell: VecDeque<(usize, u8)>,
     /// Members that are ready.
@@ -258,7 +258,7 @@ impl<K: AsRef<[u8]>> Run<K> {
             match self.steps.front().copied() {
                 Some(Step::Send(to, step, span, before)) => {
                     let announced = self.header.signature.bytes;
-                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
+                    self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
                 Some(Step::Receive(from, step, span, before)) => {
                     self.begin_receive(memory, (from, step), span, before);
@@ -269,7 +269,7 @@ impl<K: AsRef<[u8]>> Run<K> {
                 Some(Step::Give(to, step, span, before)) => {
                     let whose = if let To::Member(to) = to { to } else { self.members.me() };
                     let announced = memory.part(whose).len() as u64;
-                    self.begin_send(Outgoing { to, step, span, before, announced, sent: 0 });
+                    self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
                 Some(Step::Announce(rounds)) => {
                     self.announce(memory, rounds);
@@ -336,7 +336,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         if header.kind == Kind::Ready {
             return self.note_ready(from, header.step).map(|()| true);
         }
-        let is_its = |it: &Incoming| it.from == from && it.step == header.step;
+        let is_its = |it: &ReceiveTransfer| it.from == from && it.step == header.step;
         match self.incoming.iter().position(is_its) {
             Some(index) => {
                 let data = packet.bytes().get(crate::format::SIZE..).unwrap_or_default();
@@ -379,7 +379,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         self.broken.or_else(more)
     }
 
-    fn begin_send(&mut self, transfer: Outgoing) {
+    fn begin_send(&mut self, transfer: SendTransfer) {
         let (me, size) = (self.members.me(), self.members.size());
         let all = match transfer.to {
             To::Others if self.members.group().is_none() => 1..size,
@@ -387,7 +387,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         };
         for distance in all.clone() {
             let to = To::Member((me + distance) % size);
-            self.outgoing.push_back(Outgoing { to, ..transfer });
+            self.outgoing.push_back(SendTransfer { to, ..transfer });
         }
         if all.is_empty() {
             self.outgoing.push_back(transfer);
@@ -404,7 +404,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         if let Area::Block(block) = span.area {
             self.block(block);
         }
-        self.incoming.push(Incoming { from, step, span, received: 0 });
+        self.incoming.push(ReceiveTransfer { from, step, span, received: 0 });
         if span.length != Span::ANNOUNCED && before + span.length > EAGER_BYTES {
             self.to_tell.push_back((from, step));
         }
@@ -422,7 +422,7 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// Places what has come early of a transfer.
     fn place_early(&mut self, memory: &mut impl Memory, index: usize) {
-        let Incoming { from, step, .. } = self.incoming[index];
+        let ReceiveTransfer { from, step, .. } = self.incoming[index];
         while let Some(piece) = self.inbox.take(from, step) {
             match self.place(memory, index, piece.bytes(), piece.announced) {
                 Ok(true) => return,
@@ -543,7 +543,7 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// A transfer has left. Its receivers say again that they are ready for the next round, and
     /// none does before all of this one has come.
-    fn forget_ready(&mut self, it: &Outgoing) {
+    fn forget_ready(&mut self, it: &SendTransfer) {
         self.ready.retain(|&(member, step)| match it.to {
             To::Member(to) => (member, step) != (to, it.step),
             To::Others => step != it.step,
@@ -552,7 +552,7 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// Bytes that may leave now: those that have not left yet, as far as their receivers store them
     /// or are ready. `None` if receivers have to say first that they are ready.
-    fn allowed(&self, it: &Outgoing) -> Option<usize> {
+    fn allowed(&self, it: &SendTransfer) -> Option<usize> {
         let left = it.span.length - it.sent;
         if it.before + it.span.length <= EAGER_BYTES {
             return Some(left);

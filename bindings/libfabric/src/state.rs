@@ -19,7 +19,7 @@ use weft_collective::{TeamId, Teams};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Rank, Taken};
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::remote::{self, Accessed, Outcome, Owed, Refused, Remote};
-use weft_tagged::{Address, Error, Event, Exchange, Looked, Outgoing, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Looked, SendParameters, Sending};
 
 /// Bytes of a packet beyond which it goes as one record over TCP, which is read where it belongs.
 const LONG_PACKET: usize = 16 * 1024;
@@ -265,7 +265,7 @@ impl State {
     pub fn send(
         &mut self,
         mut packets: &Packets,
-        message: &Outgoing,
+        message: &SendParameters,
         op: SendOp,
     ) -> weft_tagged::Result<bool> {
         let outcome = match self.exchange.send(&mut packets, message, op)? {

@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_datagram::seal::{Keys, Protection, Refusals, Seals, Secret};
-use weft_datagram::{Incoming, OWN};
+use weft_datagram::{OWN, ReceiveQueue};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
@@ -103,7 +103,7 @@ pub struct Bulk<F: Part> {
     runs: Runs,
     ways: Ways,
     arrivals: Arrivals,
-    incoming: Incoming<Box<[u8]>>,
+    incoming: ReceiveQueue<Box<[u8]>>,
     seals: Seals,
     epoll: Arc<OwnedFd>,
     trailer_bytes: usize,
@@ -148,7 +148,7 @@ impl<F: Part> Bulk<F> {
             runs,
             ways: Ways::new(peers, own, outside.max_payload),
             arrivals: Arrivals::new(Arc::clone(&epoll), listener, expected, ranks.into(), places)?,
-            incoming: Incoming::new(receive_frames, Vec::new()),
+            incoming: ReceiveQueue::new(receive_frames, Vec::new()),
             seals,
             epoll,
             trailer_bytes,
@@ -349,7 +349,7 @@ enum Side {
 }
 
 /// Bytes of a packet in a record.
-fn received(incoming: &Incoming<Box<[u8]>>, buffer: Buffer, size: usize) -> &[u8] {
+fn received(incoming: &ReceiveQueue<Box<[u8]>>, buffer: Buffer, size: usize) -> &[u8] {
     match incoming.read(buffer, size) {
         Some(bytes) => bytes,
         None => unreachable!("a buffer that was received is in a place"),

@@ -2,7 +2,7 @@
 
 use crate::memory::Place;
 use crate::seal::Seals;
-use crate::{Incoming, Outgoing, Source, WayChange};
+use crate::{ReceiveQueue, SendQueue, Source, WayChange};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_wire::Rank;
@@ -10,9 +10,9 @@ use weft_wire::Rank;
 /// Datagrams of one rank that wait to be sent, or read.
 pub struct Queues {
     /// Datagrams on their way out.
-    pub outgoing: Outgoing<Place>,
+    pub outgoing: SendQueue<Place>,
     /// Datagrams on their way in.
-    pub incoming: Incoming<Place>,
+    pub incoming: ReceiveQueue<Place>,
     /// Sealers and openers of both.
     pub seals: Seals,
 }

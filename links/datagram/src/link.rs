@@ -4,7 +4,7 @@ use crate::device::{Device, Queues};
 use crate::frames::Frames;
 use crate::memory::Place;
 use crate::seal::{Keys, Refusals, Seals};
-use crate::{Arrived, DatagramBells, Incoming, OWN, Outgoing, Sent, WayChange};
+use crate::{Arrived, DatagramBells, OWN, ReceiveQueue, SendQueue, Sent, WayChange};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
@@ -111,8 +111,8 @@ impl<D: Device> DatagramLink<D> {
                 threads: true,
             },
             queues: Queues {
-                outgoing: Outgoing::new(settings.ranks, WAITING, room, trailer_bytes),
-                incoming: Incoming::new(receive_frames, settings.places),
+                outgoing: SendQueue::new(settings.ranks, WAITING, room, trailer_bytes),
+                incoming: ReceiveQueue::new(receive_frames, settings.places),
                 seals,
             },
             frames: Frames::new(frames, body, max_payload),
@@ -126,7 +126,7 @@ impl<D: Device> DatagramLink<D> {
     }
 
     /// Multicasts to ranks with the same number here leave as one datagram from here on, which the
-    /// network copies ([`Outgoing::share`]). Not if packets are encrypted.
+    /// network copies ([`SendQueue::share`]). Not if packets are encrypted.
     #[must_use]
     pub fn sharing(mut self, addresses: Vec<Option<u16>>) -> Self {
         if self.queues.seals.protection().trailer_bytes() == 0 {
@@ -137,7 +137,7 @@ impl<D: Device> DatagramLink<D> {
     }
 
     /// Packets that are cut into so many frames at most leave as a run
-    /// ([`Outgoing::set_most_in_run`]).
+    /// ([`SendQueue::set_most_in_run`]).
     #[must_use]
     pub fn with_runs(mut self, most: usize) -> Self {
         self.queues.outgoing.set_most_in_run(most);

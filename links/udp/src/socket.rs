@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use weft_datagram::memory::{self, Place};
-use weft_datagram::{Datagram, Device, Landed, Outgoing, Queues, Source, WAITING};
+use weft_datagram::{Datagram, Device, Landed, Queues, SendQueue, Source, WAITING};
 
 /// Datagrams of a run at most. A packet that takes more is quicker by TCP, which seals its bytes
 /// once.
@@ -139,7 +139,7 @@ impl Socket {
     }
 
     /// Takes datagrams off the queue that were sent, or failed.
-    fn take_off(&mut self, outgoing: &mut Outgoing<Place>, datagrams: usize, taken: bool) {
+    fn take_off(&mut self, outgoing: &mut SendQueue<Place>, datagrams: usize, taken: bool) {
         let sent = &mut outgoing.sent;
         let count = if taken { &mut sent.datagrams } else { &mut sent.failed };
         *count += datagrams as u64;

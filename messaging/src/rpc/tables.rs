@@ -44,10 +44,10 @@ pub(super) struct Tables {
 
 #[derive(Default)]
 struct State {
-    calls: SlotMap<CallKey, Outgoing>,
+    calls: SlotMap<CallKey, PendingCall>,
     /// Those who wait for calls that are over, and are to be woken.
     woken: Vec<Waker>,
-    requests: SlotMap<RequestKey, Incoming>,
+    requests: SlotMap<RequestKey, PendingRequest>,
     /// Requests that were cancelled before they were looked at, oldest first.
     early: VecDeque<(Rank, CallNumber)>,
     /// Reason why there are no calls any more.
@@ -59,7 +59,7 @@ struct State {
     asked: BTreeSet<ServicePort>,
 }
 
-struct Outgoing {
+struct PendingCall {
     port: ServicePort,
     /// Its reply, or how else it ended. Apart, so that the one that comes mostly is one word.
     reply: Option<Box<Arrived>>,
@@ -69,7 +69,7 @@ struct Outgoing {
     seen: u8,
 }
 
-struct Incoming {
+struct PendingRequest {
     from: Rank,
     number: CallNumber,
     cancelled: bool,
@@ -101,7 +101,7 @@ pub(super) enum Ending {
     Failed(Error),
 }
 
-impl Outgoing {
+impl PendingCall {
     fn is_over(&self) -> bool {
         self.reply.is_some() || self.ending.is_some()
     }
@@ -164,7 +164,7 @@ impl Tables {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let call = Outgoing { port, reply: None, ending: None, waker: None, seen: 0 };
+        let call = PendingCall { port, reply: None, ending: None, waker: None, seen: 0 };
         Ok((state.calls.insert(call), self.over.load(Ordering::Relaxed)))
     }
 
@@ -236,7 +236,7 @@ impl Tables {
         let mut state = self.state.enter();
         state.asked.remove(&port);
         // Those that have waited for less will ask for themselves.
-        let late = |call: &Outgoing| call.port == port && call.seen >= LATE;
+        let late = |call: &PendingCall| call.port == port && call.seen >= LATE;
         let wakers = state.end_calls(late, || Ending::NoService);
         self.count_over();
         drop(state);
@@ -334,7 +334,7 @@ impl Tables {
             }
         }
         let mut state = self.state.enter();
-        let same = |request: &&mut Incoming| request.from == from && request.number == number;
+        let same = |request: &&mut PendingRequest| request.from == from && request.number == number;
         match state.requests.values_mut().find(same) {
             Some(request) => request.cancelled = true,
             None => {
@@ -356,7 +356,7 @@ impl Tables {
             state.early.remove(at);
             return None;
         }
-        Some(state.requests.insert(Incoming {
+        Some(state.requests.insert(PendingRequest {
             from,
             number,
             cancelled: false,
@@ -460,7 +460,7 @@ impl State {
     /// The call that `from` answers, if it waits for an answer. Whoever was not asked cannot give
     /// one, and only the first counts.
     #[inline]
-    fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut Outgoing> {
+    fn outstanding(&mut self, from: Rank, number: CallNumber) -> Option<&mut PendingCall> {
         let outgoing = self.calls.get_mut(key_of(number)?)?;
         (outgoing.port.1 == from && !outgoing.is_over()).then_some(outgoing)
     }
@@ -468,7 +468,7 @@ impl State {
     /// Ends the calls that have no reply and that are `chosen`. Returns who waits for them.
     fn end_calls(
         &mut self,
-        chosen: impl Fn(&Outgoing) -> bool,
+        chosen: impl Fn(&PendingCall) -> bool,
         ending: impl Fn() -> Ending,
     ) -> Vec<Waker> {
         let mut wakers = Vec::new();

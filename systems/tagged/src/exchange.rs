@@ -32,7 +32,7 @@ mod arrivals;
 mod awaited;
 mod inbox;
 mod leaving;
-mod outgoing;
+mod parameters;
 mod posted;
 mod receives;
 mod sends;
@@ -46,7 +46,7 @@ use inbox::{Asked, Stored, StoredKey};
 use sends::Sends;
 use weft_endpoint::{Awaited, Rank};
 
-pub use outgoing::{Outgoing, Sending};
+pub use parameters::{SendParameters, Sending};
 
 /// Something ended.
 #[derive(Debug)]
@@ -256,7 +256,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn send<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
     ) -> Result<Sending<S>> {
         match message.to.rank == self.rank {
@@ -271,14 +271,14 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn send_short<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         bytes: &[u8],
     ) -> bool {
         self.sends.send_short(network, message, bytes)
     }
 
     /// A message of this rank to itself.
-    fn send_here(&mut self, message: &Outgoing, source: S) -> Sending<S> {
+    fn send_here(&mut self, message: &SendParameters, source: S) -> Sending<S> {
         let (to, length) = (message.to.endpoint, source.length());
         let envelope = self.sends.envelope(message, length);
         let Arrivals { inbox, received, .. } = &mut self.arrivals;

@@ -36,7 +36,7 @@ pub mod peer;
 pub mod remote;
 
 pub use collectives::Collectives;
-pub use exchange::{Event, Exchange, Outgoing, Sending};
+pub use exchange::{Event, Exchange, SendParameters, Sending};
 pub use matching::{Envelope, Pattern};
 pub use network::{Broadcast, Looked, Network, Parted, Receiver, Sink, Source};
 

@@ -7,8 +7,8 @@ use weft_endpoint::Rank;
 use weft_tagged::format::{Packet, Whole, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Outgoing, Pattern, Receiver, Result, Sending, Sink,
-    Source,
+    Address, Envelope, Event, Exchange, Kind, Pattern, Receiver, Result, SendParameters, Sending,
+    Sink, Source,
 };
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -104,7 +104,7 @@ impl Program {
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
         let to = Address { rank: Rank(to % RANKS), endpoint: 0 };
         let message =
-            Outgoing { to, from: 0, kind: Kind::Tagged, tag, data: Some(tag), wants_done };
+            SendParameters { to, from: 0, kind: Kind::Tagged, tag, data: Some(tag), wants_done };
         let source = self.bytes(length);
         let number = source.number;
         match self.exchange.send(&mut self.wires, &message, source) {

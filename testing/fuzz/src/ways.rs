@@ -4,7 +4,7 @@
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
 use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
-use weft_datagram::{Incoming, Landed, Outgoing, Source};
+use weft_datagram::{Landed, ReceiveQueue, SendQueue, Source};
 use weft_link::{Payload, Received};
 use weft_wire::path::{Answer, Piece, Probe};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope, network};
@@ -28,8 +28,8 @@ struct Pair {
     attacker: Seals,
     /// Frames that have arrived at the victim.
     wire: Wire,
-    incoming: Incoming<Box<[u8]>>,
-    outgoing: Outgoing<Box<[u8]>>,
+    incoming: ReceiveQueue<Box<[u8]>>,
+    outgoing: SendQueue<Box<[u8]>>,
     now: u64,
     /// Number of the last round that the victim has sent.
     round: u32,
@@ -77,8 +77,8 @@ fn play(script: &mut Unstructured<'_>) -> Result<()> {
         victim,
         attacker,
         wire: Wire { frames: VecDeque::new(), together: 1 },
-        incoming: Incoming::new(4, Vec::new()),
-        outgoing: Outgoing::new(2, 64, 0..FRAME, protection.trailer_bytes()),
+        incoming: ReceiveQueue::new(4, Vec::new()),
+        outgoing: SendQueue::new(2, 64, 0..FRAME, protection.trailer_bytes()),
         now: 0,
         round: 0,
         packet: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::Result;
 use weft::prelude::*;
 use weft_endpoint::{HeldPacket, Packets, Protocol, Step, Taken};
-use weft_tagged::{Address, Event, Exchange, Kind, Outgoing, Pattern, Sending, Sink, Source};
+use weft_tagged::{Address, Event, Exchange, Kind, Pattern, SendParameters, Sending, Sink, Source};
 
 /// Messages that rank 0 sends, each with a tag of its own.
 const MESSAGES: u64 = 2_000;
@@ -49,7 +49,7 @@ type Numbers = Exchange<Number, Number>;
 fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let to = Address { rank: Rank(1), endpoint: 0 };
     let (kind, data) = (Kind::Tagged, None);
-    let message = Outgoing { to, from: 0, kind, tag, data, wants_done: false };
+    let message = SendParameters { to, from: 0, kind, tag, data, wants_done: false };
     let mut number = Some(Number(tag.to_le_bytes()));
     wait(exchange, packets, |exchange, mut packets| {
         let Some(left) = number.take() else { return Ok(true) };

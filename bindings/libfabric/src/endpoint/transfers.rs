@@ -11,7 +11,7 @@ use crate::state::{State, refusal};
 use crate::transfer::{Many, ReceiveOp, SendOp};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use weft_tagged::{Address, Kind, Outgoing, Pattern};
+use weft_tagged::{Address, Kind, Pattern, SendParameters};
 
 /// Least room left in a buffer for several messages, in bytes, unless the program sets another.
 const LEAST_LEFT: usize = 64;
@@ -146,7 +146,7 @@ impl Transfers {
             return false;
         }
         let Ok(to) = state.address(*vector, to) else { return false };
-        let message = Outgoing { to, from: self.number, kind, tag, data, wants_done: false };
+        let message = SendParameters { to, from: self.number, kind, tag, data, wants_done: false };
         if !state.exchange.send_short(&mut job.packets(), &message, bytes) {
             return false;
         }
@@ -184,7 +184,7 @@ impl Transfers {
             return Err(Refusal::AGAIN);
         }
         let Some(vector) = *vector else { return Err(Refusal::NO_VECTOR) };
-        let message = Outgoing {
+        let message = SendParameters {
             to: state.address(vector, sent.to)?,
             from: self.number,
             kind: sent.kind,

@@ -1,7 +1,7 @@
 //! Messages of this rank, from their calls until their bytes are the program's again.
 
 use super::leaving::{Leaving, is_parted, most_first};
-use super::outgoing::{Outgoing, Sending};
+use super::parameters::{SendParameters, Sending};
 use crate::answers::Outstanding;
 use crate::format::{FIRST, PART, Packet, REGISTERED, Whole, part_head, short_head};
 use crate::matching::Envelope;
@@ -95,7 +95,7 @@ impl<S: Source> Peer<S> {
     }
 
     /// True if a message of these bytes may be sent eagerly because it leaves from where they lie.
-    fn may_send_in_place<B: Source>(&self, source: &B, message: &Outgoing) -> bool {
+    fn may_send_in_place<B: Source>(&self, source: &B, message: &SendParameters) -> bool {
         let length = source.length();
         self.in_place
             && !message.wants_done
@@ -181,7 +181,7 @@ impl<S: Source> Sends<S> {
     pub fn send<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
     ) -> Result<Sending<S>> {
         if self.send_eagerly(network, message, &source)? {
@@ -220,7 +220,7 @@ impl<S: Source> Sends<S> {
     pub fn send_short<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         bytes: &[u8],
     ) -> bool {
         let (to, length) = (message.to, bytes.len() as u64);
@@ -244,7 +244,7 @@ impl<S: Source> Sends<S> {
     fn send_eagerly<N: Network, B: Source>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: &B,
     ) -> Result<bool> {
         let (to, length) = (message.to, source.length());
@@ -267,8 +267,8 @@ impl<S: Source> Sends<S> {
     }
 
     #[inline(always)]
-    pub fn envelope(&self, message: &Outgoing, length: u64) -> Envelope {
-        let &Outgoing { from, kind, tag, data, .. } = message;
+    pub fn envelope(&self, message: &SendParameters, length: u64) -> Envelope {
+        let &SendParameters { from, kind, tag, data, .. } = message;
         let source = Address { rank: self.rank, endpoint: from };
         Envelope { kind, source, tag, data, length }
     }
@@ -296,7 +296,7 @@ impl<S: Source> Sends<S> {
     fn register<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         envelope: Envelope,
         source: S,
     ) -> Result<Sending<S>> {
@@ -317,7 +317,7 @@ impl<S: Source> Sends<S> {
     fn ask<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         envelope: Envelope,
         source: S,
     ) -> Result<Sending<S>> {
@@ -340,12 +340,12 @@ impl<S: Source> Sends<S> {
     fn begin<N: Network>(
         &mut self,
         network: &mut N,
-        message: &Outgoing,
+        message: &SendParameters,
         source: S,
         (waits, length): (Until, usize),
         packet_of: impl FnOnce(u64, Option<NonZero<u64>>) -> Packet<'static>,
     ) -> Result<Sending<S>> {
-        let &Outgoing { to, from, wants_done, .. } = message;
+        let &SendParameters { to, from, wants_done, .. } = message;
         let source = source.keep();
         let may_offer = self.peers[to.rank.index()].single_copy && waits == Until::Granted;
         let lies_at = if may_offer { lies_at(&source) } else { None };

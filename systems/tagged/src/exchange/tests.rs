@@ -94,7 +94,7 @@ impl World {
     }
 
     /// Sends; whether it could be begun.
-    fn send(&mut self, from: usize, message: &Outgoing, number: usize, bytes: &[u8]) -> bool {
+    fn send(&mut self, from: usize, message: &SendParameters, number: usize, bytes: &[u8]) -> bool {
         let source = Memory { number, bytes: bytes.to_vec() };
         let outcome = self.ranks[from].send(&mut self.net.of(from), message, source).unwrap();
         let began = match outcome {
@@ -178,8 +178,8 @@ impl World {
     }
 }
 
-fn to(rank: usize, tag: u64) -> Outgoing {
-    Outgoing {
+fn to(rank: usize, tag: u64) -> SendParameters {
+    SendParameters {
         to: Address { rank: Rank(rank as u16), endpoint: 0 },
         from: 0,
         kind: Kind::Tagged,
@@ -266,7 +266,7 @@ fn what_is_too_long_is_cut_off() {
 fn who_wants_to_know_is_told_when_all_is_there() {
     for length in [0, 100, 100_000, 200_000] {
         let mut world = World::pair();
-        let message = Outgoing { wants_done: true, ..to(1, 5) };
+        let message = SendParameters { wants_done: true, ..to(1, 5) };
         assert!(world.send(0, &message, 0, &pattern_of(length)));
         world.settle();
         assert!(world.sent.is_empty(), "nobody wants it yet");
@@ -284,7 +284,7 @@ fn what_the_sender_wants_to_know_of_is_there_in_order() {
         world.receive(1, from(0, number), number as usize, 100);
     }
     for number in 0..4 {
-        let message = Outgoing { wants_done: number % 2 == 0, ..to(1, number) };
+        let message = SendParameters { wants_done: number % 2 == 0, ..to(1, number) };
         assert!(world.send(0, &message, number as usize, &pattern_of(10)));
     }
     // What goes one way is enough.
@@ -298,7 +298,7 @@ fn what_the_sender_wants_to_know_of_is_there_in_order() {
 #[test]
 fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped() {
     let mut world = World::pair();
-    let message = Outgoing { wants_done: true, ..to(1, 5) };
+    let message = SendParameters { wants_done: true, ..to(1, 5) };
     assert!(world.send(0, &message, 0, &pattern_of(100)));
     world.settle();
     assert!(world.sent.is_empty());
@@ -357,7 +357,7 @@ fn a_flood_ends_in_the_senders_memory() {
 #[test]
 fn a_flood_of_requests_ends_too() {
     let mut world = World::pair();
-    let message = Outgoing { wants_done: true, ..to(1, 1) };
+    let message = SendParameters { wants_done: true, ..to(1, 1) };
     // Before they ask they are stored.
     let most = MOST_REQUESTS as usize + (window() / cost(0)) as usize;
     for number in 0..most {
@@ -575,7 +575,7 @@ fn long_messages_are_fetched_posted_or_not() {
             if posted {
                 world.receive(1, from(0, 5), 1, length);
             }
-            assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+            assert!(world.send(0, &SendParameters { wants_done, ..to(1, 5) }, 0, &bytes));
             world.settle();
             if !posted {
                 assert!(world.received.is_empty() && world.sent.is_empty());
@@ -619,7 +619,7 @@ fn what_leaves_from_where_it_lies_is_its_senders_once_it_has_arrived() {
         world.net.lends = true;
         let bytes = pattern_of(200_000);
         world.receive(1, from(0, 5), 1, bytes.len());
-        assert!(world.send(0, &Outgoing { wants_done, ..to(1, 5) }, 0, &bytes));
+        assert!(world.send(0, &SendParameters { wants_done, ..to(1, 5) }, 0, &bytes));
         assert!(world.arrive(0, 1) && world.transmit(1) && world.arrive(1, 0));
         while world.ranks[0].sends.granted.front().is_some() {
             assert!(world.transmit(0));
@@ -725,7 +725,7 @@ struct Posted {
 
 /// Checks the rule: of two receives at one rank that want a message, the later one gets it only if
 /// the earlier one got another, and one of the same sender only if that was sent earlier.
-fn judge(posted: &[Posted], messages: &[(usize, Outgoing, Vec<u8>)]) {
+fn judge(posted: &[Posted], messages: &[(usize, SendParameters, Vec<u8>)]) {
     for (number, later) in posted.iter().enumerate() {
         let Some((source, got)) = later.got else { continue };
         let (_, message, bytes) = &messages[got];
@@ -767,7 +767,7 @@ fn random_programs_receive_everything_once_and_in_order() {
             match random.below(10) {
                 0 | 1 if messages.len() < 200 => {
                     let wants_done = random.happens(100);
-                    let message = Outgoing { wants_done, ..to(two, random.below(3)) };
+                    let message = SendParameters { wants_done, ..to(two, random.below(3)) };
                     let most = *random.choose(&[10, 3000, 49_000, LONG]);
                     let number = messages.len();
                     let mut bytes = pattern_of(random.below(most) as usize);

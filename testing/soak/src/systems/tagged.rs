@@ -14,7 +14,7 @@ use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, S
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::peer::EAGER_BYTES;
-use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, Outgoing, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, SendParameters, Sending};
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -41,7 +41,7 @@ struct State {
     teams: Collectives<Numbers, KeptPacket>,
     received: Received,
     /// By rank: what could not be begun yet, in the order in which it is to be.
-    waiting: Vec<VecDeque<(Outgoing, Message)>>,
+    waiting: Vec<VecDeque<(SendParameters, Message)>>,
     /// By rank: synchronous messages whose end was not told.
     unfinished: Vec<usize>,
     /// Numbers of the next messages to a rank with a tag.
@@ -348,7 +348,7 @@ impl State {
         self.unfinished[to.index()] += usize::from(wants_done);
         let address = Address { rank: to, endpoint: 0 };
         let (from, kind, data) = (0, Kind::Tagged, Some(data));
-        let message = Outgoing { to: address, from, kind, tag, data, wants_done };
+        let message = SendParameters { to: address, from, kind, tag, data, wants_done };
         self.waiting[to.index()].push_back((message, Message::new(data, length, told)));
     }
 

@@ -9,7 +9,7 @@ const WAYS: [(usize, bool); 5] =
 /// Sends of every way to rank 1, which go on or have ended; how many there are.
 fn send_all(world: &mut World) -> usize {
     for (number, (length, wants_done)) in WAYS.into_iter().enumerate() {
-        let message = Outgoing { wants_done, ..to(1, 5) };
+        let message = SendParameters { wants_done, ..to(1, 5) };
         while !world.send(0, &message, number, &pattern_of(length)) {
             world.settle();
         }

@@ -1,7 +1,7 @@
 //! Runs: the pieces of a packet that is longer than a frame, one behind another in one place, for a
 //! system that cuts up what it is handed.
 
-use super::{Datagram, Outgoing};
+use super::{Datagram, SendQueue};
 use crate::pieces::piece_bytes;
 use crate::seal::{Kind, Sealer};
 use std::ops::DerefMut;
@@ -11,7 +11,7 @@ use weft_wire::{Header, Rank, envelope, network};
 /// Bytes around a piece, but for its trailer.
 const AROUND: usize = envelope::SIZE + path::SIZE;
 
-impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
+impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     /// Packets that are cut into so many frames at most leave as a run; places must have room for
     /// them. None do at first.
     pub fn set_most_in_run(&mut self, frames: usize) {

@@ -1,7 +1,7 @@
 //! Datagrams that wait for the flush.
 
-use crate::incoming::Asking;
 use crate::pieces::piece_bytes;
+use crate::receive_queue::Asking;
 use crate::seal::{Kind, Seals};
 use crate::way::{Change, Way};
 use std::collections::VecDeque;
@@ -113,7 +113,7 @@ impl Peer {
 }
 
 /// The datagrams of one rank that wait, in places `P` of equal size.
-pub struct Outgoing<P> {
+pub struct SendQueue<P> {
     waiting: VecDeque<Datagram<P>>,
     peers: Vec<Peer>,
     /// Ways of which it was said that they are narrow.
@@ -132,13 +132,13 @@ pub struct Outgoing<P> {
     pub sent: Sent,
 }
 
-impl<P: DerefMut<Target = [u8]>> Outgoing<P> {
+impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     /// At most `most` datagrams to `ranks` ranks, each within `room` of its place and with a
     /// trailer of that many bytes.
     pub fn new(ranks: usize, most: usize, room: Range<usize>, trailer_bytes: usize) -> Self {
         let way = Way::new(room.len() as u32);
         let peer = || Peer { last: u64::MAX, way: way.clone(), cut: 0 };
-        Outgoing {
+        SendQueue {
             waiting: VecDeque::with_capacity(most),
             peers: (0..ranks).map(|_| peer()).collect(),
             narrow: 0,

@@ -17,7 +17,7 @@ use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
 /// are refused, and the node has other things to do: the next poll goes on.
 const LOOKS: usize = 2;
 
-/// Kind of the frames that a link sends from; others are those of [`Incoming`].
+/// Kind of the frames that a link sends from; others are those of [`ReceiveQueue`].
 pub const OWN: u8 = 0;
 /// Kind of frames that were received.
 const RECEIVED: u8 = 1;
@@ -110,7 +110,7 @@ impl Source<Box<[u8]>> for VecDeque<Box<[u8]>> {
 }
 
 /// The arrivals of one rank.
-pub struct Incoming<P> {
+pub struct ReceiveQueue<P> {
     spare: Vec<P>,
     arrived: VecDeque<(P, Landed)>,
     open: Vec<Open<P>>,
@@ -183,11 +183,11 @@ enum First {
 /// Places that [`Source::look`] finds at once, as a rule.
 const MOST: usize = 32;
 
-impl<P: DerefMut<Target = [u8]>> Incoming<P> {
+impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
     /// With these places; others may come from the source. Readers hold so many at most.
     pub fn new(readers: usize, spare: Vec<P>) -> Self {
         let places = readers + 1;
-        Incoming {
+        ReceiveQueue {
             spare,
             arrived: VecDeque::with_capacity(MOST),
             open: (0..places).map(|_| Open { place: None, readers: 0 }).collect(),

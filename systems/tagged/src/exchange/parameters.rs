@@ -4,7 +4,7 @@ use crate::{Address, Kind};
 
 /// Parameters of a send, besides its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outgoing {
+pub struct SendParameters {
     /// To whom.
     pub to: Address,
     /// From which endpoint of this rank.
