@@ -3,11 +3,11 @@
 
 use crate::announced::Work;
 use crate::arrived::{Arrived, Content, Message, Part, SHORT_BYTES};
-use crate::asker::Asker;
 use crate::error::Error;
 use crate::format::{Kind, PacketHeader};
 use crate::machine::{Body, To};
 use crate::messages::Messages;
+use crate::posted_receive::PostedReceive;
 use crate::state::Announced;
 use std::sync::Arc;
 use std::task::Waker;
@@ -16,7 +16,7 @@ use weft_endpoint::{Group, HeldPacket, Inspect, Rank};
 /// A look at packets while the network is entered: messages that are short are sorted there.
 pub(crate) struct AtOnce<'a, 'b> {
     pub messages: &'a Arc<Messages>,
-    pub asker: Option<&'a Asker<'b>>,
+    pub posted: Option<&'a PostedReceive<'b>>,
     pub announced: &'a mut Announced,
 }
 
@@ -32,17 +32,18 @@ impl Inspect for AtOnce<'_, '_> {
     fn inspect(&mut self, from: Rank, packet: &[u8]) -> bool {
         let Some((header, rest)) = short_message(packet) else { return false };
         let Messages { packets, state, counts, .. } = &**self.messages;
-        let asker = self.asker.filter(|asker| asker.wants(from, &header, rest, counts.queued()));
-        if let Some(asker) = asker {
+        let posted =
+            self.posted.filter(|posted| posted.wants(from, &header, rest, counts.queued()));
+        if let Some(posted) = posted {
             counts.count_received();
-            if asker.copy(self.messages, from, &header, rest) {
+            if posted.copy(self.messages, from, &header, rest) {
                 return true;
             }
         }
         let mut arrived = Arrived::blank(self.messages);
         arrived.begin_short(from, &header, rest);
-        match asker {
-            Some(asker) => asker.give(arrived),
+        match posted {
+            Some(posted) => posted.give(arrived),
             None => return state.enter().sort_short(packets, counts, arrived, self.announced),
         }
         true

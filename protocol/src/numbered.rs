@@ -3,12 +3,12 @@
 
 use crate::acknowledge::Why;
 use crate::actions::{Actions, Body, Deferred, Delivery};
-use crate::asking::tell_acknowledgement;
 use crate::departure::Departure;
 use crate::multicast::Early;
 use crate::preset::{Acknowledging, Forwarding};
 use crate::retransmit::{BufferOf, is_numbered};
 use crate::router::Router;
+use crate::sender_controlled::tell_acknowledgement;
 use crate::sequence::{EARLY, SequenceVerdict};
 use crate::traffic::Traffic;
 use crate::violation::Violation;

@@ -376,11 +376,11 @@ impl State {
     }
 
     /// True if an access that was asked for could be begun.
-    pub fn asked(&mut self, packets: &Packets, asking: &remote::Asking<SendOp>) -> bool {
+    pub fn asked(&mut self, packets: &Packets, submission: &remote::Submission<SendOp>) -> bool {
         self.note_waiting(packets);
         // Those of this rank to itself have ended.
         self.tell();
-        matches!(asking, remote::Asking::Kept)
+        matches!(submission, remote::Submission::Kept)
     }
 
     /// Forgets what is in a queue, unless the queue is held.

@@ -68,7 +68,7 @@ pub trait Device: Source<Place> + Send + Sized + 'static {
     /// Looks after the ways to others, now and then. Returns what is to be said about them.
     fn tend(&mut self, queues: &mut Queues, now: Nanoseconds) -> Option<WayChange> {
         let Queues { outgoing, incoming, .. } = queues;
-        outgoing.tend(&mut incoming.asking, now, || self.place())
+        outgoing.tend(&mut incoming.pending_answers, now, || self.place())
     }
 
     /// True if whoever waits for the descriptor of arrivals misses nothing from here on. Asked when

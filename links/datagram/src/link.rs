@@ -167,8 +167,8 @@ impl<D: Device> DatagramLink<D> {
     #[inline]
     fn send_waiting(&mut self) {
         let Queues { outgoing, incoming, .. } = &mut self.queues;
-        if !incoming.asking.is_answered() {
-            outgoing.answer(&mut incoming.asking, || self.device.place());
+        if !incoming.pending_answers.is_answered() {
+            outgoing.answer(&mut incoming.pending_answers, || self.device.place());
         }
         let congested = self.device.send(&mut self.queues);
         self.take_back();
@@ -253,7 +253,7 @@ impl<D: Device> DatagramLink<D> {
         }
         let found = self.has_arrivals();
         // What came may have been a probe, or a goodbye.
-        if !self.queues.incoming.asking.is_answered() {
+        if !self.queues.incoming.pending_answers.is_answered() {
             self.flush();
         }
         !found && self.device.may_sleep()
@@ -323,7 +323,8 @@ impl<D: Device> Link for DatagramLink<D> {
     #[inline]
     fn flush(&mut self) {
         let Queues { outgoing, incoming, .. } = &self.queues;
-        if !outgoing.is_empty() || !incoming.asking.is_answered() || self.device.has_work() {
+        if !outgoing.is_empty() || !incoming.pending_answers.is_answered() || self.device.has_work()
+        {
             self.send_waiting();
         }
     }

@@ -35,17 +35,17 @@ pub struct Arrived {
     pub joined: u64,
 }
 
-/// Frames that arrived and want an answer, and answers, for whoever sends: of each rank one at most
-/// of either kind.
+/// Frames that arrived and want an answer, and answers, until the send queue takes them: of each
+/// rank at most one of either kind.
 #[derive(Debug, Default)]
-pub struct Asking {
+pub struct PendingAnswers {
     /// Answers to be sent to those who probe the way to here; to a goodbye, one of our own.
     pub(crate) questions: Vec<(Rank, Option<Answer>)>,
     /// Answers to the probes of this rank.
     pub(crate) answers: Vec<(Rank, Answer)>,
 }
 
-impl Asking {
+impl PendingAnswers {
     /// True if nobody waits for an answer.
     #[inline]
     pub fn is_answered(&self) -> bool {
@@ -125,7 +125,7 @@ pub struct ReceiveQueue<P> {
     /// By rank, as far as any was heard of.
     senders: Vec<Sender>,
     /// Probes that arrived.
-    pub asking: Asking,
+    pub pending_answers: PendingAnswers,
     /// Ranks whose last frame has arrived.
     pub gone: Vec<Rank>,
     /// Counters of datagrams so far.
@@ -196,7 +196,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
             more: VecDeque::with_capacity(MOST),
             whole: VecDeque::new(),
             senders: Vec::new(),
-            asking: Asking::default(),
+            pending_answers: PendingAnswers::default(),
             gone: Vec::new(),
             counters: Arrived::default(),
         }
@@ -416,12 +416,16 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
             Kind::PROBE => {
                 if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
                     let longest = std::mem::take(&mut self.sender(source).longest);
-                    note(&mut self.asking.questions, source, Some(Answer { round, longest }));
+                    note(
+                        &mut self.pending_answers.questions,
+                        source,
+                        Some(Answer { round, longest }),
+                    );
                 }
             }
             Kind::ANSWER => {
                 if let Some(answer) = Answer::parse(contents) {
-                    note(&mut self.asking.answers, source, answer);
+                    note(&mut self.pending_answers.answers, source, answer);
                 }
             }
             Kind::GOODBYE => self.note_gone(source),
@@ -433,7 +437,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
     pub fn note_gone(&mut self, rank: Rank) {
         if !self.gone.contains(&rank) {
             self.gone.push(rank);
-            note(&mut self.asking.questions, rank, None);
+            note(&mut self.pending_answers.questions, rank, None);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Datagrams that wait for the flush.
 
 use crate::pieces::piece_bytes;
-use crate::receive_queue::Asking;
+use crate::receive_queue::PendingAnswers;
 use crate::seal::{Kind, Seals};
 use crate::way::{Change, Way};
 use std::collections::VecDeque;
@@ -296,13 +296,13 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     /// asked now and then: it sends the probes that are due. Returns what is to be said about ways.
     pub fn tend(
         &mut self,
-        asking: &mut Asking,
+        pending_answers: &mut PendingAnswers,
         now: Nanoseconds,
         mut spare: impl FnMut() -> Option<P>,
     ) -> Option<WayChange> {
-        self.answer(asking, &mut spare);
+        self.answer(pending_answers, &mut spare);
         let mut said = None;
-        for (from, Answer { round, longest }) in asking.answers.drain(..) {
+        for (from, Answer { round, longest }) in pending_answers.answers.drain(..) {
             let change = self.peers[from.index()].way.answered(round, longest, now);
             said = change.and_then(|change| self.changed(from, change)).or(said);
         }
@@ -317,8 +317,12 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
 
     /// Answers the probes and goodbyes that others sent.
     #[cold]
-    pub fn answer(&mut self, asking: &mut Asking, mut spare: impl FnMut() -> Option<P>) {
-        for (to, answer) in asking.questions.drain(..) {
+    pub fn answer(
+        &mut self,
+        pending_answers: &mut PendingAnswers,
+        mut spare: impl FnMut() -> Option<P>,
+    ) {
+        for (to, answer) in pending_answers.questions.drain(..) {
             match (spare(), answer) {
                 (Some(place), Some(answer)) => {
                     self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);

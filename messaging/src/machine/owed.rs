@@ -47,7 +47,7 @@ impl Owed {
         if let Some(subject) = self.insert(to, header) {
             self.order.push_back(subject);
         }
-        match asker(to, &header) {
+        match posted(to, &header) {
             Some(from) if *self.answers.entry(from) > ANSWERS_LIMIT => {
                 Err(Error::Unanswered { from, limit: ANSWERS_LIMIT })
             }
@@ -67,7 +67,7 @@ impl Owed {
         let subject = self.order.pop_front()?;
         let header = self.packets.remove(&subject)?;
         let to = subject.0;
-        if let Some(rank) = asker(to, &header) {
+        if let Some(rank) = posted(to, &header) {
             *self.answers.entry(rank) -= 1;
         }
         Some((to, header))
@@ -90,7 +90,7 @@ impl Owed {
             }
             Entry::Vacant(place) => {
                 place.insert(header);
-                if let Some(rank) = asker(to, &header) {
+                if let Some(rank) = posted(to, &header) {
                     *self.answers.entry(rank) += 1;
                 }
                 Some(subject)
@@ -100,7 +100,7 @@ impl Owed {
 }
 
 /// The rank whose question a packet answers.
-fn asker(to: To, header: &PacketHeader) -> Option<Rank> {
+fn posted(to: To, header: &PacketHeader) -> Option<Rank> {
     match (to, header.kind) {
         (To::Rank(rank), Kind::Grant | Kind::Unwanted | Kind::NoPort) => Some(rank),
         _ => None,

@@ -4,10 +4,10 @@ use super::Rpc;
 use super::format::{CallHeader, Kind};
 use super::tables::{Abandoned, CallKey, Ending, Outcome};
 use super::watch::Patience;
-use crate::asker::Asker;
 use crate::cached::{Cached, cache};
 use crate::parts::Parts;
 use crate::poll::Poller;
+use crate::posted_receive::PostedReceive;
 use crate::sleep;
 use crate::wait::Polls;
 use crate::{Error, Message, Port, Result};
@@ -157,7 +157,7 @@ impl Call {
         let (rpc, key, over) = (&*self.end.rpc, self.key, self.over);
         let answers = (rpc.answers.number, rpc.answers.slot);
         let answer = CallHeader { kind: Kind::Answer, number: key.number() };
-        let asker = Asker::of_headers(answers, self.to, answer.emit());
+        let posted = PostedReceive::of_headers(answers, self.to, answer.emit());
         let mut patience = Patience::default();
         let answer = || {
             let (to, service) = (self.to, self.service());
@@ -165,8 +165,8 @@ impl Call {
             Awaited::new(what, Whom::One(to))
         };
         let what = what.unwrap_or(&answer);
-        Poller::asking(rpc.messages(), &asker).wait_until(what, deadline, |waker| {
-            if let Some(reply) = asker.take() {
+        Poller::receiving(rpc.messages(), &posted).wait_until(what, deadline, |waker| {
+            if let Some(reply) = posted.take() {
                 return Ok(Some(Ok(rpc.tables.answered(key, reply))));
             }
             if waker.is_none() && rpc.tables.has_ended_none_since(over) {

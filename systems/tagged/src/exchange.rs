@@ -42,7 +42,7 @@ use crate::matching::{Envelope, Pattern, Position};
 use crate::network::{Network, Receiver, Sink, Source};
 use crate::{Error, Kind, Result, Taken};
 use arrivals::{Arrivals, Gives};
-use inbox::{Asked, Stored, StoredKey};
+use inbox::{RendezvousRequest, Stored, StoredKey};
 use sends::Sends;
 use weft_endpoint::{Awaited, Rank};
 
@@ -361,7 +361,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     fn handle_other(&mut self, from: Rank, packet: &[u8]) -> Taken {
         match parse(from, packet) {
             Some(Packet::Request { to, envelope, number, lies_at, wants_done }) => {
-                let asked = Asked { number, lies_at, wants_done };
+                let asked = RendezvousRequest { number, lies_at, wants_done };
                 self.arrivals.handle_request(to, envelope, asked)
             }
             Some(Packet::Grant { number, own, length, zero_copy }) => {

@@ -54,7 +54,7 @@ use origin::Origin;
 use target::{Piece, Target};
 use weft_endpoint::Rank;
 
-pub use access::{Access, Accessed, Asking, Event, MOST, Outcome, Owed, Refused, Rights};
+pub use access::{Access, Accessed, Event, MOST, Outcome, Owed, Refused, Rights, Submission};
 pub use format::is_access;
 pub use origin::atomic_bytes;
 
@@ -159,12 +159,12 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         access: &Access,
         data: Option<u64>,
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         match self.origin.may_begin(access, op.length(), op) {
             Err(asking) => Ok(asking),
             Ok((span, op)) if access.to.rank == self.rank => {
                 self.write_here(span, data, op);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             Ok((span, op)) => self.origin.write(network, access, (span, data), op),
         }
@@ -179,13 +179,13 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         network: &mut N,
         access: &Access,
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         match self.origin.may_begin(access, op.capacity(), op) {
             Err(asking) => Ok(asking),
             Ok((span, mut op)) if access.to.rank == self.rank => {
                 let outcome = self.target.read_here(self.rank, &span, &mut op);
                 self.origin.end_at_once(op, outcome);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             Ok((span, op)) => self.origin.read(network, access, span, op),
         }
@@ -205,7 +205,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
         length: u64,
         operands: &[u8],
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let (span, mut op) = match self.origin.may_begin(access, length, op) {
             Err(asking) => return Ok(asking),
             Ok(begins) => begins,
@@ -220,7 +220,7 @@ impl<O: Source + Sink, R: Source + Sink> Remote<O, R> {
             }
         });
         self.origin.end_at_once(op, outcome);
-        Ok(Asking::Kept)
+        Ok(Submission::Kept)
     }
 
     /// Answers a write that had data with it, because the program can be told of another.

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use weft_endpoint::Rank;
 use weft_tagged::remote::atomic::{Atomic, Element, Operation};
 use weft_tagged::remote::format::{Packet, Span, parse};
-use weft_tagged::remote::{Access, Asking, Event, MOST, Owed, Refused, Remote, Rights};
+use weft_tagged::remote::{Access, Event, MOST, Owed, Refused, Remote, Rights, Submission};
 use weft_tagged::{Address, Sink, Source};
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -99,8 +99,8 @@ impl Program {
             _ => remote.atomic(wires, access, (atomic, fetches), length as u64, &operands, op),
         };
         match asking {
-            Ok(Asking::Kept) => assert!(self.accesses.insert(number)),
-            Ok(Asking::Again(_)) => {}
+            Ok(Submission::Kept) => assert!(self.accesses.insert(number)),
+            Ok(Submission::Again(_)) => {}
             Err(error) => panic!("{error}"),
         }
     }

@@ -123,7 +123,7 @@ impl Pair {
     /// The victim looks after its ways.
     fn tend(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         self.now += script.int_in_range(0..=1_500_000_000_u64)?;
-        self.outgoing.tend(&mut self.incoming.asking, self.now, place);
+        self.outgoing.tend(&mut self.incoming.pending_answers, self.now, place);
         self.leave();
         Ok(())
     }

@@ -231,12 +231,12 @@ fn talk(ends: &mut [End; 2], now: &mut Nanoseconds, takes: usize, turns: usize) 
             one.outgoing.put(Rank(1), &unicast(number, 1400), &[number as u8; 1400], place);
         }
         *now += 100_000_000;
-        one.outgoing.tend(&mut one.incoming.asking, *now, place);
+        one.outgoing.tend(&mut one.incoming.pending_answers, *now, place);
         one.send(other, takes);
         let numbers = other.take();
         assert!(numbers.is_sorted());
         arrived = numbers.len();
-        other.outgoing.answer(&mut other.incoming.asking, place);
+        other.outgoing.answer(&mut other.incoming.pending_answers, place);
         other.send(one, takes);
         assert!(one.take().is_empty());
     }

@@ -21,7 +21,7 @@ impl<T: Transport> Attachment<T> {
     /// provider has not sent is lost with its endpoint, and what it has sent may be.
     pub(super) fn end(&mut self, queues: &mut Queues) {
         self.take_all(queues);
-        queues.outgoing.answer(&mut queues.incoming.asking, || self.carrier.place());
+        queues.outgoing.answer(&mut queues.incoming.pending_answers, || self.carrier.place());
         self.send(queues);
         let ranks = (0..self.ranks).map(Rank).filter(|rank| *rank != self.own);
         let met: Vec<Rank> = ranks.filter(|rank| self.hearing.has_met(*rank)).collect();

@@ -1,6 +1,6 @@
 //! Messages to this rank, from their first packet to their receives.
 
-use super::inbox::{Asked, Inbox, Stored, StoredKey};
+use super::inbox::{Inbox, RendezvousRequest, Stored, StoredKey};
 use super::posted::{Posted, Receive};
 use super::receives::{ReceiveKey, Receives};
 use super::sends::SendKey;
@@ -211,7 +211,12 @@ impl<D: Sink> Arrivals<D> {
         Ok(())
     }
 
-    pub fn handle_request(&mut self, to: u8, envelope: Envelope, asked: Asked) -> Taken {
+    pub fn handle_request(
+        &mut self,
+        to: u8,
+        envelope: Envelope,
+        asked: RendezvousRequest,
+    ) -> Taken {
         let peer = &mut self.peers[envelope.source.rank.index()];
         if peer.arriving.is_some() {
             return Err("a message in the middle of another");
@@ -222,13 +227,13 @@ impl<D: Sink> Arrivals<D> {
         match self.inbox.wanted(to, &envelope) {
             Some(into) => self.grant(to, envelope, asked, into),
             None if self.inbox.is_closed(to) => self.refuse(envelope.source.rank, asked),
-            None => drop(self.inbox.store(to, envelope, Stored::Asking(asked))),
+            None => drop(self.inbox.store(to, envelope, Stored::Rendezvous(asked))),
         }
         Ok(())
     }
 
     /// Has as much of the message come as fits into `into`: fetches it, or sends an answer.
-    fn grant(&mut self, to: u8, envelope: Envelope, asked: Asked, into: D) {
+    fn grant(&mut self, to: u8, envelope: Envelope, asked: RendezvousRequest, into: D) {
         let expected = envelope.length.min(into.capacity());
         if expected == 0 {
             self.refuse(envelope.source.rank, asked);
@@ -242,7 +247,7 @@ impl<D: Sink> Arrivals<D> {
     }
 
     /// Answers that no bytes are wanted.
-    fn refuse(&mut self, source: Rank, asked: Asked) {
+    fn refuse(&mut self, source: Rank, asked: RendezvousRequest) {
         let grant = Packet::Grant { number: asked.number, own: 0, length: 0, zero_copy: false };
         self.answers.push(source, grant.head(), Gives::Request);
         if asked.wants_done {
@@ -281,7 +286,9 @@ impl<D: Sink> Arrivals<D> {
         let source = envelope.source.rank;
         match asked {
             None => self.consumed(source, envelope.length),
-            Some(Asked { number, wants_done, .. }) if wants_done || fetched_from.is_some() => {
+            Some(RendezvousRequest { number, wants_done, .. })
+                if wants_done || fetched_from.is_some() =>
+            {
                 // What was fetched had no other answer.
                 let gives = if fetched_from.is_some() { Gives::Request } else { Gives::Nothing };
                 self.answers.push(source, Packet::Done { number }.head(), gives);
@@ -314,7 +321,7 @@ impl<D: Sink> Arrivals<D> {
                 }
                 None
             }
-            Stored::Asking(asked) => {
+            Stored::Rendezvous(asked) => {
                 self.grant(to, envelope, asked, into);
                 None
             }
@@ -336,7 +343,7 @@ impl<D: Sink> Arrivals<D> {
                     arriving.to = Target::Nowhere;
                 }
             }
-            Stored::Asking(asked) => self.refuse(source, asked),
+            Stored::Rendezvous(asked) => self.refuse(source, asked),
             Stored::Own(send) => return Some(send),
         }
         None

@@ -35,14 +35,14 @@ pub(super) enum Stored {
     /// placed.
     Bytes { bytes: Vec<u8>, registered: Option<NonZero<u64>> },
     /// Its sender asked.
-    Asking(Asked),
+    Rendezvous(RendezvousRequest),
     /// It is this rank's own.
     Own(SendKey),
 }
 
 /// A request of a sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct RendezvousRequest {
     pub number: u64,
     /// Address of its bytes in its process, if they can be fetched.
     pub lies_at: Option<NonZero<u64>>,

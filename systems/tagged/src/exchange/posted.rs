@@ -1,6 +1,6 @@
 //! A receive whose message comes: the network may read the bytes where they belong.
 
-use super::inbox::Asked;
+use super::inbox::RendezvousRequest;
 use crate::matching::Envelope;
 use crate::network::{Network, Sink};
 use std::num::NonZero;
@@ -37,7 +37,7 @@ pub(super) struct Receive<D> {
     /// The network's share in placing its bytes.
     pub posted: Posted,
     /// The sender's request, if there was one: it is answered at the end.
-    pub asked: Option<Asked>,
+    pub asked: Option<RendezvousRequest>,
     /// Address of its bytes in the sender's process, if they are fetched.
     pub fetched_from: Option<NonZero<u64>>,
 }

@@ -51,7 +51,7 @@ pub struct Access {
 /// Result of asking for an access.
 #[derive(Debug)]
 #[must_use = "an access may have to be tried again"]
-pub enum Asking<O> {
+pub enum Submission<O> {
     /// It goes on, and ends by an [`Event`].
     Kept,
     /// Nothing happened: there is no room now.

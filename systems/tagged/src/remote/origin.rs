@@ -1,6 +1,6 @@
 //! Accesses of this rank to memory of others.
 
-use super::access::{Access, Asking, MOST, Outcome, Refused};
+use super::access::{Access, MOST, Outcome, Refused, Submission};
 use super::atomic::Atomic;
 use super::format::{ACCESS, OFFERED, PART, Packet, Span};
 use crate::answers::{Answers, Bytes, Outstanding};
@@ -132,16 +132,16 @@ impl<O: Source + Sink> Origin<O> {
         access: &Access,
         length: u64,
         op: O,
-    ) -> std::result::Result<(Span, O), Asking<O>> {
+    ) -> std::result::Result<(Span, O), Submission<O>> {
         let Access { to, from, key, offset } = *access;
         let Some(end) = offset.checked_add(length) else {
             self.end_at_once(op, Err(Refused::Beyond));
-            return Err(Asking::Kept);
+            return Err(Submission::Kept);
         };
         let peer = &self.peers[to.rank.index()];
         match peer.under_way.has_room() && peer.leaving.is_none() {
             true => Ok((Span { to: to.endpoint, from, key, offset, end }, op)),
-            false => Err(Asking::Again(op)),
+            false => Err(Submission::Again(op)),
         }
     }
 
@@ -151,7 +151,7 @@ impl<O: Source + Sink> Origin<O> {
         access: &Access,
         (span, data): (Span, Option<u64>),
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let to = access.to.rank;
         let fits = head_bytes(data) as u64 + span.length() <= network.payload_to(to) as u64;
         let op = if fits { op } else { op.keep() };
@@ -162,7 +162,7 @@ impl<O: Source + Sink> Origin<O> {
             Ok(Some(false)) => {
                 self.peers[to.index()].leaving = Some(key);
                 self.leaving.push_back(key);
-                Ok(Asking::Kept)
+                Ok(Submission::Kept)
             }
             sent => self.began(key, sent.map(|sent| sent.is_some())),
         }
@@ -174,7 +174,7 @@ impl<O: Source + Sink> Origin<O> {
         access: &Access,
         span: Span,
         mut op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let to = access.to.rank;
         let fetches = self.may_fetch(network, to, &mut op);
         let waits = Until::Received { received: 0, expected: span.length(), fetches };
@@ -191,7 +191,7 @@ impl<O: Source + Sink> Origin<O> {
         (span, atomic, fetches): (Span, Atomic, bool),
         operands: &[u8],
         op: O,
-    ) -> Result<Asking<O>> {
+    ) -> Result<Submission<O>> {
         let (to, expected) = (access.to.rank, span.length());
         let waits = match fetches {
             true => Until::Received { received: 0, expected, fetches: false },
@@ -223,16 +223,16 @@ impl<O: Source + Sink> Origin<O> {
     }
 
     /// Notes the result of sending the one packet of an access.
-    fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Asking<O>> {
+    fn began(&mut self, key: OpKey, sent: Result<bool>) -> Result<Submission<O>> {
         if let Ok(true) = sent {
-            return Ok(Asking::Kept);
+            return Ok(Submission::Kept);
         }
         // Nothing of it has left.
         let Some(Op { op, to, .. }) = self.ops.remove(key) else {
             unreachable!("it was put there by the caller")
         };
         self.peers[to.index()].under_way.answered();
-        sent.map(|_| Asking::Again(op))
+        sent.map(|_| Submission::Again(op))
     }
 
     /// Ends an access that has not begun.

@@ -73,7 +73,7 @@ impl World {
         }
         let (rank, network) = (&mut self.ranks[from], &mut self.net.of(from));
         let memory = |bytes| Memory { number, bytes };
-        let asking = match call {
+        let submission = match call {
             Call::Write { data, bytes } => rank.write(network, &access, data, memory(bytes)),
             Call::Read { length } => rank.read(network, &access, memory(vec![0; length])),
             Call::Atomic { atomic, fetches, length, operands } => {
@@ -83,7 +83,7 @@ impl World {
             }
         };
         self.tell(from);
-        matches!(asking.unwrap(), Asking::Kept)
+        matches!(submission.unwrap(), Submission::Kept)
     }
 
     fn write(&mut self, to: usize, offset: u64, bytes: &[u8]) -> bool {
