@@ -83,7 +83,7 @@ pub use duties::Progress;
 #[cfg(not(loom))]
 pub use error::{Error, Result};
 #[cfg(not(loom))]
-pub use memory::{Lent, Memory, POSTED_HEAD_BYTES, Posted, PostedHead, Steady};
+pub use memory::{Borrowed, Loan, Memory, POSTED_HEAD_BYTES, Posted, PostedHead};
 #[cfg(not(loom))]
 pub(crate) use ni::{
     AnyNode, Arrival, Destination, Endpoint, Handler, Polled, Verdict, WeakEndpoint,

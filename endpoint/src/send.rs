@@ -3,7 +3,7 @@
 
 use crate::copy::{LONG, copy_in};
 use crate::handle::Handle;
-use crate::memory::{Lent, Steady};
+use crate::memory::{Borrowed, Loan};
 use crate::{Destination, Error, Group, Protocol, Rank, Result, Upcalls};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -85,26 +85,26 @@ impl<'a> SendPacket<'a> {
     /// # Panics
     /// If the memory has no such range, or is lent to another rank's packets: those would not be
     /// told when it is taken back.
-    pub fn put_lent(&mut self, lent: &Lent<'_>, range: Range<usize>) -> Result<&mut Self> {
+    pub fn put_lent(&mut self, lent: &Loan<'_>, range: Range<usize>) -> Result<&mut Self> {
         assert!(lent.is_of(&self.handle.node), "memory is lent to packets of one rank");
         let (bytes, room) = (lent.part(range), self.room());
         let length = bytes.memory().bytes;
         if lent.refused.get() || length == 0 {
             return self.put(bytes.bytes());
         }
-        let is_lent = self.put_steady(bytes)?;
+        let is_lent = self.put_borrowed(bytes)?;
         // The last packet may be of a length that others are not.
         lent.refused.set(!is_lent && length == room);
         Ok(self)
     }
 
-    /// Appends bytes that stay as they are, of which nothing is copied if the link can do without:
-    /// true if so, and then this is the end of the packet, and the bytes are the packet's until
-    /// they are [back](crate::Memory::has_back).
+    /// Appends borrowed bytes, without a copy if the link can send them from where they lie. True
+    /// if there was no copy: then this is the end of the packet, which needs the bytes until they
+    /// are [back](crate::Memory::has_back).
     ///
     /// # Errors
     /// [`Error::TooLong`] if they do not fit; the packet stays as it was.
-    pub fn put_steady(&mut self, bytes: Steady) -> Result<bool> {
+    pub fn put_borrowed(&mut self, bytes: Borrowed) -> Result<bool> {
         let memory = bytes.memory();
         // No bytes at all would take the place of some that the frame has.
         let fits = (1..=self.room()).contains(&memory.bytes);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use weft_endpoint::biased::Entered;
-use weft_endpoint::{Awaited, Group, Lent, Packets, Rank, SendPacket, Step};
+use weft_endpoint::{Awaited, Group, Loan, Packets, Rank, SendPacket, Step};
 
 /// Time that a sender waits for its receivers before it complains.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -134,7 +134,7 @@ impl<'a> Sending<'a> {
     fn finish_from(
         &mut self,
         parts: &(impl Parts + ?Sized),
-        lent: Option<&Lent<'_>>,
+        lent: Option<&Loan<'_>>,
     ) -> Result<()> {
         loop {
             if !self.claim(None)? {
@@ -273,7 +273,7 @@ impl<'a> Sending<'a> {
         &mut self,
         mut packet: SendPacket<'_>,
         parts: &(impl Parts + ?Sized),
-        lent: Option<&Lent<'_>>,
+        lent: Option<&Loan<'_>>,
     ) -> Result<bool> {
         let to = self.sender.to();
         if let To::Group(_) = to {
@@ -376,7 +376,7 @@ fn gather(
 
 /// Waits until no packet needs lent memory, which takes a round trip; for a while: those that do
 /// then get a copy.
-fn wait_until_back(messages: &Arc<Messages>, lent: &Lent<'_>) -> Result<()> {
+fn wait_until_back(messages: &Arc<Messages>, lent: &Loan<'_>) -> Result<()> {
     let packets = &messages.packets;
     let until = packets.now() + PATIENCE;
     let what = "its receivers to take a long message";

@@ -8,7 +8,7 @@ use crate::slots::{CounterId, QueueId, VectorId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_collective::schedule::Area;
-use weft_endpoint::{Posted, PostedHead, Steady};
+use weft_endpoint::{Borrowed, Posted, PostedHead};
 use weft_tagged::{Sink, Source};
 
 /// Destinations of the report that an operation has ended.
@@ -51,8 +51,8 @@ impl Source for SendOp {
         self.memory.lies_at()
     }
 
-    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
-        self.memory.steady(offset, length)
+    fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
+        self.memory.borrowed(offset, length)
     }
 
     fn keep(mut self) -> Self {

@@ -20,7 +20,7 @@ use weft_datagram::seal::{Keys, Protection, Refusals, Seals, Secret};
 use weft_datagram::{OWN, ReceiveQueue};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_link::ni::NoNi;
 use weft_link::wrap::{Through, through};
 use weft_link::{

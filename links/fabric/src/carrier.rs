@@ -29,7 +29,7 @@ pub struct Carried {
 }
 
 /// A place that is lent for an arrival.
-struct Lent {
+struct PostedPlace {
     index: u32,
     /// Back, while others in front of it are not.
     back: Option<(Place, Option<Landed>)>,
@@ -51,7 +51,7 @@ pub(crate) struct Carrier<T> {
     /// Ranks for which some wait.
     stuck: Vec<Rank>,
     /// Places lent for arrivals, in the order in which datagrams are put there.
-    lent: VecDeque<Lent>,
+    lent: VecDeque<PostedPlace>,
     /// Places that should be lent.
     most_posted: usize,
     /// Datagrams that have not left.
@@ -275,7 +275,7 @@ impl<T: Transport> Carrier<T> {
             unreachable!("transports give back what they were lent")
         };
         lent.back = Some((place, landed));
-        while let Some(Lent { back, .. }) = self.lent.front_mut()
+        while let Some(PostedPlace { back, .. }) = self.lent.front_mut()
             && let Some((place, landed)) = back.take()
         {
             self.lent.pop_front();
@@ -298,7 +298,7 @@ impl<T: Transport> Carrier<T> {
             let Some(place) = self.spare.pop() else { return };
             let index = place.index();
             match self.transport.post(place) {
-                Ok(()) => self.lent.push_back(Lent { index, back: None }),
+                Ok(()) => self.lent.push_back(PostedPlace { index, back: None }),
                 Err(place) => return self.spare.push(place),
             }
         }
@@ -350,7 +350,7 @@ impl<T: Transport> Carrier<T> {
     }
 
     /// Sends a piece to where `to` has posted memory for it.
-    pub fn send_piece(&mut self, to: Rank, head: &PostedHead, lent: memory::Lent) {
+    pub fn send_piece(&mut self, to: Rank, head: &PostedHead, lent: memory::LentMemory) {
         let failure = self.pieces.send(&mut self.transport, to, head, lent);
         self.fail_with(failure);
     }
@@ -369,7 +369,7 @@ impl<T: Transport> Carrier<T> {
     }
 
     /// Has nobody read this memory any more.
-    pub fn take_back(&mut self, lent: memory::Lent) {
+    pub fn take_back(&mut self, lent: memory::LentMemory) {
         self.wait_until(|pieces| !pieces.has_lent(lent));
     }
 

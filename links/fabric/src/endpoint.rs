@@ -6,7 +6,7 @@
 //!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
 //!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
 //!   Of a place that is being sent, which the provider only reads, others may read, too.
-//! - A [`Piece`] is the program's. Whoever lends it to the link keeps it readable, or writable and
+//! - A [`ProgramMemory`] is the program's. Whoever lends it to the link keeps it readable, or writable and
 //!   out of anybody's use, until the link has it back (`weft_link::memory`); the link says so once
 //!   its operation is complete, or the endpoint closed (`pieces.rs`).
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
@@ -16,7 +16,7 @@ use crate::abi::client::{Handle, QueueEntry, QueueError};
 use crate::abi::{ANYBODY, address};
 use crate::error::{FabricError, Refusal};
 use crate::library::{Library, Offer};
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use crate::objects::{Depths, Objects};
 use crate::transport::{Event, PIECES, Transport, Unsent};
 use std::collections::VecDeque;
@@ -192,7 +192,11 @@ impl Endpoint {
     }
 
     /// Notes a piece as under way; what the provider calls its region.
-    fn begin_piece(&mut self, number: usize, piece: &Piece) -> Result<*mut c_void, Refusal> {
+    fn begin_piece(
+        &mut self,
+        number: usize,
+        piece: &ProgramMemory,
+    ) -> Result<*mut c_void, Refusal> {
         debug_assert!(!self.pieces[number], "a number is used twice");
         let start = piece.start().as_ptr().cast_const().cast();
         let descriptor = self.objects.begin_loan(number, start, piece.bytes())?;
@@ -369,7 +373,7 @@ impl Transport for Endpoint {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         let (start, bytes) = (piece.start().as_ptr().cast_const().cast(), piece.bytes());
         let (endpoint, peer, context) =
@@ -394,7 +398,7 @@ impl Transport for Endpoint {
         })
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         let (start, bytes) = (piece.start().as_ptr().cast(), piece.bytes());
         let (endpoint, context) = (self.objects.endpoint, self.piece_context(number));
         if endpoint.is_null() {

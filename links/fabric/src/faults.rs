@@ -2,7 +2,7 @@
 //! in another order, and those that fail. A seed replays them.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use crate::transport::{Event, Transport, Unsent};
 use fastrand::Rng;
 use std::collections::VecDeque;
@@ -105,7 +105,7 @@ impl<T: Transport> Transport for Faulty<T> {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         if self.dice.f64() < self.faults.full {
             return Err(Unsent::Full);
@@ -117,7 +117,7 @@ impl<T: Transport> Transport for Faulty<T> {
         self.inner.send_piece(number, to, tag, piece)
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         self.dice.f64() >= self.faults.full && self.inner.post_piece(number, tag, piece)
     }
 

@@ -47,6 +47,6 @@ pub use error::{FabricError, Refusal};
 pub use faults::{Faulty, TransportFaults};
 pub use hearing::Heartbeats;
 pub use meeting::{Card, Meeting, meet};
-pub use memory::Piece;
+pub use memory::ProgramMemory;
 pub use provider::{Chosen, Found, Standing, library_version, providers, with_hardware};
 pub use transport::{Event, PIECES, Transport, Unsent};

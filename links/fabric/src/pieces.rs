@@ -9,12 +9,12 @@
 //! [ends](Pieces::ended), or the transport was shut down.
 
 use crate::error::Refusal;
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use crate::transport::{PIECES, Transport, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use weft_datagram::seal::{Keys, Names};
-use weft_link::memory::{Lent, Posted, PostedHead};
+use weft_link::memory::{LentMemory, Posted, PostedHead};
 use weft_wire::Rank;
 
 /// Time from a piece's beginning at one end until that at the other, and for what is behind it.
@@ -38,7 +38,7 @@ pub(crate) struct Pieces {
 
 struct UnderWay {
     peer: Rank,
-    piece: Piece,
+    piece: ProgramMemory,
     /// Of one that was posted.
     head: Option<PostedHead>,
     /// Time by which it should be over, unless the other end lets it wait.
@@ -47,7 +47,7 @@ struct UnderWay {
 }
 
 impl UnderWay {
-    fn new(peer: Rank, piece: Piece, head: Option<PostedHead>) -> Self {
+    fn new(peer: Rank, piece: ProgramMemory, head: Option<PostedHead>) -> Self {
         let until = Instant::now() + BEGINNING_TAKES + A_KIB_TAKES * (piece.bytes() >> 10) as u32;
         UnderWay { peer, piece, head, until, state: State::Begun }
     }
@@ -64,7 +64,7 @@ enum State {
 struct Waiting {
     to: Rank,
     tag: u64,
-    piece: Piece,
+    piece: ProgramMemory,
 }
 
 /// Rank with which a piece failed, and how.
@@ -97,7 +97,7 @@ impl Pieces {
     pub fn post(&mut self, transport: &mut impl Transport, from: Rank, posted: Posted) -> bool {
         let number = self.free_number().filter(|number| *number < PIECES / 2);
         let Some(number) = number else { return false };
-        let (piece, head) = (Piece::from(posted), posted.head);
+        let (piece, head) = (ProgramMemory::from(posted), posted.head);
         let tag = self.names.name(from, self.own, &head);
         if !transport.post_piece(number, tag, &piece) {
             return false;
@@ -113,7 +113,7 @@ impl Pieces {
         transport: &mut impl Transport,
         to: Rank,
         head: &PostedHead,
-        lent: Lent,
+        lent: LentMemory,
     ) -> Option<Failure> {
         let tag = self.names.name(self.own, to, head);
         self.waiting.push_back(Waiting { to, tag, piece: lent.into() });
@@ -187,8 +187,8 @@ impl Pieces {
     }
 
     /// True if the transport has some of this memory to send.
-    pub fn has_lent(&self, lent: Lent) -> bool {
-        let has = |piece: &Piece| piece.overlaps(lent);
+    pub fn has_lent(&self, lent: LentMemory) -> bool {
+        let has = |piece: &ProgramMemory| piece.overlaps(lent);
         let is_sent = |it: &UnderWay| it.head.is_none() && has(&it.piece);
         self.waiting.iter().any(|it| has(&it.piece))
             || self.sends > 0 && self.under_way.iter().flatten().any(is_sent)

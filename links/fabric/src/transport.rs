@@ -1,7 +1,7 @@
 //! Interface between the link and what carries its datagrams: an endpoint, or faults around one.
 
 use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use std::collections::VecDeque;
 use std::ops::Range;
 use weft_datagram::memory::Place;
@@ -61,7 +61,7 @@ pub trait Transport: Send + 'static {
         number: usize,
         to: Rank,
         tag: u64,
-        piece: &Piece,
+        piece: &ProgramMemory,
     ) -> Result<(), Unsent> {
         let _ = (number, to, tag, piece);
         unreachable!("no piece is that long")
@@ -69,7 +69,7 @@ pub trait Transport: Send + 'static {
 
     /// Lends a piece to what is sent to this rank under this tag; it ends as one that is sent. Its
     /// bytes are written until then. False if the provider takes no more of them now.
-    fn post_piece(&mut self, number: usize, tag: u64, piece: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, piece: &ProgramMemory) -> bool {
         let _ = (number, tag, piece);
         unreachable!("no piece is that long")
     }

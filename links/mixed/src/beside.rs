@@ -4,7 +4,7 @@ use crate::link::{Mixed, Side, far_buffer};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use weft_link::clock::Nanoseconds;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_link::wrap::Through;
 use weft_link::{Buffer, Network, Part, PathMtu, Paths, SharedFrames};
 use weft_wire::Rank;
@@ -54,7 +54,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
 }
 
 impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
-    fn lend(&mut self, buffer: Buffer, head: usize, lent: Lent) -> bool {
+    fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool {
         let (lending, buffer) = match Side::of(buffer) {
             Side::Near(buffer) => (self.near.lending(), buffer),
             Side::Far(buffer) => (self.far.lending(), buffer),
@@ -62,12 +62,12 @@ impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
         lending.is_some_and(|lending| lending.lend(buffer, head, lent))
     }
 
-    fn has_lent(&mut self, lent: Lent) -> bool {
+    fn has_lent(&mut self, lent: LentMemory) -> bool {
         let has = |lending: Option<&mut dyn Lending>| lending.is_some_and(|l| l.has_lent(lent));
         has(self.near.lending()) || has(self.far.lending())
     }
 
-    fn take_back(&mut self, lent: Lent) {
+    fn take_back(&mut self, lent: LentMemory) {
         let both = [self.near.lending(), self.far.lending()];
         both.into_iter().flatten().for_each(|lending| lending.take_back(lent));
     }
@@ -97,7 +97,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
         self.goes_far(from) && self.far.zero_copy().is_some_and(|far| far.post(from, posted))
     }
 
-    fn send(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+    fn send(&mut self, to: Rank, head: &PostedHead, lent: LentMemory) -> bool {
         self.goes_far(to) && self.far.zero_copy().is_some_and(|far| far.send(to, head, lent))
     }
 

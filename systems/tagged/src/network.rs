@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::ops::Range;
 use weft_collective::Arrived;
 use weft_endpoint::{
-    Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket, Steady,
+    Borrowed, Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket,
     copy_short,
 };
 
@@ -22,7 +22,7 @@ pub trait Source {
     }
     /// So many of the bytes from `offset` on, if they lie in one piece and packets may leave from
     /// there: of a source that was kept, until the network [has them back](Network::has_back).
-    fn steady(&self, offset: u64, length: usize) -> Option<Steady> {
+    fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
         let _ = (offset, length);
         None
     }
@@ -282,11 +282,11 @@ impl Network for &Packets {
         (source, offset, length): (&S, u64, usize),
         is_last: bool,
     ) -> Result<Parted> {
-        let steady = source.steady(offset, length);
+        let borrowed = source.borrowed(offset, length);
         let Some(packet) = self.try_packet_to(to)? else { return Ok(Parted::NoRoom) };
         let mut packet = filled::<S>(packet, head, None)?;
-        let is_lent = match steady {
-            Some(bytes) => packet.put_steady(bytes)?,
+        let is_lent = match borrowed {
+            Some(bytes) => packet.put_borrowed(bytes)?,
             None => put(&mut packet, source, offset, length).map(|()| false)?,
         };
         if is_last && is_lent {
@@ -337,12 +337,12 @@ impl Network for &Packets {
         source: &S,
         length: usize,
     ) -> bool {
-        let bytes = source.steady(0, length);
+        let bytes = source.borrowed(0, length);
         bytes.is_some_and(|bytes| self.memory().send_zero_copy(to, head, bytes))
     }
 
     fn has_back<S: Source>(&mut self, source: &S) -> bool {
-        let whole = source.steady(0, source.length() as usize);
+        let whole = source.borrowed(0, source.length() as usize);
         whole.is_none_or(|bytes| self.memory().has_back(bytes))
     }
 

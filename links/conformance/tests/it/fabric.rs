@@ -14,7 +14,7 @@ use weft_fabric::{
     meet,
 };
 use weft_link::bell::{Cause, Loss};
-use weft_link::memory::{Lent, Posted};
+use weft_link::memory::{LentMemory, Posted};
 use weft_link::{Link, Paths, Payload};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
@@ -180,8 +180,8 @@ impl<T: Transport> Carrying<T> {
 
 const LONGEST: Duration = Duration::from_secs(30);
 
-fn lent(bytes: &[u8]) -> Lent {
-    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+fn lent(bytes: &[u8]) -> LentMemory {
+    LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
 }
 
 fn carries<T: Transport>(links: Vec<Fabric<T>>, lengths: &[usize]) {

@@ -4,20 +4,20 @@ use super::Attachment;
 use crate::transport::Transport;
 use weft_datagram::seal::Protection;
 use weft_link::Buffer;
-use weft_link::memory::{Lending, Lent, Posted, PostedHead, Posting, ZeroCopy};
+use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_wire::Rank;
 
 /// Memory leaves from its place in one piece only.
 impl<T: Transport> Lending for Attachment<T> {
-    fn lend(&mut self, _: Buffer, _: usize, _: Lent) -> bool {
+    fn lend(&mut self, _: Buffer, _: usize, _: LentMemory) -> bool {
         false
     }
 
-    fn has_lent(&mut self, lent: Lent) -> bool {
+    fn has_lent(&mut self, lent: LentMemory) -> bool {
         self.carrier.pieces.has_lent(lent)
     }
 
-    fn take_back(&mut self, lent: Lent) {
+    fn take_back(&mut self, lent: LentMemory) {
         self.carrier.take_back(lent);
     }
 }
@@ -50,7 +50,7 @@ impl<T: Transport> ZeroCopy for Attachment<T> {
             && self.carrier.post_piece(from, posted)
     }
 
-    fn send(&mut self, to: Rank, head: &PostedHead, lent: Lent) -> bool {
+    fn send(&mut self, to: Rank, head: &PostedHead, lent: LentMemory) -> bool {
         let sends = self.reaches(to) && lent.bytes <= self.carrier.longest_piece();
         if sends {
             self.hearing.sends(to);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::{FabricError, Refusal};
-use crate::memory::Piece;
+use crate::memory::ProgramMemory;
 use std::ops::Range;
 use weft_datagram::memory::places;
 use weft_datagram::seal::{Keys, Protection, Secret};
@@ -76,7 +76,7 @@ impl Transport for Scripted {
         true
     }
 
-    fn post_piece(&mut self, number: usize, _: u64, _: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, _: u64, _: &ProgramMemory) -> bool {
         self.pieces.push(number);
         true
     }

@@ -43,7 +43,13 @@ impl Transport for Scripted {
         true
     }
 
-    fn send_piece(&mut self, number: usize, to: Rank, tag: u64, _: &Piece) -> Result<(), Unsent> {
+    fn send_piece(
+        &mut self,
+        number: usize,
+        to: Rank,
+        tag: u64,
+        _: &ProgramMemory,
+    ) -> Result<(), Unsent> {
         if self.sent.len() == self.takes {
             return Err(Unsent::Full);
         }
@@ -51,7 +57,7 @@ impl Transport for Scripted {
         Ok(())
     }
 
-    fn post_piece(&mut self, number: usize, tag: u64, _: &Piece) -> bool {
+    fn post_piece(&mut self, number: usize, tag: u64, _: &ProgramMemory) -> bool {
         self.posted.push((number, tag));
         true
     }
@@ -65,8 +71,8 @@ fn pieces(own: u16) -> Pieces {
     Pieces::new(&keys(own))
 }
 
-fn lent(bytes: &[u8]) -> Lent {
-    Lent { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
+fn lent(bytes: &[u8]) -> LentMemory {
+    LentMemory { start: NonNull::from(bytes).cast(), bytes: bytes.len() }
 }
 
 fn posted(head: u8, bytes: &mut [u8]) -> Posted {
