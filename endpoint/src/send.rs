@@ -118,8 +118,8 @@ impl<'a> SendPacket<'a> {
         Ok(true)
     }
 
-    /// Has this packet, which goes to rank `to`, ask for an acknowledgement: who waits until
-    /// [lent memory](Lent::is_back) is back does not wait for a timer then.
+    /// Has this packet, which goes to rank `to`, ask for an acknowledgement, so that a thread that
+    /// waits until [lent memory](Loan::is_back) is back does not wait for a timer.
     pub fn ask(&mut self, to: Rank) {
         self.handle.node.ask_with_next(to);
     }
