@@ -2,7 +2,7 @@
 //!
 //! The script chooses the sizes of the job, and then events in any order: packets from peers,
 //! sends, multicasts, packets processed, copied and released, time. `host` is the host and judges
-//! what the NI does; `books` is what it and its peers have told each other; `peers` makes up
+//! what the NI does; `ledger` is what it and its peers have told each other; `peers` makes up
 //! packets; `rest` is how it ends. What must hold after every event:
 //!
 //! - nothing panics, and a refused packet changes nothing;
@@ -18,14 +18,14 @@
 //! In the end the host releases everything, and the peers return, clear, acknowledge and answer
 //! what is due: the NI must come to rest with everything given back and no timer left.
 
-mod books;
 mod host;
+mod ledger;
 mod peers;
 mod rest;
 
 use arbitrary::{Result, Unstructured};
-use books::is_numbered;
 use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use ledger::is_numbered;
 use peers::any_words;
 use std::collections::VecDeque;
 use weft_protocol::invariants::{i2_promised, i9_bounded};
@@ -268,12 +268,12 @@ impl Bench {
         };
         self.recent.truncate(RECENT - 1);
         self.recent.push_front((header, body));
-        let (before, actions, books) =
-            (self.ni.clone(), self.host.actions, self.host.books.clone());
+        let (before, actions, ledger) =
+            (self.ni.clone(), self.host.actions, self.host.ledger.clone());
         let correct = self.is_correct(&header, &body);
         match self.settings.preset.reliability() {
-            Reliability::Careful => self.host.books.arrives(&header),
-            Reliability::Ni => self.host.books.acknowledges(&header),
+            Reliability::Careful => self.host.ledger.arrives(&header),
+            Reliability::Ni => self.host.ledger.acknowledges(&header),
             Reliability::Host => {}
         }
         match self.ni.received(&header, body, &mut self.host) {
@@ -289,7 +289,7 @@ impl Bench {
                 let (now, before) = (format!("{:?}", self.ni), format!("{before:?}"));
                 assert_eq!(now, before, "{violation} left a trace");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
-                self.host.books = books;
+                self.host.ledger = ledger;
                 self.host.take_back(&body);
             }
         }
@@ -307,10 +307,10 @@ impl Bench {
     fn note_number(&mut self, header: &Header, before: &Counters, seen: bool, early: bool) {
         let dropped = |counters: &Counters| (counters.out_of_sequence, counters.no_buffer);
         if is_numbered(header.tag) && dropped(&self.ni.counters()) == dropped(before) {
-            self.host.books.accepted(header);
+            self.host.ledger.accepted(header);
             match (seen, early) {
-                (true, _) => self.host.books.seen(header),
-                (false, true) => self.host.books.received_early(header),
+                (true, _) => self.host.ledger.seen(header),
+                (false, true) => self.host.ledger.received_early(header),
                 (false, false) => {}
             }
         }
@@ -343,20 +343,20 @@ impl Bench {
         let Some(deferred) = self.host.deferred.pop_front() else { return };
         self.tell_time();
         let (header, body) = (deferred.header, deferred.body);
-        let (before, actions, books) =
-            (self.ni.counters(), self.host.actions, self.host.books.clone());
-        self.host.books.acknowledges(&header);
+        let (before, actions, ledger) =
+            (self.ni.counters(), self.host.actions, self.host.ledger.clone());
+        self.host.ledger.acknowledges(&header);
         match self.ni.host_received(deferred, &mut self.host) {
             Ok(()) if !self.ni_checks_numbers() => {
                 let early = self.note_early(&header);
                 self.note_number(&header, &before, true, early);
             }
-            Ok(()) if is_numbered(header.tag) => self.host.books.reached_host(&header),
+            Ok(()) if is_numbered(header.tag) => self.host.ledger.reached_host(&header),
             Ok(()) => {}
             Err(violation) => {
                 assert_eq!(self.ni.counters(), before, "{violation} was counted");
                 assert_eq!(self.host.actions, actions, "{violation} was acted upon");
-                self.host.books = books;
+                self.host.ledger = ledger;
                 self.host.take_back(&body);
                 self.over |= self.ni_checks_numbers() && is_numbered(header.tag);
             }
@@ -485,7 +485,7 @@ impl Bench {
 
     fn check(&mut self) {
         let window = self.window();
-        for peer in self.host.books.peers() {
+        for peer in self.host.ledger.peers() {
             let (held, blocked) = self.ni.observe().outgoing(peer);
             assert!(held <= window, "{held} credits of {window} for {peer:?}");
             i9_bounded("a blocked-sends queue", blocked, self.blocked_at_most());
@@ -494,12 +494,12 @@ impl Bench {
             }
         }
         if self.is_careful() {
-            let promised = self.host.books.peers().map(|peer| self.ni.observe().promised(peer));
+            let promised = self.host.ledger.peers().map(|peer| self.ni.observe().promised(peer));
             i2_promised(promised.map(u64::from).sum(), self.settings.promised_buffers());
         }
-        self.host.books.check();
+        self.host.ledger.check();
         self.ni.observe().check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
-        let channels = self.host.books.channels.owners(self.host.local);
+        let channels = self.host.ledger.channels.owners(self.host.local);
         assert!(self.ni.observe().channels().eq(channels), "I7 recovery: {:?}", self.ni);
         i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
@@ -542,7 +542,7 @@ impl Bench {
     /// I1, from one end: what is not here is in flight, or at the peer.
     fn check_credits(&self, peer: Rank) {
         let first = i64::from(self.settings.first_credits());
-        let credits = &self.host.books.pair(peer).credits;
+        let credits = &self.host.ledger.pair(peer).credits;
         let (held, _) = self.ni.observe().outgoing(peer);
         assert_eq!(i64::from(held), first - credits.spent(), "I1 credit conservation: {peer:?}");
         let (buffered, owed) = self.ni.observe().incoming(peer);

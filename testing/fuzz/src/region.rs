@@ -85,7 +85,11 @@ fn run(script: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn call(region: &mut Region, script: &mut Unstructured<'_>, actions: &mut StepActions) -> Result<()> {
+fn call(
+    region: &mut Region,
+    script: &mut Unstructured<'_>,
+    actions: &mut StepActions,
+) -> Result<()> {
     use Call::*;
     let calls = [StartRead, EndRead, StartWrite, EndWrite, Prefetch, Flush, Delete];
     let call = *script.choose(&calls)?;
@@ -99,7 +103,11 @@ fn call(region: &mut Region, script: &mut Unstructured<'_>, actions: &mut StepAc
 }
 
 /// A message of any peer, mostly about a copy that could be meant.
-fn receive(region: &mut Region, script: &mut Unstructured<'_>, actions: &mut StepActions) -> Result<()> {
+fn receive(
+    region: &mut Region,
+    script: &mut Unstructured<'_>,
+    actions: &mut StepActions,
+) -> Result<()> {
     let from = Rank(*script.choose(&[0, 2, 3, 4])?);
     let kind = *script.choose(&Kind::ALL)?;
     let known = region.directory().map(|directory| directory.version());

@@ -1,6 +1,6 @@
 //! The host of the NI under test: it keeps its contract, and judges whether the NI does.
 
-use super::books::Books;
+use super::ledger::Ledger;
 use std::collections::{BTreeSet, VecDeque};
 use weft_protocol::invariants::Ownership;
 use weft_protocol::{Actions, Body, Deferred, Delivery, Settings};
@@ -42,7 +42,7 @@ pub struct Host {
     reading: BTreeSet<u64>,
     next_buffer: u64,
     /// Record of what the NI and its peers have told each other.
-    pub books: Books,
+    pub ledger: Ledger,
     numbered: bool,
 }
 
@@ -59,7 +59,7 @@ impl Host {
             in_use: [0; KINDS as usize],
             reading: BTreeSet::new(),
             next_buffer: 0,
-            books: Books::new(local, settings),
+            ledger: Ledger::new(local, settings),
             numbered: settings.preset.retransmits(),
         }
     }
@@ -125,7 +125,10 @@ impl Actions<u64> for Host {
     fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
         self.actions += 1;
         assert_eq!(header.source, self.local, "the source is who transmitted a packet last");
-        assert!(to != self.local && self.books.peers().any(|peer| peer == to), "{to:?} is no peer");
+        assert!(
+            to != self.local && self.ledger.peers().any(|peer| peer == to),
+            "{to:?} is no peer"
+        );
         match (header.tag, *body) {
             (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
                 assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
@@ -146,8 +149,8 @@ impl Actions<u64> for Host {
             assert_eq!(header.tree, TreeId::unicast(self.local));
         }
         match self.numbered {
-            true => self.books.transmitted_numbered(to, header),
-            false => self.books.transmitted_carefully(to, header),
+            true => self.ledger.transmitted_numbered(to, header),
+            false => self.ledger.transmitted_carefully(to, header),
         }
     }
 

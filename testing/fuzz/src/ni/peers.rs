@@ -1,6 +1,6 @@
 //! Packets as peers send them: right in all but a field or two, or in none.
 
-use super::books::is_numbered;
+use super::ledger::is_numbered;
 use super::{Bench, SIZE};
 use arbitrary::{Result, Unstructured};
 use weft_protocol::tree::Group;
@@ -39,8 +39,8 @@ impl Bench {
                 const CONTROL: [Tag; 4] = [Tag::Acknowledge, Tag::Nack, Tag::Farewell, Tag::Lost];
                 (*script.choose(&CONTROL)?, Body::Empty)
             }
-            _ if !self.host.books.channels.below.is_empty() && script.ratio(3, 4)? => {
-                let below: Vec<_> = self.host.books.channels.below.iter().copied().collect();
+            _ if !self.host.ledger.channels.below.is_empty() && script.ratio(3, 4)? => {
+                let below: Vec<_> = self.host.ledger.channels.below.iter().copied().collect();
                 let (child, owner) = *script.choose(&below)?;
                 return Ok((self.clear(child, owner), Body::Empty));
             }
@@ -115,7 +115,7 @@ impl Bench {
 
     /// Credits and a channel, or a sequence number and an acknowledgement, near what is right.
     fn number(&self, header: &mut Header, script: &mut Unstructured<'_>) -> Result<()> {
-        let pair = self.host.books.pair(header.source);
+        let pair = self.host.ledger.pair(header.source);
         if self.is_careful() {
             let (held, _) = self.ni.observe().outgoing(header.source);
             let most = match header.tag {
