@@ -4,7 +4,7 @@
 use crate::ni::attributes::Attributes;
 use crate::ni::losses::Losses;
 use crate::ni::wait::Waits;
-use crate::presence::cell::{Interrupts, Shared, Sleepers, Work};
+use crate::presence::cell::{Interrupts, Relaxed, Sleepers, Work};
 use crate::presence::coalescing::Hint;
 use crate::presence::fallback::TimerFallback;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ pub(crate) struct Attendance {
     pub interrupts: Interrupts,
     pub fallback: TimerFallback,
     /// Hint about the packets that the program launches next.
-    pub hint: Shared<Hint>,
+    pub hint: Relaxed<Hint>,
     pub bells: Arc<dyn Bells>,
     /// Losses that this rank has heard of.
     pub losses: Losses,
     /// Notice of what this rank waits for, if somebody can read it.
     pub notice: Option<Arc<dyn Notice>>,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
-    is_published: Shared<bool>,
-    is_closed: Shared<bool>,
+    is_published: Relaxed<bool>,
+    is_closed: Relaxed<bool>,
 }
 
 impl Attendance {
@@ -45,12 +45,12 @@ impl Attendance {
             work: Work::default(),
             interrupts: Interrupts::default(),
             fallback,
-            hint: Shared::new(Hint::Nothing),
+            hint: Relaxed::new(Hint::Nothing),
             bells: Arc::clone(&attributes.bells),
             losses: Losses::default(),
             notice: attributes.services.notice.clone(),
-            is_published: Shared::default(),
-            is_closed: Shared::default(),
+            is_published: Relaxed::default(),
+            is_closed: Relaxed::default(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Work besides packets, and the time at which somebody has to look.
 
-use super::Shared;
+use super::Relaxed;
 use weft_link::clock::Nanoseconds;
 use weft_link::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -12,12 +12,12 @@ pub struct Work {
     /// Time at which a sleeping thread has to look again at the latest; [`u64::MAX`] is never.
     alarm: AtomicU64,
     /// True if the program waits without polling: arrivals are then the upcall thread's at once.
-    pub is_eager: Shared<bool>,
+    pub is_eager: Relaxed<bool>,
 }
 
 impl Default for Work {
     fn default() -> Self {
-        let is_eager = Shared::new(false);
+        let is_eager = Relaxed::new(false);
         Work { pending: AtomicU32::new(0), alarm: AtomicU64::new(u64::MAX), is_eager }
     }
 }
