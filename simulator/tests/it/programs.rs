@@ -4,7 +4,7 @@ use clap::Parser;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use weft::{Rank, Weft};
-use weft_app_common::Shared;
+use weft_app_common::RegionRank;
 use weft_simulator::{
     Ended, Faults, Happened, Observer, Options, Outcome, Preset, Report, Simulation, What,
 };
@@ -74,15 +74,16 @@ fn qr_finds_factors_of_its_matrix() {
 /// Runs a program on shared regions, which checks its result.
 fn on_regions<O: Parser + 'static, E>(
     (ranks, preset): (u16, Preset),
-    program: fn(&Shared, &O) -> Result<(), E>,
+    program: fn(&RegionRank, &O) -> Result<(), E>,
     words: &str,
 ) where
     E: std::fmt::Display + From<weft_region::Error> + 'static,
 {
     let arguments = O::parse_from(words.split_whitespace());
     let simulation = Simulation::new(options(ranks, preset)).unwrap();
-    let report = simulation
-        .run_packets(move |packets| Shared::run(&packets, |shared| program(shared, &arguments)));
+    let report = simulation.run_packets(move |packets| {
+        RegionRank::run(&packets, |shared| program(shared, &arguments))
+    });
     assert!(report.is_success(), "{words}, {preset}: {:?} {:?}", report.ended, report.outcomes);
 }
 
