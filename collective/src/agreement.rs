@@ -63,7 +63,7 @@ mod planted;
 
 pub use format::Message;
 
-use format::Kind;
+use format::BallotKind;
 use planted::Planted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -187,14 +187,14 @@ impl Agreement {
         message: Message,
         out: &mut impl Post,
     ) -> Result<(), Violation> {
-        let is_decision = message.kind == Kind::Decision;
+        let is_decision = message.kind == BallotKind::Decision;
         if self.is_lost(from) && !(is_decision && self.has(Planted::TakeFromLost)) {
             return Ok(());
         }
         self.check(from, &message)?;
         match message.kind {
-            Kind::Contribution => self.take_contribution(from, &message, out),
-            Kind::Decision => self.take_decision(message, out),
+            BallotKind::Contribution => self.take_contribution(from, &message, out),
+            BallotKind::Decision => self.take_decision(message, out),
         }
     }
 
@@ -276,7 +276,7 @@ impl Agreement {
     fn lost_by(&self, message: &Message) -> Vec<Rank> {
         let below = self.members.partition_point(|&rank| rank < message.ballot);
         let mut lost = self.members[..below].to_vec();
-        if !(self.has(Planted::KeepLostApart) && message.kind == Kind::Contribution) {
+        if !(self.has(Planted::KeepLostApart) && message.kind == BallotKind::Contribution) {
             lost.extend(&message.lost);
         }
         lost
@@ -290,7 +290,7 @@ impl Agreement {
         let Some(flags) = self.mine.filter(|_| !self.is_coordinator()) else { return };
         let (number, ballot) = (self.next, self.coordinator());
         let lost = self.lost.clone();
-        out.send(ballot, &Message { kind: Kind::Contribution, number, ballot, flags, lost });
+        out.send(ballot, &Message { kind: BallotKind::Contribution, number, ballot, flags, lost });
     }
 
     /// Tells the coordinator the last decision, if there is one.
@@ -304,8 +304,8 @@ impl Agreement {
     fn tell(&self, to: Rank, ballot: Rank, out: &mut impl Post) {
         let Some(Decision { number, flags, lost }) = self.last.clone() else { return };
         let kind = match self.has(Planted::ContributeDecision) && ballot != self.me {
-            true => Kind::Contribution,
-            false => Kind::Decision,
+            true => BallotKind::Contribution,
+            false => BallotKind::Decision,
         };
         out.send(to, &Message { kind, number, ballot, flags, lost });
     }
@@ -353,7 +353,7 @@ impl Agreement {
         if let Some(&rank) = message.lost.iter().find(|&&rank| !self.is_member(rank)) {
             return Err(Violation::NotMember(rank));
         }
-        let is_senders = message.ballot == from && message.kind == Kind::Decision;
+        let is_senders = message.ballot == from && message.kind == BallotKind::Decision;
         if message.ballot != self.me && !is_senders {
             return Err(Violation::Ballot(message.ballot));
         }

@@ -2,7 +2,7 @@
 
 mod rounds;
 
-use crate::format::{Header, Kind};
+use crate::format::{Header, TransferKind};
 use crate::inbox::{Arrived, Inbox};
 use crate::members::Members;
 use crate::schedule::{Area, Call, Span, Step, To, Tuning, Varied, schedule};
@@ -198,8 +198,13 @@ impl<K: AsRef<[u8]>> Run<K> {
         tuning: &Tuning,
         mut inbox: Inbox<K>,
     ) -> Self {
-        let header =
-            Header { kind: Kind::Piece, team, number, step: 0, signature: call.signature() };
+        let header = Header {
+            kind: TransferKind::Piece,
+            team,
+            number,
+            step: 0,
+            signature: call.signature(),
+        };
         Run {
             header,
             steps: schedule(call, (members.me(), members.size()), tuning),
@@ -333,7 +338,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         (limit, keeps): (usize, usize),
     ) -> Result<bool, &'static str> {
         let announced = header.signature.bytes;
-        if header.kind == Kind::Ready {
+        if header.kind == TransferKind::Ready {
             return self.note_ready(from, header.step).map(|()| true);
         }
         let is_its = |it: &ReceiveTransfer| it.from == from && it.step == header.step;
@@ -496,7 +501,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         transport: &mut X,
     ) -> Result<(), X::Error> {
         while let Some(&(member, step)) = self.to_tell.front() {
-            let head = Header { kind: Kind::Ready, step, ..self.header }.emit();
+            let head = Header { kind: TransferKind::Ready, step, ..self.header }.emit();
             let span = Span { area: Area::Mine, at: 0, length: 0 };
             let body = Body { memory, blocks: &self.blocks, span };
             if !transport.send(self.members.rank(member), &head, &body)? {

@@ -1,7 +1,7 @@
 //! All collective operations of one rank: their numbers, what their members agree about, and what
 //! came early.
 
-use crate::format::{self, DECLARATION, Header, Kind};
+use crate::format::{self, DECLARATION, Header, TransferKind};
 use crate::inbox::{Arrived, Inbox};
 use crate::members::Members;
 use crate::run::{Failure, Job, Memory, Run, Stage, Transport};
@@ -461,7 +461,7 @@ impl<M: Memory, K: AsRef<[u8]>> Teams<M, K> {
         if let Some(failure) = team.failure {
             return Err(Refused::Failed(failure));
         }
-        if header.kind == Kind::Abort {
+        if header.kind == TransferKind::Abort {
             return Ok(Progress::Aborted(id, Abort::parse(data).ok_or(NONE)?));
         }
         team.arrive((me, from, place), &header, packet, keeps)
@@ -526,7 +526,7 @@ impl<M: Memory, K: AsRef<[u8]>> Team<M, K> {
                 }
                 let keeps = if distance <= 0 { keeps } else { 0 };
                 match header.kind {
-                    Kind::Ready => slot.inbox.store_ready(place, header.step),
+                    TransferKind::Ready => slot.inbox.store_ready(place, header.step),
                     _ => slot.inbox.store((place, header.step), packet, theirs.bytes, limit, keeps),
                 }
                 .map(|()| false)

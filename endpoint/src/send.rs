@@ -8,7 +8,7 @@ use crate::{Destination, Error, Group, Protocol, Rank, Result, Upcalls};
 use std::ops::Range;
 use std::ptr::NonNull;
 use weft_link::Buffer;
-use weft_wire::place::{self, Kind, PlaceHeader};
+use weft_wire::place::{self, PlaceHeader, PlaceKind};
 
 /// A packet to fill and launch. Dropping it gives it back unsent.
 #[must_use = "a packet that is not launched is not sent"]
@@ -179,7 +179,7 @@ impl<'a> SendPacket<'a> {
     /// [`Error::NoSuchRank`].
     pub fn land(mut self, to: Rank, landing: u32, offset: usize, bytes: &[u8]) -> Result<usize> {
         let length = bytes.len().min(self.room().saturating_sub(place::SIZE));
-        let header = PlaceHeader::new(Kind::Put, landing);
+        let header = PlaceHeader::new(PlaceKind::Put, landing);
         self.put(&PlaceHeader { offset: offset as u64, ..header }.emit())?.put(&bytes[..length])?;
         self.unicast_put(to)?;
         Ok(length)

@@ -56,7 +56,7 @@ pub use sender::Sender;
 pub use windows::{Flow, To, WINDOW_BYTES, window_packets};
 
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use arrivals::Arrivals;
 use invariants::i16_kept_is_counted;
 use requests::Requests;
@@ -173,7 +173,7 @@ impl<P, W: Waiter> Machine<P, W> {
     /// many that have not ended, or to too many ports that nobody has created.
     #[inline]
     pub fn admit(&mut self, from: Rank, header: &PacketHeader, bytes: u64) -> Result<usize, Error> {
-        if header.kind != Kind::Next {
+        if header.kind != PacketKind::Next {
             self.arrivals.check_first(from, header, bytes)?;
         } else if !self.arrivals.continues(from, header, bytes) {
             return Err(Error::Stray { from });
@@ -213,7 +213,7 @@ impl<P, W: Waiter> Machine<P, W> {
     /// Begins a message that was admitted and of which these bytes are here. If that is not all, it
     /// arrives from here on.
     #[inline]
-    pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
+    pub fn begin(&mut self, body: &Body, bytes: u64, kind: PacketKind) {
         if bytes < body.length {
             self.arrivals.begin(body, bytes, kind);
         }
@@ -244,30 +244,34 @@ impl<P, W: Waiter> Machine<P, W> {
     ) -> Result<Told<W>, Error> {
         let (mut wakes, mut answer) = (Vec::new(), None);
         match (header.kind, port) {
-            (Kind::Grant, _) => wakes = self.answered(from, header.message, Answer::Granted)?,
-            (Kind::Unwanted, _) => wakes = self.answered(from, header.message, Answer::Unwanted)?,
-            (Kind::Probe, port) if port.is_none_or(|(_, usage)| !usage.is_created) => {
-                answer = Some(PacketHeader::about(header.port, Kind::NoPort));
+            (PacketKind::Grant, _) => {
+                wakes = self.answered(from, header.message, Answer::Granted)?
             }
-            (Kind::Window | Kind::NoPort, None) => return Err(Error::Stray { from }),
+            (PacketKind::Unwanted, _) => {
+                wakes = self.answered(from, header.message, Answer::Unwanted)?
+            }
+            (PacketKind::Probe, port) if port.is_none_or(|(_, usage)| !usage.is_created) => {
+                answer = Some(PacketHeader::about(header.port, PacketKind::NoPort));
+            }
+            (PacketKind::Window | PacketKind::NoPort, None) => return Err(Error::Stray { from }),
             // The multicasts that it is about may be on another way.
             (_, None) => {}
-            (Kind::Window, Some((slot, _))) => {
+            (PacketKind::Window, Some((slot, _))) => {
                 let port = self.ports.at(slot);
                 if !port.outgoing.reported(from, flow_of(header), header.message) {
                     return Err(Error::Stray { from });
                 }
                 wakes = std::mem::take(&mut port.senders);
             }
-            (Kind::NoPort, Some((slot, _))) => {
+            (PacketKind::NoPort, Some((slot, _))) => {
                 let port = self.ports.at(slot);
                 port.refused.insert(from);
                 wakes = std::mem::take(&mut port.senders);
             }
-            (Kind::Stalled, Some((slot, usage))) if is_members => {
+            (PacketKind::Stalled, Some((slot, usage))) if is_members => {
                 answer = self.relieve(from, header, slot, usage);
             }
-            (Kind::Waiting, Some((_, usage))) => {
+            (PacketKind::Waiting, Some((_, usage))) => {
                 let grants = self.nobody_reads(usage)
                     && self.has_memory()
                     && self.arrivals.grant(from, header.message);

@@ -2,7 +2,7 @@
 
 use crate::arrived::Arrived;
 use crate::engine::Engine;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use crate::handler::{Handler, Model, Waiting};
 use crate::machine::{PortRun, To};
 use crate::message::Message;
@@ -290,7 +290,7 @@ impl Port {
     /// Asks rank `to` whether it has this port. If it has not, whoever waits for room there gets
     /// [`crate::Error::NoPort`].
     pub(crate) fn probe(&self, to: Rank) {
-        self.messages.tell(To::Rank(to), PacketHeader::about(self.number, Kind::Probe));
+        self.messages.tell(To::Rank(to), PacketHeader::about(self.number, PacketKind::Probe));
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod stalled;
 
-use crate::format::{self, Kind, MAX_MESSAGE};
+use crate::format::{self, MAX_MESSAGE, PacketKind};
 use crate::machine::{Sender, To};
 use crate::messages::Messages;
 use crate::parts::Parts;
@@ -88,9 +88,9 @@ impl<'a> Sending<'a> {
         }
         let kind = match to {
             To::Rank(rank) if port.asks_first(total) && rank != port.messages.packets.rank() => {
-                Kind::Request
+                PacketKind::Request
             }
-            _ => Kind::First,
+            _ => PacketKind::First,
         };
         let sender = Sender::new(to, (port.number, port.slot), total, kind);
         let sender = sender.with_headers(headers.len() as u8);
@@ -289,7 +289,7 @@ impl<'a> Sending<'a> {
         if header.aligned {
             packet.put(header.padding())?;
         }
-        if header.kind != Kind::Next {
+        if header.kind != PacketKind::Next {
             packet.put(self.headers)?;
         }
         let filled = left.min(packet.room());
@@ -309,7 +309,7 @@ impl<'a> Sending<'a> {
             packet.ask(rank);
         }
         let filled = filled as u64;
-        if !is_last || header.kind == Kind::Next {
+        if !is_last || header.kind == PacketKind::Next {
             self.port.messages.packets.hold(!is_last);
         }
         match to {

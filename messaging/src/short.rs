@@ -1,6 +1,6 @@
 //! Messages that fit into one short packet: they leave with their header, in no frame.
 
-use crate::format::{self, Kind, PacketHeader};
+use crate::format::{self, PacketHeader, PacketKind};
 use crate::messages::Messages;
 use crate::parts::Parts;
 use crate::poll::Poller;
@@ -36,7 +36,7 @@ pub(crate) fn send_short(
         message,
         bytes: bytes as u64,
         header_bytes: headers.len() as u8,
-        kind: Kind::Whole,
+        kind: PacketKind::Whole,
         aligned: false,
     };
     let short = Short { size, header: header.emit(), headers, parts };

@@ -4,7 +4,7 @@
 use crate::announced::Work;
 use crate::arrived::{Arrived, Content, Message, Part, SHORT_BYTES};
 use crate::error::Error;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use crate::machine::{Body, To};
 use crate::messages::Messages;
 use crate::posted_receive::PostedReceive;
@@ -60,10 +60,10 @@ impl Sorter<'_> {
         };
         let bytes = bytes.len() as u64;
         match header.kind {
-            Kind::First | Kind::Whole => self.first(held, from, &header, bytes),
-            Kind::Next => self.next(held, from, &header, bytes),
-            Kind::Request => self.request(held, from, &header),
-            Kind::Cancel => self.cancelled(held, from, &header),
+            PacketKind::First | PacketKind::Whole => self.first(held, from, &header, bytes),
+            PacketKind::Next => self.next(held, from, &header, bytes),
+            PacketKind::Request => self.request(held, from, &header),
+            PacketKind::Cancel => self.cancelled(held, from, &header),
             _ => self.told(held, from, &header),
         }
     }
@@ -137,7 +137,7 @@ impl Sorter<'_> {
     #[cold]
     fn told(&self, mut held: HeldPacket, from: Rank, header: &PacketHeader) -> Announced {
         let flow = header.group().map(Group::numbered);
-        let complains_of = flow.filter(|_| header.kind == Kind::Stalled);
+        let complains_of = flow.filter(|_| header.kind == PacketKind::Stalled);
         let is_members = complains_of.is_none_or(|group| self.is_member(group, from));
         let mut state = self.messages.state.enter();
         let port = state.usage(header.port);

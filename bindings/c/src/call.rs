@@ -3,7 +3,7 @@
 
 use crate::awaited::Awaited;
 use crate::callback::Callback;
-use crate::handle::{Handle, Kind, free, free_even_used, given, put};
+use crate::handle::{Handle, HandleKind, free, free_even_used, given, put};
 use crate::job::{Job, rank, state};
 use crate::memory::{Bytes, Text, User, Vector};
 use crate::message::{Content, Message};
@@ -41,22 +41,22 @@ struct Caller {
 
 type Calling = Awaited<weft::Call>;
 
-impl Kind for Served {
+impl HandleKind for Served {
     const MARK: u32 = 0x5352_5607;
     const NAME: &'static str = "service";
 }
 
-impl Kind for RequestMessage {
+impl HandleKind for RequestMessage {
     const MARK: u32 = 0x5245_510b;
     const NAME: &'static str = "request";
 }
 
-impl Kind for Caller {
+impl HandleKind for Caller {
     const MARK: u32 = 0x434c_4908;
     const NAME: &'static str = "client";
 }
 
-impl Kind for Calling {
+impl HandleKind for Calling {
     const MARK: u32 = 0x4341_4c0a;
     const NAME: &'static str = "call";
 }

@@ -19,7 +19,7 @@ const DECISION: u8 = 28;
 
 /// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Kind {
+pub(super) enum BallotKind {
     /// A member's flags and the ranks that it knows to be lost, to the coordinator.
     Contribution,
     /// A decision, from a coordinator to members or from a member to the next coordinator.
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 /// A message between two members of a team.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    pub(super) kind: Kind,
+    pub(super) kind: BallotKind,
     /// Number of the agreement.
     pub(super) number: u32,
     /// The coordinator, which sends it or receives it.
@@ -44,8 +44,8 @@ impl Message {
     pub fn emit(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FRONT + 2 * self.lost.len());
         bytes.push(match self.kind {
-            Kind::Contribution => CONTRIBUTION,
-            Kind::Decision => DECISION,
+            BallotKind::Contribution => CONTRIBUTION,
+            BallotKind::Decision => DECISION,
         });
         bytes.extend_from_slice(&self.number.to_le_bytes());
         bytes.extend_from_slice(&self.ballot.0.to_le_bytes());
@@ -62,8 +62,8 @@ impl Message {
         let (front, lost) = bytes.split_first_chunk::<FRONT>().ok_or(Violation::Malformed)?;
         let &[kind, n0, n1, n2, n3, b0, b1, flags @ ..] = front;
         let kind = match kind {
-            CONTRIBUTION => Kind::Contribution,
-            DECISION => Kind::Decision,
+            CONTRIBUTION => BallotKind::Contribution,
+            DECISION => BallotKind::Decision,
             _ => return Err(Violation::Malformed),
         };
         let (lost, rest) = lost.as_chunks();

@@ -2,7 +2,7 @@
 
 use super::world::{Buffers, Setting, World};
 use super::*;
-use crate::format::{Header, Kind};
+use crate::format::{Header, TransferKind};
 
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 
@@ -105,7 +105,7 @@ fn a_run_that_is_taken_out_is_sent_no_more_than_there_is() {
         begin(&mut world, 0, &call(Operation::Broadcast, 1, bytes)).unwrap();
         let job = world.ranks[0].take(ALL, 0);
         let signature = call(Operation::Broadcast, 1, bytes).signature();
-        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 1, signature };
         let packet = [&header.emit()[..], &vec![0; EAGER_BYTES]].concat();
         for _ in 0..pieces {
             assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(Progress::None));
@@ -144,7 +144,7 @@ fn hears(
     let mut world = world(2);
     begin(&mut world, 0, &call(Operation::Broadcast, 1, 3)).unwrap();
     assert!(world.drive(0, ALL, 0, true).is_none());
-    let kind = if piece.is_some() { Kind::Piece } else { Kind::Ready };
+    let kind = if piece.is_some() { TransferKind::Piece } else { TransferKind::Ready };
     let signature = Signature { operation, root: 1, bytes };
     let header = Header { kind, team: id, number, step: 1, signature };
     let packet = [&header.emit()[..], piece.unwrap_or_default()].concat();
@@ -178,7 +178,7 @@ fn packets_that_no_member_sends_are_refused() {
     let mut world = world(2);
     violation(world.ranks[0].arrive(Rank(1), &[24; 9][..]).unwrap_err(), "none");
     let signature = Signature { operation: Broadcast, root: 0, bytes: 0 };
-    let header = |id| Header { kind: Kind::Ready, team: id, number: 0, step: 1, signature };
+    let header = |id| Header { kind: TransferKind::Ready, team: id, number: 0, step: 1, signature };
     let outcome = world.ranks[0].arrive(Rank(7), &header(ALL).emit()[..]);
     assert_eq!(outcome, Err(Refused::NotMember));
     for count in 1..=teams::MOST_UNOPENED as u32 + 1 {
@@ -202,7 +202,7 @@ fn lengths_that_members_announce_are_checked() {
         assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
         assert!(world.drive(0, ALL, 0, false).is_none());
         let signature = Signature { bytes, ..call.signature() };
-        let header = Header { kind: Kind::Piece, team: ALL, number: 0, step: 1, signature };
+        let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 1, signature };
         let outcome = world.ranks[0].arrive(Rank(1), &[&header.emit(), piece].concat()[..]);
         (world, outcome)
     };

@@ -14,7 +14,7 @@ use std::io;
 
 use crate::pmi::Exchange;
 use rustix::rand::{GetRandomFlags, getrandom};
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_wire::{Rank, envelope};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
@@ -57,7 +57,7 @@ impl OwnKey {
             let mut frame = vec![0; envelope::SIZE + SECRET_BYTES];
             frame[envelope::SIZE..].copy_from_slice(secret.expose());
             frame.resize(frame.len() + Protection::Encrypted.trailer_bytes(), 0);
-            self.seals(cards, Rank(0), to)?.sealer(to).seal(Kind::HELLO, &mut frame);
+            self.seals(cards, Rank(0), to)?.sealer(to).seal(FrameKind::HELLO, &mut frame);
             exchange.put(&key(to), &frame)?;
         }
         Ok(secret)

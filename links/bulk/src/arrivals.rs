@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use weft_datagram::seal::{Kind, Seals};
+use weft_datagram::seal::{FrameKind, Seals};
 use weft_datagram::{Landed, Source};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Posted, PostedHead};
@@ -183,7 +183,7 @@ impl Arrivals {
         let source = match self.expected.record_bytes(&unknown.hello[..have]) {
             Ok(_) if have < bytes => return,
             Ok(_) => match seals.open(&mut unknown.hello[..bytes]) {
-                Ok(opened) if opened.kind == Kind::HELLO => Some(opened.source),
+                Ok(opened) if opened.kind == FrameKind::HELLO => Some(opened.source),
                 _ => None,
             },
             Err(_) => None,

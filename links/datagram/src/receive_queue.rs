@@ -5,7 +5,7 @@
 //! always land.
 
 use crate::pieces::{Assembly, Run};
-use crate::seal::{EVERYBODY, Kind, Opened, Seals};
+use crate::seal::{EVERYBODY, FrameKind, Opened, Seals};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
@@ -278,10 +278,10 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
             return self.spare.push(place);
         };
         let contents = start + opened.contents.start..start + opened.contents.end;
-        if opened.kind == Kind::PROBE || opened.destination != EVERYBODY {
+        if opened.kind == FrameKind::PROBE || opened.destination != EVERYBODY {
             self.came(opened.source, end - start);
         }
-        if opened.kind == Kind::PACKETS {
+        if opened.kind == FrameKind::PACKETS {
             let first = opened.alone.map_or(First::Unread, First::Alone);
             return self.enter(Place::Link(place), contents, first);
         }
@@ -307,12 +307,12 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
                     let contents = start + opened.contents.start..start + opened.contents.end;
                     // Where systems hand on what is joined, interfaces let pass what is too long
                     // alone.
-                    if opened.kind == Kind::PROBE {
+                    if opened.kind == FrameKind::PROBE {
                         self.came(opened.source, end - start);
                     }
                     match opened.kind {
-                        Kind::PACKETS => self.more.push_back(contents),
-                        Kind::PIECE => {
+                        FrameKind::PACKETS => self.more.push_back(contents),
+                        FrameKind::PIECE => {
                             self.take_piece(&mut run, opened.source, &mut place, contents);
                         }
                         _ => self.take_other(&opened, &place[contents]),
@@ -412,8 +412,8 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
     fn take_other(&mut self, opened: &Opened, contents: &[u8]) {
         let source = opened.source;
         match opened.kind {
-            Kind::PIECE => self.assemble(source, contents),
-            Kind::PROBE => {
+            FrameKind::PIECE => self.assemble(source, contents),
+            FrameKind::PROBE => {
                 if let Some(Probe { round: round @ 1.. }) = Probe::parse(contents) {
                     let longest = std::mem::take(&mut self.sender(source).longest);
                     note(
@@ -423,12 +423,12 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
                     );
                 }
             }
-            Kind::ANSWER => {
+            FrameKind::ANSWER => {
                 if let Some(answer) = Answer::parse(contents) {
                     note(&mut self.pending_answers.answers, source, answer);
                 }
             }
-            Kind::GOODBYE => self.note_gone(source),
+            FrameKind::GOODBYE => self.note_gone(source),
             _ => {}
         }
     }

@@ -33,4 +33,4 @@ pub use open::{Opened, Opener, Packets};
 pub use refused::{Refusals, Refused};
 pub use sealer::Sealer;
 pub use seals::Seals;
-pub use weft_wire::envelope::{EVERYBODY, Kind};
+pub use weft_wire::envelope::{EVERYBODY, FrameKind};

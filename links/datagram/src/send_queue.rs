@@ -2,7 +2,7 @@
 
 use crate::pieces::piece_bytes;
 use crate::receive_queue::PendingAnswers;
-use crate::seal::{Kind, Seals};
+use crate::seal::{FrameKind, Seals};
 use crate::way::{Change, Way};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
@@ -73,7 +73,7 @@ pub struct Datagram<P> {
     pub place: P,
     /// Offset behind its last byte.
     end: usize,
-    kind: Kind,
+    kind: FrameKind,
     /// Of a run the bytes of each frame but the last; else 0.
     cut_at: usize,
     /// Nothing can be added.
@@ -277,13 +277,13 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
         for (piece, offset) in packet.chunks(bytes).zip((0..).step_by(bytes)) {
             let Some(place) = spare() else { return self.drop_packet() };
             let head = Piece { number, offset, total }.emit();
-            self.put_other(Kind::PIECE, to, place, [&head, piece]);
+            self.put_other(FrameKind::PIECE, to, place, [&head, piece]);
         }
         true
     }
 
     /// Adds a frame that is no packet's alone.
-    fn put_other(&mut self, kind: Kind, to: Rank, place: P, contents: [&[u8]; 2]) {
+    fn put_other(&mut self, kind: FrameKind, to: Rank, place: P, contents: [&[u8]; 2]) {
         let datagram = self.begin(to, place, true);
         datagram.kind = kind;
         for bytes in contents {
@@ -325,7 +325,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
         for (to, answer) in pending_answers.questions.drain(..) {
             match (spare(), answer) {
                 (Some(place), Some(answer)) => {
-                    self.put_other(Kind::ANSWER, to, place, [&answer.emit(), &[]]);
+                    self.put_other(FrameKind::ANSWER, to, place, [&answer.emit(), &[]]);
                 }
                 (Some(place), None) => self.put_goodbye(to, place),
                 (None, _) => {}
@@ -335,12 +335,12 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
 
     /// Adds a frame that says that it is the last one to `to`.
     pub fn put_goodbye(&mut self, to: Rank, place: P) {
-        self.put_other(Kind::GOODBYE, to, place, [&[], &[]]);
+        self.put_other(FrameKind::GOODBYE, to, place, [&[], &[]]);
     }
 
     /// Adds a frame that says that this rank is there.
     pub fn put_heartbeat(&mut self, to: Rank, place: P) {
-        self.put_other(Kind::HEARTBEAT, to, place, [&[], &[]]);
+        self.put_other(FrameKind::HEARTBEAT, to, place, [&[], &[]]);
     }
 
     /// Adds a probe in a frame of this length, or of the least possible one.
@@ -349,7 +349,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
         let Some(place) = spare() else { return };
         let around = envelope::SIZE + path::SIZE + self.trailer_bytes;
         let zeros = vec![0; (bytes as usize).saturating_sub(around)];
-        self.put_other(Kind::PROBE, to, place, [&Probe { round }.emit(), &zeros]);
+        self.put_other(FrameKind::PROBE, to, place, [&Probe { round }.emit(), &zeros]);
     }
 
     /// Says what the user is told of a change: of all ways that are narrow at a time only of the
@@ -470,7 +470,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     fn begin(&mut self, to: Rank, place: P, closed: bool) -> &mut Datagram<P> {
         self.peers[to.index()].last = self.left + self.waiting.len() as u64;
         let end = self.room.start + envelope::SIZE;
-        let (kind, cut_at, sealed, several) = (Kind::PACKETS, 0, false, None);
+        let (kind, cut_at, sealed, several) = (FrameKind::PACKETS, 0, false, None);
         self.waiting.push_back(Datagram { to, place, end, kind, cut_at, closed, sealed, several });
         let last = self.waiting.len() - 1;
         &mut self.waiting[last]
@@ -490,7 +490,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
             match &datagram.several {
                 Some(Several { receivers: 2.., .. }) => seals.seal_several(frame),
                 _ => {
-                    if datagram.kind == Kind::PACKETS {
+                    if datagram.kind == FrameKind::PACKETS {
                         self.peers[datagram.to.index()].way.leaves(frame.len() as u32);
                     }
                     seals.sealer(datagram.to).seal(datagram.kind, frame);
@@ -523,7 +523,7 @@ impl<P> Datagram<P> {
     /// than a frame alone, past interfaces that take less.
     #[inline]
     pub fn is_probe(&self) -> bool {
-        self.kind == Kind::PROBE
+        self.kind == FrameKind::PROBE
     }
 
     /// Offset behind its last byte.

@@ -15,7 +15,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use weft_datagram::Landed;
 use weft_datagram::memory::Place;
-use weft_wire::envelope::{self, Envelope, Kind};
+use weft_wire::envelope::{self, Envelope, FrameKind};
 
 /// Datagrams in one look from which on the kernel is to join them.
 const MANY: usize = 8;
@@ -99,14 +99,14 @@ impl Landing {
     #[inline]
     fn bytes_of(&mut self, frame: &Envelope, all: usize) -> usize {
         if self.joining == Joining::Separate {
-            if frame.kind == Kind::PIECE {
+            if frame.kind == FrameKind::PIECE {
                 self.join(Joining::Believed);
             }
             return all;
         }
         // A frame for several has a table behind its contents.
         match frame.kind {
-            Kind::SEVERAL => all,
+            FrameKind::SEVERAL => all,
             _ => all.min(envelope::SIZE + frame.length as usize),
         }
     }

@@ -34,7 +34,7 @@ use weft_endpoint::Rank;
 /// the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// An operation, which has ended well.
     Operation = 1 << 63,
     /// [`Team::agree`](super::Team::agree).
@@ -45,14 +45,14 @@ pub(super) enum Kind {
     Leave = 1 << 60,
 }
 
-impl Kind {
+impl EntryKind {
     /// Act of the members, in words.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Operation => "take part",
-            Kind::Agree => "agree",
-            Kind::Shrink => "shrink it",
-            Kind::Leave => "leave",
+            EntryKind::Operation => "take part",
+            EntryKind::Agree => "agree",
+            EntryKind::Shrink => "shrink it",
+            EntryKind::Leave => "leave",
         }
     }
 
@@ -214,7 +214,7 @@ impl Agreeing {
         &self,
         engine: &Arc<Engine>,
         team: TeamId,
-        (kind, flags): (Kind, u32),
+        (kind, flags): (EntryKind, u32),
     ) -> (Completion<Decision>, Vec<Effect>) {
         let (completer, decided) = Completion::new(engine);
         let mut state = self.state();
@@ -341,7 +341,7 @@ impl Line {
         match self.entries.pop_front() {
             Some(Entry::Call(_, completer)) => effects.push(Effect::Answer(completer, decision)),
             Some(Entry::Operation(_, Some(outcome))) => {
-                if Kind::Operation.is_in(decision.flags) {
+                if EntryKind::Operation.is_in(decision.flags) {
                     effects.push(Effect::Conclude(outcome));
                     return;
                 }
@@ -370,7 +370,7 @@ impl Entry {
     fn flags(&self) -> Option<u64> {
         match self {
             Entry::Call(flags, _) => Some(*flags),
-            Entry::Operation(_, Some((_, Ended::Well(_)))) => Some(Kind::Operation as u64),
+            Entry::Operation(_, Some((_, Ended::Well(_)))) => Some(EntryKind::Operation as u64),
             Entry::Operation(_, Some(_)) => Some(0),
             Entry::Operation(_, None) => None,
         }

@@ -1,7 +1,7 @@
 //! All operations that are under way at this rank: how their packets travel, and who goes on with
 //! them.
 
-use super::agreeing::{Agreeing, Effect, Kind as Entry};
+use super::agreeing::{Agreeing, Effect, EntryKind};
 use super::pending::{Begun, Pending, Promise};
 use super::values::{Ended, Values};
 use crate::engine::Engine;
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock, Weak};
 use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
-use weft_collective::format::{DECLARATION, Header, Kind, SIZE, abort_packet};
+use weft_collective::format::{DECLARATION, Header, SIZE, TransferKind, abort_packet};
 use weft_collective::{
     Abort, BARRIER, Body, Call, EAGER_BYTES, Failure, Members, Parked, Progress, Refused,
     Signature, Stage, Teams, Transport, Tuning, teams::MOST_UNOPENED,
@@ -247,7 +247,7 @@ impl Operations {
     ///
     /// # Errors
     /// [`Error::CallsDiffer`] if others call something else.
-    pub fn agree(&self, team: TeamId, entry: Entry, flags: u32) -> Result<Decision> {
+    pub fn agree(&self, team: TeamId, entry: EntryKind, flags: u32) -> Result<Decision> {
         let Some(agreeing) = &self.agreeing else { return Err(Error::Abandoned) };
         let what = entry.name();
         // Whoever was in an operation that failed by this comes to the same call next.
@@ -454,7 +454,8 @@ impl Operations {
     /// What the network says.
     pub fn declare(&self, team: TeamId, number: u32, signature: Signature) -> Result<()> {
         let group = self.state.enter().teams.members(team).and_then(|members| members.group());
-        let header = Header { kind: Kind::Piece, team, number, step: DECLARATION, signature };
+        let header =
+            Header { kind: TransferKind::Piece, team, number, step: DECLARATION, signature };
         match group {
             Some(group) => self.port()?.multicast(group, &header.emit()),
             None => Ok(()),

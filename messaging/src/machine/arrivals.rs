@@ -4,7 +4,7 @@
 use super::body::Body;
 use super::invariants::{i12_granted_first, i13_one_answer};
 use crate::error::{Error, Result};
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use weft_endpoint::Rank;
@@ -97,11 +97,11 @@ impl<P, W: Clone> Arrivals<P, W> {
 
     /// A message begins of which more is to come than these bytes: by itself, or when it is
     /// granted.
-    pub fn begin(&mut self, body: &Body, bytes: u64, kind: Kind) {
+    pub fn begin(&mut self, body: &Body, bytes: u64, kind: PacketKind) {
         let Body { from, number, length, port, .. } = *body;
         self.unfinished.add(from);
         let (parts, reader) = (Some(VecDeque::new()), None);
-        let sender = if kind == Kind::Request { Sender::Asks } else { Sender::Sends };
+        let sender = if kind == PacketKind::Request { Sender::Asks } else { Sender::Sends };
         let arriving = Arriving { arrived: bytes, length, parts, reader, port, sender };
         self.messages.insert((from, number), arriving);
     }

@@ -3,7 +3,7 @@
 //! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a
 //! longer one the receiver hears first, and its bytes come once it has made room. Section 7
 //! proposes the same, so that receive memory need not grow with senders. Here the question is a
-//! first packet without bytes ([`Kind::Request`]), which takes the message's place at its port and
+//! first packet without bytes ([`PacketKind::Request`]), which takes the message's place at its port and
 //! in its flow; the answer is a control packet, which needs no window: `Grant` when a reader wants
 //! bytes, `Unwanted` when it drops the message.
 //!
@@ -17,7 +17,7 @@
 
 use super::arrivals::UNFINISHED_LIMIT;
 use super::by_rank::ByRank;
-use crate::format::{Kind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use std::collections::BTreeMap;
 use weft_endpoint::Rank;
 
@@ -34,8 +34,8 @@ impl Answer {
     /// The control packet that says so of message `number` to a port.
     pub fn header(self, port: u32, number: u32) -> PacketHeader {
         let kind = match self {
-            Answer::Granted => Kind::Grant,
-            Answer::Unwanted => Kind::Unwanted,
+            Answer::Granted => PacketKind::Grant,
+            Answer::Unwanted => PacketKind::Unwanted,
         };
         PacketHeader::of_message(port, kind, number, 0)
     }

@@ -5,7 +5,7 @@ use super::planted::Planted;
 use super::requests::Answer;
 use super::windows::To;
 use super::{Machine, Waiter};
-use crate::format::{self, Kind, PacketHeader};
+use crate::format::{self, PacketHeader, PacketKind};
 use weft_endpoint::Rank;
 
 /// A message that was sent up to some byte. Each of its packets takes room first
@@ -26,9 +26,9 @@ pub struct Sender {
 
 impl Sender {
     /// A message of `total` bytes to the port `number`, which is in `slot`; nothing of it has left.
-    /// Its first packet is of this kind: [`Kind::First`], or [`Kind::Request`].
+    /// Its first packet is of this kind: [`PacketKind::First`], or [`PacketKind::Request`].
     #[inline]
-    pub fn new(to: To, (number, slot): (u32, usize), total: u64, kind: Kind) -> Self {
+    pub fn new(to: To, (number, slot): (u32, usize), total: u64, kind: PacketKind) -> Self {
         let header = PacketHeader::of_message(number, kind, 0, total);
         Sender { to, slot, header, sent: 0, total, claimed: false, asking: false }
     }
@@ -74,7 +74,7 @@ impl Sender {
     /// True if its next packet asks for what follows it.
     #[inline]
     pub fn is_to_ask(&self) -> bool {
-        self.header.kind == Kind::Request
+        self.header.kind == PacketKind::Request
     }
 
     /// True if its receiver was asked, and has not answered.
@@ -104,10 +104,10 @@ impl Sender {
         if self.claimed {
             return true;
         }
-        if self.header.kind != Kind::Next && self.header.message == 0 {
+        if self.header.kind != PacketKind::Next && self.header.message == 0 {
             self.header.message = machine.next_message_number();
-            if self.header.kind == Kind::Request && !(waits && self.may_ask(machine)) {
-                self.header.kind = Kind::First;
+            if self.header.kind == PacketKind::Request && !(waits && self.may_ask(machine)) {
+                self.header.kind = PacketKind::First;
             }
         }
         self.claimed = match self.to {
@@ -143,11 +143,11 @@ impl Sender {
         i12_granted_first(!self.asking);
         let left = self.left() as usize;
         self.header.aligned = format::is_aligned(room, left);
-        if self.header.kind == Kind::First
+        if self.header.kind == PacketKind::First
             && matches!(self.to, To::Rank(_))
             && self.header.bytes_at() + left <= room
         {
-            self.header.kind = Kind::Whole;
+            self.header.kind = PacketKind::Whole;
         }
         self.header
     }
@@ -179,7 +179,7 @@ impl Sender {
     pub fn launched(&mut self, bytes: u64) {
         self.sent += bytes;
         self.claimed = false;
-        self.header.kind = Kind::Next;
+        self.header.kind = PacketKind::Next;
         self.header.header_bytes = 0;
         self.header.bytes = self.sent;
     }
@@ -205,7 +205,7 @@ impl Sender {
     pub fn complaint<P, W: Waiter>(&self, machine: &mut Machine<P, W>, rank: Rank) -> PacketHeader {
         let PacketHeader { port, message, .. } = self.header;
         if self.asking {
-            return PacketHeader::of_message(port, Kind::Waiting, message, 0);
+            return PacketHeader::of_message(port, PacketKind::Waiting, message, 0);
         }
         let flow = match self.to {
             To::Rank(_) => None,
@@ -218,7 +218,7 @@ impl Sender {
     /// True if it has begun, and would end before all of it was sent.
     #[inline]
     pub fn is_unfinished(&self) -> bool {
-        self.header.kind == Kind::Next && self.sent < self.total
+        self.header.kind == PacketKind::Next && self.sent < self.total
     }
 
     /// It ends here, before all of it was sent: what its receivers are told, so that they do not
@@ -234,6 +234,6 @@ impl Sender {
             To::Rank(rank) if self.asking => machine.requests.withdraw(rank, message),
             _ => true,
         };
-        is_known.then(|| PacketHeader::of_message(port, Kind::Cancel, message, self.sent))
+        is_known.then(|| PacketHeader::of_message(port, PacketKind::Cancel, message, self.sent))
     }
 }

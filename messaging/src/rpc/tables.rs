@@ -1,6 +1,6 @@
 //! Tables of the calls that are not over: a rank's own, and those that it serves.
 
-use super::format::{CallHeader, CallNumber, Kind};
+use super::format::{CallHeader, CallKind, CallNumber};
 use crate::announced::{Found, Taker};
 use crate::arrived::Arrived;
 use crate::engine::Engine;
@@ -302,10 +302,10 @@ impl Tables {
         let Some(header) = header_of(&mut message) else { return };
         match header.kind {
             // One that was not taken belongs to no call.
-            Kind::Call | Kind::Answer => {}
-            Kind::Cancel => self.cancelled(from, header.number, &mut message),
-            Kind::NoReply => self.ended(from, header.number, Ending::NoReply),
-            Kind::Failed => self.ended(from, header.number, Ending::Remote(message)),
+            CallKind::Call | CallKind::Answer => {}
+            CallKind::Cancel => self.cancelled(from, header.number, &mut message),
+            CallKind::NoReply => self.ended(from, header.number, Ending::NoReply),
+            CallKind::Failed => self.ended(from, header.number, Ending::Remote(message)),
         }
     }
 
@@ -422,7 +422,8 @@ impl Taker<Box<Arrived>> for Tables {
     #[inline]
     fn take(&self, arrived: Box<Arrived>, packets: &Packets) -> Result<Found, Box<Arrived>> {
         let header = arrived.headers(packets).first_chunk().copied();
-        let Some(CallHeader { kind: Kind::Answer, number }) = header.and_then(CallHeader::parse)
+        let Some(CallHeader { kind: CallKind::Answer, number }) =
+            header.and_then(CallHeader::parse)
         else {
             return Err(arrived);
         };
@@ -501,7 +502,7 @@ pub(super) fn discard_request(
     (port, from): ServicePort,
     number: CallNumber,
 ) -> bool {
-    let header = CallHeader { kind: Kind::Call, number }.emit();
+    let header = CallHeader { kind: CallKind::Call, number }.emit();
     let mut state = messages.state.enter();
     // The number is what a peer says.
     let Some(slot) = state.machine.ports.known(port) else { return false };

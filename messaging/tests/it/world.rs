@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::hash::Hash;
 use weft_endpoint::Rank;
-use weft_messaging::format::{Kind, PacketHeader, port_number};
+use weft_messaging::format::{PacketHeader, PacketKind, port_number};
 use weft_messaging::machine::{
     Body, Dispatch, Handling, Limits, Machine, Planted, PortRun, Queued, Sender, Taken, To, Waiter,
 };
@@ -299,10 +299,13 @@ impl World {
 
     fn put(&mut self, from: usize, to: Rank, packet: Packet) {
         let to = to.index();
-        if matches!(packet.header.kind, Kind::First | Kind::Next | Kind::Whole | Kind::Request) {
+        if matches!(
+            packet.header.kind,
+            PacketKind::First | PacketKind::Next | PacketKind::Whole | PacketKind::Request
+        ) {
             self.unconsumed.entry((from, to, packet.header.port)).or_default().0 += 1;
         }
-        if packet.header.kind == Kind::Window {
+        if packet.header.kind == PacketKind::Window {
             // What is reported beyond what was consumed is memory's.
             let flow = self.unconsumed.entry((to, from, packet.header.port)).or_default();
             flow.1 |= flow.0 > 0 && self.nodes[from].stack.iter().any(is_stalled);
@@ -349,7 +352,7 @@ impl World {
                 Taken::Nothing { grant } => {
                     node.sleeps = true;
                     if grant {
-                        let kind = Kind::Grant;
+                        let kind = PacketKind::Grant;
                         let grant = PacketHeader::of_message(body.port, kind, body.number, 0);
                         self.tell(at, body.from, grant);
                     }
@@ -392,7 +395,7 @@ impl World {
         let activity = match deed {
             Deed::Send { to, port, packets, how } => {
                 let slot = node.machine.ports.own(number(port));
-                let kind = if how == How::AtOnce { Kind::First } else { Kind::Request };
+                let kind = if how == How::AtOnce { PacketKind::First } else { PacketKind::Request };
                 let sender = Sender::new(To::Rank(Rank(to)), (number(port), slot), packets, kind);
                 Activity::Sending { sender, how, stalled: None, may_overdraw }
             }
@@ -433,7 +436,7 @@ impl World {
             self.consumed(at, &body, part);
         }
         if ended.answer {
-            let header = PacketHeader::of_message(body.port, Kind::Unwanted, body.number, 0);
+            let header = PacketHeader::of_message(body.port, PacketKind::Unwanted, body.number, 0);
             self.tell(at, body.from, header);
         }
     }
@@ -564,11 +567,11 @@ impl World {
         }
         let rank = Rank(from as u16);
         match header.kind {
-            Kind::First | Kind::Whole | Kind::Request => {
+            PacketKind::First | PacketKind::Whole | PacketKind::Request => {
                 self.first(rank, at, &header, bytes, keeps)
             }
-            Kind::Next => self.next(rank, at, &header, keeps),
-            Kind::Cancel => self.cancelled(rank, at, &header),
+            PacketKind::Next => self.next(rank, at, &header, keeps),
+            PacketKind::Cancel => self.cancelled(rank, at, &header),
             _ => {
                 let node = &mut self.nodes[at];
                 let slot = node.machine.ports.known(header.port);
@@ -604,7 +607,7 @@ impl World {
             }
             None => {}
         }
-        if header.kind == Kind::Request {
+        if header.kind == PacketKind::Request {
             let node = &mut self.nodes[at];
             let usage = node.dispatch.usage(slot);
             if let Some(grant) = node.machine.requested(from, header, usage) {
@@ -653,7 +656,7 @@ impl World {
             self.consumed(at, &body, part);
         }
         if ended.answer {
-            let header = PacketHeader::of_message(body.port, Kind::Unwanted, body.number, 0);
+            let header = PacketHeader::of_message(body.port, PacketKind::Unwanted, body.number, 0);
             self.tell(at, from, header);
         }
     }
@@ -665,8 +668,9 @@ impl World {
             return false;
         };
         let To::Rank(to) = sender.to() else { return false };
-        let is_complaint =
-            |packet: &Packet| matches!(packet.header.kind, Kind::Stalled | Kind::Waiting);
+        let is_complaint = |packet: &Packet| {
+            matches!(packet.header.kind, PacketKind::Stalled | PacketKind::Waiting)
+        };
         let wire = self.wires.get(&(at, to.index()));
         self.nodes[at].sleeps && !wire.is_some_and(|wire| wire.iter().any(is_complaint))
     }

@@ -119,7 +119,7 @@ fn place(handler: Option<&str>, span: Option<&str>) -> String {
 
 /// Waits with the same text, but for the numbers in it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Kind {
+pub struct WaitKind {
     /// Text, with `#` for numbers; none if nothing was written down.
     pub text: Option<String>,
     /// Number of waits.
@@ -205,17 +205,19 @@ fn named_rank(text: &str) -> Option<u32> {
 }
 
 /// Waits by their texts, those with the longest time first.
-pub fn kinds(lives: &[Life], names: &Names) -> Vec<Kind> {
+pub fn kinds(lives: &[Life], names: &Names) -> Vec<WaitKind> {
     let general: Vec<_> = names.texts().iter().map(|text| without_numbers(text)).collect();
-    let mut kinds: BTreeMap<&str, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, WaitKind> = BTreeMap::new();
     for wait in lives.iter().flat_map(|life| &life.waits) {
         let kind = kinds.entry(&general[wait.text as usize]).or_default();
         kind.count += 1;
         kind.idle_ns += wait.idle;
         kind.longest_ns = kind.longest_ns.max(wait.idle);
     }
-    let named =
-        |(text, kind): (&str, Kind)| Kind { text: (!text.is_empty()).then(|| text.into()), ..kind };
+    let named = |(text, kind): (&str, WaitKind)| WaitKind {
+        text: (!text.is_empty()).then(|| text.into()),
+        ..kind
+    };
     let mut kinds: Vec<_> = kinds.into_iter().map(named).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.idle_ns));
     kinds.truncate(KINDS);

@@ -112,7 +112,7 @@ mod want;
 
 pub use active::Active;
 pub use error::{Error, Result};
-pub use field::{Field, Kind, Pattern, matches};
+pub use field::{Field, FieldKind, Pattern, matches};
 pub use format::FIELDS_MAX;
 #[cfg(feature = "planted")]
 pub use planted::Bug;

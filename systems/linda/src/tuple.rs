@@ -1,12 +1,12 @@
 //! Tuples and templates as Rust's tuples.
 
-use crate::field::{Field, Kind, Pattern};
+use crate::field::{Field, FieldKind, Pattern};
 use std::marker::PhantomData;
 
 /// A type that a field may have.
 pub trait FieldType: Sized {
     /// Its kind.
-    const KIND: Kind;
+    const KIND: FieldKind;
 
     /// The value as a field.
     fn into_field(self) -> Field;
@@ -18,7 +18,7 @@ pub trait FieldType: Sized {
 macro_rules! field_type {
     ($($type:ty, $kind:ident;)*) => {$(
         impl FieldType for $type {
-            const KIND: Kind = Kind::$kind;
+            const KIND: FieldKind = FieldKind::$kind;
 
             fn into_field(self) -> Field {
                 Field::$kind(self)

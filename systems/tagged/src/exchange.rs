@@ -40,7 +40,7 @@ mod sends;
 use crate::format::{Packet, is_one_of_several, parse, parse_whole};
 use crate::matching::{Envelope, Pattern, Position};
 use crate::network::{Network, Receiver, Sink, Source};
-use crate::{Error, Kind, Result, Taken};
+use crate::{Error, Result, Tagging, Taken};
 use arrivals::{Arrivals, Gives};
 use inbox::{RendezvousRequest, Stored, StoredKey};
 use sends::Sends;
@@ -108,7 +108,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     /// Receives a message into `into`: one that comes, or one that is here. True if there was none,
     /// so that nothing else has happened.
     #[inline(always)]
-    pub fn receive(&mut self, endpoint: u8, kind: Kind, pattern: Pattern, into: D) -> bool {
+    pub fn receive(&mut self, endpoint: u8, kind: Tagging, pattern: Pattern, into: D) -> bool {
         let matcher = self.arrivals.inbox.matcher(endpoint, kind);
         // It is posted where it is made: what may be needed elsewhere too is made in between.
         let position = matcher.post(pattern, into);
@@ -121,7 +121,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// A receive was posted that may want messages that are here.
     #[inline(never)]
-    fn receive_unexpected(&mut self, endpoint: u8, kind: Kind, position: Position) {
+    fn receive_unexpected(&mut self, endpoint: u8, kind: Tagging, position: Position) {
         let Some((pattern, mut into)) =
             self.arrivals.inbox.matcher(endpoint, kind).take_back(position)
         else {
@@ -154,7 +154,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     }
 
     /// The first unexpected message that such a receive would get; it stays where it is.
-    pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn peek(&mut self, endpoint: u8, kind: Tagging, pattern: &Pattern) -> Option<Envelope> {
         self.arrivals.inbox.peek(endpoint, kind, pattern)
     }
 
@@ -164,7 +164,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
     pub fn claim(
         &mut self,
         endpoint: u8,
-        kind: Kind,
+        kind: Tagging,
         pattern: &Pattern,
         number: u64,
     ) -> Option<Envelope> {
@@ -206,7 +206,7 @@ impl<S: Source, D: Sink> Exchange<S, D> {
 
     /// Drops the first unexpected message that such a receive would get. Returns its
     /// envelope.
-    pub fn discard(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn discard(&mut self, endpoint: u8, kind: Tagging, pattern: &Pattern) -> Option<Envelope> {
         let message = self.arrivals.inbox.take_first(endpoint, kind, pattern)?;
         self.discard_stored(message);
         Some(message.0)

@@ -28,7 +28,7 @@
 //! needs no `grant`, and says `done`, whether the request wanted to know or not. Who has `left` the
 //! job answers nothing any more.
 
-use crate::{Address, Envelope, Kind};
+use crate::{Address, Envelope, Tagging};
 use std::num::NonZero;
 use weft_endpoint::{POSTED_HEAD_BYTES, PostedHead, Rank};
 
@@ -216,7 +216,7 @@ pub(crate) fn short_head(to: u8, envelope: &Envelope) -> [u64; 3] {
 
 #[inline(always)]
 fn words(kind: u8, to: u8, envelope: &Envelope, flags: u8) -> [u64; 3] {
-    let tagged = if envelope.kind == Kind::Tagged { IS_TAGGED } else { 0 };
+    let tagged = if envelope.kind == Tagging::Tagged { IS_TAGGED } else { 0 };
     let data = if envelope.data.is_some() { HAS_DATA } else { 0 };
     let start = [kind, flags | tagged | data, to, envelope.source.endpoint, 0, 0, 0, 0];
     [u64::from_le_bytes(start), envelope.tag, envelope.data.unwrap_or(0)]
@@ -296,7 +296,7 @@ fn parse_envelope(from: Rank, packet: &[u8], allowed: u8) -> Option<(Start, Enve
         return None;
     }
     let envelope = Envelope {
-        kind: if is_tagged { Kind::Tagged } else { Kind::Untagged },
+        kind: if is_tagged { Tagging::Tagged } else { Tagging::Untagged },
         source: Address { rank: from, endpoint },
         tag,
         data: has_data.then_some(data),

@@ -53,7 +53,7 @@ pub struct Address {
 
 /// Two kinds of messages that never match each other's receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum Tagging {
     /// Matched by source and tag.
     Tagged,
     /// Matched by source.

@@ -14,7 +14,7 @@
 mod index;
 mod line;
 
-use crate::{Address, Kind};
+use crate::{Address, Tagging};
 use index::Indexes;
 use line::Line;
 
@@ -22,7 +22,7 @@ use line::Line;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// Tagged or not.
-    pub kind: Kind,
+    pub kind: Tagging,
     /// Its sender.
     pub source: Address,
     /// Its tag; 0 if it has none.

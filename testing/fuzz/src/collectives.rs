@@ -2,7 +2,7 @@
 
 use crate::wires::{RANKS, Wires};
 use std::ops::Range;
-use weft_collective::format::{Header, Kind};
+use weft_collective::format::{Header, TransferKind};
 use weft_collective::schedule::Area;
 use weft_collective::{
     AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
@@ -154,9 +154,9 @@ fn said(step: &[u8], team: TeamId, begun: u32, members: usize, number: u8) -> Ve
     let number = (begun + u32::from(number % 8)).saturating_sub(1);
     let piece = vec![0; (call.bytes() / members).min(usize::from(odd) * 64)];
     let signature: Signature = call.signature();
-    let kind = if what % 6 > 3 { Kind::Piece } else { Kind::Ready };
+    let kind = if what % 6 > 3 { TransferKind::Piece } else { TransferKind::Ready };
     let team = if odd == 254 { TeamId { count: team.count + 1, ..team } } else { team };
     let header = Header { kind, team, number, step: number as u8 % 3, signature };
-    let piece = if kind == Kind::Piece { &piece[..] } else { &[] };
+    let piece = if kind == TransferKind::Piece { &piece[..] } else { &[] };
     [&header.emit()[..], piece].concat()
 }

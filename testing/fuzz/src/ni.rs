@@ -24,7 +24,7 @@ mod peers;
 mod rest;
 
 use arbitrary::{Result, Unstructured};
-use host::{COPIES, DEFERRED, Host, Kind, SEND_BUFFERS};
+use host::{BufferKind, COPIES, DEFERRED, Host, SEND_BUFFERS};
 use ledger::is_numbered;
 use peers::any_words;
 use std::collections::VecDeque;
@@ -263,7 +263,7 @@ impl Bench {
             _ => self.tell_time(),
         }
         let body = match body {
-            Body::Buffer(_) => Body::Buffer(self.host.lend(Kind::Receive)),
+            Body::Buffer(_) => Body::Buffer(self.host.lend(BufferKind::Receive)),
             other => other,
         };
         self.recent.truncate(RECENT - 1);
@@ -501,7 +501,11 @@ impl Bench {
         self.ni.observe().check_all_invariants().unwrap_or_else(|broken| panic!("{broken}"));
         let channels = self.host.ledger.channels.owners(self.host.local);
         assert!(self.ni.observe().channels().eq(channels), "I7 recovery: {:?}", self.ni);
-        i9_bounded("receive buffers", self.host.in_use(Kind::Receive), self.buffers_at_most());
+        i9_bounded(
+            "receive buffers",
+            self.host.in_use(BufferKind::Receive),
+            self.buffers_at_most(),
+        );
         i9_bounded("actions of one event", std::mem::take(&mut self.host.actions), 1000);
     }
 
@@ -529,7 +533,7 @@ impl Bench {
     /// are.
     fn is_full(&self) -> bool {
         let early = self.settings.preset.acknowledging() == Acknowledging::Receive;
-        let full = self.host.in_use(Kind::Receive) >= self.buffers_at_most();
+        let full = self.host.in_use(BufferKind::Receive) >= self.buffers_at_most();
         self.is_careful() && early && full
     }
 

@@ -7,8 +7,8 @@ use weft_endpoint::Rank;
 use weft_tagged::format::{Packet, Whole, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
-    Address, Envelope, Event, Exchange, Kind, Pattern, Receiver, Result, SendParameters, Sending,
-    Sink, Source,
+    Address, Envelope, Event, Exchange, Pattern, Receiver, Result, SendParameters, Sending, Sink,
+    Source, Tagging,
 };
 
 /// Round trip of a packet: what was parsed encodes to the same bytes.
@@ -104,7 +104,7 @@ impl Program {
     fn send(&mut self, to: u16, tag: u64, length: usize, wants_done: bool) {
         let to = Address { rank: Rank(to % RANKS), endpoint: 0 };
         let message =
-            SendParameters { to, from: 0, kind: Kind::Tagged, tag, data: Some(tag), wants_done };
+            SendParameters { to, from: 0, kind: Tagging::Tagged, tag, data: Some(tag), wants_done };
         let source = self.bytes(length);
         let number = source.number;
         match self.exchange.send(&mut self.wires, &message, source) {
@@ -117,7 +117,7 @@ impl Program {
     fn receive(&mut self, pattern: Pattern, length: usize) {
         let into = self.bytes(length);
         self.receives.insert(into.number);
-        self.exchange.receive(0, Kind::Tagged, pattern, into);
+        self.exchange.receive(0, Tagging::Tagged, pattern, into);
     }
 
     fn arrive(&mut self, from: Rank, packet: &[u8]) -> Result<()> {
@@ -193,13 +193,13 @@ pub fn messages(data: &[u8]) {
             0 => program.send(peer, tag.into(), length, odd > 200),
             1 => program.receive(pattern, length),
             2 => {
-                program.exchange.peek(0, Kind::Tagged, &pattern);
+                program.exchange.peek(0, Tagging::Tagged, &pattern);
             }
             3 => {
-                program.exchange.discard(0, Kind::Tagged, &pattern);
+                program.exchange.discard(0, Tagging::Tagged, &pattern);
             }
             4 if !program.exchange.has_claimed(0, which.into()) => {
-                program.exchange.claim(0, Kind::Tagged, &pattern, which.into());
+                program.exchange.claim(0, Tagging::Tagged, &pattern, which.into());
             }
             5 if program.exchange.has_claimed(0, which.into()) => {
                 let into = program.bytes(length);
@@ -239,7 +239,7 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     };
     let source = Address { rank: from, endpoint: 0 };
     let envelope =
-        |length| Envelope { kind: Kind::Tagged, source, tag: tag.into(), data: None, length };
+        |length| Envelope { kind: Tagging::Tagged, source, tag: tag.into(), data: None, length };
     let bytes = vec![0; usize::from(ignore)];
     let parsed = match which % 8 {
         0 => Packet::Whole(Whole {

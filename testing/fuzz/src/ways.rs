@@ -3,7 +3,7 @@
 
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
-use weft_datagram::seal::{Keys, Kind, Protection, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_datagram::{Landed, ReceiveQueue, SendQueue, Source};
 use weft_link::{Payload, Received};
 use weft_wire::path::{Answer, Piece, Probe};
@@ -138,7 +138,7 @@ impl Pair {
             assert!(cut_at <= FRAME, "a frame of {cut_at} bytes");
             for frame in datagram.place[..end].chunks_mut(cut_at) {
                 let opened = self.attacker.open(frame).expect("nobody changed it");
-                if opened.kind == Kind::PROBE {
+                if opened.kind == FrameKind::PROBE {
                     let probe = Probe::parse(&frame[opened.contents]).expect("it is whole");
                     self.round = if probe.round > 0 { probe.round } else { self.round };
                 }
@@ -149,7 +149,7 @@ impl Pair {
     fn probe(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
         let round = *script.choose(&[0, 1, 2, u32::MAX])?;
         let zeros = vec![0; script.int_in_range(0..=BODY)?];
-        self.say(script, Kind::PROBE, &[&Probe { round }.emit(), &zeros])
+        self.say(script, FrameKind::PROBE, &[&Probe { round }.emit(), &zeros])
     }
 
     fn answer(&mut self, script: &mut Unstructured<'_>) -> Result<()> {
@@ -159,7 +159,7 @@ impl Pair {
             1 => *script.choose(&[0, 511, 512, 513, FRAME as u32 - 1, FRAME as u32])?,
             _ => script.int_in_range(0..=FRAME as u32)?,
         };
-        self.say(script, Kind::ANSWER, &[&Answer { round, longest }.emit()])
+        self.say(script, FrameKind::ANSWER, &[&Answer { round, longest }.emit()])
     }
 
     /// The next piece of a packet, or something like it.
@@ -185,11 +185,16 @@ impl Pair {
         }
         let bytes = self.packet[self.cut..end].to_vec();
         self.cut = end;
-        self.say(script, Kind::PIECE, &[&piece.emit(), &bytes])
+        self.say(script, FrameKind::PIECE, &[&piece.emit(), &bytes])
     }
 
     /// The attacker sends a frame of this kind with these contents, or with the first of them.
-    fn say(&mut self, script: &mut Unstructured<'_>, kind: Kind, parts: &[&[u8]]) -> Result<()> {
+    fn say(
+        &mut self,
+        script: &mut Unstructured<'_>,
+        kind: FrameKind,
+        parts: &[&[u8]],
+    ) -> Result<()> {
         let mut contents = parts.concat();
         if script.ratio(1, 16)? {
             contents.truncate(script.int_in_range(0..=12)?);

@@ -3,7 +3,9 @@
 use crate::Result;
 use weft::prelude::*;
 use weft_endpoint::{HeldPacket, Packets, Protocol, Step, Taken};
-use weft_tagged::{Address, Event, Exchange, Kind, Pattern, SendParameters, Sending, Sink, Source};
+use weft_tagged::{
+    Address, Event, Exchange, Pattern, SendParameters, Sending, Sink, Source, Tagging,
+};
 
 /// Messages that rank 0 sends, each with a tag of its own.
 const MESSAGES: u64 = 2_000;
@@ -48,7 +50,7 @@ type Numbers = Exchange<Number, Number>;
 
 fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let to = Address { rank: Rank(1), endpoint: 0 };
-    let (kind, data) = (Kind::Tagged, None);
+    let (kind, data) = (Tagging::Tagged, None);
     let message = SendParameters { to, from: 0, kind, tag, data, wants_done: false };
     let mut number = Some(Number(tag.to_le_bytes()));
     wait(exchange, packets, |exchange, mut packets| {
@@ -63,7 +65,7 @@ fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
 fn receive(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let source = Some(Address { rank: Rank(0), endpoint: 0 });
     let pattern = Pattern { source, tag, ignore: 0 };
-    exchange.receive(0, Kind::Tagged, pattern, Number::default());
+    exchange.receive(0, Tagging::Tagged, pattern, Number::default());
     wait(exchange, packets, |exchange, _| match exchange.event() {
         Some(Event::Received { into, .. }) => {
             assert_eq!(into.0, tag.to_le_bytes());

@@ -3,7 +3,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
 fn message() -> impl Strategy<Value = Message> {
-    let kind = prop_oneof![Just(Kind::Contribution), Just(Kind::Decision)];
+    let kind = prop_oneof![Just(BallotKind::Contribution), Just(BallotKind::Decision)];
     let lost = btree_set(any::<u16>(), 0..9);
     (kind, any::<u32>(), any::<u16>(), any::<u64>(), lost).prop_map(
         |(kind, number, ballot, flags, lost)| {
@@ -43,7 +43,7 @@ proptest! {
 #[test]
 fn what_nobody_writes_is_no_message() {
     let lost = vec![Rank(3), Rank(300)];
-    let kind = Kind::Contribution;
+    let kind = BallotKind::Contribution;
     let bytes = Message { kind, number: 7, ballot: Rank(1), flags: 5, lost }.emit();
     assert_eq!(bytes.len(), FRONT + 4);
     let swapped = [&bytes[..FRONT], &bytes[FRONT + 2..], &bytes[FRONT..FRONT + 2]].concat();

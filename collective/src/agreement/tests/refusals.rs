@@ -1,6 +1,6 @@
 //! One rank: what it waits for, and what no member sends.
 
-use crate::agreement::format::Kind;
+use crate::agreement::format::BallotKind;
 use crate::agreement::{Agreement, Decision, Message, Post, Violation};
 use weft_endpoint::Rank;
 
@@ -19,16 +19,16 @@ impl Post for Sent {
     }
 }
 
-fn message(kind: Kind, number: u32, ballot: Rank, lost: &[Rank]) -> Message {
+fn message(kind: BallotKind, number: u32, ballot: Rank, lost: &[Rank]) -> Message {
     Message { kind, number, ballot, flags: 6, lost: lost.to_vec() }
 }
 
 fn contribution(number: u32) -> Message {
-    message(Kind::Contribution, number, ME, &[])
+    message(BallotKind::Contribution, number, ME, &[])
 }
 
 fn decision(number: u32, ballot: Rank) -> Message {
-    message(Kind::Decision, number, ballot, &[])
+    message(BallotKind::Decision, number, ballot, &[])
 }
 
 /// A rank that has decided number 0 with the first coordinator, and begun number 1.
@@ -49,7 +49,7 @@ fn a_rank_waits_for_the_coordinator_or_as_such_for_all_others() {
     assert_eq!(machine.awaited(), [Rank(2)]);
     assert_eq!(
         out.0,
-        [(Rank(2), Message { flags: 7, ..message(Kind::Contribution, 0, Rank(2), &[]) })]
+        [(Rank(2), Message { flags: 7, ..message(BallotKind::Contribution, 0, Rank(2), &[]) })]
     );
     machine.lost(Rank(2), &mut out);
     assert_eq!(machine.awaited(), [Rank(7), Rank(9)]);
@@ -82,13 +82,13 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
     for (from, message, violation) in [
         (OUTSIDER, contribution(1), Violation::NotMember(OUTSIDER)),
         (ME, contribution(1), Violation::NotMember(ME)),
-        (nine, with(Kind::Contribution, &[OUTSIDER]), Violation::NotMember(OUTSIDER)),
-        (nine, with(Kind::Contribution, &[ME]), Violation::Lives(ME)),
-        (nine, with(Kind::Decision, &[nine]), Violation::Lives(nine)),
+        (nine, with(BallotKind::Contribution, &[OUTSIDER]), Violation::NotMember(OUTSIDER)),
+        (nine, with(BallotKind::Contribution, &[ME]), Violation::Lives(ME)),
+        (nine, with(BallotKind::Decision, &[nine]), Violation::Lives(nine)),
         (Rank(2), contribution(1), Violation::Lives(Rank(2))),
         (nine, decision(1, nine), Violation::Lives(ME)),
         (nine, decision(1, Rank(7)), Violation::Ballot(Rank(7))),
-        (nine, message(Kind::Contribution, 1, nine, &[]), Violation::Ballot(nine)),
+        (nine, message(BallotKind::Contribution, 1, nine, &[]), Violation::Ballot(nine)),
         (nine, contribution(2), Violation::Number(2)),
         (nine, contribution(u32::MAX), Violation::Number(u32::MAX)),
         (Rank(2), decision(2, Rank(2)), Violation::Number(2)),

@@ -6,7 +6,7 @@ use crate::seal::keys::{Direction, Keys};
 use crate::seal::sealer::{head_of, holds_packets, length_of};
 use crate::seal::window::Window;
 use std::ops::Range;
-use weft_wire::envelope::{self, EVERYBODY, Envelope, Kind};
+use weft_wire::envelope::{self, EVERYBODY, Envelope, FrameKind};
 use weft_wire::{Header, Rank, network, several};
 
 /// Opens frames from one other rank to this one, be it alone or with others.
@@ -21,7 +21,7 @@ pub struct Opener {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opened {
     /// Kind of its contents.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Sender.
     pub source: Rank,
     /// This rank, or [`crate::seal::EVERYBODY`] if others got it too.
@@ -35,7 +35,8 @@ pub struct Opened {
 impl Opened {
     /// The packets in `frame`, which is the frame that was opened.
     pub fn packets<'a>(&self, frame: &'a [u8]) -> Packets<'a> {
-        let end = if self.kind == Kind::PACKETS { self.contents.end } else { self.contents.start };
+        let end =
+            if self.kind == FrameKind::PACKETS { self.contents.end } else { self.contents.start };
         Packets { frame: &frame[..end], at: self.contents.start }
     }
 }
@@ -94,7 +95,7 @@ impl Opener {
         }
         let contents = envelope::SIZE..frame.len() - self.trailer_bytes;
         let alone = match envelope.kind {
-            Kind::PACKETS => self.look_at(&frame[contents.clone()])?,
+            FrameKind::PACKETS => self.look_at(&frame[contents.clone()])?,
             _ => None,
         };
         Ok(self.opened(envelope, contents, alone))
@@ -135,7 +136,8 @@ impl Opener {
             return Err(Refused::Tag);
         }
         let right = |header: Header| header.source == self.source;
-        if envelope.kind != Kind::PACKETS || !lone_packet(contents, length).is_some_and(right) {
+        if envelope.kind != FrameKind::PACKETS || !lone_packet(contents, length).is_some_and(right)
+        {
             return Err(Refused::Layout);
         }
         Ok(self.opened(envelope, envelope::SIZE..frame.len(), None))
@@ -174,7 +176,7 @@ impl Opener {
         if self.window.has(entry.number) {
             return Err(Refused::Replayed);
         }
-        let cover = self.direction.cover(Kind::SEVERAL, packet);
+        let cover = self.direction.cover(FrameKind::SEVERAL, packet);
         let tag = self.direction.tag_of_entry(head_of(bytes), &cover, &own[several::TAGGED]);
         // No job that encrypts seals such frames: their bytes would need a key that all have.
         if self.direction.encrypts() || tag != entry.tag || envelope.tag != 0 {
@@ -187,7 +189,7 @@ impl Opener {
         let end = envelope::SIZE + packet.len();
         contents[..network::SIZE].copy_from_slice(&network::emit(&entry.header(&common)));
         Ok(Opened {
-            kind: Kind::PACKETS,
+            kind: FrameKind::PACKETS,
             source: envelope.source,
             destination: EVERYBODY,
             contents: envelope::SIZE..end,

@@ -2,7 +2,7 @@
 
 use crate::seal::sealer::{head_of, holds_packets, length_of};
 use crate::seal::{EVERYBODY, Keys, Opened, Opener, Protection, Refusals, Refused, Sealer};
-use weft_wire::envelope::{self, Envelope, Foreign, Kind};
+use weft_wire::envelope::{self, Envelope, Foreign, FrameKind};
 use weft_wire::{Rank, several};
 
 /// The sealers and openers of one rank, made when a pair first meets.
@@ -57,7 +57,7 @@ impl Seals {
         let right = holds_packets(packet, self.keys.own);
         assert!(right, "a frame holds a packet of the rank that seals it");
         let envelope = envelope::emit(&Envelope {
-            kind: Kind::SEVERAL,
+            kind: FrameKind::SEVERAL,
             job: self.keys.job,
             source: self.keys.own,
             destination: EVERYBODY,
@@ -119,7 +119,10 @@ impl Seals {
         let source = envelope.source;
         let slot = peers.get_mut(source.index()).filter(|_| source != keys.own);
         let slot = slot.ok_or(Refused::Source)?;
-        if envelope.destination == EVERYBODY && envelope.kind == Kind::SEVERAL && tail.is_empty() {
+        if envelope.destination == EVERYBODY
+            && envelope.kind == FrameKind::SEVERAL
+            && tail.is_empty()
+        {
             return peer(keys, slot, source).opener.open_several(&envelope, frame, keys.own);
         }
         if envelope.destination != keys.own {

@@ -3,7 +3,7 @@
 
 use super::{Datagram, SendQueue};
 use crate::pieces::piece_bytes;
-use crate::seal::{Kind, Sealer};
+use crate::seal::{FrameKind, Sealer};
 use std::ops::DerefMut;
 use weft_wire::path::{self, Piece};
 use weft_wire::{Header, Rank, envelope, network};
@@ -54,7 +54,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
         let datagram = self.begin(to, place, true);
         let start = datagram.end - envelope::SIZE;
         let frame = AROUND + piece + trailer_bytes;
-        (datagram.kind, datagram.cut_at) = (Kind::PIECE, frame);
+        (datagram.kind, datagram.cut_at) = (FrameKind::PIECE, frame);
         let mut rest = body;
         for (index, offset) in (0..total).step_by(piece).enumerate() {
             let at = start + index * frame + envelope::SIZE;
@@ -82,7 +82,7 @@ impl<P: DerefMut<Target = [u8]>> Datagram<P> {
     /// Seals the frames of a run, which begins at `start` of its place.
     pub(super) fn seal_run(&mut self, start: usize, sealer: &mut Sealer) {
         for frame in self.place[start..self.end].chunks_mut(self.cut_at) {
-            sealer.seal(Kind::PIECE, frame);
+            sealer.seal(FrameKind::PIECE, frame);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Frames between ranks that share a secret, and what becomes of all others.
 
 use proptest::prelude::*;
-use weft_datagram::seal::{Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_datagram::seal::{FrameKind, Keys, Protection, Refused, Seals, Secret};
 use weft_wire::envelope::{self, Envelope};
 use weft_wire::path::{self, Piece};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, network};
@@ -38,7 +38,7 @@ fn layout(packets: &[(Header, Vec<u8>)], protection: Protection) -> Vec<u8> {
 
 fn sealed(seals: &mut Seals, to: Rank, packets: &[(Header, Vec<u8>)]) -> Vec<u8> {
     let mut frame = layout(packets, seals.protection());
-    seals.sealer(to).seal(Kind::PACKETS, &mut frame);
+    seals.sealer(to).seal(FrameKind::PACKETS, &mut frame);
     frame
 }
 
@@ -69,7 +69,7 @@ fn the_layout_of_a_frame_is_frozen() {
     let frame = sealed(&mut seals(0, Protection::Tagged), Rank(1), &[packet(0, b"weft")]);
     let parsed = envelope::parse(&frame).unwrap();
     let expected = Envelope {
-        kind: Kind::PACKETS,
+        kind: FrameKind::PACKETS,
         job: JOB,
         source: Rank(0),
         destination: Rank(1),
@@ -298,20 +298,20 @@ fn other_kinds_hold_anything_and_no_packets() {
         for contents in [&b""[..], b"0123456789"] {
             let mut frame = vec![0; envelope::SIZE + contents.len() + protection.trailer_bytes()];
             frame[envelope::SIZE..envelope::SIZE + contents.len()].copy_from_slice(contents);
-            alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+            alice.sealer(Rank(1)).seal(FrameKind::HEARTBEAT, &mut frame);
             let opened = bob.open(&mut frame).unwrap();
-            assert_eq!((opened.kind, opened.source), (Kind::HEARTBEAT, Rank(0)));
+            assert_eq!((opened.kind, opened.source), (FrameKind::HEARTBEAT, Rank(0)));
             assert_eq!(opened.packets(&frame).count(), 0);
             assert_eq!(&frame[opened.contents], contents);
         }
         let mut frame = vec![0; envelope::SIZE + 200 + protection.trailer_bytes()];
-        alice.sealer(Rank(1)).seal(Kind::HEARTBEAT, &mut frame);
+        alice.sealer(Rank(1)).seal(FrameKind::HEARTBEAT, &mut frame);
         for bit in 0..frame.len() * 8 {
             let mut changed = frame.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             assert!(bob.open(&mut changed).is_err(), "bit {bit}");
         }
-        frame[3] = Kind::PACKETS.0;
+        frame[3] = FrameKind::PACKETS.0;
         assert!(bob.open(&mut frame).is_err(), "a heartbeat is no packet");
     }
 }
@@ -326,7 +326,7 @@ fn sealing_and_opening_a_frame_allocates_nothing() {
         bob.open(&mut met).unwrap();
         let allocations = allocation_counter::measure(|| {
             for frame in &mut frames {
-                alice.sealer(Rank(1)).seal(Kind::PACKETS, frame);
+                alice.sealer(Rank(1)).seal(FrameKind::PACKETS, frame);
                 let opened = bob.open(frame).unwrap();
                 assert_eq!(opened.packets(frame).count(), 1);
             }
@@ -409,7 +409,7 @@ fn of_a_long_piece_the_beginning_is_covered_where_bodies_are_left_to_the_carrier
         let mut frame = vec![7; bytes];
         let piece = Piece { number: 7, offset, total: 7000 };
         frame[envelope::SIZE..][..path::SIZE].copy_from_slice(&piece.emit());
-        seals(0, protection).sealer(Rank(1)).seal(Kind::PIECE, &mut frame);
+        seals(0, protection).sealer(Rank(1)).seal(FrameKind::PIECE, &mut frame);
         let is_taken = |at: &usize| {
             let mut changed = frame.clone();
             changed[*at] ^= 1;

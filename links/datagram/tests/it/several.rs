@@ -1,7 +1,7 @@
 //! One frame for several ranks: each finds what is its own, and nobody else's mistakes or lies
 //! concern it.
 
-use weft_datagram::seal::{EVERYBODY, Keys, Kind, Protection, Refused, Seals, Secret};
+use weft_datagram::seal::{EVERYBODY, FrameKind, Keys, Protection, Refused, Seals, Secret};
 use weft_wire::several::{self, Entry};
 use weft_wire::{GroupId, Header, Rank, Tag, TreeId, envelope};
 
@@ -35,7 +35,7 @@ fn sealed(seals: &mut Seals, to: &[u16], body: &[u8]) -> Vec<u8> {
 fn open(seals: &mut Seals, frame: &[u8]) -> Result<Vec<(Header, Vec<u8>)>, Refused> {
     let mut frame = frame.to_vec();
     let opened = seals.open(&mut frame)?;
-    assert_eq!((opened.kind, opened.destination), (Kind::PACKETS, EVERYBODY));
+    assert_eq!((opened.kind, opened.destination), (FrameKind::PACKETS, EVERYBODY));
     Ok(opened.packets(&frame).map(|(header, body)| (header, frame[body].to_vec())).collect())
 }
 
@@ -60,9 +60,9 @@ fn it_counts_as_one_of_each_pairs_frames() {
     let mut one = vec![0; envelope::SIZE + envelope::packet_bytes(0)];
     envelope::put(&mut one[envelope::SIZE..], &header(1, 0), b"");
     let mut other = one.clone();
-    alice.sealer(Rank(1)).seal(Kind::PACKETS, &mut one);
+    alice.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut one);
     let several = sealed(&mut alice, &[1, 2], b"both");
-    alice.sealer(Rank(1)).seal(Kind::PACKETS, &mut other);
+    alice.sealer(Rank(1)).seal(FrameKind::PACKETS, &mut other);
     let numbers = [&one, &other].map(|frame| envelope::parse(frame).unwrap().sequence);
     assert_eq!(numbers, [1, 3]);
     for frame in [&several, &one, &other] {

@@ -88,7 +88,7 @@ fn two_in_a_row_have_the_next_look_ask_for_more() {
 /// A piece of 100 bytes whose envelope says that it has so many.
 fn piece(says: u32) -> [u8; 100] {
     let envelope = envelope::emit(&Envelope {
-        kind: Kind::PIECE,
+        kind: FrameKind::PIECE,
         job: 1,
         source: weft_wire::Rank(0),
         destination: weft_wire::Rank(1),

@@ -1,7 +1,7 @@
 //! The rules of matching: all small tuples against all small templates.
 
 use crate::common::*;
-use weft_linda::{Field, Kind, Pattern, any};
+use weft_linda::{Field, FieldKind, Pattern, any};
 
 /// Values of a small world, as numbers: three types, of which two have two values.
 const VALUES: [(&str, u8); 5] = [("i64", 0), ("i64", 1), ("u64", 0), ("text", 0), ("text", 1)];
@@ -35,9 +35,9 @@ fn field(&(kind, value): &(&str, u8)) -> Field {
 fn pattern(part: &Part) -> Pattern {
     match part {
         Part::Value(kind, value) => Pattern::Actual(field(&(kind, *value))),
-        Part::Any("i64") => Pattern::Formal(Kind::I64),
-        Part::Any("u64") => Pattern::Formal(Kind::U64),
-        Part::Any(_) => Pattern::Formal(Kind::Text),
+        Part::Any("i64") => Pattern::Formal(FieldKind::I64),
+        Part::Any("u64") => Pattern::Formal(FieldKind::U64),
+        Part::Any(_) => Pattern::Formal(FieldKind::Text),
     }
 }
 

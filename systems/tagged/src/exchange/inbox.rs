@@ -1,7 +1,7 @@
 //! Posted receives, and messages that came before theirs, of all endpoints of a rank.
 
 use super::sends::SendKey;
-use crate::Kind;
+use crate::Tagging;
 use crate::matching::{Envelope, Matcher, Pattern};
 use crate::network::Sink;
 use slotmap::{SlotMap, new_key_type};
@@ -60,8 +60,8 @@ impl<D: Sink> Inbox<D> {
     }
 
     #[inline(always)]
-    pub fn matcher(&mut self, endpoint: u8, kind: Kind) -> &mut Matcher<D, StoredKey> {
-        &mut self.matchers[usize::from(endpoint)][usize::from(kind == Kind::Untagged)]
+    pub fn matcher(&mut self, endpoint: u8, kind: Tagging) -> &mut Matcher<D, StoredKey> {
+        &mut self.matchers[usize::from(endpoint)][usize::from(kind == Tagging::Untagged)]
     }
 
     /// The receive that was posted for this message.
@@ -99,7 +99,7 @@ impl<D: Sink> Inbox<D> {
     }
 
     /// The first message that such a receive would get; it stays where it is.
-    pub fn peek(&mut self, endpoint: u8, kind: Kind, pattern: &Pattern) -> Option<Envelope> {
+    pub fn peek(&mut self, endpoint: u8, kind: Tagging, pattern: &Pattern) -> Option<Envelope> {
         let matcher = self.matcher(endpoint, kind);
         let position = matcher.find_unexpected(pattern)?;
         matcher.unexpected(position).copied()
@@ -109,7 +109,7 @@ impl<D: Sink> Inbox<D> {
     pub fn take_first(
         &mut self,
         endpoint: u8,
-        kind: Kind,
+        kind: Tagging,
         pattern: &Pattern,
     ) -> Option<(Envelope, StoredKey)> {
         let matcher = self.matcher(endpoint, kind);

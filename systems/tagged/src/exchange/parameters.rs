@@ -1,6 +1,6 @@
 //! Sends, as programs begin them.
 
-use crate::{Address, Kind};
+use crate::{Address, Tagging};
 
 /// Parameters of a send, besides its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ pub struct SendParameters {
     /// From which endpoint of this rank.
     pub from: u8,
     /// Tagged or not.
-    pub kind: Kind,
+    pub kind: Tagging,
     /// Its tag; 0 if it has none.
     pub tag: u64,
     /// Data for the receiver, beside the bytes.

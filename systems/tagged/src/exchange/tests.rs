@@ -114,7 +114,7 @@ impl World {
 
     fn receive(&mut self, at: usize, pattern: Pattern, number: usize, capacity: usize) {
         let area = Area { number, bytes: vec![0; capacity], used: None };
-        self.ranks[at].receive(0, Kind::Tagged, pattern, area);
+        self.ranks[at].receive(0, Tagging::Tagged, pattern, area);
         self.tell(at);
     }
 
@@ -182,7 +182,7 @@ fn to(rank: usize, tag: u64) -> SendParameters {
     SendParameters {
         to: Address { rank: Rank(rank as u16), endpoint: 0 },
         from: 0,
-        kind: Kind::Tagged,
+        kind: Tagging::Tagged,
         tag,
         data: Some(tag + 1),
         wants_done: false,
@@ -302,7 +302,7 @@ fn who_wants_to_know_of_a_message_that_nobody_wants_is_told_when_it_is_dropped()
     assert!(world.send(0, &message, 0, &pattern_of(100)));
     world.settle();
     assert!(world.sent.is_empty());
-    assert!(world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).is_some());
+    assert!(world.ranks[1].discard(0, Tagging::Tagged, &from(0, 5)).is_some());
     world.settle();
     assert_eq!(world.sent, [0]);
 }
@@ -413,17 +413,17 @@ fn looking_takes_nothing_and_claiming_puts_by() {
     for length in [10, 5000, 100_000, 200_000] {
         for target in [0, 1] {
             let mut world = World::pair();
-            assert_eq!(world.ranks[target].peek(0, Kind::Tagged, &from(0, 5)), None);
+            assert_eq!(world.ranks[target].peek(0, Tagging::Tagged, &from(0, 5)), None);
             for number in 0..3 {
                 assert!(world.send(0, &to(target, 5), number, &pattern_of(length)));
             }
             world.settle();
             let rank = &mut world.ranks[target];
-            let seen = rank.peek(0, Kind::Tagged, &from(0, 5)).unwrap();
+            let seen = rank.peek(0, Tagging::Tagged, &from(0, 5)).unwrap();
             assert_eq!(seen.length, length as u64);
-            assert_eq!(rank.claim(0, Kind::Tagged, &from(0, 5), 77), Some(seen));
+            assert_eq!(rank.claim(0, Tagging::Tagged, &from(0, 5), 77), Some(seen));
             assert!(rank.has_claimed(0, 77) && !rank.has_claimed(1, 77));
-            assert_eq!(rank.discard(0, Kind::Tagged, &from(0, 5)), Some(seen));
+            assert_eq!(rank.discard(0, Tagging::Tagged, &from(0, 5)), Some(seen));
             world.receive(target, from(0, 5), 3, length);
             world.settle();
             assert_eq!(world.received.len(), 1, "the third; the first is put by");
@@ -448,14 +448,14 @@ fn a_message_that_still_comes_may_be_received_claimed_or_dropped() {
         world.arrive(0, 1);
         let area = Area { number: 1, bytes: vec![0; 5000], used: None };
         match way {
-            0 => assert!(!world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area)),
+            0 => assert!(!world.ranks[1].receive(0, Tagging::Tagged, from(0, 5), area)),
             1 => {
-                world.ranks[1].claim(0, Kind::Tagged, &from(0, 5), 7).unwrap();
+                world.ranks[1].claim(0, Tagging::Tagged, &from(0, 5), 7).unwrap();
                 world.arrive(0, 1);
                 world.ranks[1].receive_claimed(0, 7, area).unwrap();
             }
             _ => {
-                world.ranks[1].discard(0, Kind::Tagged, &from(0, 5)).unwrap();
+                world.ranks[1].discard(0, Tagging::Tagged, &from(0, 5)).unwrap();
             }
         }
         world.settle();
@@ -472,7 +472,7 @@ fn a_buffer_for_several_takes_them_in_order() {
     let anything = Pattern { source: None, tag: 0, ignore: u64::MAX };
     assert!(world.send(0, &to(1, 1), 0, &pattern_of(30)));
     world.settle();
-    world.ranks[1].receive(0, Kind::Tagged, anything, area);
+    world.ranks[1].receive(0, Tagging::Tagged, anything, area);
     world.tell(1);
     for number in 1..4 {
         assert!(world.send(0, &to(1, 1), number, &pattern_of(31)));
@@ -502,7 +502,7 @@ fn a_cancelled_receive_gets_nothing() {
 #[test]
 fn who_takes_no_answers_gets_no_further() {
     let envelope =
-        Envelope { kind: Kind::Tagged, source: to(0, 0).to, tag: 1, data: None, length: 0 };
+        Envelope { kind: Tagging::Tagged, source: to(0, 0).to, tag: 1, data: None, length: 0 };
     let registered = NonZero::new(1);
     let whole = Packet::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
     let request = Packet::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
@@ -529,7 +529,7 @@ fn who_takes_no_answers_gets_no_further() {
 fn what_no_peer_sends_changes_nothing() {
     let head = |parsed: Packet<'_>| parsed.head().bytes().to_vec();
     let envelope = Envelope {
-        kind: Kind::Tagged,
+        kind: Tagging::Tagged,
         source: to(1, 0).to,
         tag: 1,
         data: None,
@@ -675,7 +675,7 @@ fn several_are_fetched_in_turn() {
 fn a_buffer_for_several_has_them_fetched() {
     let mut world = World::lending(2);
     let area = Area { number: 1, bytes: vec![0; 200_000], used: Some(0) };
-    world.ranks[1].receive(0, Kind::Tagged, from(0, 5), area);
+    world.ranks[1].receive(0, Tagging::Tagged, from(0, 5), area);
     for number in 0..2 {
         assert!(world.send(0, &to(1, 5), number, &pattern_of(50_000)));
     }
@@ -730,7 +730,7 @@ fn judge(posted: &[Posted], messages: &[(usize, SendParameters, Vec<u8>)]) {
         let Some((source, got)) = later.got else { continue };
         let (_, message, bytes) = &messages[got];
         let envelope = Envelope {
-            kind: Kind::Tagged,
+            kind: Tagging::Tagged,
             source,
             tag: message.tag,
             data: None,

@@ -6,9 +6,9 @@ use super::*;
 
 const FROM: Rank = Rank(3);
 
-fn envelope(kind: Kind, data: Option<u64>, length: u64) -> Envelope {
+fn envelope(kind: Tagging, data: Option<u64>, length: u64) -> Envelope {
     let source = Address { rank: FROM, endpoint: 9 };
-    let tag = if kind == Kind::Tagged { 0x1122_3344_5566_7788 } else { 0 };
+    let tag = if kind == Tagging::Tagged { 0x1122_3344_5566_7788 } else { 0 };
     Envelope { kind, source, tag, data, length }
 }
 
@@ -20,20 +20,20 @@ fn whole(to: u8, envelope: Envelope, registered: Option<u64>, bytes: &[u8]) -> P
 fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
     let length = bytes.len() as u64;
     vec![
-        whole(7, envelope(Kind::Tagged, Some(5), length), None, bytes),
-        whole(0, envelope(Kind::Untagged, None, length), None, bytes),
-        Packet::First { to: 1, envelope: envelope(Kind::Tagged, None, 9999), number: 3, bytes },
+        whole(7, envelope(Tagging::Tagged, Some(5), length), None, bytes),
+        whole(0, envelope(Tagging::Untagged, None, length), None, bytes),
+        Packet::First { to: 1, envelope: envelope(Tagging::Tagged, None, 9999), number: 3, bytes },
         Packet::More { number: 3, offset: 1 << 33, bytes },
         Packet::Request {
             to: 2,
-            envelope: envelope(Kind::Untagged, Some(u64::MAX), u64::MAX),
+            envelope: envelope(Tagging::Untagged, Some(u64::MAX), u64::MAX),
             number: 77,
             lies_at: None,
             wants_done: true,
         },
         Packet::Request {
             to: 2,
-            envelope: envelope(Kind::Tagged, None, 100),
+            envelope: envelope(Tagging::Tagged, None, 100),
             number: 77,
             lies_at: NonZero::new(u64::MAX - 100),
             wants_done: false,
@@ -43,7 +43,7 @@ fn all<'a>(bytes: &'a [u8]) -> Vec<Packet<'a>> {
         Packet::Part { own: 78, offset: 1 << 40, bytes },
         Packet::Done { number: 77 },
         Packet::Consumed { amount: 4096 },
-        whole(7, envelope(Kind::Tagged, Some(5), length), Some(77), bytes),
+        whole(7, envelope(Tagging::Tagged, Some(5), length), Some(77), bytes),
         Packet::Left,
     ]
 }
@@ -107,7 +107,7 @@ fn what_has_no_meaning_is_no_packet() {
     assert_eq!(parse(FROM, &broken), None);
     // Nothing lies where no bytes are, nor beyond the last address.
     for (length, address) in [(0, 5), (101, u64::MAX - 100)] {
-        let envelope = envelope(Kind::Tagged, None, length);
+        let envelope = envelope(Tagging::Tagged, None, length);
         let lies_at = NonZero::new(address);
         let parsed = Packet::Request { to: 2, envelope, number: 77, lies_at, wants_done: false };
         assert_eq!(parse(FROM, &packet(&parsed)), None);
@@ -117,7 +117,7 @@ fn what_has_no_meaning_is_no_packet() {
 #[test]
 fn a_message_is_registered_by_a_number() {
     let source = Address { rank: Rank(1), endpoint: 0 };
-    let envelope = Envelope { kind: Kind::Tagged, source, tag: 5, data: None, length: 0 };
+    let envelope = Envelope { kind: Tagging::Tagged, source, tag: 5, data: None, length: 0 };
     let mut packet = whole(0, envelope, Some(7), b"").head().bytes().to_vec();
     assert!(parse_whole(Rank(1), &packet).is_some_and(|it| it.registered == NonZero::new(7)));
     packet[EAGER..REGISTERED].fill(0);

@@ -11,7 +11,7 @@ fn from(rank: u16) -> Address {
 }
 
 fn message(rank: u16, tag: u64) -> Envelope {
-    Envelope { kind: Kind::Tagged, source: from(rank), tag, data: None, length: 0 }
+    Envelope { kind: Tagging::Tagged, source: from(rank), tag, data: None, length: 0 }
 }
 
 fn pattern(rank: Option<u16>, tag: u64, ignore: u64) -> Pattern {

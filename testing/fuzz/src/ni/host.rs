@@ -15,7 +15,7 @@ pub const DEFERRED: usize = 8;
 
 /// Purpose of a buffer. Its number says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum BufferKind {
     Send,
     Receive,
     Copy,
@@ -65,7 +65,7 @@ impl Host {
     }
 
     /// A new buffer that the NI may use.
-    pub fn lend(&mut self, kind: Kind) -> u64 {
+    pub fn lend(&mut self, kind: BufferKind) -> u64 {
         let buffer = self.next_buffer * KINDS + kind as u64;
         self.next_buffer += 1;
         self.in_use[kind as usize] += 1;
@@ -75,16 +75,16 @@ impl Host {
 
     /// A buffer to send from, unless all are in use.
     pub fn send_buffer(&mut self) -> Option<u64> {
-        (self.in_use(Kind::Send) < SEND_BUFFERS).then(|| self.lend(Kind::Send))
+        (self.in_use(BufferKind::Send) < SEND_BUFFERS).then(|| self.lend(BufferKind::Send))
     }
 
     /// A buffer to copy into, unless all are in use.
     pub fn copy_buffer(&mut self) -> Option<u64> {
-        (self.in_use(Kind::Copy) < COPIES).then(|| self.lend(Kind::Copy))
+        (self.in_use(BufferKind::Copy) < COPIES).then(|| self.lend(BufferKind::Copy))
     }
 
     /// Buffers of that kind which the NI has not given up.
-    pub fn in_use(&self, kind: Kind) -> usize {
+    pub fn in_use(&self, kind: BufferKind) -> usize {
         self.in_use[kind as usize]
     }
 
@@ -97,7 +97,7 @@ impl Host {
 
     /// True if `buffer` is one that the host has copied a packet into.
     pub fn is_copy(buffer: u64) -> bool {
-        buffer % KINDS == Kind::Copy as u64
+        buffer % KINDS == BufferKind::Copy as u64
     }
 
     /// From here on the NI may free `buffer`.

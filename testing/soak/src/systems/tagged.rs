@@ -14,7 +14,7 @@ use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, S
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::peer::EAGER_BYTES;
-use weft_tagged::{Address, Error, Event, Exchange, Kind, Looked, SendParameters, Sending};
+use weft_tagged::{Address, Error, Event, Exchange, Looked, SendParameters, Sending, Tagging};
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -347,7 +347,7 @@ impl State {
         let told = wants_done.then_some(to);
         self.unfinished[to.index()] += usize::from(wants_done);
         let address = Address { rank: to, endpoint: 0 };
-        let (from, kind, data) = (0, Kind::Tagged, Some(data));
+        let (from, kind, data) = (0, Tagging::Tagged, Some(data));
         let message = SendParameters { to: address, from, kind, tag, data, wants_done };
         self.waiting[to.index()].push_back((message, Message::new(data, length, told)));
     }
@@ -355,12 +355,12 @@ impl State {
     fn post(&mut self, from: Option<Rank>, tag: Option<u64>, capacity: u64) {
         let pattern = received::pattern(from, tag);
         let into = self.received.room(capacity);
-        self.exchange.receive(0, Kind::Tagged, pattern, into);
+        self.exchange.receive(0, Tagging::Tagged, pattern, into);
     }
 
     fn claim(&mut self, tag: u64) {
         let pattern = received::pattern(None, Some(tag));
-        let Some(found) = self.exchange.claim(0, Kind::Tagged, &pattern, 0) else { return };
+        let Some(found) = self.exchange.claim(0, Tagging::Tagged, &pattern, 0) else { return };
         let into = self.received.room(found.length);
         let received = self.exchange.receive_claimed(0, 0, into);
         assert!(received.is_ok(), "a message that was claimed is there");
@@ -383,7 +383,7 @@ impl State {
                 return;
             }
             let into = self.received.room_for_all();
-            self.exchange.receive(0, Kind::Tagged, received::pattern(None, None), into);
+            self.exchange.receive(0, Tagging::Tagged, received::pattern(None, None), into);
         }
     }
 

@@ -45,7 +45,7 @@ fn what_was_claimed_ends_with_its_endpoint() {
     let mut world = World::pair();
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
     world.settle();
-    assert!(world.ranks[1].claim(0, Kind::Tagged, &from(0, 5), 7).is_some());
+    assert!(world.ranks[1].claim(0, Tagging::Tagged, &from(0, 5), 7).is_some());
     world.ranks[1].close(0);
     world.settle();
     assert_eq!(world.sent, [0]);
