@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 use weft_collective::format::Header as Part;
 use weft_endpoint::Rank;
 use weft_region::coherence::{
-    Actions, Call, Hint, Kind, Message, Misuse, Policy, Region, Version, table::ReplicaState,
+    Actions, Call, Hint, Message, MessageKind, Misuse, Policy, Region, Version, table::ReplicaState,
 };
 use weft_region::format::{Header, Notice, receivers};
 use weft_region::invariants;
@@ -109,7 +109,7 @@ fn receive(
     actions: &mut StepActions,
 ) -> Result<()> {
     let from = Rank(*script.choose(&[0, 2, 3, 4])?);
-    let kind = *script.choose(&Kind::ALL)?;
+    let kind = *script.choose(&MessageKind::ALL)?;
     let known = region.directory().map(|directory| directory.version());
     let near = known.or(region.replica().version()).unwrap_or(Version(u32::MAX));
     let version = Version(near.0.wrapping_add(script.int_in_range(0..=3)?).wrapping_sub(1));

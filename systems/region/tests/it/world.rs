@@ -6,7 +6,9 @@ use std::fmt;
 use weft_endpoint::Rank;
 use weft_model::explore::{Model, digest};
 use weft_model::memory::Memory;
-use weft_region::coherence::{Actions, Call, Kind, Message, Planted, Policy, Region, Version};
+use weft_region::coherence::{
+    Actions, Call, Message, MessageKind, Planted, Policy, Region, Version,
+};
 use weft_region::invariants::{self, Holding};
 
 /// Options of a world.
@@ -368,7 +370,10 @@ impl NodeActions<'_> {
 
 impl Actions for NodeActions<'_> {
     fn send(&mut self, to: Rank, message: Message) {
-        assert!(!matches!(message.kind, Kind::Invalidate | Kind::Update), "these are multicast");
+        assert!(
+            !matches!(message.kind, MessageKind::Invalidate | MessageKind::Update),
+            "these are multicast"
+        );
         assert_ne!(to.index(), self.node, "a node sends nothing to itself");
         self.launch(to, 0, message);
     }
@@ -380,7 +385,7 @@ impl Actions for NodeActions<'_> {
             Multicast::Sometimes => u32::from(to.len() > 1),
             Multicast::InOrder => 1,
             Multicast::Freely => {
-                1 + message.version.0 % 2 + 2 * u32::from(message.kind == Kind::Update)
+                1 + message.version.0 % 2 + 2 * u32::from(message.kind == MessageKind::Update)
             }
         };
         to.iter().for_each(|&to| self.launch(to, way, message));
