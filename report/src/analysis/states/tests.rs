@@ -117,7 +117,7 @@ proptest! {
             prop_assert_eq!(life.in_states().iter().sum::<u64>(), life.end - life.begin);
             let idle: u64 = life.waits.iter().map(|wait| wait.idle).sum();
             let states = life.in_states();
-            prop_assert!(idle <= states[State::Waiting as usize] + states[State::Asleep as usize]);
+            prop_assert!(idle <= states[RankState::Waiting as usize] + states[RankState::Asleep as usize]);
             prop_assert!(life.pieces.is_sorted_by(|a, b| a.start < b.start));
             for wait in &life.waits {
                 prop_assert!(wait.begin <= wait.end && wait.asleep <= wait.idle);
