@@ -54,9 +54,9 @@ pub trait SeparateNi<L>: Copy + Send + 'static {
 
 /// Separate NI of a link that has none. There is no value of this.
 #[derive(Clone, Copy, Debug)]
-pub enum NoNi {}
+pub enum NoSeparateNi {}
 
-impl<L> SeparateNi<L> for NoNi {
+impl<L> SeparateNi<L> for NoSeparateNi {
     fn control_program(self, _: &L) -> ControlProgram {
         match self {}
     }

@@ -21,7 +21,7 @@ use weft_datagram::{OWN, ReceiveQueue};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, through};
 use weft_link::{
     Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
@@ -410,11 +410,11 @@ impl<F: Part> Link for Bulk<F> {
     type Clock = F::Clock;
     type Short = NoShort;
     type Network = Through<F::Network>;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<Through<F::Network>> = through(F::NETWORK);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> F::Clock {
         self.far.clock()

@@ -14,7 +14,7 @@ use std::time::Duration;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::memory::{Lending, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::{
     Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
     Received, Services, SharedFrames,
@@ -270,11 +270,11 @@ impl<D: Device> Link for DatagramLink<D> {
     type Clock = SystemClock;
     type Short = NoShort;
     type Network = Batches;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<Batches> = Some(Batches);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> SystemClock {
         SystemClock

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::memory::{Lending, Posting, ZeroCopy};
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, head_of, through};
 use weft_link::{
     BadFrame, Buffer, Capabilities, Layer, Link, LinkViolation, Part, Paths, Payload, Plain,
@@ -328,7 +328,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
     type Clock = N::Clock;
     type Short = NearShort<N::Short>;
     type Network = Through<F::Network>;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     // Packets to other hosts are kept until they are acknowledged, and so never among these.
     const SHORT: Option<Self::Short> = match (N::SHORT, F::NETWORK) {
@@ -336,7 +336,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
         _ => None,
     };
     const NETWORK: Option<Self::Network> = through(F::NETWORK);
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     fn clock(&self) -> N::Clock {
         self.near.clock()

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use weft_link::bell::{Bells, Ticket, Waiter};
 use weft_link::clock::SystemClock;
-use weft_link::ni::NoNi;
+use weft_link::ni::NoSeparateNi;
 use weft_link::sync::Scope;
 use weft_link::{
     BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, NoNetwork, Part, Paths, Payload,
@@ -345,11 +345,11 @@ impl Link for Shm {
     type Clock = SystemClock;
     type Short = InSlots;
     type Network = NoNetwork;
-    type Ni = NoNi;
+    type SeparateNi = NoSeparateNi;
 
     const SHORT: Option<InSlots> = Some(InSlots(()));
     const NETWORK: Option<NoNetwork> = None;
-    const NI: Option<NoNi> = None;
+    const NI: Option<NoSeparateNi> = None;
 
     #[inline]
     fn clock(&self) -> SystemClock {

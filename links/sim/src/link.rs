@@ -214,7 +214,7 @@ impl Link for Sim {
     type Clock = Processor;
     type Short = NoShort;
     type Network = NoNetwork;
-    type Ni = Lanai;
+    type SeparateNi = Lanai;
 
     const SHORT: Option<NoShort> = None;
     const NETWORK: Option<NoNetwork> = None;
