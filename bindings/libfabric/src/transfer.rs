@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use weft_collective::schedule::Area;
 use weft_endpoint::{Borrowed, Posted, PostedHead};
-use weft_tagged::{Sink, Source};
+use weft_tagged::{SendSource, Sink};
 
 /// Destinations of the report that an operation has ended.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct SendOp {
     pub notice: Notice,
 }
 
-impl Source for SendOp {
+impl SendSource for SendOp {
     #[inline]
     fn length(&self) -> u64 {
         self.memory.length() as u64
@@ -109,7 +109,7 @@ impl RemoteCounters {
     }
 }
 
-impl Source for Exposed {
+impl SendSource for Exposed {
     fn length(&self) -> u64 {
         self.memory.length() as u64
     }

@@ -5,7 +5,7 @@
 //! [drives](Teams::drive) its operations; a packet that is [one of theirs](is_collective) it is
 //! [given](arrive).
 
-use crate::network::{Broadcast, Source};
+use crate::network::{Broadcast, SendSource};
 use crate::{Error, Result};
 use weft_collective::{
     Arrived, Body, Failure, Members, Memory, Progress, Refused, TeamId, Teams, Transport, Tuning,
@@ -33,10 +33,10 @@ pub const TUNING: Tuning = Tuning {
 };
 
 /// Packets of operations on a network.
-pub struct Packets<'a, N>(pub &'a mut N);
+pub struct CollectivePackets<'a, N>(pub &'a mut N);
 
 /// The bytes behind the header of a packet, as the network reads them.
-impl Source for Body<'_> {
+impl SendSource for Body<'_> {
     fn length(&self) -> u64 {
         self.len() as u64
     }
@@ -47,7 +47,7 @@ impl Source for Body<'_> {
     }
 }
 
-impl<N: Broadcast> Transport for Packets<'_, N> {
+impl<N: Broadcast> Transport for CollectivePackets<'_, N> {
     type Error = Error;
 
     fn payload(&self) -> usize {

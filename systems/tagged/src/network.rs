@@ -1,6 +1,6 @@
 //! Networks that carry packets, and the memory that their bytes come from and go to.
 
-use crate::{Envelope, Result};
+use crate::{MessageEnvelope, Result};
 use std::mem;
 use std::num::NonZero;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use weft_endpoint::{
 };
 
 /// Bytes to send: the program's memory.
-pub trait Source {
+pub trait SendSource {
     /// Number of bytes.
     fn length(&self) -> u64;
     /// Calls `take` with the pieces of `length` bytes from `offset` on, which are there.
@@ -65,7 +65,7 @@ pub trait Receiver<D> {
     /// True if it receives a message of this length into `into`, which is for one message.
     fn wants(&self, into: &D, length: u64) -> bool;
     /// Receives a message that it wants.
-    fn receive(&mut self, into: D, envelope: &Envelope, bytes: &[u8]);
+    fn receive(&mut self, into: D, envelope: &MessageEnvelope, bytes: &[u8]);
 }
 
 /// Fate of a packet of a long message.
@@ -81,7 +81,7 @@ pub enum Parted {
 
 /// A network that sends packets to other ranks. Those that arrive are given to
 /// [`Exchange::arrive`](crate::Exchange::arrive).
-pub trait Network {
+pub trait TaggedNetwork {
     /// Bytes of a packet at most, whoever it is for; at least 64.
     fn payload(&self) -> usize;
 
@@ -96,7 +96,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -108,7 +108,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send_part<S: Source>(
+    fn send_part<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -164,7 +164,7 @@ pub trait Network {
     /// Sends the first `length` bytes of a source to where `to` has [posted](Self::post_zero_copy)
     /// memory for them, from where they lie, until the network [has them back](Self::has_back).
     /// False if it does not: nothing has happened then.
-    fn send_zero_copy<S: Source>(
+    fn send_zero_copy<S: SendSource>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -176,7 +176,7 @@ pub trait Network {
     }
 
     /// True if nothing has bytes of this source where they lie.
-    fn has_back<S: Source>(&mut self, source: &S) -> bool {
+    fn has_back<S: SendSource>(&mut self, source: &S) -> bool {
         let _ = source;
         true
     }
@@ -186,7 +186,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Those of the network.
-    fn send_at_once<S: Source>(
+    fn send_at_once<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -213,17 +213,20 @@ pub trait Network {
     }
 }
 
-/// A [`Network`] that also sends one packet to all ranks of the job.
-pub trait Broadcast: Network {
+/// A [`TaggedNetwork`] that also sends one packet to all ranks of the job.
+pub trait Broadcast: TaggedNetwork {
     /// Bytes up to which the network copies such a packet itself, if it does that; at least 64.
     fn broadcast_payload(&self) -> usize;
 
-    /// Sends one packet to all ranks but this one, as [`Network::send`] to one.
+    /// Sends one packet to all ranks but this one, as [`TaggedNetwork::send`] to one.
     ///
     /// # Errors
     /// Those of the network.
-    fn broadcast<S: Source>(&mut self, head: &[u8], body: Option<(&S, u64, usize)>)
-    -> Result<bool>;
+    fn broadcast<S: SendSource>(
+        &mut self,
+        head: &[u8],
+        body: Option<(&S, u64, usize)>,
+    ) -> Result<bool>;
 }
 
 /// Bytes from which on it is worth it to say where they lie: a packet or two are not slower than a
@@ -231,14 +234,14 @@ pub trait Broadcast: Network {
 pub const SINGLE_COPY_FROM: u64 = 32 * 1024;
 
 /// Address of long bytes, if others can fetch them from there.
-pub(crate) fn lies_at<S: Source>(source: &S) -> Option<NonZero<u64>> {
+pub(crate) fn lies_at<S: SendSource>(source: &S) -> Option<NonZero<u64>> {
     let is_long = source.length() >= SINGLE_COPY_FROM;
     is_long.then(|| source.lies_at()).flatten().and_then(NonZero::new)
 }
 
-/// A packet as [`Network::send`] is given it, in one piece: for networks that keep packets as
+/// A packet as [`TaggedNetwork::send`] is given it, in one piece: for networks that keep packets as
 /// vectors.
-pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
+pub fn gather<S: SendSource>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8> {
     let mut packet = head.to_vec();
     if let Some((source, offset, length)) = body {
         source.pieces(offset, length, &mut |bytes| packet.extend_from_slice(bytes));
@@ -246,7 +249,7 @@ pub fn gather<S: Source>(head: &[u8], body: Option<(&S, u64, usize)>) -> Vec<u8>
     packet
 }
 
-impl Network for &Packets {
+impl TaggedNetwork for &Packets {
     #[inline]
     fn payload(&self) -> usize {
         self.max_payload()
@@ -257,7 +260,7 @@ impl Network for &Packets {
         self.max_payload_to(to)
     }
 
-    fn send<S: Source>(
+    fn send<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -275,7 +278,7 @@ impl Network for &Packets {
         Ok(true)
     }
 
-    fn send_part<S: Source>(
+    fn send_part<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -330,7 +333,7 @@ impl Network for &Packets {
         posted.is_some_and(|posted| self.memory().post_zero_copy(from, posted))
     }
 
-    fn send_zero_copy<S: Source>(
+    fn send_zero_copy<S: SendSource>(
         &mut self,
         to: Rank,
         head: &PostedHead,
@@ -341,12 +344,12 @@ impl Network for &Packets {
         bytes.is_some_and(|bytes| self.memory().send_zero_copy(to, head, bytes))
     }
 
-    fn has_back<S: Source>(&mut self, source: &S) -> bool {
+    fn has_back<S: SendSource>(&mut self, source: &S) -> bool {
         let whole = source.borrowed(0, source.length() as usize);
         whole.is_none_or(|bytes| self.memory().has_back(bytes))
     }
 
-    fn send_at_once<S: Source>(
+    fn send_at_once<S: SendSource>(
         &mut self,
         to: Rank,
         head: &[u8],
@@ -384,7 +387,7 @@ impl Broadcast for &Packets {
         self.multicast_payload()
     }
 
-    fn broadcast<S: Source>(
+    fn broadcast<S: SendSource>(
         &mut self,
         head: &[u8],
         body: Option<(&S, u64, usize)>,
@@ -396,9 +399,9 @@ impl Broadcast for &Packets {
 }
 
 /// A packet that was [taken](Packets::take), while whoever took it looks at it.
-pub struct Looked<'a>(pub &'a Packets, pub &'a mut HeldPacket);
+pub struct TakenPacket<'a>(pub &'a Packets, pub &'a mut HeldPacket);
 
-impl Arrived for Looked<'_> {
+impl Arrived for TakenPacket<'_> {
     type Kept = KeptPacket;
 
     #[inline]
@@ -411,7 +414,7 @@ impl Arrived for Looked<'_> {
     }
 }
 
-/// A packet as [`Network::send`] is given it, to be gathered.
+/// A packet as [`TaggedNetwork::send`] is given it, to be gathered.
 struct Short<'a, S> {
     head: &'a [u8],
     body: Option<(&'a S, u64, usize)>,
@@ -425,7 +428,7 @@ impl<S> Clone for Short<'_, S> {
 
 impl<S> Copy for Short<'_, S> {}
 
-impl<S: Source> Gather for Short<'_, S> {
+impl<S: SendSource> Gather for Short<'_, S> {
     #[inline]
     fn size(&self) -> usize {
         self.head.len() + self.body.map_or(0, |(_, _, length)| length)
@@ -449,7 +452,7 @@ fn is_short<S>(packets: &Packets, to: Rank, head: &[u8], body: Option<(&S, u64, 
 
 /// Sends these few bytes, if they may leave at once.
 #[inline]
-fn send_short<S: Source>(
+fn send_short<S: SendSource>(
     packets: &Packets,
     to: Rank,
     head: &[u8],
@@ -460,7 +463,7 @@ fn send_short<S: Source>(
 
 /// A packet with these bytes.
 #[inline]
-fn filled<'a, S: Source>(
+fn filled<'a, S: SendSource>(
     mut packet: SendPacket<'a>,
     head: &[u8],
     body: Option<(&S, u64, usize)>,
@@ -474,7 +477,7 @@ fn filled<'a, S: Source>(
 
 /// Copies `length` bytes from `offset` on into a packet.
 #[inline]
-fn put<S: Source>(
+fn put<S: SendSource>(
     packet: &mut SendPacket<'_>,
     source: &S,
     offset: u64,

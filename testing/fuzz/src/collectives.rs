@@ -8,7 +8,7 @@ use weft_collective::{
     AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
 };
 use weft_endpoint::Rank;
-use weft_tagged::collectives::{Collectives, Packets, TUNING, arrive, open};
+use weft_tagged::collectives::{CollectivePackets, Collectives, TUNING, arrive, open};
 
 /// Teams that rank 0 opens, and their members.
 const TEAMS: [(TeamId, &[Rank]); 2] = [
@@ -125,9 +125,11 @@ fn drive(
     number: u32,
 ) -> bool {
     loop {
-        match collectives.drive(id, number, &mut Packets(wires)) {
+        match collectives.drive(id, number, &mut CollectivePackets(wires)) {
             Err(_) => return false,
-            Ok(Stage::Waiting) => return collectives.transmit(&mut Packets(wires)).is_ok(),
+            Ok(Stage::Waiting) => {
+                return collectives.transmit(&mut CollectivePackets(wires)).is_ok();
+            }
             Ok(stage) => {
                 let Some(mut job) = collectives.take(id, number) else { return true };
                 if stage == Stage::Done {

@@ -4,7 +4,8 @@ use crate::Result;
 use weft::prelude::*;
 use weft_endpoint::{HeldPacket, Packets, Protocol, Step, Taken};
 use weft_tagged::{
-    Address, Event, Exchange, Pattern, SendParameters, Sending, Sink, Source, Tagging,
+    Address, Exchange, ExchangeEvent, ReceivePattern, SendParameters, SendSource, Sending, Sink,
+    Tagging,
 };
 
 /// Messages that rank 0 sends, each with a tag of its own.
@@ -14,7 +15,7 @@ const MESSAGES: u64 = 2_000;
 #[derive(Debug, Default)]
 struct Number([u8; 8]);
 
-impl Source for Number {
+impl SendSource for Number {
     fn length(&self) -> u64 {
         self.0.len() as u64
     }
@@ -64,10 +65,10 @@ fn send(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
 
 fn receive(exchange: &mut Numbers, packets: &Packets, tag: u64) -> Result {
     let source = Some(Address { rank: Rank(0), endpoint: 0 });
-    let pattern = Pattern { source, tag, ignore: 0 };
+    let pattern = ReceivePattern { source, tag, ignore: 0 };
     exchange.receive(0, Tagging::Tagged, pattern, Number::default());
     wait(exchange, packets, |exchange, _| match exchange.event() {
-        Some(Event::Received { into, .. }) => {
+        Some(ExchangeEvent::Received { into, .. }) => {
             assert_eq!(into.0, tag.to_le_bytes());
             Ok(true)
         }

@@ -12,7 +12,7 @@ use weft_collective::{
     BARRIER, Call, DISAGREES, Members, Operation, Parked, Stage, TeamId, awaited,
 };
 use weft_endpoint::{Awaited, Protocol, Rank};
-use weft_tagged::collectives::{Packets, open as open_team, violation};
+use weft_tagged::collectives::{CollectivePackets, open as open_team, violation};
 use weft_tagged::{Error, Result as TaggedResult};
 
 /// Function that makes one block of two: of the first and the second, in place of the second.
@@ -207,7 +207,7 @@ impl<'a> Team<'a> {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {
             let mut packets = self.job.packets();
-            match state.collectives.drive(id, number, &mut Packets(&mut packets)) {
+            match state.collectives.drive(id, number, &mut CollectivePackets(&mut packets)) {
                 Ok(Stage::Waiting) => None,
                 Ok(stage) => Some(Ok(stage)),
                 Err(failure) => Some(Err(failure.into())),

@@ -11,7 +11,7 @@ use crate::state::{State, refusal};
 use crate::transfer::{Many, ReceiveOp, SendOp};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use weft_tagged::{Address, Pattern, SendParameters, Tagging};
+use weft_tagged::{Address, ReceivePattern, SendParameters, Tagging};
 
 /// Least room left in a buffer for several messages, in bytes, unless the program sets another.
 const LEAST_LEFT: usize = 64;
@@ -40,7 +40,7 @@ pub(super) struct Sent {
     pub context: Context,
 }
 
-/// Parameters of a receive. Fields that are neighbors in a [`Pattern`] are none here: two words
+/// Parameters of a receive. Fields that are neighbors in a [`ReceivePattern`] are none here: two words
 /// that were just stored are not loaded as one.
 pub(super) struct Wanted {
     pub kind: Tagging,
@@ -232,7 +232,7 @@ impl Transfers {
         if kind == Tagging::Tagged && flags & (flag::PEEK | flag::CLAIM | flag::DISCARD) != 0 {
             let source = self.source(&self.job.enter(), from)?;
             let op = self.bound()?.receive_op(memory, wanted.reported(), None);
-            return self.look(op, &Pattern { source, tag, ignore }, flags);
+            return self.look(op, &ReceivePattern { source, tag, ignore }, flags);
         }
         if kind == Tagging::Tagged || flags & flag::MULTI_RECV == 0 {
             return self.post(memory, wanted, None);
@@ -249,7 +249,7 @@ impl Transfers {
         let bindings = self.bound()?;
         let state = &mut *self.job.enter_quietly();
         let source = self.source(state, wanted.from)?;
-        let pattern = Pattern { source, tag: wanted.tag, ignore: wanted.ignore };
+        let pattern = ReceivePattern { source, tag: wanted.tag, ignore: wanted.ignore };
         let op = bindings.receive_op(memory, wanted.reported(), many);
         if !state.exchange.receive(self.number, wanted.kind, pattern, op) {
             self.job.set_pending();
@@ -268,7 +268,7 @@ impl Transfers {
     }
 
     /// `FI_PEEK`, `FI_CLAIM`, `FI_DISCARD`.
-    fn look(&self, op: ReceiveOp, pattern: &Pattern, flags: u64) -> Result {
+    fn look(&self, op: ReceiveOp, pattern: &ReceivePattern, flags: u64) -> Result {
         let (number, name) = (self.number, op.notice.context.number());
         let has = |flag: u64| flags & flag != 0;
         // A message may have come that nobody has looked for.

@@ -64,7 +64,7 @@ impl World {
             let at = random.below(ranks as u64) as usize;
             self.arrive(random.below(ranks as u64) as usize, at).unwrap();
             let mut net = self.net.of(at);
-            let (it, packets) = (&mut self.ranks[at], &mut Packets(&mut net));
+            let (it, packets) = (&mut self.ranks[at], &mut CollectivePackets(&mut net));
             it.transmit(packets).unwrap();
             match it.drive(ALL, numbers[at], packets).unwrap() {
                 Stage::Waiting => {}
@@ -133,7 +133,7 @@ fn teams_and_packets_that_cannot_be_are_refused() {
     for (rank, call) in calls.iter().enumerate() {
         let number = world.ranks[rank].begin(ALL, call, Bytes(Vec::new())).unwrap();
         let mut net = world.net.of(rank);
-        world.ranks[rank].drive(ALL, number, &mut Packets(&mut net)).unwrap();
+        world.ranks[rank].drive(ALL, number, &mut CollectivePackets(&mut net)).unwrap();
     }
     let expected = Err(Error::Violation { from: Rank(0), what: DISAGREES });
     assert_eq!(world.arrive(0, 1), expected);

@@ -25,7 +25,7 @@ pub struct SendParameters {
 pub enum Sending<S> {
     /// Its bytes are on their way and may change.
     Sent(S),
-    /// It goes on, and ends by an [`Event`].
+    /// It goes on, and ends by an [`ExchangeEvent`].
     Kept,
     /// Nothing happened: there is no room now.
     Again(S),

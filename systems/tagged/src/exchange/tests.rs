@@ -49,14 +49,14 @@ impl Sink for Area {
 }
 
 /// Receiver of a rank, with the list of what was received.
-struct At<'a>(usize, &'a mut Vec<(usize, Area, Envelope)>);
+struct At<'a>(usize, &'a mut Vec<(usize, Area, MessageEnvelope)>);
 
 impl Receiver<Area> for At<'_> {
     fn wants(&self, into: &Area, length: u64) -> bool {
         into.used.is_none() && length <= into.bytes.len() as u64
     }
 
-    fn receive(&mut self, mut into: Area, envelope: &Envelope, bytes: &[u8]) {
+    fn receive(&mut self, mut into: Area, envelope: &MessageEnvelope, bytes: &[u8]) {
         into.place(0, bytes);
         self.1.push((self.0, into, *envelope));
     }
@@ -69,7 +69,7 @@ struct World {
     ranks: Vec<Rankly>,
     net: Net,
     sent: Vec<usize>,
-    received: Vec<(usize, Area, Envelope)>,
+    received: Vec<(usize, Area, MessageEnvelope)>,
 }
 
 impl World {
@@ -112,7 +112,7 @@ impl World {
         began
     }
 
-    fn receive(&mut self, at: usize, pattern: Pattern, number: usize, capacity: usize) {
+    fn receive(&mut self, at: usize, pattern: ReceivePattern, number: usize, capacity: usize) {
         let area = Area { number, bytes: vec![0; capacity], used: None };
         self.ranks[at].receive(0, Tagging::Tagged, pattern, area);
         self.tell(at);
@@ -121,7 +121,7 @@ impl World {
     fn tell(&mut self, at: usize) {
         while let Some(event) = self.ranks[at].event() {
             match event {
-                Event::Sent(source) => {
+                ExchangeEvent::Sent(source) => {
                     if self.net.lent.remove(&source.number) {
                         assert!(self.net.is_empty(at), "packets have its bytes still");
                     }
@@ -129,7 +129,9 @@ impl World {
                     self.net.fetchable.bytes.remove(&address(source.number));
                     self.sent.push(source.number);
                 }
-                Event::Received { into, envelope } => self.received.push((at, into, envelope)),
+                ExchangeEvent::Received { into, envelope } => {
+                    self.received.push((at, into, envelope))
+                }
             }
         }
     }
@@ -189,8 +191,8 @@ fn to(rank: usize, tag: u64) -> SendParameters {
     }
 }
 
-fn from(rank: usize, tag: u64) -> Pattern {
-    Pattern { source: Some(to(rank, 0).to), tag, ignore: 0 }
+fn from(rank: usize, tag: u64) -> ReceivePattern {
+    ReceivePattern { source: Some(to(rank, 0).to), tag, ignore: 0 }
 }
 
 /// Ranks of a job whose windows are the least, so that few messages fill them. Few of them are
@@ -469,7 +471,7 @@ fn a_message_that_still_comes_may_be_received_claimed_or_dropped() {
 fn a_buffer_for_several_takes_them_in_order() {
     let mut world = World::pair();
     let area = Area { number: 1, bytes: vec![0; 100], used: Some(0) };
-    let anything = Pattern { source: None, tag: 0, ignore: u64::MAX };
+    let anything = ReceivePattern { source: None, tag: 0, ignore: u64::MAX };
     assert!(world.send(0, &to(1, 1), 0, &pattern_of(30)));
     world.settle();
     world.ranks[1].receive(0, Tagging::Tagged, anything, area);
@@ -501,11 +503,17 @@ fn a_cancelled_receive_gets_nothing() {
 /// answer leaves.
 #[test]
 fn who_takes_no_answers_gets_no_further() {
-    let envelope =
-        Envelope { kind: Tagging::Tagged, source: to(0, 0).to, tag: 1, data: None, length: 0 };
+    let envelope = MessageEnvelope {
+        kind: Tagging::Tagged,
+        source: to(0, 0).to,
+        tag: 1,
+        data: None,
+        length: 0,
+    };
     let registered = NonZero::new(1);
-    let whole = Packet::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
-    let request = Packet::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
+    let whole = TaggedPacket::Whole(Whole { to: 0, envelope, registered, bytes: &[] });
+    let request =
+        TaggedPacket::Request { to: 0, envelope, number: 1, lies_at: None, wants_done: true };
     let floods = [
         (whole, window() / cost(0), "a message that there was no window for"),
         (request, MOST_REQUESTS.into(), "more requests than it may have"),
@@ -527,29 +535,35 @@ fn who_takes_no_answers_gets_no_further() {
 
 #[test]
 fn what_no_peer_sends_changes_nothing() {
-    let head = |parsed: Packet<'_>| parsed.head().bytes().to_vec();
-    let envelope = Envelope {
+    let head = |parsed: TaggedPacket<'_>| parsed.head().bytes().to_vec();
+    let envelope = MessageEnvelope {
         kind: Tagging::Tagged,
         source: to(1, 0).to,
         tag: 1,
         data: None,
         length: EAGER_BYTES + 1,
     };
-    let longest = Envelope { length: IN_PLACE_BYTES + 1, ..envelope };
-    let mut long = head(Packet::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
+    let longest = MessageEnvelope { length: IN_PLACE_BYTES + 1, ..envelope };
+    let mut long =
+        head(TaggedPacket::Whole(Whole { to: 0, envelope, registered: None, bytes: &[] }));
     long.extend(vec![0; IN_PLACE_BYTES as usize + 1]);
     let hostile = [
         vec![],
         vec![1; 7],
         long,
-        head(Packet::More { number: 0, offset: 0, bytes: &[] }),
-        head(Packet::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
-        head(Packet::Grant { number: 1 << 32, own: 1, length: 1, zero_copy: true }),
-        head(Packet::Grant { number: 1 << 32 | 1, own: 1, length: u64::MAX, zero_copy: false }),
-        head(Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
-        head(Packet::Done { number: 1 << 32 | 1 }),
-        head(Packet::Consumed { amount: 1 }),
-        head(Packet::Consumed { amount: u64::MAX }),
+        head(TaggedPacket::More { number: 0, offset: 0, bytes: &[] }),
+        head(TaggedPacket::First { to: 0, envelope: longest, number: 0, bytes: &[] }),
+        head(TaggedPacket::Grant { number: 1 << 32, own: 1, length: 1, zero_copy: true }),
+        head(TaggedPacket::Grant {
+            number: 1 << 32 | 1,
+            own: 1,
+            length: u64::MAX,
+            zero_copy: false,
+        }),
+        head(TaggedPacket::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }),
+        head(TaggedPacket::Done { number: 1 << 32 | 1 }),
+        head(TaggedPacket::Consumed { amount: 1 }),
+        head(TaggedPacket::Consumed { amount: u64::MAX }),
     ];
     for packet in hostile {
         let mut world = World::pair();
@@ -691,7 +705,7 @@ fn who_did_not_say_where_its_bytes_lie_is_told_of_no_end() {
             let mut world = World::pair();
             world.ranks[0].set_single_copy(|_| single_copy);
             assert!(world.send(0, &to(1, 5), 0, &pattern_of(200_000)));
-            let done = Packet::Done { number }.head();
+            let done = TaggedPacket::Done { number }.head();
             let is_right = single_copy && number != 7;
             assert!(world.give(0, Rank(0), done.bytes()).is_err(), "of another rank");
             assert_eq!(world.give(0, Rank(1), done.bytes()).is_ok(), is_right);
@@ -709,7 +723,7 @@ fn of_what_is_fetched_nothing_is_sent() {
     assert!(world.send(0, &to(1, 5), 0, &pattern_of(600_000)));
     world.arrive(0, 1);
     assert!(world.ranks[1].has_to_transmit());
-    let part = Packet::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }.head();
+    let part = TaggedPacket::Part { own: 1 << 32 | 1, offset: 0, bytes: &[] }.head();
     let part = [part.bytes(), &[1; 10]].concat();
     assert!(world.give(1, Rank(0), &part).is_err());
     world.settle();
@@ -719,7 +733,7 @@ fn of_what_is_fetched_nothing_is_sent() {
 /// One receive of a random program.
 struct Posted {
     at: usize,
-    pattern: Pattern,
+    pattern: ReceivePattern,
     got: Option<(Address, usize)>,
 }
 
@@ -729,7 +743,7 @@ fn judge(posted: &[Posted], messages: &[(usize, SendParameters, Vec<u8>)]) {
     for (number, later) in posted.iter().enumerate() {
         let Some((source, got)) = later.got else { continue };
         let (_, message, bytes) = &messages[got];
-        let envelope = Envelope {
+        let envelope = MessageEnvelope {
             kind: Tagging::Tagged,
             source,
             tag: message.tag,
@@ -779,7 +793,7 @@ fn random_programs_receive_everything_once_and_in_order() {
                 2 | 3 if posted.len() < 200 => {
                     let source = (!random.happens(300)).then(|| to(two, 0).to);
                     let ignore = *random.choose(&[0, 0, 3]);
-                    let pattern = Pattern { source, tag: random.below(3), ignore };
+                    let pattern = ReceivePattern { source, tag: random.below(3), ignore };
                     let number = posted.len();
                     posted.push(Posted { at: one, pattern, got: None });
                     world.receive(one, pattern, number, LONG as usize + 4);
@@ -792,7 +806,7 @@ fn random_programs_receive_everything_once_and_in_order() {
         world.settle();
         for at in 0..3 {
             for _ in 0..world.ranks[at].unexpected_count() {
-                let pattern = Pattern { source: None, tag: 0, ignore: u64::MAX };
+                let pattern = ReceivePattern { source: None, tag: 0, ignore: u64::MAX };
                 posted.push(Posted { at, pattern, got: None });
                 world.receive(at, pattern, posted.len() - 1, LONG as usize + 4);
             }

@@ -14,7 +14,9 @@ use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, S
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
 use weft_tagged::peer::EAGER_BYTES;
-use weft_tagged::{Address, Error, Event, Exchange, Looked, SendParameters, Sending, Tagging};
+use weft_tagged::{
+    Address, Error, Exchange, ExchangeEvent, SendParameters, Sending, Tagging, TakenPacket,
+};
 
 /// Packets that one call takes from the network at most.
 const PACKETS_AT_ONCE: usize = 64;
@@ -294,7 +296,7 @@ impl State {
         let sorting = taken_from.sorting();
         let packet = packets.read(held);
         let outcome = match collectives::is_collective(packet) {
-            true => collectives::arrive(&mut self.teams, from, Looked(packets, &mut *held)),
+            true => collectives::arrive(&mut self.teams, from, TakenPacket(packets, &mut *held)),
             false => self.exchange.arrive(&mut packets, from, packet),
         };
         drop(sorting);
@@ -305,7 +307,7 @@ impl State {
     /// Sends what waits, and has the upcall thread come back for the rest.
     fn transmit(&mut self, mut packets: &Packets) -> weft_tagged::Result<bool> {
         let mut any = self.exchange.transmit(&mut packets)?;
-        any |= self.teams.transmit(&mut collectives::Packets(&mut packets))?;
+        any |= self.teams.transmit(&mut collectives::CollectivePackets(&mut packets))?;
         any |= self.send_waiting(packets)?;
         self.note_waiting(packets);
         Ok(any)
@@ -372,11 +374,13 @@ impl State {
         loop {
             while let Some(event) = self.exchange.event() {
                 match event {
-                    Event::Sent(message) => {
+                    ExchangeEvent::Sent(message) => {
                         let told = message.told().into_iter();
                         told.for_each(|to| self.unfinished[to.index()] -= 1);
                     }
-                    Event::Received { into, envelope } => self.received.judge(into, &envelope),
+                    ExchangeEvent::Received { into, envelope } => {
+                        self.received.judge(into, &envelope)
+                    }
                 }
             }
             if self.received.posted_for_all() >= self.stock {
@@ -394,7 +398,11 @@ impl State {
         mut packets: &Packets,
     ) -> weft_tagged::Result<Option<Numbers>> {
         loop {
-            match self.teams.drive(ALL, number, &mut collectives::Packets(&mut packets))? {
+            match self.teams.drive(
+                ALL,
+                number,
+                &mut collectives::CollectivePackets(&mut packets),
+            )? {
                 Stage::Waiting => return Ok(None),
                 Stage::Combine => self.combine(number),
                 Stage::Done => {

@@ -3,7 +3,7 @@
 use weft_collective::Memory;
 use weft_collective::schedule::Area;
 use weft_endpoint::Rank;
-use weft_tagged::{Sink, Source};
+use weft_tagged::{SendSource, Sink};
 
 /// A message to send.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ fn byte(data: u64, at: u64) -> u8 {
     (data >> (at % 5 * 8)) as u8 ^ (at * 7 + at / 256) as u8
 }
 
-impl Source for Message {
+impl SendSource for Message {
     fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
