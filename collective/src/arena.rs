@@ -31,7 +31,7 @@
 
 mod meeting;
 
-pub use meeting::{Meeting, Met};
+pub use meeting::{ArenaOperation, Met};
 
 use crate::DISAGREES;
 use std::collections::BTreeMap;

@@ -3,9 +3,9 @@
 mod rounds;
 
 use crate::format::{Header, TransferKind};
-use crate::inbox::{Arrived, Inbox};
+use crate::inbox::{ArrivedPacket, Inbox};
 use crate::members::Members;
-use crate::schedule::{Area, Call, Span, Step, To, Tuning, Varied, schedule};
+use crate::schedule::{Area, OperationCall, Extent, ScheduleStep, Receivers, Tuning, Varied, schedule};
 use crate::signature::Signature;
 use crate::{EAGER_BYTES, TeamId};
 use bytemuck::Pod;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use weft_endpoint::{Group, Rank};
 
 /// Bytes that a member brings, and room for its result. Both may be the same bytes.
-pub trait Memory {
+pub trait OperationMemory {
     /// Calls `take` with the pieces of `length` bytes of Mine or Result from `at` on.
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8]));
 
@@ -50,7 +50,7 @@ pub trait Transport {
     ///
     /// # Errors
     /// Those of the network.
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool, Self::Error>;
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool, Self::Error>;
 
     /// Sends one packet to all other ranks of a group, as [`Self::send`] to one.
     ///
@@ -60,18 +60,18 @@ pub trait Transport {
         &mut self,
         group: Group,
         head: &[u8],
-        body: &Body<'_>,
+        body: &TransferBody<'_>,
     ) -> Result<bool, Self::Error>;
 }
 
 /// The bytes of a packet after its header.
-pub struct Body<'a> {
-    memory: &'a dyn Memory,
+pub struct TransferBody<'a> {
+    memory: &'a dyn OperationMemory,
     blocks: &'a [Vec<u8>],
-    span: Span,
+    span: Extent,
 }
 
-impl Body<'_> {
+impl TransferBody<'_> {
     /// Number of bytes.
     #[inline]
     #[allow(clippy::len_without_is_empty)]
@@ -119,7 +119,7 @@ pub fn combine_elements<T: Pod>(
 
 /// Reason for which an operation cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failure<E> {
+pub enum RunFailure<E> {
     /// The network has failed.
     Transport(E),
     /// A member sent what none sends.
@@ -134,9 +134,9 @@ pub enum Failure<E> {
 /// A transfer to a member, or to all others.
 #[derive(Clone, Copy, Debug)]
 struct SendTransfer {
-    to: To,
+    to: Receivers,
     step: u8,
-    span: Span,
+    span: Extent,
     /// Bytes of the rounds before.
     before: usize,
     /// Bytes of the signature in its packets.
@@ -150,17 +150,17 @@ struct SendTransfer {
 struct ReceiveTransfer {
     from: usize,
     step: u8,
-    span: Span,
+    span: Extent,
     /// Bytes that have come.
     received: usize,
 }
 
 /// State of an operation at one member.
 #[derive(Debug)]
-pub struct Run<K> {
+pub struct RunningOperation<K> {
     header: Header,
     members: Arc<Members>,
-    steps: VecDeque<Step>,
+    steps: VecDeque<ScheduleStep>,
     outgoing: VecDeque<SendTransfer>,
     /// At most one of each member.
     incoming: Vec<ReceiveTransfer>,
@@ -182,18 +182,18 @@ pub struct Run<K> {
 #[derive(Debug)]
 pub struct Job<M, K> {
     /// The run.
-    pub run: Run<K>,
+    pub run: RunningOperation<K>,
     /// Its memory.
     pub memory: M,
 }
 
 const MORE: &str = "more of a collective operation than there is";
 
-impl<K: AsRef<[u8]>> Run<K> {
+impl<K: AsRef<[u8]>> RunningOperation<K> {
     /// The operation with this number of a team; `inbox` is what has come of it.
     pub fn new(
         (team, number): (TeamId, u32),
-        call: &Call,
+        call: &OperationCall,
         members: &Arc<Members>,
         tuning: &Tuning,
         mut inbox: Inbox<K>,
@@ -205,7 +205,7 @@ impl<K: AsRef<[u8]>> Run<K> {
             step: 0,
             signature: call.signature(),
         };
-        Run {
+        RunningOperation {
             header,
             steps: schedule(call, (members.me(), members.size()), tuning),
             members: Arc::clone(members),
@@ -256,38 +256,38 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     pub fn advance<X: Transport>(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         transport: &mut X,
-    ) -> Result<Stage, Failure<X::Error>> {
+    ) -> Result<Stage, RunFailure<X::Error>> {
         loop {
             match self.steps.front().copied() {
-                Some(Step::Send(to, step, span, before)) => {
+                Some(ScheduleStep::Send(to, step, span, before)) => {
                     let announced = self.header.signature.bytes;
                     self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
-                Some(Step::Receive(from, step, span, before)) => {
+                Some(ScheduleStep::Receive(from, step, span, before)) => {
                     self.begin_receive(memory, (from, step), span, before);
                 }
-                Some(Step::Copy(from, to)) => self.copy(memory, from, to),
-                Some(Step::Combine(..)) => return Ok(Stage::Combine),
-                Some(Step::Clear(block)) => self.block(block).clear(),
-                Some(Step::Give(to, step, span, before)) => {
-                    let whose = if let To::Member(to) = to { to } else { self.members.me() };
+                Some(ScheduleStep::Copy(from, to)) => self.copy(memory, from, to),
+                Some(ScheduleStep::Combine(..)) => return Ok(Stage::Combine),
+                Some(ScheduleStep::Clear(block)) => self.block(block).clear(),
+                Some(ScheduleStep::Give(to, step, span, before)) => {
+                    let whose = if let Receivers::Member(to) = to { to } else { self.members.me() };
                     let announced = memory.part(whose).len() as u64;
                     self.begin_send(SendTransfer { to, step, span, before, announced, sent: 0 });
                 }
-                Some(Step::Announce(rounds)) => {
+                Some(ScheduleStep::Announce(rounds)) => {
                     self.announce(memory, rounds);
                     continue;
                 }
-                Some(Step::Resume) => {
+                Some(ScheduleStep::Resume) => {
                     self.resume(memory);
                     continue;
                 }
-                Some(Step::Wait) | None => {
-                    self.flush(memory, transport).map_err(Failure::Transport)?;
+                Some(ScheduleStep::Wait) | None => {
+                    self.flush(memory, transport).map_err(RunFailure::Transport)?;
                     if let Some((from, what)) = self.violation() {
-                        return Err(Failure::Violation { from: self.members.rank(from), what });
+                        return Err(RunFailure::Violation { from: self.members.rank(from), what });
                     }
                     if !(self.incoming.is_empty()
                         && self.outgoing.is_empty()
@@ -306,8 +306,8 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     /// Carries out the steps of combining that come next: `combine` makes one block of the first
     /// and the second, in place of the second.
-    pub fn combine(&mut self, memory: &impl Memory, mut combine: impl FnMut(&[u8], &mut [u8])) {
-        while let Some(&Step::Combine(before, after)) = self.steps.front() {
+    pub fn combine(&mut self, memory: &impl OperationMemory, mut combine: impl FnMut(&[u8], &mut [u8])) {
+        while let Some(&ScheduleStep::Combine(before, after)) = self.steps.front() {
             let mut into = std::mem::take(&mut self.blocks[after]);
             match before.area {
                 Area::Block(block) => combine(&self.blocks[block], &mut into),
@@ -331,10 +331,10 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     pub fn arrive(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         from: usize,
         header: &Header,
-        packet: impl Arrived<Kept = K>,
+        packet: impl ArrivedPacket<Kept = K>,
         (limit, keeps): (usize, usize),
     ) -> Result<bool, &'static str> {
         let announced = header.signature.bytes;
@@ -356,7 +356,7 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 
     /// Takes in what came while the run was elsewhere.
-    pub fn absorb(&mut self, memory: &mut impl Memory, mut later: Inbox<K>) {
+    pub fn absorb(&mut self, memory: &mut impl OperationMemory, mut later: Inbox<K>) {
         let ready: Vec<_> = later.drain_ready().collect();
         for (from, step) in ready {
             if let Err(what) = self.note_ready(from, step) {
@@ -387,11 +387,11 @@ impl<K: AsRef<[u8]>> Run<K> {
     fn begin_send(&mut self, transfer: SendTransfer) {
         let (me, size) = (self.members.me(), self.members.size());
         let all = match transfer.to {
-            To::Others if self.members.group().is_none() => 1..size,
+            Receivers::Others if self.members.group().is_none() => 1..size,
             _ => 0..0,
         };
         for distance in all.clone() {
-            let to = To::Member((me + distance) % size);
+            let to = Receivers::Member((me + distance) % size);
             self.outgoing.push_back(SendTransfer { to, ..transfer });
         }
         if all.is_empty() {
@@ -401,16 +401,16 @@ impl<K: AsRef<[u8]>> Run<K> {
 
     fn begin_receive(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         (from, step): (usize, u8),
-        span: Span,
+        span: Extent,
         before: usize,
     ) {
         if let Area::Block(block) = span.area {
             self.block(block);
         }
         self.incoming.push(ReceiveTransfer { from, step, span, received: 0 });
-        if span.length != Span::ANNOUNCED && before + span.length > EAGER_BYTES {
+        if span.length != Extent::ANNOUNCED && before + span.length > EAGER_BYTES {
             self.to_tell.push_back((from, step));
         }
         self.place_early(memory, self.incoming.len() - 1);
@@ -426,7 +426,7 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 
     /// Places what has come early of a transfer.
-    fn place_early(&mut self, memory: &mut impl Memory, index: usize) {
+    fn place_early(&mut self, memory: &mut impl OperationMemory, index: usize) {
         let ReceiveTransfer { from, step, .. } = self.incoming[index];
         while let Some(piece) = self.inbox.take(from, step) {
             match self.place(memory, index, piece.bytes(), piece.announced) {
@@ -441,13 +441,13 @@ impl<K: AsRef<[u8]>> Run<K> {
     #[inline]
     fn place(
         &mut self,
-        memory: &mut impl Memory,
+        memory: &mut impl OperationMemory,
         index: usize,
         bytes: &[u8],
         announced: u64,
     ) -> Result<bool, &'static str> {
         let it = &mut self.incoming[index];
-        if it.span.length == Span::ANNOUNCED {
+        if it.span.length == Extent::ANNOUNCED {
             let Some(varied) = &mut self.varied else {
                 return Err("a length where none is to be announced");
             };
@@ -479,7 +479,7 @@ impl<K: AsRef<[u8]>> Run<K> {
         Ok(is_last)
     }
 
-    fn copy(&mut self, memory: &mut impl Memory, from: Span, to: Span) {
+    fn copy(&mut self, memory: &mut impl OperationMemory, from: Extent, to: Extent) {
         match (from.area, to.area) {
             (Area::Block(block), _) => {
                 memory.write(to.at, &self.blocks[block][from.at..][..from.length])
@@ -497,13 +497,13 @@ impl<K: AsRef<[u8]>> Run<K> {
     /// Sends what may leave, as far as there is room.
     fn flush<X: Transport>(
         &mut self,
-        memory: &impl Memory,
+        memory: &impl OperationMemory,
         transport: &mut X,
     ) -> Result<(), X::Error> {
         while let Some(&(member, step)) = self.to_tell.front() {
             let head = Header { kind: TransferKind::Ready, step, ..self.header }.emit();
-            let span = Span { area: Area::Mine, at: 0, length: 0 };
-            let body = Body { memory, blocks: &self.blocks, span };
+            let span = Extent { area: Area::Mine, at: 0, length: 0 };
+            let body = TransferBody { memory, blocks: &self.blocks, span };
             if !transport.send(self.members.rank(member), &head, &body)? {
                 return Ok(());
             }
@@ -519,15 +519,15 @@ impl<K: AsRef<[u8]>> Run<K> {
             while room > 0 && !ended {
                 let Some(allowed) = self.allowed(&it) else { break };
                 let most = match it.to {
-                    To::Member(_) => transport.payload(),
-                    To::Others => transport.multicast_payload(),
+                    Receivers::Member(_) => transport.payload(),
+                    Receivers::Others => transport.multicast_payload(),
                 } - head.len();
-                let span = Span { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
-                let body = Body { memory, blocks: &self.blocks, span };
+                let span = Extent { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
+                let body = TransferBody { memory, blocks: &self.blocks, span };
                 let sent = match (it.to, self.members.group()) {
-                    (To::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
-                    (To::Others, Some(group)) => transport.multicast(group, &head, &body)?,
-                    (To::Others, None) => true,
+                    (Receivers::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
+                    (Receivers::Others, Some(group)) => transport.multicast(group, &head, &body)?,
+                    (Receivers::Others, None) => true,
                 };
                 if !sent {
                     self.outgoing.push_front(it);
@@ -550,8 +550,8 @@ impl<K: AsRef<[u8]>> Run<K> {
     /// none does before all of this one has come.
     fn forget_ready(&mut self, it: &SendTransfer) {
         self.ready.retain(|&(member, step)| match it.to {
-            To::Member(to) => (member, step) != (to, it.step),
-            To::Others => step != it.step,
+            Receivers::Member(to) => (member, step) != (to, it.step),
+            Receivers::Others => step != it.step,
         });
     }
 
@@ -563,8 +563,8 @@ impl<K: AsRef<[u8]>> Run<K> {
             return Some(left);
         }
         let is_ready = match it.to {
-            To::Member(member) => self.ready.contains(&(member, it.step)),
-            To::Others => {
+            Receivers::Member(member) => self.ready.contains(&(member, it.step)),
+            Receivers::Others => {
                 let ready = self.ready.iter().filter(|&&(_, step)| step == it.step).count();
                 ready + 1 == self.members.size()
             }
@@ -576,13 +576,13 @@ impl<K: AsRef<[u8]>> Run<K> {
     }
 }
 
-impl<M: Memory, K: AsRef<[u8]>> Job<M, K> {
-    /// Goes on as far as can be; see [`Run::advance`].
+impl<M: OperationMemory, K: AsRef<[u8]>> Job<M, K> {
+    /// Goes on as far as can be; see [`RunningOperation::advance`].
     ///
     /// # Errors
     /// As there.
     #[inline]
-    pub fn advance<X: Transport>(&mut self, transport: &mut X) -> Result<Stage, Failure<X::Error>> {
+    pub fn advance<X: Transport>(&mut self, transport: &mut X) -> Result<Stage, RunFailure<X::Error>> {
         self.run.advance(&mut self.memory, transport)
     }
 }

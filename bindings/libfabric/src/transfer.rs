@@ -146,7 +146,7 @@ pub(crate) struct Buffers {
     pub into: Memory,
 }
 
-impl weft_collective::Memory for Buffers {
+impl weft_collective::OperationMemory for Buffers {
     #[inline]
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let memory = if area == Area::Mine { &self.mine } else { &self.into };

@@ -7,7 +7,7 @@
 //! └──────┴────────┴────────┴───────┴──────┴──────┴─
 //! ```
 
-use super::Violation;
+use super::AgreementViolation;
 use weft_endpoint::Rank;
 
 /// Bytes before the lost ranks.
@@ -28,7 +28,7 @@ pub(super) enum BallotKind {
 
 /// A message between two members of a team.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Message {
+pub struct AgreementMessage {
     pub(super) kind: BallotKind,
     /// Number of the agreement.
     pub(super) number: u32,
@@ -39,7 +39,7 @@ pub struct Message {
     pub(super) lost: Vec<Rank>,
 }
 
-impl Message {
+impl AgreementMessage {
     /// Encodes it.
     pub fn emit(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FRONT + 2 * self.lost.len());
@@ -57,21 +57,21 @@ impl Message {
     /// Decodes it.
     ///
     /// # Errors
-    /// [`Violation::Malformed`] if no member writes that.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Violation> {
-        let (front, lost) = bytes.split_first_chunk::<FRONT>().ok_or(Violation::Malformed)?;
+    /// [`AgreementViolation::Malformed`] if no member writes that.
+    pub fn parse(bytes: &[u8]) -> Result<Self, AgreementViolation> {
+        let (front, lost) = bytes.split_first_chunk::<FRONT>().ok_or(AgreementViolation::Malformed)?;
         let &[kind, n0, n1, n2, n3, b0, b1, flags @ ..] = front;
         let kind = match kind {
             CONTRIBUTION => BallotKind::Contribution,
             DECISION => BallotKind::Decision,
-            _ => return Err(Violation::Malformed),
+            _ => return Err(AgreementViolation::Malformed),
         };
         let (lost, rest) = lost.as_chunks();
         let lost: Vec<Rank> = lost.iter().map(|&rank| Rank(u16::from_le_bytes(rank))).collect();
         if !rest.is_empty() || !lost.is_sorted_by(|one, next| one < next) {
-            return Err(Violation::Malformed);
+            return Err(AgreementViolation::Malformed);
         }
-        Ok(Message {
+        Ok(AgreementMessage {
             kind,
             number: u32::from_le_bytes([n0, n1, n2, n3]),
             ballot: Rank(u16::from_le_bytes([b0, b1])),

@@ -18,11 +18,11 @@ fn world_with(ranks: usize, tuning: Tuning) -> World {
     world
 }
 
-fn call(operation: Operation, root: usize, count: usize) -> Call {
-    Call { operation, root, count, size: 1 }
+fn call(operation: Operation, root: usize, count: usize) -> OperationCall {
+    OperationCall { operation, root, count, size: 1 }
 }
 
-fn begin(world: &mut World, at: usize, call: &Call) -> Result<u32, Refused> {
+fn begin(world: &mut World, at: usize, call: &OperationCall) -> Result<u32, Refused> {
     let memory = Buffers::new(vec![at as u8; call.count], call.count, false);
     world.ranks[at].begin(ALL, call, memory)
 }
@@ -108,7 +108,7 @@ fn a_run_that_is_taken_out_is_sent_no_more_than_there_is() {
         let header = Header { kind: TransferKind::Piece, team: ALL, number: 0, step: 1, signature };
         let packet = [&header.emit()[..], &vec![0; EAGER_BYTES]].concat();
         for _ in 0..pieces {
-            assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(Progress::None));
+            assert_eq!(world.ranks[0].arrive(Rank(1), &packet[..]), Ok(PacketEffect::None));
         }
         let more = world.ranks[0].arrive(Rank(1), &packet[..]);
         assert!(matches!(more, Err(Refused::Violation(_))), "{more:?}");
@@ -185,7 +185,7 @@ fn packets_that_no_member_sends_are_refused() {
         let outcome = world.ranks[0].arrive(Rank(1), &header(TeamId { count, ..ALL }).emit()[..]);
         match count as usize > teams::MOST_UNOPENED {
             true => violation(outcome.unwrap_err(), "more teams"),
-            false => assert_eq!(outcome, Ok(Progress::None)),
+            false => assert_eq!(outcome, Ok(PacketEffect::None)),
         }
     }
 }
@@ -197,7 +197,7 @@ fn lengths_that_members_announce_are_checked() {
     let tuning = tunings()[0];
     let announces = |bytes: u64, piece: &[u8]| {
         let mut world = world_with(2, tuning);
-        let call = Call { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
+        let call = OperationCall { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
         let memory = Buffers::of_parts(vec![7; 8], vec![0..8; 2]);
         assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
         assert!(world.drive(0, ALL, 0, false).is_none());
@@ -210,10 +210,10 @@ fn lengths_that_members_announce_are_checked() {
     let Err(Refused::Violation(said)) = outcome else { panic!("{outcome:?}") };
     assert!(said.contains("no whole number of elements"), "{said}");
     let (mut world, outcome) = announces(1 << 47, &vec![1; tuning.round_bytes]);
-    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert_eq!(outcome, Ok(PacketEffect::Resume(ALL, 0)));
     assert!(world.drive(0, ALL, 0, false).is_none(), "more is to come");
     let (mut world, outcome) = announces(4, &[1; 4]);
-    assert_eq!(outcome, Ok(Progress::Resume(ALL, 0)));
+    assert_eq!(outcome, Ok(PacketEffect::Resume(ALL, 0)));
     assert!(world.drive(0, ALL, 0, true).is_some());
 }
 

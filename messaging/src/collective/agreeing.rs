@@ -26,7 +26,7 @@ use crate::{Completer, Completion, Error, Port, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_collective::Members;
-use weft_collective::agreement::{Agreement, Decision, Message, Post};
+use weft_collective::agreement::{Agreement, Decision, AgreementMessage, Post};
 use weft_collective::teams::MOST_UNOPENED;
 use weft_endpoint::Rank;
 
@@ -76,7 +76,7 @@ pub(super) struct Agreeing {
 struct State {
     lines: BTreeMap<TeamId, Line>,
     /// Messages for teams that are not open here.
-    early: BTreeMap<TeamId, Vec<(Rank, Message)>>,
+    early: BTreeMap<TeamId, Vec<(Rank, AgreementMessage)>>,
     outbox: VecDeque<(Rank, Vec<u8>)>,
     /// True while a thread sends what is in there, in order.
     is_sending: bool,
@@ -119,7 +119,7 @@ struct Letters<'a> {
 }
 
 impl Post for Letters<'_> {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         let mut bytes = self.team.emit().to_vec();
         bytes.extend_from_slice(&message.emit());
         self.outbox.push_back((to, bytes));
@@ -251,7 +251,7 @@ impl Agreeing {
     ) -> std::result::Result<Vec<Effect>, &'static str> {
         const NO_MESSAGE: &str = "bytes that are no message of an agreement";
         let (team, bytes) = TeamId::parse(bytes).ok_or(NO_MESSAGE)?;
-        let message = Message::parse(bytes).map_err(|_| NO_MESSAGE)?;
+        let message = AgreementMessage::parse(bytes).map_err(|_| NO_MESSAGE)?;
         let mut state = self.state();
         if state.lines.contains_key(&team) {
             return state.arrived(team, from, message);
@@ -306,7 +306,7 @@ impl State {
         &mut self,
         team: TeamId,
         from: Rank,
-        message: Message,
+        message: AgreementMessage,
     ) -> std::result::Result<Vec<Effect>, &'static str> {
         let mut outcome = Ok(());
         let effects = self.with(team, |line, letters| {

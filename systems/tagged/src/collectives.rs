@@ -8,7 +8,7 @@
 use crate::network::{Broadcast, SendSource};
 use crate::{Error, Result};
 use weft_collective::{
-    Arrived, Body, Failure, Members, Memory, Progress, Refused, TeamId, Teams, Transport, Tuning,
+    ArrivedPacket, TransferBody, RunFailure, Members, OperationMemory, PacketEffect, Refused, TeamId, Teams, Transport, Tuning,
 };
 use weft_endpoint::{Group, Rank};
 
@@ -36,7 +36,7 @@ pub const TUNING: Tuning = Tuning {
 pub struct CollectivePackets<'a, N>(pub &'a mut N);
 
 /// The bytes behind the header of a packet, as the network reads them.
-impl SendSource for Body<'_> {
+impl SendSource for TransferBody<'_> {
     fn length(&self) -> u64 {
         self.len() as u64
     }
@@ -63,22 +63,22 @@ impl<N: Broadcast> Transport for CollectivePackets<'_, N> {
     }
 
     #[inline]
-    fn send(&mut self, to: Rank, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.0.send(to, head, Some((body, 0, body.len())))
     }
 
     #[inline]
-    fn multicast(&mut self, _all: Group, head: &[u8], body: &Body<'_>) -> Result<bool> {
+    fn multicast(&mut self, _all: Group, head: &[u8], body: &TransferBody<'_>) -> Result<bool> {
         self.0.broadcast(head, Some((body, 0, body.len())))
     }
 }
 
 /// The error of a failed operation.
-impl From<Failure<Error>> for Error {
-    fn from(failure: Failure<Error>) -> Self {
+impl From<RunFailure<Error>> for Error {
+    fn from(failure: RunFailure<Error>) -> Self {
         match failure {
-            Failure::Transport(error) => error,
-            Failure::Violation { from, what } => Error::Violation { from, what },
+            RunFailure::Transport(error) => error,
+            RunFailure::Violation { from, what } => Error::Violation { from, what },
         }
     }
 }
@@ -89,7 +89,7 @@ impl From<Failure<Error>> for Error {
 ///
 /// # Errors
 /// [`Error::Violation`] if what came for it cannot be its.
-pub fn open<M: Memory, K: AsRef<[u8]>>(
+pub fn open<M: OperationMemory, K: AsRef<[u8]>>(
     collectives: &mut Collectives<M, K>,
     team: TeamId,
     members: &[Rank],
@@ -115,15 +115,15 @@ pub fn violation(refused: &Refused, me: Rank) -> Option<Error> {
 /// # Errors
 /// [`Error::Violation`] if no member sends that.
 #[inline]
-pub fn arrive<M: Memory, K: AsRef<[u8]>>(
+pub fn arrive<M: OperationMemory, K: AsRef<[u8]>>(
     collectives: &mut Collectives<M, K>,
     from: Rank,
-    packet: impl Arrived<Kept = K>,
+    packet: impl ArrivedPacket<Kept = K>,
 ) -> Result<()> {
     let what = match collectives.arrive(from, packet) {
-        Ok(Progress::None | Progress::Resume(..)) => return Ok(()),
+        Ok(PacketEffect::None | PacketEffect::Resume(..)) => return Ok(()),
         // Others end by themselves.
-        Ok(Progress::Aborted(..)) => "the end of a team, which is not its to end",
+        Ok(PacketEffect::Aborted(..)) => "the end of a team, which is not its to end",
         Err(Refused::Violation(what)) => what,
         Err(Refused::Disagreement(_) | Refused::Failed(_)) => DISAGREES,
         Err(Refused::NotMember | Refused::Missing) => {

@@ -4,7 +4,7 @@ use crate::{MessageEnvelope, Result};
 use std::mem;
 use std::num::NonZero;
 use std::ops::Range;
-use weft_collective::Arrived;
+use weft_collective::ArrivedPacket;
 use weft_endpoint::{
     Borrowed, Gather, HeldPacket, KeptPacket, Packets, Posted, PostedHead, Rank, SendPacket,
     copy_short,
@@ -401,7 +401,7 @@ impl Broadcast for &Packets {
 /// A packet that was [taken](Packets::take), while whoever took it looks at it.
 pub struct TakenPacket<'a>(pub &'a Packets, pub &'a mut HeldPacket);
 
-impl Arrived for TakenPacket<'_> {
+impl ArrivedPacket for TakenPacket<'_> {
     type Kept = KeptPacket;
 
     #[inline]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use weft_collective::format::{Header, TransferKind};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    AHEAD, Call, EAGER_BYTES, Memory, Operation, Signature, Stage, TeamId, Teams, Tuning,
+    AHEAD, OperationCall, EAGER_BYTES, OperationMemory, Operation, Signature, Stage, TeamId, Teams, Tuning,
 };
 use weft_endpoint::Rank;
 use weft_tagged::collectives::{CollectivePackets, Collectives, TUNING, arrive, open};
@@ -29,7 +29,7 @@ struct Bytes {
     result: usize,
 }
 
-impl Memory for Bytes {
+impl OperationMemory for Bytes {
     fn read(&self, area: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         let all = if area == Area::Mine { self.mine } else { self.result };
         assert!(at + length <= all, "only what is there leaves");
@@ -52,12 +52,12 @@ impl Memory for Bytes {
 }
 
 /// The call that a step is about, in a team of so many.
-fn call(which: u8, root: u8, length: usize, members: usize) -> Call {
+fn call(which: u8, root: u8, length: usize, members: usize) -> OperationCall {
     let operation = Operation::ALL[usize::from(which) % Operation::ALL.len()];
     let root = usize::from(root) % members;
     match operation {
-        Operation::Barrier => Call { operation, root: 0, count: 0, size: 0 },
-        _ => Call { operation, root, count: length * members, size: 1 + usize::from(which / 64) },
+        Operation::Barrier => OperationCall { operation, root: 0, count: 0, size: 0 },
+        _ => OperationCall { operation, root, count: length * members, size: 1 + usize::from(which / 64) },
     }
 }
 

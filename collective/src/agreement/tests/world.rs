@@ -6,7 +6,7 @@
 
 use super::judge;
 use crate::agreement::planted::Planted;
-use crate::agreement::{Agreement, Decision, Message, Post};
+use crate::agreement::{Agreement, Decision, AgreementMessage, Post};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use weft_endpoint::Rank;
@@ -28,7 +28,7 @@ pub struct Options {
 
 /// One thing that happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ScheduleStep {
     /// A rank begins its next agreement.
     Begin(Rank),
     /// The oldest message between two ranks arrives.
@@ -43,14 +43,14 @@ pub enum Step {
     Cut(Rank, Rank),
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for ScheduleStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Begin(rank) => write!(f, "{rank} begins"),
-            Step::Deliver(from, to) => write!(f, "a message arrives from {from} at {to}"),
-            Step::Notice { at, of } => write!(f, "{at} is told that {of} is lost"),
-            Step::Crash(rank) => write!(f, "{rank} crashes"),
-            Step::Cut(from, to) => write!(f, "the messages from {from} to {to} are lost"),
+            ScheduleStep::Begin(rank) => write!(f, "{rank} begins"),
+            ScheduleStep::Deliver(from, to) => write!(f, "a message arrives from {from} at {to}"),
+            ScheduleStep::Notice { at, of } => write!(f, "{at} is told that {of} is lost"),
+            ScheduleStep::Crash(rank) => write!(f, "{rank} crashes"),
+            ScheduleStep::Cut(from, to) => write!(f, "the messages from {from} to {to} are lost"),
         }
     }
 }
@@ -68,7 +68,7 @@ pub struct Member {
 }
 
 /// Messages under way, for each ordered pair of ranks.
-type Wires = BTreeMap<(Rank, Rank), VecDeque<Message>>;
+type Wires = BTreeMap<(Rank, Rank), VecDeque<AgreementMessage>>;
 
 #[derive(Clone, Hash, Debug)]
 pub struct World {
@@ -81,15 +81,15 @@ pub struct World {
 struct Sends<'a> {
     from: Rank,
     wires: &'a mut Wires,
-    sent: Vec<Step>,
+    sent: Vec<ScheduleStep>,
 }
 
 impl Post for Sends<'_> {
-    fn send(&mut self, to: Rank, message: &Message) {
+    fn send(&mut self, to: Rank, message: &AgreementMessage) {
         // As it comes out of its bytes.
-        let message = Message::parse(&message.emit()).expect("a message that was written");
+        let message = AgreementMessage::parse(&message.emit()).expect("a message that was written");
         self.wires.entry((self.from, to)).or_default().push_back(message);
-        self.sent.push(Step::Deliver(self.from, to));
+        self.sent.push(ScheduleStep::Deliver(self.from, to));
     }
 }
 
@@ -124,43 +124,43 @@ impl World {
     }
 
     /// All that can happen but crashes and cuts.
-    pub fn due(&self, agreements: usize) -> Vec<Step> {
+    pub fn due(&self, agreements: usize) -> Vec<ScheduleStep> {
         let may_begin = |(_, member): &(Rank, &Member)| {
             let (begun, decided) = (member.begun.len(), member.decisions.len());
             begun == decided && begun < agreements
         };
-        let begins = self.live().filter(may_begin).map(|(rank, _)| Step::Begin(rank));
-        let messages = self.wires.keys().map(|&(from, to)| Step::Deliver(from, to));
+        let begins = self.live().filter(may_begin).map(|(rank, _)| ScheduleStep::Begin(rank));
+        let messages = self.wires.keys().map(|&(from, to)| ScheduleStep::Deliver(from, to));
         let dead = || (0..).map(Rank).take(self.members.len()).filter(|&rank| !self.is_live(rank));
         let notices = self.live().flat_map(|(at, member)| {
             let news = dead().filter(|of| !member.told.contains(of));
-            news.map(move |of| Step::Notice { at, of })
+            news.map(move |of| ScheduleStep::Notice { at, of })
         });
         begins.chain(messages).chain(notices).collect()
     }
 
     /// Takes a step, which is possible. Returns the messages that it sends.
-    pub fn take(&mut self, step: Step) -> Vec<Step> {
+    pub fn take(&mut self, step: ScheduleStep) -> Vec<ScheduleStep> {
         match step {
-            Step::Begin(rank) => self.begin(rank),
-            Step::Deliver(from, to) => self.deliver(from, to),
-            Step::Notice { at, of } => {
+            ScheduleStep::Begin(rank) => self.begin(rank),
+            ScheduleStep::Deliver(from, to) => self.deliver(from, to),
+            ScheduleStep::Notice { at, of } => {
                 self.members[at.index()].told.push(of);
                 self.members[at.index()].told.sort();
                 self.at(at, |machine, out| machine.lost(of, out))
             }
-            Step::Crash(rank) => {
+            ScheduleStep::Crash(rank) => {
                 self.crash(rank);
                 Vec::new()
             }
-            Step::Cut(from, to) => {
+            ScheduleStep::Cut(from, to) => {
                 self.wires.remove(&(from, to));
                 Vec::new()
             }
         }
     }
 
-    fn begin(&mut self, rank: Rank) -> Vec<Step> {
+    fn begin(&mut self, rank: Rank) -> Vec<ScheduleStep> {
         let members = self.members.len();
         let member = &mut self.members[rank.index()];
         let flags = flags_of(rank, member.begun.len(), members);
@@ -168,7 +168,7 @@ impl World {
         self.at(rank, |machine, out| machine.begin(flags, out))
     }
 
-    fn deliver(&mut self, from: Rank, to: Rank) -> Vec<Step> {
+    fn deliver(&mut self, from: Rank, to: Rank) -> Vec<ScheduleStep> {
         let wire = self.wires.get_mut(&(from, to)).expect("something is under way");
         let message = wire.pop_front().expect("something is under way");
         if wire.is_empty() {
@@ -193,7 +193,7 @@ impl World {
         self.wires.retain(|(_, to), _| *to != rank);
     }
 
-    fn at(&mut self, at: Rank, act: impl FnOnce(&mut Agreement, &mut Sends<'_>)) -> Vec<Step> {
+    fn at(&mut self, at: Rank, act: impl FnOnce(&mut Agreement, &mut Sends<'_>)) -> Vec<ScheduleStep> {
         let member = &mut self.members[at.index()];
         let mut sends = Sends { from: at, wires: &mut self.wires, sent: Vec::new() };
         act(&mut member.machine, &mut sends);
@@ -204,7 +204,7 @@ impl World {
         }
         let members = &self.members;
         self.wires.retain(|(_, to), _| members[to.index()].lives);
-        sent.retain(|step| !matches!(step, Step::Deliver(_, to) if !self.is_live(*to)));
+        sent.retain(|step| !matches!(step, ScheduleStep::Deliver(_, to) if !self.is_live(*to)));
         if !self.late {
             self.drop_from_lost(at);
         }
@@ -224,26 +224,26 @@ impl World {
 
 impl Model for Options {
     type State = World;
-    type Step = Step;
+    type ScheduleStep = ScheduleStep;
     type Deadlock = std::convert::Infallible;
 
     fn start(&self) -> World {
         World::new(self)
     }
 
-    fn steps(&self, world: &World) -> Vec<Step> {
+    fn steps(&self, world: &World) -> Vec<ScheduleStep> {
         let mut steps = world.due(self.agreements);
         if world.losses() < self.losses {
-            steps.extend(world.live().map(|(rank, _)| Step::Crash(rank)));
+            steps.extend(world.live().map(|(rank, _)| ScheduleStep::Crash(rank)));
         }
         if self.late {
             let wires = world.wires.keys().filter(|(from, _)| !world.is_live(*from));
-            steps.extend(wires.map(|&(from, to)| Step::Cut(from, to)));
+            steps.extend(wires.map(|&(from, to)| ScheduleStep::Cut(from, to)));
         }
         steps
     }
 
-    fn take(&self, world: &mut World, step: &Step) {
+    fn take(&self, world: &mut World, step: &ScheduleStep) {
         world.take(*step);
     }
 

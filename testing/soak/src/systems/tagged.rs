@@ -9,7 +9,7 @@ use memory::{Message, Numbers, Room};
 use received::Received;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_collective::{BARRIER, Call, Operation, Parked, Stage, TeamId, combine_elements};
+use weft_collective::{BARRIER, OperationCall, Operation, Parked, Stage, TeamId, combine_elements};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};
@@ -146,7 +146,7 @@ impl Tagged {
             self.operate(&BARRIER, &[])?;
         }
         let operation = Operation::AllReduce;
-        self.operate(&Call { operation, root: 0, count: numbers.len(), size: 8 }, numbers)
+        self.operate(&OperationCall { operation, root: 0, count: numbers.len(), size: 8 }, numbers)
     }
 
     /// Waits until everything that this rank has begun has left, and judges the order of what it
@@ -168,7 +168,7 @@ impl Tagged {
         Ok(())
     }
 
-    fn operate(&self, call: &Call, numbers: &[u64]) -> Result<Vec<u64>> {
+    fn operate(&self, call: &OperationCall, numbers: &[u64]) -> Result<Vec<u64>> {
         let memory = Numbers::new(numbers);
         let me = self.driver.packets.rank();
         let begun = self.driver.enter().teams.begin(ALL, call, memory);

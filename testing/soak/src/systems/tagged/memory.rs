@@ -1,6 +1,6 @@
 //! Memory of messages and operations: what bytes there are follows from what their envelope says.
 
-use weft_collective::Memory;
+use weft_collective::OperationMemory;
 use weft_collective::schedule::Area;
 use weft_endpoint::Rank;
 use weft_tagged::{SendSource, Sink};
@@ -98,7 +98,7 @@ impl Numbers {
     }
 }
 
-impl Memory for Numbers {
+impl OperationMemory for Numbers {
     fn read(&self, _: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         take(&self.0[at..][..length]);
     }
