@@ -290,7 +290,10 @@ impl Agreement {
         let Some(flags) = self.mine.filter(|_| !self.is_coordinator()) else { return };
         let (number, ballot) = (self.next, self.coordinator());
         let lost = self.lost.clone();
-        out.send(ballot, &AgreementMessage { kind: BallotKind::Contribution, number, ballot, flags, lost });
+        out.send(
+            ballot,
+            &AgreementMessage { kind: BallotKind::Contribution, number, ballot, flags, lost },
+        );
     }
 
     /// Tells the coordinator the last decision, if there is one.
@@ -395,7 +398,11 @@ impl Agreement {
         Ok(())
     }
 
-    fn take_decision(&mut self, message: AgreementMessage, out: &mut impl Post) -> Result<(), AgreementViolation> {
+    fn take_decision(
+        &mut self,
+        message: AgreementMessage,
+        out: &mut impl Post,
+    ) -> Result<(), AgreementViolation> {
         let lost = self.lost_by(&message);
         let AgreementMessage { number, flags, lost: decided, .. } = message;
         let decision = Decision { number, flags, lost: decided };

@@ -1,7 +1,7 @@
 //! Operations as others learn of them while a member waits for the end of one.
 
 use crate::{Members, Signature, TeamId};
-use weft_endpoint::{Awaited, ArenaOperation, Protocol, Rank, Whom};
+use weft_endpoint::{ArenaOperation, Awaited, Protocol, Rank, Whom};
 
 /// Number that [`TeamId::count`] has in the team of all ranks before there are any others.
 const OF_ALL: [u32; 2] = [0, u32::MAX];

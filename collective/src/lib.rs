@@ -76,10 +76,13 @@ pub mod teams;
 pub use awaited::awaited;
 pub use inbox::ArrivedPacket;
 pub use members::Members;
-pub use run::{TransferBody, RunFailure, Job, OperationMemory, RunningOperation, Stage, Transport, combine_elements};
+pub use run::{
+    Job, OperationMemory, RunFailure, RunningOperation, Stage, TransferBody, Transport,
+    combine_elements,
+};
 pub use schedule::{BARRIER, OperationCall, Tuning};
 pub use signature::{Abort, Disagreement, Operation, Signature};
-pub use teams::{Parked, PacketEffect, Refused, Teams};
+pub use teams::{PacketEffect, Parked, Refused, Teams};
 
 use weft_endpoint::Rank;
 

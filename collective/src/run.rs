@@ -5,7 +5,9 @@ mod rounds;
 use crate::format::{Header, TransferKind};
 use crate::inbox::{ArrivedPacket, Inbox};
 use crate::members::Members;
-use crate::schedule::{Area, OperationCall, Extent, ScheduleStep, Receivers, Tuning, Varied, schedule};
+use crate::schedule::{
+    Area, Extent, OperationCall, Receivers, ScheduleStep, Tuning, Varied, schedule,
+};
 use crate::signature::Signature;
 use crate::{EAGER_BYTES, TeamId};
 use bytemuck::Pod;
@@ -50,7 +52,8 @@ pub trait Transport {
     ///
     /// # Errors
     /// Those of the network.
-    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> Result<bool, Self::Error>;
+    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>)
+    -> Result<bool, Self::Error>;
 
     /// Sends one packet to all other ranks of a group, as [`Self::send`] to one.
     ///
@@ -306,7 +309,11 @@ impl<K: AsRef<[u8]>> RunningOperation<K> {
 
     /// Carries out the steps of combining that come next: `combine` makes one block of the first
     /// and the second, in place of the second.
-    pub fn combine(&mut self, memory: &impl OperationMemory, mut combine: impl FnMut(&[u8], &mut [u8])) {
+    pub fn combine(
+        &mut self,
+        memory: &impl OperationMemory,
+        mut combine: impl FnMut(&[u8], &mut [u8]),
+    ) {
         while let Some(&ScheduleStep::Combine(before, after)) = self.steps.front() {
             let mut into = std::mem::take(&mut self.blocks[after]);
             match before.area {
@@ -522,10 +529,13 @@ impl<K: AsRef<[u8]>> RunningOperation<K> {
                     Receivers::Member(_) => transport.payload(),
                     Receivers::Others => transport.multicast_payload(),
                 } - head.len();
-                let span = Extent { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
+                let span =
+                    Extent { at: it.span.at + it.sent, length: allowed.min(most), ..it.span };
                 let body = TransferBody { memory, blocks: &self.blocks, span };
                 let sent = match (it.to, self.members.group()) {
-                    (Receivers::Member(to), _) => transport.send(self.members.rank(to), &head, &body)?,
+                    (Receivers::Member(to), _) => {
+                        transport.send(self.members.rank(to), &head, &body)?
+                    }
                     (Receivers::Others, Some(group)) => transport.multicast(group, &head, &body)?,
                     (Receivers::Others, None) => true,
                 };
@@ -582,7 +592,10 @@ impl<M: OperationMemory, K: AsRef<[u8]>> Job<M, K> {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn advance<X: Transport>(&mut self, transport: &mut X) -> Result<Stage, RunFailure<X::Error>> {
+    pub fn advance<X: Transport>(
+        &mut self,
+        transport: &mut X,
+    ) -> Result<Stage, RunFailure<X::Error>> {
         self.run.advance(&mut self.memory, transport)
     }
 }

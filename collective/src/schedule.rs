@@ -60,7 +60,8 @@ pub struct OperationCall {
 }
 
 /// A barrier.
-pub const BARRIER: OperationCall = OperationCall { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
+pub const BARRIER: OperationCall =
+    OperationCall { operation: Operation::Barrier, root: 0, count: 0, size: 0 };
 
 impl OperationCall {
     /// The signature that all members have to agree about. The size of elements stands in the place
@@ -184,7 +185,11 @@ struct Plan<'a> {
 }
 
 /// The steps of member `me` of `size` in an operation.
-pub fn schedule(call: &OperationCall, (me, size): (usize, usize), tuning: &Tuning) -> VecDeque<ScheduleStep> {
+pub fn schedule(
+    call: &OperationCall,
+    (me, size): (usize, usize),
+    tuning: &Tuning,
+) -> VecDeque<ScheduleStep> {
     let mut plan = Plan { call, me, size, tuning, steps: VecDeque::with_capacity(8) };
     let (root, bytes) = (call.root, call.bytes());
     match call.operation {

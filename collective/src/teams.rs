@@ -4,7 +4,7 @@
 use crate::format::{self, DECLARATION, Header, TransferKind};
 use crate::inbox::{ArrivedPacket, Inbox};
 use crate::members::Members;
-use crate::run::{RunFailure, Job, OperationMemory, RunningOperation, Stage, Transport};
+use crate::run::{Job, OperationMemory, RunFailure, RunningOperation, Stage, Transport};
 use crate::schedule::{OperationCall, Tuning};
 use crate::signature::{Abort, Disagreement, Operation, Signature};
 use crate::{AHEAD, EAGER_BYTES, TeamId};
@@ -409,7 +409,10 @@ impl<M: OperationMemory, K: AsRef<[u8]>> Teams<M, K> {
     ///
     /// # Errors
     /// Those of [`RunningOperation::advance`].
-    pub fn transmit<X: Transport>(&mut self, transport: &mut X) -> Result<bool, RunFailure<X::Error>> {
+    pub fn transmit<X: Transport>(
+        &mut self,
+        transport: &mut X,
+    ) -> Result<bool, RunFailure<X::Error>> {
         let mut any = false;
         for _ in 0..self.leaving.len() {
             let Some((id, number)) = self.leaving.pop_front() else { break };

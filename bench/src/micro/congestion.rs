@@ -22,7 +22,7 @@ use rank::Activity;
 use std::path::PathBuf;
 use std::time::Duration;
 use tables::{Incast, Queues, Sharing};
-use weft_launch::Bulk;
+use weft_launch::BulkWish;
 use weft_netns::Trunk;
 
 /// Rates that are shared, in megabits a second.
@@ -92,7 +92,7 @@ pub fn measure_all(spec: &Spec) -> Result<()> {
 fn ways(spec: &Spec) -> Vec<By> {
     let weft = match spec.protocols.bulk() {
         Some(bulk) => vec![By::Weft(bulk)],
-        None => vec![By::Weft(Bulk::Datagrams), By::Weft(Bulk::Auto)],
+        None => vec![By::Weft(BulkWish::Datagrams), By::Weft(BulkWish::Auto)],
     };
     weft.into_iter().chain([By::Tcp]).collect()
 }
@@ -101,7 +101,7 @@ impl By {
     /// Its name in output.
     fn name(self) -> &'static str {
         match self {
-            By::Weft(Bulk::Datagrams) => "datagrams",
+            By::Weft(BulkWish::Datagrams) => "datagrams",
             By::Weft(_) => "auto",
             By::Tcp => "tcp",
         }

@@ -12,7 +12,7 @@ use crate::pointer::{Context, List, Out};
 use crate::refusal::{Refusal, Result};
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, OnceLock};
-use weft_collective::{BARRIER, OperationCall, Operation, TeamId};
+use weft_collective::{BARRIER, Operation, OperationCall, TeamId};
 use weft_endpoint::Rank;
 
 /// Of the table, as far as it is here.
@@ -143,7 +143,8 @@ extern "C" fn broadcast(team: u64, root: usize, buffer: Buffer, bytes: usize) ->
 extern "C" fn all_gather(team: u64, mine: Buffer, bytes: usize, all: Buffer) -> c_int {
     with(team, |team| {
         let whole = bytes.checked_mul(team.size()).ok_or(Refusal::INVALID)?;
-        let call = OperationCall { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
+        let call =
+            OperationCall { operation: Operation::AllGather, root: 0, count: bytes, size: 1 };
         team.operate(&call, mine.memory(bytes)?, all.memory(whole)?, &mut |_, _| ())
     })
 }

@@ -59,7 +59,8 @@ impl AgreementMessage {
     /// # Errors
     /// [`AgreementViolation::Malformed`] if no member writes that.
     pub fn parse(bytes: &[u8]) -> Result<Self, AgreementViolation> {
-        let (front, lost) = bytes.split_first_chunk::<FRONT>().ok_or(AgreementViolation::Malformed)?;
+        let (front, lost) =
+            bytes.split_first_chunk::<FRONT>().ok_or(AgreementViolation::Malformed)?;
         let &[kind, n0, n1, n2, n3, b0, b1, flags @ ..] = front;
         let kind = match kind {
             CONTRIBUTION => BallotKind::Contribution,

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::{BARRIER, OperationCall, Operation};
+use crate::{BARRIER, Operation, OperationCall};
 use std::sync::atomic::AtomicUsize;
 use weft_endpoint::Atomic;
 use weft_model::random::Random;

@@ -12,7 +12,7 @@
 //! and hands it on, in pieces. While one member combines a piece the next has the piece before it,
 //! so that each member sends the values once, and the chain is as fast as its slowest link.
 
-use super::{ACROSS, Area, Plan, Extent, ScheduleStep, Receivers};
+use super::{ACROSS, Area, Extent, Plan, Receivers, ScheduleStep};
 use std::ops::Range;
 
 impl Plan<'_> {

@@ -16,7 +16,7 @@
 //! **Bounds** (I9). What peers announce bounds nothing that is allocated: rounds are planned one by
 //! one, as they begin, and a block grows as its bytes come.
 
-use super::{ACROSS, Area, OperationCall, DOWN, Extent, ScheduleStep, Receivers, Tuning, UP};
+use super::{ACROSS, Area, DOWN, Extent, OperationCall, Receivers, ScheduleStep, Tuning, UP};
 use crate::signature::Operation;
 use std::ops::Range;
 
@@ -111,7 +111,9 @@ impl Varied {
                 steps.extend(self.give(Receivers::Member(self.root), UP, part(self.root), 0));
             }
             Operation::ScatterVaried if self.me == self.root => {
-                steps.extend(others.flat_map(|to| self.give(Receivers::Member(to), DOWN, part(to), 0)));
+                steps.extend(
+                    others.flat_map(|to| self.give(Receivers::Member(to), DOWN, part(to), 0)),
+                );
             }
             Operation::ScatterVaried => {
                 steps.extend(self.receive(self.root, DOWN, 0));
@@ -193,7 +195,13 @@ impl Varied {
         Some(ScheduleStep::Receive(from, step, Extent::new(area, part), before))
     }
 
-    fn give(&self, to: Receivers, step: u8, all: Range<usize>, round: usize) -> Option<ScheduleStep> {
+    fn give(
+        &self,
+        to: Receivers,
+        step: u8,
+        all: Range<usize>,
+        round: usize,
+    ) -> Option<ScheduleStep> {
         let part = self.rounds.part(all.clone(), round)?;
         let before = part.start - all.start;
         Some(ScheduleStep::Give(to, step, Extent::new(Area::Mine, part), before))

@@ -197,7 +197,8 @@ fn lengths_that_members_announce_are_checked() {
     let tuning = tunings()[0];
     let announces = |bytes: u64, piece: &[u8]| {
         let mut world = world_with(2, tuning);
-        let call = OperationCall { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
+        let call =
+            OperationCall { operation: Operation::AllGatherVaried, root: 0, count: 0, size: 4 };
         let memory = Buffers::of_parts(vec![7; 8], vec![0..8; 2]);
         assert_eq!(world.ranks[0].begin(ALL, &call, memory), Ok(0));
         assert!(world.drive(0, ALL, 0, false).is_none());

@@ -248,7 +248,10 @@ impl World {
     pub fn arrive(&mut self, from: usize, at: usize) -> bool {
         let Some(packet) = self.wires[from][at].pop_front() else { return false };
         let outcome = self.ranks[at].arrive(Rank(from as u16), &packet[..]);
-        assert!(matches!(outcome, Ok(PacketEffect::None | PacketEffect::Resume(..))), "{outcome:?}");
+        assert!(
+            matches!(outcome, Ok(PacketEffect::None | PacketEffect::Resume(..))),
+            "{outcome:?}"
+        );
         true
     }
 

@@ -10,7 +10,7 @@ use crate::presence::fallback::TimerFallback;
 use std::sync::Arc;
 use std::time::Duration;
 use weft_link::bell::{Bells, Waiter};
-use weft_link::status::{Awaited, Notice};
+use weft_link::status::{Awaited, StatusNotice};
 use weft_wire::Protocol;
 
 /// Presence of a rank's threads, as they share it.
@@ -26,7 +26,7 @@ pub(crate) struct Attendance {
     /// Losses that this rank has heard of.
     pub losses: Losses,
     /// Notice of what this rank waits for, if somebody can read it.
-    pub notice: Option<Arc<dyn Notice>>,
+    pub notice: Option<Arc<dyn StatusNotice>>,
     /// True while the notice is not one of the wait under way, but of the whole it belongs to.
     is_published: Relaxed<bool>,
     is_closed: Relaxed<bool>,

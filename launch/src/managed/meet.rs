@@ -26,7 +26,7 @@ use super::card::Card;
 use super::error::{LIMIT, MeetError};
 use super::facts::Cards;
 use crate::channel::{self, ReceiveError, Received};
-use crate::messages::{BadMessage, Ethernet, Message};
+use crate::messages::{BadMessage, EthernetAccess, Message};
 use crate::refused::pidfd_open;
 use crate::wait::is_ready;
 
@@ -44,7 +44,7 @@ pub(crate) enum ToPeer {
     Leaving,
     /// The reader's way to ranks of other hosts; with a port's two descriptors, and those that keep
     /// the interface.
-    Port(Ethernet),
+    Port(EthernetAccess),
 }
 
 impl Message for ToPeer {

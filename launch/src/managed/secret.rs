@@ -12,7 +12,7 @@
 
 use std::io;
 
-use crate::pmi::Exchange;
+use crate::pmi::PmiClient;
 use rustix::rand::{GetRandomFlags, getrandom};
 use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_wire::{Rank, envelope};
@@ -50,7 +50,7 @@ impl OwnKey {
     pub fn hand_out(
         &self,
         cards: &Cards,
-        exchange: &mut dyn Exchange,
+        exchange: &mut dyn PmiClient,
     ) -> Result<Secret, ManagedError> {
         let (_, secret) = draw_job()?;
         for to in (1..cards.len() as u16).map(Rank) {
@@ -68,7 +68,7 @@ impl OwnKey {
         &self,
         own: Rank,
         cards: &Cards,
-        exchange: &mut dyn Exchange,
+        exchange: &mut dyn PmiClient,
     ) -> Result<Secret, ManagedError> {
         let mut frame = Zeroizing::new(exchange.get(0, &key(own))?);
         let opened = self.seals(cards, own, Rank(0))?.open(&mut frame);

@@ -14,7 +14,7 @@ use crate::pmi::inherited::{TakeError, share_socket};
 use crate::pmi::wire::{
     Arrived, BadReply, Reply, Version, WORD_CHARS_MIN, emit, from_digits, is_word, parts, split,
 };
-use crate::pmi::{Error, Exchange, key_of};
+use crate::pmi::{Error, PmiClient, key_of};
 use rustix::process::getpid;
 
 /// Characters of the longest word that is put in a store, and PMI-2's limit.
@@ -240,7 +240,7 @@ impl Client {
     }
 }
 
-impl Exchange for Client {
+impl PmiClient for Client {
     fn name(&self) -> &str {
         &self.name
     }

@@ -2,7 +2,7 @@
 
 use crate::roll::AWAY;
 use weft_link::gauge::Counts;
-use weft_link::status::{Awaited, Status};
+use weft_link::status::{Awaited, RankStatus};
 use weft_trace::event::{COUNTERS, Words, text_parts};
 use weft_trace::{Event, Named, What};
 use weft_wire::Rank;
@@ -18,9 +18,9 @@ pub(super) struct Wait {
 
 impl Wait {
     /// The wait of a rank with this status, if it waits.
-    pub fn of(status: Status) -> Option<Self> {
+    pub fn of(status: RankStatus) -> Option<Self> {
         let is_away = status.polls && status.looked >= AWAY;
-        let Status { begun, polls, awaited, .. } = status;
+        let RankStatus { begun, polls, awaited, .. } = status;
         Some(Wait { begun, polls, awaited: awaited.filter(|_| !is_away)? })
     }
 }

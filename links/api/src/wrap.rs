@@ -10,7 +10,7 @@ mod traced;
 
 pub use capture::{Capture, Captured};
 pub use count::{Count, FrameCounters};
-pub use faults::{FaultPlan, Faults};
+pub use faults::{FaultPlan, FaultyLink};
 pub use frames_only::FramesOnly;
 pub use inspect::InspectOnDrop;
 pub use through::{Through, Wrapper, through};

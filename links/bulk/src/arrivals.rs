@@ -12,7 +12,7 @@ use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use weft_datagram::seal::{FrameKind, Seals};
-use weft_datagram::{Landed, Source};
+use weft_datagram::{ArrivalSource, Landed};
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Posted, PostedHead};
 use weft_wire::Rank;
@@ -239,7 +239,7 @@ impl Arrivals {
     }
 }
 
-impl Source<Box<[u8]>> for Arrivals {
+impl ArrivalSource<Box<[u8]>> for Arrivals {
     fn look(
         &mut self,
         spare: &mut Vec<Box<[u8]>>,

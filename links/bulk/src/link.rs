@@ -24,7 +24,7 @@ use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCo
 use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, through};
 use weft_link::{
-    Buffer, Capabilities, Layer, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths,
+    Buffer, Capabilities, Layer, Link, LinkPart, LinkViolation, Network, NoShort, PathMtu, Paths,
     Payload, Received, Services, SharedFrames, TURN, has_unflushed,
 };
 use weft_wire::{Follows, Header, Rank, atomic, envelope, path};
@@ -96,7 +96,7 @@ pub struct Counters {
 }
 
 /// A link for long packets around one that sends datagrams.
-pub struct Bulk<F: Part> {
+pub struct Bulk<F: LinkPart> {
     far: F,
     capabilities: Capabilities,
     frames: Frames,
@@ -117,7 +117,7 @@ pub struct Bulk<F: Part> {
     counters: Counters,
 }
 
-impl<F: Part> Bulk<F> {
+impl<F: LinkPart> Bulk<F> {
     /// Attaches to a job, around its link `far`.
     ///
     /// # Errors
@@ -361,7 +361,7 @@ impl Side {
     #[cold]
     fn copied<'a>(
         self,
-        far: &impl Part,
+        far: &impl LinkPart,
         runs: &Runs,
         size: usize,
         copy: &'a mut Vec<u8>,
@@ -386,7 +386,7 @@ impl Side {
     }
 }
 
-impl<F: Part> Network<Bulk<F>> for Through<F::Network> {
+impl<F: LinkPart> Network<Bulk<F>> for Through<F::Network> {
     #[inline]
     fn has_unflushed(self, link: &Bulk<F>) -> bool {
         self.0.has_unflushed(&link.far) || link.ways.has_unflushed()
@@ -406,7 +406,7 @@ impl<F: Part> Network<Bulk<F>> for Through<F::Network> {
     }
 }
 
-impl<F: Part> Link for Bulk<F> {
+impl<F: LinkPart> Link for Bulk<F> {
     type Clock = F::Clock;
     type Short = NoShort;
     type Network = Through<F::Network>;
@@ -541,7 +541,7 @@ impl<F: Part> Link for Bulk<F> {
     }
 }
 
-impl<F: Part> Paths for Bulk<F> {
+impl<F: LinkPart> Paths for Bulk<F> {
     fn payload_to(&self, _: Rank) -> Option<usize> {
         None
     }
@@ -560,7 +560,7 @@ impl<F: Part> Paths for Bulk<F> {
     }
 }
 
-impl<F: Part> Part for Bulk<F> {
+impl<F: LinkPart> LinkPart for Bulk<F> {
     fn is_own(&self, _: Buffer) -> bool {
         true
     }

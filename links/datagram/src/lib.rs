@@ -40,5 +40,7 @@ mod way;
 pub use bells::DatagramBells;
 pub use device::{Device, InOnePiece, Queues};
 pub use link::{Batches, Counters, DatagramLink, DatagramSettings, WAITING};
-pub use receive_queue::{Arrived, Landed, OWN, PendingAnswers, ReceiveQueue, Source};
+pub use receive_queue::{
+    ArrivalCounters, ArrivalSource, Landed, OWN, PendingAnswers, ReceiveQueue,
+};
 pub use send_queue::{Datagram, SendQueue, Sent, WayChange};

@@ -2,9 +2,9 @@
 
 use crate::device::{Device, Queues};
 use crate::frames::Frames;
-use crate::memory::Place;
+use crate::memory::DatagramPlace;
 use crate::seal::{Keys, Refusals, Seals};
-use crate::{Arrived, DatagramBells, OWN, ReceiveQueue, SendQueue, Sent, WayChange};
+use crate::{ArrivalCounters, DatagramBells, OWN, ReceiveQueue, SendQueue, Sent, WayChange};
 use std::io;
 use std::ops::{Range, RangeInclusive};
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use weft_link::clock::{Nanoseconds, SystemClock};
 use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoSeparateNi;
 use weft_link::{
-    Buffer, Capabilities, Link, LinkViolation, Network, NoShort, Part, PathMtu, Paths, Payload,
+    Buffer, Capabilities, Link, LinkPart, LinkViolation, Network, NoShort, PathMtu, Paths, Payload,
     Received, Services, SharedFrames,
 };
 use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
@@ -37,12 +37,12 @@ pub struct DatagramSettings {
     /// True if all datagrams arrive, and in order.
     pub reliable: bool,
     /// Places of the frames that the program fills; their indices follow one another.
-    pub frames: Vec<Place>,
+    pub frames: Vec<DatagramPlace>,
     /// Frames that readers of received packets may hold at once: as many as the receive buffers of
     /// the protocol, or it finds fewer than it counts on.
     pub receive_frames: usize,
     /// Places for arrivals, one more than that, unless the device brings them.
-    pub places: Vec<Place>,
+    pub places: Vec<DatagramPlace>,
     /// Bells that an arrival rings.
     pub bells: Arc<DatagramBells>,
 }
@@ -53,7 +53,7 @@ pub struct Counters {
     /// On the way out.
     pub sent: Sent,
     /// On the way in.
-    pub arrived: Arrived,
+    pub arrived: ArrivalCounters,
     /// Datagrams that arrived and were not for us, or not from whom they said, or came before.
     pub refused: Refusals,
 }
@@ -441,7 +441,7 @@ impl<D: Device> Paths for DatagramLink<D> {
     }
 }
 
-impl<D: Device> Part for DatagramLink<D> {
+impl<D: Device> LinkPart for DatagramLink<D> {
     fn is_own(&self, _: Buffer) -> bool {
         true
     }

@@ -24,7 +24,7 @@ const RECEIVED: u8 = 1;
 
 /// Counters of datagrams on their way in.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Arrived {
+pub struct ArrivalCounters {
     /// Datagrams that the kernel had.
     pub datagrams: u64,
     /// Looks, those that found nothing included; each is a system call on UDP.
@@ -72,7 +72,7 @@ pub struct Landed {
 }
 
 /// Source of buffers with datagrams that arrived.
-pub trait Source<P> {
+pub trait ArrivalSource<P> {
     /// Looks for datagrams that arrived and adds their places to `arrived`; takes of `spare` what
     /// others can land in. Says whether it found any.
     fn look(&mut self, spare: &mut Vec<P>, arrived: &mut VecDeque<(P, Landed)>) -> bool;
@@ -94,7 +94,7 @@ pub trait Source<P> {
 }
 
 /// Frames that are there already, each in a buffer of its own: where no network brings them.
-impl Source<Box<[u8]>> for VecDeque<Box<[u8]>> {
+impl ArrivalSource<Box<[u8]>> for VecDeque<Box<[u8]>> {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,
@@ -129,28 +129,28 @@ pub struct ReceiveQueue<P> {
     /// Ranks whose last frame has arrived.
     pub gone: Vec<Rank>,
     /// Counters of datagrams so far.
-    pub counters: Arrived,
+    pub counters: ArrivalCounters,
 }
 
 struct Open<P> {
-    place: Option<Place<P>>,
+    place: Option<DatagramPlace<P>>,
     readers: u32,
 }
 
 /// Place that is open.
-enum Place<P> {
+enum DatagramPlace<P> {
     /// One of the link's.
     Link(P),
     /// Memory of one packet that came in pieces.
     Whole(Box<[u8]>),
 }
 
-impl<P: DerefMut<Target = [u8]>> Place<P> {
+impl<P: DerefMut<Target = [u8]>> DatagramPlace<P> {
     #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
-            Place::Link(place) => place,
-            Place::Whole(packet) => packet,
+            DatagramPlace::Link(place) => place,
+            DatagramPlace::Whole(packet) => packet,
         }
     }
 }
@@ -180,7 +180,7 @@ enum First {
     Cut,
 }
 
-/// Places that [`Source::look`] finds at once, as a rule.
+/// Places that [`ArrivalSource::look`] finds at once, as a rule.
 const MOST: usize = 32;
 
 impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
@@ -198,13 +198,17 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
             senders: Vec::new(),
             pending_answers: PendingAnswers::default(),
             gone: Vec::new(),
-            counters: Arrived::default(),
+            counters: ArrivalCounters::default(),
         }
     }
 
     /// The next packet, from places that arrived or else from the source.
     #[inline]
-    pub fn next(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> Option<Received> {
+    pub fn next(
+        &mut self,
+        source: &mut impl ArrivalSource<P>,
+        seals: &mut Seals,
+    ) -> Option<Received> {
         while self.find(source, seals) {
             if let Some(received) = self.take() {
                 return Some(received);
@@ -215,12 +219,12 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
 
     /// Looks for a packet, without taking it.
     #[inline]
-    pub fn find(&mut self, source: &mut impl Source<P>, seals: &mut Seals) -> bool {
+    pub fn find(&mut self, source: &mut impl ArrivalSource<P>, seals: &mut Seals) -> bool {
         let mut looks = 0..LOOKS;
         while self.current.is_none() {
             if let Some(packet) = self.whole.pop_front() {
                 let packets = 0..packet.len();
-                self.enter(Place::Whole(packet), packets, First::Unread);
+                self.enter(DatagramPlace::Whole(packet), packets, First::Unread);
                 break;
             }
             match self.arrived.pop_front() {
@@ -254,7 +258,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
     }
 
     #[inline]
-    fn look(&mut self, source: &mut impl Source<P>) -> bool {
+    fn look(&mut self, source: &mut impl ArrivalSource<P>) -> bool {
         self.counters.looks += 1;
         source.look(&mut self.spare, &mut self.arrived)
     }
@@ -265,7 +269,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let Landed { start, end, datagram_bytes } = landed;
@@ -283,7 +287,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         }
         if opened.kind == FrameKind::PACKETS {
             let first = opened.alone.map_or(First::Unread, First::Alone);
-            return self.enter(Place::Link(place), contents, first);
+            return self.enter(DatagramPlace::Link(place), contents, first);
         }
         self.take_other(&opened, &place[contents]);
         self.spare.push(place);
@@ -295,7 +299,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let (mut start, mut run) = (landed.start, None);
@@ -324,7 +328,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         }
         self.leave(run, &place);
         match self.more.pop_front() {
-            Some(packets) => self.enter(Place::Link(place), packets, First::Unread),
+            Some(packets) => self.enter(DatagramPlace::Link(place), packets, First::Unread),
             None => self.spare.push(place),
         }
     }
@@ -372,7 +376,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         &mut self,
         mut place: P,
         landed: Landed,
-        source: &mut impl Source<P>,
+        source: &mut impl ArrivalSource<P>,
         seals: &mut Seals,
     ) {
         let Landed { start, end, .. } = landed;
@@ -383,7 +387,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         let Ok(opened) = opened else { return self.spare.push(place) };
         self.came(opened.source, bytes);
         let Range { start: from, end: to } = opened.contents;
-        self.enter(Place::Link(place), start + from..start + to, First::Cut);
+        self.enter(DatagramPlace::Link(place), start + from..start + to, First::Cut);
     }
 
     /// A frame of this length has come from `source` for this rank alone.
@@ -465,7 +469,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
     #[inline]
-    fn enter(&mut self, place: Place<P>, packets: Range<usize>, first: First) {
+    fn enter(&mut self, place: DatagramPlace<P>, packets: Range<usize>, first: First) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");
         };
@@ -550,7 +554,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
         if open.readers == 0 {
-            if let Some(Place::Link(place)) = open.place.take() {
+            if let Some(DatagramPlace::Link(place)) = open.place.take() {
                 self.spare.push(place);
             }
             self.closed.push(frame);

@@ -2,7 +2,7 @@
 //!
 //! The `unsafe` of this module, and why it is sound:
 //! - Functions are called as in `objects.rs`.
-//! - An operation gets memory of a [`Place`], whose only handle lies in `under_way` until the queue
+//! - An operation gets memory of a [`DatagramPlace`], whose only handle lies in `under_way` until the queue
 //!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
 //!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
 //!   Of a place that is being sent, which the provider only reads, others may read, too.
@@ -14,11 +14,11 @@
 
 use crate::abi::client::{Handle, QueueEntry, QueueError};
 use crate::abi::{ANYBODY, address};
-use crate::error::{FabricError, Refusal};
+use crate::error::FabricError;
 use crate::library::{Library, Offer};
 use crate::memory::ProgramMemory;
 use crate::objects::{Depths, Objects};
-use crate::transport::{Event, PIECES, Transport, Unsent};
+use crate::transport::{DatagramTransport, PIECES, TransportEvent, Unsent};
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use weft_datagram::memory::{Mapping, Place, split};
+use weft_datagram::memory::{DatagramPlace, PageMapping, split};
 use weft_wire::Rank;
 
 /// Completions that are read at once.
@@ -69,7 +69,7 @@ pub struct Endpoint {
     /// True for pieces under way, by number.
     pieces: [bool; PIECES],
     longest_piece: usize,
-    slabs: Vec<Arc<Mapping>>,
+    slabs: Vec<Arc<PageMapping>>,
     /// By slab: what the provider calls its region.
     descriptors: Vec<usize>,
     sizes: Sizes,
@@ -89,7 +89,7 @@ enum Operation {
 }
 
 struct UnderWay {
-    place: Place,
+    place: DatagramPlace,
     /// Destination of a send.
     to: Option<Rank>,
 }
@@ -174,7 +174,7 @@ impl Endpoint {
 
     /// Address of the context of a place, which is not under way.
     #[inline]
-    fn context(&self, place: &Place) -> *mut c_void {
+    fn context(&self, place: &DatagramPlace) -> *mut c_void {
         debug_assert!(self.under_way[place.index() as usize].is_none(), "a place is used twice");
         self.context_at(place.index() as usize)
     }
@@ -186,7 +186,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn descriptor(&self, place: &Place) -> *mut c_void {
+    fn descriptor(&self, place: &DatagramPlace) -> *mut c_void {
         let descriptor = self.descriptors[place.index() as usize / SLAB_PLACES];
         ptr::with_exposed_provenance_mut(descriptor)
     }
@@ -196,7 +196,7 @@ impl Endpoint {
         &mut self,
         number: usize,
         piece: &ProgramMemory,
-    ) -> Result<*mut c_void, Refusal> {
+    ) -> Result<*mut c_void, FabricError> {
         debug_assert!(!self.pieces[number], "a number is used twice");
         let start = piece.start().as_ptr().cast_const().cast();
         let descriptor = self.objects.begin_loan(number, start, piece.bytes())?;
@@ -209,7 +209,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn begin(&mut self, place: Place, to: Option<Rank>) {
+    fn begin(&mut self, place: DatagramPlace, to: Option<Rank>) {
         let index = place.index() as usize;
         self.under_way[index] = Some(UnderWay { place, to });
     }
@@ -225,12 +225,12 @@ impl Endpoint {
         is_closed
     }
 
-    fn refusal(&self, call: &'static str, code: isize) -> Refusal {
+    fn refusal(&self, call: &'static str, code: isize) -> FabricError {
         self.objects.library.refusal(call, code)
     }
 
     #[cold]
-    fn read_error(&mut self) -> Option<Event> {
+    fn read_error(&mut self) -> Option<TransportEvent> {
         let mut error = QueueError {
             context: ptr::null_mut(),
             flags: 0,
@@ -255,22 +255,26 @@ impl Endpoint {
         let code = isize::try_from(error.err).unwrap_or(0);
         Some(match self.take_under_way(error.context)? {
             Operation::OnPlace(UnderWay { place, to: Some(to) }) => {
-                Event::SendFailed(place, to, self.refusal("fi_send", code))
+                TransportEvent::SendFailed(place, to, self.refusal("fi_send", code))
             }
-            Operation::OnPlace(UnderWay { place, to: None }) => Event::ReceiveFailed(place),
-            Operation::OnPiece(number) => Event::Ended(number, Err(self.refusal("fi_tsend", code))),
+            Operation::OnPlace(UnderWay { place, to: None }) => {
+                TransportEvent::ReceiveFailed(place)
+            }
+            Operation::OnPiece(number) => {
+                TransportEvent::Ended(number, Err(self.refusal("fi_tsend", code)))
+            }
         })
     }
 }
 
-impl Transport for Endpoint {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl DatagramTransport for Endpoint {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         let first = self.slabs.len() * SLAB_PLACES;
         if first >= self.sizes.places {
             return Ok(Vec::new());
         }
         let bytes = SLAB_PLACES * self.sizes.place_bytes;
-        let slab = Mapping::anonymous(bytes)?;
+        let slab = PageMapping::anonymous(bytes)?;
         let start = slab.at(0, bytes);
         let (slab, places) = split(slab, 0, self.sizes.place_bytes as u32, first as u32);
         // It stays mapped at least until the region is closed: this endpoint has it, too.
@@ -282,10 +286,10 @@ impl Transport for Endpoint {
     #[inline]
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         part: Range<usize>,
         to: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         let (endpoint, peer) = (self.objects.endpoint, self.peers[to.index()]);
         let bytes: *const c_void = place[part.clone()].as_ptr().cast();
         if endpoint.is_null() {
@@ -312,7 +316,7 @@ impl Transport for Endpoint {
         }
     }
 
-    fn post(&mut self, mut place: Place) -> Result<(), Place> {
+    fn post(&mut self, mut place: DatagramPlace) -> Result<(), DatagramPlace> {
         let endpoint = self.objects.endpoint;
         if endpoint.is_null() {
             return Err(place);
@@ -332,12 +336,12 @@ impl Transport for Endpoint {
         Ok(())
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         let under_way = self.under_way.get(index as usize)?.as_ref()?;
         under_way.to.map(|_| &under_way.place)
     }
 
-    fn poll(&mut self, events: &mut VecDeque<Event>) {
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>) {
         let mut entries = [QueueEntry { context: ptr::null_mut(), flags: 0, len: 0 }; BATCH];
         let queue = self.objects.queue;
         // SAFETY: see above; entries have the format that the queue was opened with.
@@ -350,12 +354,12 @@ impl Transport for Endpoint {
         let count = usize::try_from(count).unwrap_or(0);
         for entry in &entries[..count] {
             events.extend(self.take_under_way(entry.context).map(|operation| match operation {
-                Operation::OnPlace(UnderWay { place, to: Some(_) }) => Event::Sent(place),
+                Operation::OnPlace(UnderWay { place, to: Some(_) }) => TransportEvent::Sent(place),
                 Operation::OnPlace(UnderWay { place, to: None }) => {
                     let bytes = entry.len.min(place.len());
-                    Event::Received(place, bytes)
+                    TransportEvent::Received(place, bytes)
                 }
-                Operation::OnPiece(number) => Event::Ended(number, Ok(entry.len)),
+                Operation::OnPiece(number) => TransportEvent::Ended(number, Ok(entry.len)),
             }));
         }
     }

@@ -8,9 +8,9 @@
 //! Invariant: memory is lent to the transport from the time when its piece is under way until that
 //! [ends](Pieces::ended), or the transport was shut down.
 
-use crate::error::Refusal;
+use crate::error::FabricError;
 use crate::memory::ProgramMemory;
-use crate::transport::{PIECES, Transport, Unsent};
+use crate::transport::{DatagramTransport, PIECES, Unsent};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use weft_datagram::seal::{Keys, Names};
@@ -94,7 +94,12 @@ impl Pieces {
 
     /// Posts memory for a piece of `from`. False if that cannot be now: half of the numbers are
     /// left for sends, which are never refused.
-    pub fn post(&mut self, transport: &mut impl Transport, from: Rank, posted: Posted) -> bool {
+    pub fn post(
+        &mut self,
+        transport: &mut impl DatagramTransport,
+        from: Rank,
+        posted: Posted,
+    ) -> bool {
         let number = self.free_number().filter(|number| *number < PIECES / 2);
         let Some(number) = number else { return false };
         let (piece, head) = (ProgramMemory::from(posted), posted.head);
@@ -110,7 +115,7 @@ impl Pieces {
     #[must_use]
     pub fn send(
         &mut self,
-        transport: &mut impl Transport,
+        transport: &mut impl DatagramTransport,
         to: Rank,
         head: &PostedHead,
         lent: LentMemory,
@@ -122,7 +127,7 @@ impl Pieces {
 
     /// Sends those that wait, as far as the provider takes them. Whom one has not got to, if any.
     #[must_use]
-    pub fn retry(&mut self, transport: &mut impl Transport) -> Option<Failure> {
+    pub fn retry(&mut self, transport: &mut impl DatagramTransport) -> Option<Failure> {
         while let Some(&Waiting { to, tag, piece }) = self.waiting.front() {
             let number = self.free_number()?;
             let refused = match transport.send_piece(number, to, tag, &piece) {
@@ -144,7 +149,7 @@ impl Pieces {
     /// Takes in the end of a piece. With whom it has failed, if it has: one that came is as long as
     /// the memory that was posted for it.
     #[must_use]
-    pub fn ended(&mut self, number: usize, outcome: Result<usize, Refusal>) -> Option<Failure> {
+    pub fn ended(&mut self, number: usize, outcome: Result<usize, FabricError>) -> Option<Failure> {
         self.has_news = true;
         let it = self.under_way.get_mut(number)?;
         let UnderWay { peer, piece, head, state, .. } = it.as_mut()?;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use weft_link::clock::Nanoseconds;
 use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_link::wrap::Through;
-use weft_link::{Buffer, Network, Part, PathMtu, Paths, SharedFrames};
+use weft_link::{Buffer, LinkPart, Network, PathMtu, Paths, SharedFrames};
 use weft_wire::Rank;
 
-impl<N: Part, F: Part<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Network> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Network> {
     #[inline]
     fn has_unflushed(self, link: &Mixed<N, F>) -> bool {
         !link.waiting.is_empty() || self.0.has_unflushed(&link.far)
@@ -29,7 +29,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Network<Mixed<N, F>> for Through<F::Net
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
     /// A rank that forwards a packet to others of its host copies it.
     fn share(&mut self, _: Buffer, _: u16, _: &[Rank]) {}
 
@@ -53,7 +53,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> SharedFrames for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Lending for Mixed<N, F> {
     fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool {
         let (lending, buffer) = match Side::of(buffer) {
             Side::Near(buffer) => (self.near.lending(), buffer),
@@ -74,7 +74,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Lending for Mixed<N, F> {
 }
 
 /// Packets of near ranks stay in these ranks' memory.
-impl<N: Part, F: Part<Clock = N::Clock>> Posting for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Posting for Mixed<N, F> {
     fn post(&mut self, from: Rank, posted: Posted) -> bool {
         self.goes_far(from) && self.far.posting().is_some_and(|far| far.post(from, posted))
     }
@@ -88,7 +88,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Posting for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
     fn reaches(&mut self, to: Rank) -> bool {
         self.goes_far(to) && self.far.zero_copy().is_some_and(|far| far.reaches(to))
     }
@@ -106,7 +106,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> ZeroCopy for Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Paths for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Paths for Mixed<N, F> {
     fn payload_to(&self, to: Rank) -> Option<usize> {
         self.goes_far(to).then(|| self.far.capabilities().max_payload)
     }

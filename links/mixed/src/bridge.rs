@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use weft_link::bell::{Bells, Waiter};
-use weft_link::timer::Timer;
+use weft_link::timer::KernelTimer;
 
 const STACK_BYTES: usize = 128 * 1024;
 const ARRIVAL: u64 = 0;
@@ -50,7 +50,7 @@ struct Shared {
     /// each time that somebody goes to sleep.
     more: Option<OwnedFd>,
     /// Time at which the upcall thread's bell rings without an arrival.
-    timer: Timer,
+    timer: KernelTimer,
     interest: Mutex<Interest>,
     /// True if the descriptor is in the set. Written with the lock held.
     listens: AtomicBool,
@@ -80,7 +80,7 @@ impl Bridge {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        let timer = Timer::new()?;
+        let timer = KernelTimer::new()?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         if let Some(more) = &more {
             epoll::add(&epoll, more, EventData::new_u64(MORE), ONCE)?;

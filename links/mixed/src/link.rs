@@ -14,7 +14,7 @@ use weft_link::memory::{Lending, Posting, ZeroCopy};
 use weft_link::ni::NoSeparateNi;
 use weft_link::wrap::{Through, head_of, through};
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Layer, Link, LinkViolation, Part, Paths, Payload, Plain,
+    BadFrame, Buffer, Capabilities, Layer, Link, LinkPart, LinkViolation, Paths, Payload, Plain,
     Received, Services, SharedFrames, has_buffered,
 };
 use weft_trace::{PacketEvent, Polls, Recorder, What};
@@ -87,7 +87,7 @@ pub(crate) fn far_buffer(buffer: Buffer) -> Buffer {
     buffer.marked(Layer::Far)
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Mixed<N, F> {
     /// A link for a job of `ranks` ranks. `near_ranks` says who is near; `arrivals` is readable
     /// while something waits at the far link.
     ///
@@ -324,7 +324,7 @@ impl<N: Part, F: Part<Clock = N::Clock>> Mixed<N, F> {
     }
 }
 
-impl<N: Part, F: Part<Clock = N::Clock>> Link for Mixed<N, F> {
+impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Link for Mixed<N, F> {
     type Clock = N::Clock;
     type Short = NearShort<N::Short>;
     type Network = Through<F::Network>;

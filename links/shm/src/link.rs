@@ -23,8 +23,9 @@ use weft_link::clock::SystemClock;
 use weft_link::ni::NoSeparateNi;
 use weft_link::sync::Scope;
 use weft_link::{
-    BadFrame, Buffer, Capabilities, Gather, Link, LinkViolation, NoNetwork, Part, Paths, Payload,
-    Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets, no_program_memory,
+    BadFrame, Buffer, Capabilities, Gather, Link, LinkPart, LinkViolation, NoNetwork, Paths,
+    Payload, Plain, Received, ReceivedPlain, Services, SharedFrames, ShortPackets,
+    no_program_memory,
 };
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag, compact};
@@ -507,7 +508,7 @@ impl SharedFrames for Shm {
     }
 }
 
-impl Part for Shm {
+impl LinkPart for Shm {
     #[inline]
     fn is_own(&self, buffer: Buffer) -> bool {
         matches!(BufferKind::of(buffer), BufferKind::Own(_) | BufferKind::Inbox(_))

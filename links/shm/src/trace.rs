@@ -47,7 +47,7 @@ impl std::fmt::Debug for TraceRing {
 }
 
 /// State of a slot, as who takes events from it finds it.
-enum Slot {
+enum RingSlot {
     /// The event with this number, whole.
     Event(Words),
     /// It is not written yet, or not whole.
@@ -73,27 +73,31 @@ impl TraceRing {
         *next = first;
         while *next < head {
             match self.slot(*next) {
-                Slot::Event(words) => events.push(words),
-                Slot::Overwritten => lost += 1,
-                Slot::Unwritten if has_ended => lost += 1,
-                Slot::Unwritten => break,
+                RingSlot::Event(words) => events.push(words),
+                RingSlot::Overwritten => lost += 1,
+                RingSlot::Unwritten if has_ended => lost += 1,
+                RingSlot::Unwritten => break,
             }
             *next += 1;
         }
         lost
     }
 
-    fn slot(&self, number: u64) -> Slot {
+    fn slot(&self, number: u64) -> RingSlot {
         let slot = self.slot_words(number);
         let stamp = slot[0].load(Ordering::Acquire);
         if stamp != stamp_of(number) {
-            return if stamp > stamp_of(number) { Slot::Overwritten } else { Slot::Unwritten };
+            return if stamp > stamp_of(number) {
+                RingSlot::Overwritten
+            } else {
+                RingSlot::Unwritten
+            };
         }
         let words = std::array::from_fn(|word| slot[1 + word].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         match slot[0].load(Ordering::Relaxed) == stamp {
-            true => Slot::Event(words),
-            false => Slot::Overwritten,
+            true => RingSlot::Event(words),
+            false => RingSlot::Overwritten,
         }
     }
 

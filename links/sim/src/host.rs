@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use weft_link::bell::{Bells, Cause, Loss, Ticket, Waiter};
 use weft_link::clock::{Clock, Nanoseconds, Work};
-use weft_link::threads::{Body, Threads};
+use weft_link::threads::{ThreadBody, Threads};
 use weft_wire::Rank;
 
 /// Panic payload with which a rank's program is unwound when it has to stop.
@@ -309,7 +309,7 @@ impl Processor {
 /// Coroutines of the rank, which take turns on its processor: one that has it keeps it until it
 /// sleeps, while it computes too.
 impl Threads for Processor {
-    fn spawn(&self, _: &str, body: Body) -> io::Result<Option<JoinHandle<()>>> {
+    fn spawn(&self, _: &str, body: ThreadBody) -> io::Result<Option<JoinHandle<()>>> {
         let mut state = self.shared.borrow();
         if self.has_to_stop(&state) {
             return Err(io::Error::other(format!("rank {} has to stop", self.rank)));

@@ -20,9 +20,9 @@ use weft_link::{
 use weft_trace::Recorder;
 use weft_wire::{Header, Rank, Tag};
 
-/// One rank's attachment to a simulated [`crate::Network`].
+/// One rank's attachment to a simulated [`crate::SimulatedNetwork`].
 ///
-/// Its NI is apart: frames arrive there as events. Without an NI ([`crate::Network::attach`]) and
+/// Its NI is apart: frames arrive there as events. Without an NI ([`crate::SimulatedNetwork::attach`]) and
 /// outside of any program, looking for frames lets virtual time pass until one is there, so that a
 /// link can be used by itself.
 pub struct Sim {

@@ -26,7 +26,7 @@ use crate::{Completer, Completion, Error, Port, Result};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_collective::Members;
-use weft_collective::agreement::{Agreement, Decision, AgreementMessage, Post};
+use weft_collective::agreement::{Agreement, AgreementMessage, Decision, Post};
 use weft_collective::teams::MOST_UNOPENED;
 use weft_endpoint::Rank;
 

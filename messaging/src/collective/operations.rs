@@ -13,8 +13,8 @@ use weft_collective::agreement::Decision;
 use weft_collective::arena::{AgreedAreas, Arena};
 use weft_collective::format::{DECLARATION, Header, SIZE, TransferKind, abort_packet};
 use weft_collective::{
-    Abort, BARRIER, TransferBody, OperationCall, EAGER_BYTES, RunFailure, Members, Parked, PacketEffect, Refused,
-    Signature, Stage, Teams, Transport, Tuning, teams::MOST_UNOPENED,
+    Abort, BARRIER, EAGER_BYTES, Members, OperationCall, PacketEffect, Parked, Refused, RunFailure,
+    Signature, Stage, Teams, TransferBody, Transport, Tuning, teams::MOST_UNOPENED,
 };
 use weft_endpoint::biased::Biased;
 use weft_endpoint::{Awaited, Group, Packets, Rank, Whom};
@@ -399,7 +399,12 @@ impl Operations {
         Ok(pending)
     }
 
-    fn start(self: &Arc<Self>, team: TeamId, call: &OperationCall, values: Box<dyn Values>) -> Result<u32> {
+    fn start(
+        self: &Arc<Self>,
+        team: TeamId,
+        call: &OperationCall,
+        values: Box<dyn Values>,
+    ) -> Result<u32> {
         let mut state = self.state.enter();
         if let Some(agreeing) = &self.agreeing
             && let Some(abort) = state.teams.failure(team)

@@ -7,7 +7,7 @@ use super::values::{Combine, Each, Room};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::sync::Arc;
-use weft_collective::{OperationCall, Operation};
+use weft_collective::{Operation, OperationCall};
 
 /// Values that a member brings, and room for its result, unless that is in the same place.
 type Buffers<T> = (Vec<T>, Option<Vec<T>>);

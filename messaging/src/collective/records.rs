@@ -4,7 +4,7 @@ use super::pending::Pending;
 use super::team::Team;
 use super::values::{Combine, Room};
 use crate::{Error, Result};
-use weft_collective::{OperationCall, Operation};
+use weft_collective::{Operation, OperationCall};
 
 /// Reductions of a team on records: values of a size that is known at run time only, as bytes, one
 /// after the other. A handle, as a [`Team`] is.

@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
-use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, ArenaOperation, Met};
-use weft_collective::{Abort, BARRIER, OperationCall, Members, Operation, Signature};
+use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met};
+use weft_collective::{Abort, BARRIER, Members, Operation, OperationCall, Signature};
 use weft_endpoint::{Awaited, Rank};
 
 /// A set of ranks that act together, each a *member* with a number from 0 on. Clones are handles.

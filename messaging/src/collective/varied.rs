@@ -7,7 +7,7 @@ use super::values::{Each, Room, values_in};
 use crate::{Error, Result};
 use bytemuck::Pod;
 use std::ops::Range;
-use weft_collective::{OperationCall, Operation};
+use weft_collective::{Operation, OperationCall};
 
 impl Team {
     /// Does what [`Self::gather`] does, of as many values as each member wants to bring.

@@ -8,7 +8,8 @@
 use crate::network::{Broadcast, SendSource};
 use crate::{Error, Result};
 use weft_collective::{
-    ArrivedPacket, TransferBody, RunFailure, Members, OperationMemory, PacketEffect, Refused, TeamId, Teams, Transport, Tuning,
+    ArrivedPacket, Members, OperationMemory, PacketEffect, Refused, RunFailure, TeamId, Teams,
+    TransferBody, Transport, Tuning,
 };
 use weft_endpoint::{Group, Rank};
 

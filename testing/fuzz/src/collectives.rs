@@ -5,7 +5,8 @@ use std::ops::Range;
 use weft_collective::format::{Header, TransferKind};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    AHEAD, OperationCall, EAGER_BYTES, OperationMemory, Operation, Signature, Stage, TeamId, Teams, Tuning,
+    AHEAD, EAGER_BYTES, Operation, OperationCall, OperationMemory, Signature, Stage, TeamId, Teams,
+    Tuning,
 };
 use weft_endpoint::Rank;
 use weft_tagged::collectives::{CollectivePackets, Collectives, TUNING, arrive, open};
@@ -57,7 +58,12 @@ fn call(which: u8, root: u8, length: usize, members: usize) -> OperationCall {
     let root = usize::from(root) % members;
     match operation {
         Operation::Barrier => OperationCall { operation, root: 0, count: 0, size: 0 },
-        _ => OperationCall { operation, root, count: length * members, size: 1 + usize::from(which / 64) },
+        _ => OperationCall {
+            operation,
+            root,
+            count: length * members,
+            size: 1 + usize::from(which / 64),
+        },
     }
 }
 

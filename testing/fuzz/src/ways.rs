@@ -4,7 +4,7 @@
 use arbitrary::{Result, Unstructured};
 use std::collections::VecDeque;
 use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
-use weft_datagram::{Landed, ReceiveQueue, SendQueue, Source};
+use weft_datagram::{ArrivalSource, Landed, ReceiveQueue, SendQueue};
 use weft_link::{Payload, Received};
 use weft_wire::path::{Answer, Piece, Probe};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope, network};
@@ -46,7 +46,7 @@ struct Wire {
     together: usize,
 }
 
-impl Source<Box<[u8]>> for Wire {
+impl ArrivalSource<Box<[u8]>> for Wire {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,

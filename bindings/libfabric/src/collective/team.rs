@@ -7,9 +7,9 @@ use crate::refusal::{Refusal, Result};
 use crate::state::{State, refusal};
 use crate::transfer::Buffers;
 use std::sync::Arc;
-use weft_collective::arena::{Arena, CONTRIBUTION_BYTES, ArenaOperation, Met, SLOT_BYTES};
+use weft_collective::arena::{Arena, ArenaOperation, CONTRIBUTION_BYTES, Met, SLOT_BYTES};
 use weft_collective::{
-    BARRIER, OperationCall, DISAGREES, Members, Operation, Parked, Stage, TeamId, awaited,
+    BARRIER, DISAGREES, Members, Operation, OperationCall, Parked, Stage, TeamId, awaited,
 };
 use weft_endpoint::{Awaited, Protocol, Rank};
 use weft_tagged::collectives::{CollectivePackets, open as open_team, violation};
@@ -112,7 +112,12 @@ impl<'a> Team<'a> {
         if self.broadcast_in_arena(root, &mut memory)? {
             return Ok(());
         }
-        let call = OperationCall { operation: Operation::Broadcast, root, count: memory.length(), size: 1 };
+        let call = OperationCall {
+            operation: Operation::Broadcast,
+            root,
+            count: memory.length(),
+            size: 1,
+        };
         let (mine, into) =
             if root == self.me { (memory, Memory::NONE) } else { (Memory::NONE, memory) };
         self.run(&call, mine, into, &mut |_, _| ())
@@ -178,7 +183,13 @@ impl<'a> Team<'a> {
     }
 
     /// Carries out an operation by packets; before it a barrier, if nobody must get further ahead.
-    fn run(&self, call: &OperationCall, mine: Memory, into: Memory, combine: &mut Combine<'_>) -> Result {
+    fn run(
+        &self,
+        call: &OperationCall,
+        mine: Memory,
+        into: Memory,
+        combine: &mut Combine<'_>,
+    ) -> Result {
         if self.job.enter().collectives.needs_fence(self.id) {
             let nothing = Buffers { mine: Memory::NONE, into: Memory::NONE };
             self.carry_out(&BARRIER, nothing, &mut |_, _| ())?;
@@ -186,7 +197,12 @@ impl<'a> Team<'a> {
         self.carry_out(call, Buffers { mine, into }, combine)
     }
 
-    fn carry_out(&self, call: &OperationCall, buffers: Buffers, combine: &mut Combine<'_>) -> Result {
+    fn carry_out(
+        &self,
+        call: &OperationCall,
+        buffers: Buffers,
+        combine: &mut Combine<'_>,
+    ) -> Result {
         let me = self.job.packets().rank();
         let begun = self.job.enter().collectives.begin(self.id, call, buffers);
         let number = begun.map_err(|refused| match violation(&refused, me) {

@@ -55,6 +55,10 @@ fn what_nobody_writes_is_no_message() {
     for kind in (0..=u8::MAX).filter(|kind| ![CONTRIBUTION, DECISION].contains(kind)) {
         let mut bytes = bytes.clone();
         bytes[0] = kind;
-        assert_eq!(AgreementMessage::parse(&bytes), Err(AgreementViolation::Malformed), "kind {kind}");
+        assert_eq!(
+            AgreementMessage::parse(&bytes),
+            Err(AgreementViolation::Malformed),
+            "kind {kind}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! One rank: what it waits for, and what no member sends.
 
 use crate::agreement::format::BallotKind;
-use crate::agreement::{Agreement, Decision, AgreementMessage, Post, AgreementViolation};
+use crate::agreement::{Agreement, AgreementMessage, AgreementViolation, Decision, Post};
 use weft_endpoint::Rank;
 
 /// The rank of these tests, among `MEMBERS`.
@@ -49,7 +49,10 @@ fn a_rank_waits_for_the_coordinator_or_as_such_for_all_others() {
     assert_eq!(machine.awaited(), [Rank(2)]);
     assert_eq!(
         out.0,
-        [(Rank(2), AgreementMessage { flags: 7, ..message(BallotKind::Contribution, 0, Rank(2), &[]) })]
+        [(
+            Rank(2),
+            AgreementMessage { flags: 7, ..message(BallotKind::Contribution, 0, Rank(2), &[]) }
+        )]
     );
     machine.lost(Rank(2), &mut out);
     assert_eq!(machine.awaited(), [Rank(7), Rank(9)]);
@@ -82,7 +85,11 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
     for (from, message, violation) in [
         (OUTSIDER, contribution(1), AgreementViolation::NotMember(OUTSIDER)),
         (ME, contribution(1), AgreementViolation::NotMember(ME)),
-        (nine, with(BallotKind::Contribution, &[OUTSIDER]), AgreementViolation::NotMember(OUTSIDER)),
+        (
+            nine,
+            with(BallotKind::Contribution, &[OUTSIDER]),
+            AgreementViolation::NotMember(OUTSIDER),
+        ),
         (nine, with(BallotKind::Contribution, &[ME]), AgreementViolation::Lives(ME)),
         (nine, with(BallotKind::Decision, &[nine]), AgreementViolation::Lives(nine)),
         (Rank(2), contribution(1), AgreementViolation::Lives(Rank(2))),
@@ -93,7 +100,11 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
         (nine, contribution(u32::MAX), AgreementViolation::Number(u32::MAX)),
         (Rank(2), decision(2, Rank(2)), AgreementViolation::Number(2)),
         (Rank(2), decision(u32::MAX - 1, Rank(2)), AgreementViolation::Number(u32::MAX - 1)),
-        (Rank(2), AgreementMessage { flags: 4, ..decision(0, Rank(2)) }, AgreementViolation::Differs(0)),
+        (
+            Rank(2),
+            AgreementMessage { flags: 4, ..decision(0, Rank(2)) },
+            AgreementViolation::Differs(0),
+        ),
     ] {
         let (before, mut out) = (in_second(), Sent::default());
         let mut machine = before.clone();
@@ -106,11 +117,17 @@ fn what_no_member_sends_is_refused_and_changes_nothing() {
 fn a_second_contribution_is_refused_and_an_early_one_kept() {
     let (mut machine, mut out) = (in_second(), Sent::default());
     assert_eq!(machine.arrived(Rank(9), contribution(1), &mut out), Ok(()));
-    assert_eq!(machine.arrived(Rank(9), contribution(1), &mut out), Err(AgreementViolation::Twice(1)));
+    assert_eq!(
+        machine.arrived(Rank(9), contribution(1), &mut out),
+        Err(AgreementViolation::Twice(1))
+    );
     assert_eq!(machine.arrived(Rank(7), contribution(1), &mut out), Ok(()));
     assert_eq!(machine.decided().map(|decision| decision.number), Some(1));
     assert_eq!(machine.arrived(Rank(9), contribution(2), &mut out), Ok(()));
-    assert_eq!(machine.arrived(Rank(9), contribution(3), &mut out), Err(AgreementViolation::Number(3)));
+    assert_eq!(
+        machine.arrived(Rank(9), contribution(3), &mut out),
+        Err(AgreementViolation::Number(3))
+    );
     machine.begin(7, &mut out);
     assert_eq!(machine.awaited(), [Rank(7)]);
 }

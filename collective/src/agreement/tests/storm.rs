@@ -55,14 +55,19 @@ impl Storm {
 
     fn is_possible(&self, step: ScheduleStep) -> bool {
         match step {
-            ScheduleStep::Begin(rank) | ScheduleStep::Notice { at: rank, .. } => self.world.is_live(rank),
+            ScheduleStep::Begin(rank) | ScheduleStep::Notice { at: rank, .. } => {
+                self.world.is_live(rank)
+            }
             ScheduleStep::Deliver(from, to) => self.world.wires.contains_key(&(from, to)),
             ScheduleStep::Crash(_) | ScheduleStep::Cut(..) => false,
         }
     }
 
     fn take(&mut self, step: ScheduleStep) {
-        let (ScheduleStep::Begin(at) | ScheduleStep::Deliver(_, at) | ScheduleStep::Notice { at, .. }) = step else {
+        let (ScheduleStep::Begin(at)
+        | ScheduleStep::Deliver(_, at)
+        | ScheduleStep::Notice { at, .. }) = step
+        else {
             return;
         };
         let decided = |world: &World| world.members[at.index()].decisions.len();

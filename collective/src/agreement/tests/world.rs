@@ -6,7 +6,7 @@
 
 use super::judge;
 use crate::agreement::planted::Planted;
-use crate::agreement::{Agreement, Decision, AgreementMessage, Post};
+use crate::agreement::{Agreement, AgreementMessage, Decision, Post};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use weft_endpoint::Rank;
@@ -193,7 +193,11 @@ impl World {
         self.wires.retain(|(_, to), _| *to != rank);
     }
 
-    fn at(&mut self, at: Rank, act: impl FnOnce(&mut Agreement, &mut Sends<'_>)) -> Vec<ScheduleStep> {
+    fn at(
+        &mut self,
+        at: Rank,
+        act: impl FnOnce(&mut Agreement, &mut Sends<'_>),
+    ) -> Vec<ScheduleStep> {
         let member = &mut self.members[at.index()];
         let mut sends = Sends { from: at, wires: &mut self.wires, sent: Vec::new() };
         act(&mut member.machine, &mut sends);

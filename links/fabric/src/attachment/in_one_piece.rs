@@ -1,14 +1,14 @@
 //! Memory of the program that travels in one piece.
 
 use super::Attachment;
-use crate::transport::Transport;
+use crate::transport::DatagramTransport;
 use weft_datagram::seal::Protection;
 use weft_link::Buffer;
 use weft_link::memory::{Lending, LentMemory, Posted, PostedHead, Posting, ZeroCopy};
 use weft_wire::Rank;
 
 /// Memory leaves from its place in one piece only.
-impl<T: Transport> Lending for Attachment<T> {
+impl<T: DatagramTransport> Lending for Attachment<T> {
     fn lend(&mut self, _: Buffer, _: usize, _: LentMemory) -> bool {
         false
     }
@@ -23,7 +23,7 @@ impl<T: Transport> Lending for Attachment<T> {
 }
 
 /// Memory arrives in its place in one piece only.
-impl<T: Transport> Posting for Attachment<T> {
+impl<T: DatagramTransport> Posting for Attachment<T> {
     fn post(&mut self, _: Rank, _: Posted) -> bool {
         false
     }
@@ -37,7 +37,7 @@ impl<T: Transport> Posting for Attachment<T> {
     }
 }
 
-impl<T: Transport> ZeroCopy for Attachment<T> {
+impl<T: DatagramTransport> ZeroCopy for Attachment<T> {
     /// Only where the bytes of long packets have no tag either.
     fn reaches(&mut self, to: Rank) -> bool {
         let is_plain = self.protection == Protection::Headers;

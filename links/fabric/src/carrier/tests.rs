@@ -1,5 +1,5 @@
 use super::*;
-use crate::error::{FabricError, Refusal};
+use crate::error::FabricError;
 use crate::memory::ProgramMemory;
 use std::ops::Range;
 use weft_datagram::memory::places;
@@ -32,7 +32,7 @@ enum Say {
     Canceled(usize),
 }
 
-impl Transport for Scripted {
+impl DatagramTransport for Scripted {
     fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
         Ok(places(8, 64, 0)?)
     }
@@ -56,17 +56,20 @@ impl Transport for Scripted {
         self.sent.iter().find(|place| place.index() == index)
     }
 
-    fn poll(&mut self, events: &mut VecDeque<Event>) {
+    fn poll(&mut self, events: &mut VecDeque<TransportEvent>) {
         for say in self.says.drain(..) {
             events.push_back(match say {
                 Say::Received(number, end) => {
-                    Event::Received(self.lent[number].take().unwrap(), end)
+                    TransportEvent::Received(self.lent[number].take().unwrap(), end)
                 }
-                Say::Failed(number) => Event::ReceiveFailed(self.lent[number].take().unwrap()),
-                Say::Sent => Event::Sent(self.sent.remove(0)),
+                Say::Failed(number) => {
+                    TransportEvent::ReceiveFailed(self.lent[number].take().unwrap())
+                }
+                Say::Sent => TransportEvent::Sent(self.sent.remove(0)),
                 Say::Canceled(number) => {
-                    let refusal = Refusal { call: "fi_trecv", code: 125, text: "canceled".into() };
-                    Event::Ended(number, Err(refusal))
+                    let refusal =
+                        FabricError { call: "fi_trecv", code: 125, text: "canceled".into() };
+                    TransportEvent::Ended(number, Err(refusal))
                 }
             });
         }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::error::FabricError;
-use crate::transport::Event;
+use crate::transport::TransportEvent;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::ptr::NonNull;
-use weft_datagram::memory::Place;
+use weft_datagram::memory::DatagramPlace;
 use weft_datagram::seal::{Protection, Secret};
 
 /// A transport that takes so many pieces, and notes which.
@@ -15,29 +15,29 @@ struct Scripted {
     sent: Vec<(usize, Rank, u64)>,
 }
 
-impl Transport for Scripted {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+impl DatagramTransport for Scripted {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         Ok(Vec::new())
     }
 
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         _: Range<usize>,
         _: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         Ok(Some(place))
     }
 
-    fn post(&mut self, place: Place) -> Result<(), Place> {
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace> {
         Err(place)
     }
 
-    fn sending(&self, _: u32) -> Option<&Place> {
+    fn sending(&self, _: u32) -> Option<&DatagramPlace> {
         None
     }
 
-    fn poll(&mut self, _: &mut VecDeque<Event>) {}
+    fn poll(&mut self, _: &mut VecDeque<TransportEvent>) {}
 
     fn may_sleep(&mut self) -> bool {
         true
@@ -84,8 +84,8 @@ fn posted(head: u8, bytes: &mut [u8]) -> Posted {
     }
 }
 
-fn refusal() -> Refusal {
-    Refusal { call: "fi_tsend", code: 5, text: "failed".into() }
+fn refusal() -> FabricError {
+    FabricError { call: "fi_tsend", code: 5, text: "failed".into() }
 }
 
 #[test]

@@ -12,9 +12,9 @@ use bytemuck::Pod;
 use weft_collective::format::{DECLARATION, Header, abort_packet};
 use weft_collective::schedule::Area;
 use weft_collective::{
-    Abort, BARRIER, TransferBody, OperationCall, Disagreement, RunFailure, Members, OperationMemory, Operation, Parked,
-    PacketEffect, Refused, Signature, Stage, TeamId, Teams, Transport, Tuning, awaited,
-    combine_elements,
+    Abort, BARRIER, Disagreement, Members, Operation, OperationCall, OperationMemory, PacketEffect,
+    Parked, Refused, RunFailure, Signature, Stage, TeamId, Teams, TransferBody, Transport, Tuning,
+    awaited, combine_elements,
 };
 use weft_endpoint::{Group, Packets, Protocol, Rank, SendPacket};
 
@@ -278,7 +278,12 @@ impl Transport for Parts<'_> {
         usize::MAX
     }
 
-    fn send(&mut self, to: Rank, head: &[u8], body: &TransferBody<'_>) -> weft_endpoint::Result<bool> {
+    fn send(
+        &mut self,
+        to: Rank,
+        head: &[u8],
+        body: &TransferBody<'_>,
+    ) -> weft_endpoint::Result<bool> {
         self.launch(head, body, |packet| packet.unicast(to))
     }
 

@@ -5,7 +5,7 @@
 use super::*;
 use crate::network::wires::Net;
 use weft_collective::schedule::Area;
-use weft_collective::{OperationCall, EAGER_BYTES, Operation, Stage};
+use weft_collective::{EAGER_BYTES, Operation, OperationCall, Stage};
 use weft_model::random::Random;
 
 const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
@@ -97,7 +97,8 @@ fn operations_go_through_networks_that_are_full_now_and_then() {
             let roots: Vec<u8> = (0..length).map(|at| (at * 3 + root) as u8).collect();
             let results = world.run(&broadcast, &mut random);
             assert!(results.iter().all(|result| *result == roots), "broadcast of {length}");
-            let all_reduce = OperationCall { operation: Operation::AllReduce, root: 0, ..broadcast };
+            let all_reduce =
+                OperationCall { operation: Operation::AllReduce, root: 0, ..broadcast };
             let sum = |at| (0..ranks).fold(0, |sum, rank| sum ^ (at * 3 + rank) as u8);
             let sums: Vec<u8> = (0..length).map(sum).collect();
             let results = world.run(&all_reduce, &mut random);

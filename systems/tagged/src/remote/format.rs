@@ -89,7 +89,7 @@ pub enum RemotePacket<'a> {
     /// A request for the bytes of a span. Maybe they can be fetched.
     Read { span: AccessSpan, number: u64, fetches: bool },
     /// An operation on the bytes of a span.
-    AtomicAccess {
+    Atomic {
         span: AccessSpan,
         number: u64,
         atomic: AtomicAccess,

@@ -27,7 +27,7 @@ struct World {
 enum Call {
     Write { data: Option<u64>, bytes: Vec<u8> },
     Read { length: usize },
-    AtomicAccess { atomic: AtomicAccess, fetches: bool, length: usize, operands: Vec<u8> },
+    Atomic { atomic: AtomicAccess, fetches: bool, length: usize, operands: Vec<u8> },
 }
 
 const KEY: u64 = 5;

@@ -9,7 +9,7 @@ use memory::{Message, Numbers, Room};
 use received::Received;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use weft_collective::{BARRIER, OperationCall, Operation, Parked, Stage, TeamId, combine_elements};
+use weft_collective::{BARRIER, Operation, OperationCall, Parked, Stage, TeamId, combine_elements};
 use weft_endpoint::{HeldPacket, KeptPacket, Packets, Progress, Protocol, Rank, Step, Taken};
 use weft_model::random::Random;
 use weft_tagged::collectives::{self, Collectives};

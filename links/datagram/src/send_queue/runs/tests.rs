@@ -49,7 +49,7 @@ fn frames(outgoing: &mut SendQueue<Box<[u8]>>, seals: &mut Seals) -> Vec<Vec<u8>
 /// Frames that landed together, as many as a system joins: of one size, but for the last.
 struct Joined(VecDeque<Vec<u8>>);
 
-impl crate::Source<Box<[u8]>> for Joined {
+impl crate::ArrivalSource<Box<[u8]>> for Joined {
     fn look(
         &mut self,
         _: &mut Vec<Box<[u8]>>,
