@@ -2,7 +2,7 @@
 
 use crate::arrived::Arrived;
 use crate::format::PacketHeader;
-use crate::machine::Body;
+use crate::machine::MessageBody;
 use crate::messages::Messages;
 use std::cell::Cell;
 use std::mem;
@@ -110,7 +110,7 @@ impl<'a> PostedReceive<'a> {
         let fits = rest.len() <= room.len();
         if fits {
             copy_short(room, rest);
-            let body = Body::new(from, None, header, self.slot);
+            let body = MessageBody::new(from, None, header, self.slot);
             let report = messages.state.enter().machine.consumed(&body, None, 0);
             self.received.set(Some(Received { from, length: rest.len(), report }));
         } else {

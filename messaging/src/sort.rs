@@ -5,7 +5,7 @@ use crate::announced::Work;
 use crate::arrived::{Arrived, Content, Message, Part, SHORT_BYTES};
 use crate::error::Error;
 use crate::format::{PacketHeader, PacketKind};
-use crate::machine::{Body, To};
+use crate::machine::{MessageBody, To};
 use crate::messages::Messages;
 use crate::posted_receive::PostedReceive;
 use crate::state::Announced;
@@ -80,7 +80,7 @@ impl Sorter<'_> {
                 return self.refuse(held, error);
             }
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         let at_most = match state.runs_now(slot) {
             // What a handler reads at once is kept by nobody.
             true => self.messages.keep_at_most.max(1),
@@ -113,7 +113,7 @@ impl Sorter<'_> {
                 return self.refuse(held, error);
             }
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
         // What nobody wants counts as kept until it is given back.
         if !state.machine.keeps(from, self.messages.keep_at_most) {
@@ -182,7 +182,7 @@ impl Sorter<'_> {
             drop(state);
             return self.refuse(held, Error::Stray { from });
         };
-        let is_it = |body: &Body| body.from == from && body.number == header.message;
+        let is_it = |body: &MessageBody| body.from == from && body.number == header.message;
         let arrived = state.dispatch.take_queued(slot, |arrived| is_it(&arrived.body));
         let ended = state.machine.cancelled(from, header, arrived.is_some());
         drop(state);
@@ -190,7 +190,7 @@ impl Sorter<'_> {
             Ok(ended) => ended,
             Err(error) => return self.refuse(held, error),
         };
-        let body = Body::new(from, held.group(), header, slot);
+        let body = MessageBody::new(from, held.group(), header, slot);
         self.messages.packets.release(&mut held);
         arrived.into_iter().for_each(|arrived| drop(Message::new(self.messages, arrived)));
         self.messages.end(&body, ended);

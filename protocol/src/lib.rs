@@ -91,7 +91,7 @@ mod violation;
 pub mod watchdog;
 mod windows;
 
-pub use actions::{Actions, Body, Deferred, Delivery};
+pub use actions::{Actions, Deferred, Delivery, PacketBody};
 pub use congestion::Congestion;
 pub use counters::Counters;
 pub use invariants::Broken;

@@ -16,7 +16,7 @@
 //! accepted, and the rest follows from there.
 
 use crate::acknowledge::Why;
-use crate::actions::{Actions, Body, Deferred};
+use crate::actions::{Actions, Deferred, PacketBody};
 use crate::flows::Flows;
 use crate::sequence::Every;
 use crate::settings::{Settings, Silence};
@@ -79,7 +79,7 @@ impl<B: Copy> Flows<B> {
         self.piggyback(to, &mut header);
         header.sequence = self.flow(to).receiving.expected();
         self.flow(to).sending.has_asked();
-        out.transmit(to, &header, &Body::Empty);
+        out.transmit(to, &header, &PacketBody::Empty);
     }
 
     /// Something of `from` was accepted, or asked for: acknowledges it now if it may be.
@@ -209,5 +209,5 @@ impl WaterMarks {
 pub(crate) fn tell_acknowledgement<B>(header: &Header, out: &mut impl Actions<B>) {
     let tells = Header::new(Tag::Acknowledge, header.source, TreeId::unicast(header.source), 0);
     let tells = Header { acknowledgement: header.acknowledgement, ..tells };
-    out.defer(Deferred::raw(tells, Body::Empty));
+    out.defer(Deferred::raw(tells, PacketBody::Empty));
 }

@@ -15,7 +15,7 @@
 //! others, before it ends itself. That is not acknowledged: it is said a few times, and
 //! who misses it all the same waits for the silence.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::flows::Flows;
 use crate::sequence::Flow;
 use crate::timer::Nanoseconds;
@@ -34,7 +34,7 @@ impl<B: Copy> Flows<B> {
             let mut header = Header::new(Tag::Lost, self.base.local, TreeId::unicast(lost), 0);
             self.piggyback(peer, &mut header);
             header.sequence = cause;
-            out.transmit(peer, &header, &Body::Empty);
+            out.transmit(peer, &header, &PacketBody::Empty);
         }
     }
 

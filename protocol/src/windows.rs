@@ -28,7 +28,7 @@
 //! floor. And a smaller window has a smaller half: what is owed may be due at once, or the sender
 //! would wait for credits, and the receiver for packets.
 
-use crate::actions::{Actions, Body};
+use crate::actions::{Actions, PacketBody};
 use crate::flows::Flows;
 use crate::planted::Bug;
 use crate::pool::Pool;
@@ -204,7 +204,7 @@ fn send_control<B: Copy>(
     let local = flows.base.local;
     let mut header = Header::new(tag, local, TreeId::unicast(local), 0);
     header.credits = credits;
-    out.transmit(to, &header, &Body::Empty);
+    out.transmit(to, &header, &PacketBody::Empty);
 }
 
 fn return_what_is_due<B: Copy>(to: Rank, flows: &mut Flows<B>, out: &mut impl Actions<B>) {

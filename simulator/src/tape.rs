@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_link::clock::Clock;
 use weft_link_sim::{FrameEvent as Seen, Happened, Observer, Processor};
-use weft_trace::event::Words;
+use weft_trace::event::EventWords;
 use weft_trace::{
     BadTrace, Event, FrameEvent, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, Trace, Writer,
 };
@@ -19,7 +19,7 @@ pub struct Tape {
 
 #[derive(Debug)]
 struct Kept {
-    ranks: Vec<Vec<Words>>,
+    ranks: Vec<Vec<EventWords>>,
     events: u64,
     lost: Vec<u64>,
 }

@@ -9,7 +9,7 @@
 //! | [`event`] | events, and the words that they are in a ring and in a file |
 //! | [`file`] | files of events, and what a whole trace holds |
 //! | [`Recorded`] | what people are told of a trace that was written |
-//! | [`Polls`] | waits of programs that poll |
+//! | [`PollRecorder`] | waits of programs that poll |
 //! | [`builder`] | traces made by hand, for tests |
 
 #![forbid(unsafe_code)]
@@ -21,7 +21,7 @@ mod polls;
 mod recorded;
 
 pub use builder::Builder;
-pub use event::{Event, Named, PacketEvent, Recorder, TEXT_BYTES, What, record_text};
+pub use event::{Event, NamedThing, PacketEvent, Recorder, TEXT_BYTES, What, record_text};
 pub use file::{BadTrace, MOST_EVENTS, RankTrace, Run, Trace, Writer, part_of};
-pub use polls::Polls;
+pub use polls::PollRecorder;
 pub use recorded::Recorded;

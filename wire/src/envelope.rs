@@ -66,7 +66,7 @@ impl FrameKind {
     pub const PIECE: FrameKind = FrameKind(4);
     /// A probe of the way: it is as long as what it tries ([`crate::path::Probe`]).
     pub const PROBE: FrameKind = FrameKind(5);
-    /// The answer to a probe ([`crate::path::Answer`]).
+    /// The answer to a probe ([`crate::path::ProbeAnswer`]).
     pub const ANSWER: FrameKind = FrameKind(6);
     /// Nothing: the last frame of a sender, which ends in good order.
     pub const GOODBYE: FrameKind = FrameKind(7);

@@ -2,7 +2,7 @@
 //! others learn of it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use weft_endpoint::presence::polls::{Notice, Untold};
+use weft_endpoint::presence::polls::{PollNotice, Untold};
 use weft_endpoint::{Awaited, Packets, WaitNotice};
 
 /// The polls in vain of a rank, and what is published of them.
@@ -25,9 +25,9 @@ impl PublishedWait {
     pub fn pauses(&self, begins: bool, packets: &Packets, what: impl FnOnce() -> Awaited) {
         // What it waits for is asked without the lock.
         let what = match self.untold.pauses(begins, packets.now()) {
-            Notice::None => return,
-            Notice::Looks => None,
-            Notice::What => Some(what()),
+            PollNotice::None => return,
+            PollNotice::Looks => None,
+            PollNotice::What => Some(what()),
         };
         let mut published = self.lock();
         if let Some(what) = what {

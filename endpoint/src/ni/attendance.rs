@@ -4,8 +4,8 @@
 use crate::ni::attributes::Attributes;
 use crate::ni::losses::Losses;
 use crate::ni::wait::Waits;
-use crate::presence::cell::{Interrupts, Relaxed, Sleepers, Work};
-use crate::presence::coalescing::Hint;
+use crate::presence::cell::{Interrupts, PendingWork, Relaxed, Sleepers};
+use crate::presence::coalescing::FlushHint;
 use crate::presence::fallback::TimerFallback;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use weft_wire::Protocol;
 pub(crate) struct Attendance {
     pub waits: Waits,
     pub sleepers: Sleepers,
-    pub work: Work,
+    pub work: PendingWork,
     pub interrupts: Interrupts,
     pub fallback: TimerFallback,
     /// Hint about the packets that the program launches next.
-    pub hint: Relaxed<Hint>,
+    pub hint: Relaxed<FlushHint>,
     pub bells: Arc<dyn Bells>,
     /// Losses that this rank has heard of.
     pub losses: Losses,
@@ -42,10 +42,10 @@ impl Attendance {
         Attendance {
             waits,
             sleepers,
-            work: Work::default(),
+            work: PendingWork::default(),
             interrupts: Interrupts::default(),
             fallback,
-            hint: Relaxed::new(Hint::Nothing),
+            hint: Relaxed::new(FlushHint::Nothing),
             bells: Arc::clone(&attributes.bells),
             losses: Losses::default(),
             notice: attributes.services.notice.clone(),

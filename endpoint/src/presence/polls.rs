@@ -181,7 +181,7 @@ impl Reads {
 
 /// Change of the published wait of a program whose polls are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notice {
+pub enum PollNotice {
     /// Nothing yet.
     None,
     /// That it has looked again.
@@ -201,7 +201,7 @@ pub struct Untold {
 
 impl Untold {
     /// The program pauses after polls in vain, for the first time if they begin.
-    pub fn pauses(&self, begins: bool, now: Duration) -> Notice {
+    pub fn pauses(&self, begins: bool, now: Duration) -> PollNotice {
         let now = now.as_nanos() as u64;
         if begins {
             self.since.set(now);
@@ -209,13 +209,13 @@ impl Untold {
         let ago = |time: u64| Duration::from_nanos(now.saturating_sub(time));
         let told_at = self.told_at.get();
         if ago(self.since.get()) < UNTOLD {
-            return Notice::None;
+            return PollNotice::None;
         }
         if told_at > 0 && ago(told_at) < REFRESHED {
-            return Notice::Looks;
+            return PollNotice::Looks;
         }
         self.told_at.set(now.max(1));
-        Notice::What
+        PollNotice::What
     }
 
     /// True if others were told something, which is over.

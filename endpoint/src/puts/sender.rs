@@ -6,7 +6,7 @@ use super::memory::{GetBuffer, RemoteMemory};
 use super::state::{Offer, Outcome, Owed, PendingGet, Sending};
 use super::table::Rights;
 use crate::handle::Handle;
-use crate::presence::coalescing::Hint;
+use crate::presence::coalescing::FlushHint;
 use crate::send::SendPacket;
 use crate::{Error, Rank, Result, Upcalls};
 use std::collections::VecDeque;
@@ -192,12 +192,12 @@ impl Connection {
         // Packets travel together as long as more follow.
         while rest.len() > most {
             let (now, later) = rest.split_at(most);
-            self.handle.node.attendance().hint.set(Hint::More);
+            self.handle.node.attendance().hint.set(FlushHint::More);
             self.launch(PlaceKind::Put, at, now, (0, 0))?;
             (at, rest) = (at + most, later);
         }
         if at > offset {
-            self.handle.node.attendance().hint.set(Hint::Last);
+            self.handle.node.attendance().hint.set(FlushHint::Last);
         }
         match notice {
             Some(notice) => self.launch(PlaceKind::PutNotify, at, rest, notice),

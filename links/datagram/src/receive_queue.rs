@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use std::ptr::NonNull;
 use weft_link::{Buffer, Payload, Received};
-use weft_wire::path::{Answer, Probe};
+use weft_wire::path::{Probe, ProbeAnswer};
 use weft_wire::{Header, Rank, Tag, atomic, envelope, network};
 
 /// Times that the kernel is asked in one look for packets. Adversaries may send faster than they
@@ -40,9 +40,9 @@ pub struct ArrivalCounters {
 #[derive(Debug, Default)]
 pub struct PendingAnswers {
     /// Answers to be sent to those who probe the way to here; to a goodbye, one of our own.
-    pub(crate) questions: Vec<(Rank, Option<Answer>)>,
+    pub(crate) questions: Vec<(Rank, Option<ProbeAnswer>)>,
     /// Answers to the probes of this rank.
-    pub(crate) answers: Vec<(Rank, Answer)>,
+    pub(crate) answers: Vec<(Rank, ProbeAnswer)>,
 }
 
 impl PendingAnswers {
@@ -423,12 +423,12 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
                     note(
                         &mut self.pending_answers.questions,
                         source,
-                        Some(Answer { round, longest }),
+                        Some(ProbeAnswer { round, longest }),
                     );
                 }
             }
             FrameKind::ANSWER => {
-                if let Some(answer) = Answer::parse(contents) {
+                if let Some(answer) = ProbeAnswer::parse(contents) {
                     note(&mut self.pending_answers.answers, source, answer);
                 }
             }

@@ -7,7 +7,7 @@ use crate::way::{Change, Way};
 use std::collections::VecDeque;
 use std::ops::{DerefMut, Range};
 use weft_link::clock::Nanoseconds;
-use weft_wire::path::{self, Answer, Piece, Probe};
+use weft_wire::path::{self, Piece, Probe, ProbeAnswer};
 use weft_wire::several::{self, Entry};
 use weft_wire::{Header, Rank, Tag, envelope, network};
 
@@ -302,7 +302,7 @@ impl<P: DerefMut<Target = [u8]>> SendQueue<P> {
     ) -> Option<WayChange> {
         self.answer(pending_answers, &mut spare);
         let mut said = None;
-        for (from, Answer { round, longest }) in pending_answers.answers.drain(..) {
+        for (from, ProbeAnswer { round, longest }) in pending_answers.answers.drain(..) {
             let change = self.peers[from.index()].way.answered(round, longest, now);
             said = change.and_then(|change| self.changed(from, change)).or(said);
         }

@@ -17,7 +17,7 @@ use weft_link::{
     BadFrame, Buffer, Capabilities, Layer, Link, LinkPart, LinkViolation, Paths, Payload, Plain,
     Received, Services, SharedFrames, has_buffered,
 };
-use weft_trace::{PacketEvent, Polls, Recorder, What};
+use weft_trace::{PacketEvent, PollRecorder, Recorder, What};
 use weft_wire::{Header, Rank};
 
 /// The ranks that are near.
@@ -131,7 +131,7 @@ impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Mixed<N, F> {
         let recorder = near.services().recorder;
         Ok(Mixed {
             bridge: Bridge::start(arrivals, more, near.bells())?,
-            recorder: recorder.map(|recorder| Arc::new(Polls::new(recorder)) as Arc<_>),
+            recorder: recorder.map(|recorder| Arc::new(PollRecorder::new(recorder)) as Arc<_>),
             scratch: vec![0; max_payload].into_boxed_slice(),
             near,
             far,

@@ -11,7 +11,7 @@
 use crate::memory::View;
 use weft_link::clock::{Clock, SystemClock};
 use weft_link::sync::{AtomicU64, Ordering, fence};
-use weft_trace::event::{WORDS, Words};
+use weft_trace::event::{EventWords, WORDS};
 use weft_trace::{Event, Recorder, What};
 
 /// Words before the first slot, and of each.
@@ -49,7 +49,7 @@ impl std::fmt::Debug for TraceRing {
 /// State of a slot, as who takes events from it finds it.
 enum RingSlot {
     /// The event with this number, whole.
-    Event(Words),
+    Event(EventWords),
     /// It is not written yet, or not whole.
     Unwritten,
     /// A later one has taken its place.
@@ -65,7 +65,7 @@ impl TraceRing {
     /// Appends to `events` those from number `*next` on, and advances it. Returns how many of these
     /// numbers are lost. If the rank `has_ended`, nothing more is written: what is not whole is
     /// lost, too.
-    pub fn take(&self, next: &mut u64, events: &mut Vec<Words>, has_ended: bool) -> u64 {
+    pub fn take(&self, next: &mut u64, events: &mut Vec<EventWords>, has_ended: bool) -> u64 {
         let head = self.words[0].load(Ordering::Acquire);
         // A rank that writes nonsense there costs one time round, and no more.
         let first = (*next).max(head.saturating_sub(self.slots));

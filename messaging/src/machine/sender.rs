@@ -2,9 +2,9 @@
 
 use super::invariants::i12_granted_first;
 use super::planted::Planted;
-use super::requests::Answer;
+use super::requests::RequestAnswer;
 use super::windows::To;
-use super::{Machine, Waiter};
+use super::{Machine, Wakeable};
 use crate::format::{self, PacketHeader, PacketKind};
 use weft_endpoint::Rank;
 
@@ -95,7 +95,7 @@ impl Sender {
     /// [slack](Machine::has_slack). `waits` says whether its sender may wait: who handles a message
     /// waits for nobody, and asks nobody; nor is a rank asked about any number of messages at once.
     #[inline]
-    pub fn claim<P, W: Waiter>(
+    pub fn claim<P, W: Wakeable>(
         &mut self,
         machine: &mut Machine<P, W>,
         members: &[Rank],
@@ -120,13 +120,13 @@ impl Sender {
         self.claimed
     }
 
-    fn may_ask<P, W: Waiter>(&self, machine: &Machine<P, W>) -> bool {
+    fn may_ask<P, W: Wakeable>(&self, machine: &Machine<P, W>) -> bool {
         matches!(self.to, To::Rank(rank) if machine.requests.may_ask(rank))
     }
 
     /// Takes room for the next packet though there is none.
     #[cold]
-    pub fn overdraw<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) {
+    pub fn overdraw<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) {
         let port = machine.ports.at(self.slot);
         match self.to {
             To::Rank(rank) => port.outgoing.overdraw(rank),
@@ -154,7 +154,7 @@ impl Sender {
 
     /// The header of the request that is the next packet, which is about to leave.
     #[cold]
-    pub fn ask<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) -> PacketHeader {
+    pub fn ask<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) -> PacketHeader {
         if let To::Rank(rank) = self.to {
             machine.requests.ask(rank, self.header.message);
         }
@@ -163,7 +163,7 @@ impl Sender {
 
     /// The request has left, or has not.
     #[cold]
-    pub fn asked<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>, has_left: bool) {
+    pub fn asked<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>, has_left: bool) {
         match self.to {
             To::Rank(rank) if !has_left => machine.requests.forget(rank, self.header.message),
             _ => {
@@ -186,7 +186,7 @@ impl Sender {
 
     /// The answer of its receiver, if it has come: true if it wants the message, false if all of it
     /// is done with. Else leaves `waiter` for it.
-    pub fn take_answer<P, W: Waiter>(
+    pub fn take_answer<P, W: Wakeable>(
         &mut self,
         machine: &mut Machine<P, W>,
         waiter: Option<&W>,
@@ -194,15 +194,19 @@ impl Sender {
         let To::Rank(rank) = self.to else { unreachable!("only single receivers are asked") };
         let answer = machine.requests.take(rank, self.header.message, waiter)?;
         self.asking = false;
-        if answer == Answer::Unwanted {
+        if answer == RequestAnswer::Unwanted {
             self.sent = self.total;
         }
-        Some(answer == Answer::Granted)
+        Some(answer == RequestAnswer::Granted)
     }
 
     /// Complaint to `rank` of a sender that has waited for long: perhaps nobody can read there now.
     #[cold]
-    pub fn complaint<P, W: Waiter>(&self, machine: &mut Machine<P, W>, rank: Rank) -> PacketHeader {
+    pub fn complaint<P, W: Wakeable>(
+        &self,
+        machine: &mut Machine<P, W>,
+        rank: Rank,
+    ) -> PacketHeader {
         let PacketHeader { port, message, .. } = self.header;
         if self.asking {
             return PacketHeader::of_message(port, PacketKind::Waiting, message, 0);
@@ -224,7 +228,7 @@ impl Sender {
     /// It ends here, before all of it was sent: what its receivers are told, so that they do not
     /// wait for the rest; nothing if none of them knows of it.
     #[cold]
-    pub fn give_up<P, W: Waiter>(&mut self, machine: &mut Machine<P, W>) -> Option<PacketHeader> {
+    pub fn give_up<P, W: Wakeable>(&mut self, machine: &mut Machine<P, W>) -> Option<PacketHeader> {
         let PacketHeader { port, message, .. } = self.header;
         let is_known = match self.to {
             To::Rank(rank) if self.asking && machine.has(Planted::ForgetWithdrawn) => {

@@ -118,4 +118,4 @@ pub use format::FIELDS_MAX;
 pub use planted::Bug;
 pub use shard::Shard;
 pub use space::Space;
-pub use tuple::{Actual, FieldType, Formal, Part, Template, Tuple, any};
+pub use tuple::{Actual, FieldType, Formal, Template, TemplatePart, Tuple, any};

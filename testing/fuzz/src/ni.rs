@@ -29,10 +29,10 @@ use ledger::is_numbered;
 use peers::any_words;
 use std::collections::VecDeque;
 use weft_protocol::invariants::{i2_promised, i9_bounded};
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 use weft_protocol::{
-    Acknowledging, Adaptive, Body, Congestion, Counters, Forwarding, Ni, Preset, Pupa, Recovery,
-    Reliability, SendBuffers, Settings, Timer,
+    Acknowledging, Adaptive, Congestion, Counters, Forwarding, Ni, PacketBody, Preset, Pupa,
+    Recovery, Reliability, SendBuffers, Settings, Timer,
 };
 use weft_wire::{Atomic, GroupId, Header, Protocol, Rank, Tag, TreeId};
 
@@ -91,14 +91,14 @@ struct Bench {
     /// The groups that this rank is in.
     groups: Vec<GroupId>,
     /// One that it will create at some time.
-    next: Option<Group>,
+    next: Option<MulticastGroup>,
     /// Packets that were received for groups that it has not created.
     early: Vec<Header>,
     now: u64,
     /// The host has refused a packet that the NI had accepted: the job is over.
     over: bool,
     /// The packets that arrived last, to come again.
-    recent: VecDeque<(Header, Body<u64>)>,
+    recent: VecDeque<(Header, PacketBody<u64>)>,
 }
 
 impl Bench {
@@ -145,8 +145,8 @@ impl Bench {
         settings.adaptive = adaptive(&settings, members);
         let members: Vec<Rank> =
             (0..ranks).filter(|rank| members >> rank & 1 == 1).map(Rank).collect();
-        let next = Group::new(&members, settings.shape, usize::from(ranks));
-        let next = next.unwrap_or_else(|_| Group::everyone(ranks, settings.shape));
+        let next = MulticastGroup::new(&members, settings.shape, usize::from(ranks));
+        let next = next.unwrap_or_else(|_| MulticastGroup::everyone(ranks, settings.shape));
         let mut bench = Bench {
             ni: Ni::new(local, settings),
             host: Host::new(local, &settings),
@@ -250,11 +250,11 @@ impl Bench {
     }
 
     /// A packet arrives. A refused one changes nothing, and its buffer is the link's again.
-    fn receives(&mut self, header: Header, body: Body<u64>) {
+    fn receives(&mut self, header: Header, body: PacketBody<u64>) {
         if self.host.deferred.len() == DEFERRED {
             self.host_receives();
         }
-        if self.over || self.is_full() && matches!(body, Body::Buffer(_)) {
+        if self.over || self.is_full() && matches!(body, PacketBody::Buffer(_)) {
             return;
         }
         match self.settings.preset.reliability() {
@@ -263,7 +263,7 @@ impl Bench {
             _ => self.tell_time(),
         }
         let body = match body {
-            Body::Buffer(_) => Body::Buffer(self.host.lend(BufferKind::Receive)),
+            PacketBody::Buffer(_) => PacketBody::Buffer(self.host.lend(BufferKind::Receive)),
             other => other,
         };
         self.recent.truncate(RECENT - 1);
@@ -318,7 +318,7 @@ impl Bench {
 
     /// True if a correct peer could send this, credits apart. Retransmitting presets drop packets
     /// for other reasons first, so they are not asked.
-    fn is_correct(&self, header: &Header, body: &Body<u64>) -> bool {
+    fn is_correct(&self, header: &Header, body: &PacketBody<u64>) -> bool {
         let Header { source, tree, .. } = *header;
         let ranks = self.settings.ranks;
         let from_parent = || match self.ni.group(tree.group()?) {
@@ -328,13 +328,13 @@ impl Bench {
         };
         match (header.tag, body) {
             _ if self.settings.preset.retransmits() => true,
-            (Tag::Ucast, Body::Buffer(_)) => tree.is_unicast_of(source),
-            (Tag::Mcast, Body::Buffer(_)) => from_parent() == Some(source),
-            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+            (Tag::Ucast, PacketBody::Buffer(_)) => tree.is_unicast_of(source),
+            (Tag::Mcast, PacketBody::Buffer(_)) => from_parent() == Some(source),
+            (Tag::FaRequest, PacketBody::Atomic { operation, .. }) => {
                 operation.size() == header.size && tree == TreeId::unicast(source)
             }
-            (Tag::FaReply, Body::Fetched(_)) => self.host.fetching == Some(source),
-            (tag, body) => !tag.is_data() && *body == Body::Empty,
+            (Tag::FaReply, PacketBody::Fetched(_)) => self.host.fetching == Some(source),
+            (tag, body) => !tag.is_data() && *body == PacketBody::Empty,
         }
     }
 
@@ -451,7 +451,7 @@ impl Bench {
             return Ok(());
         }
         let index = script.choose_index(self.host.deferred.len())?;
-        let Body::Buffer(buffer) = self.host.deferred[index].body else { return Ok(()) };
+        let PacketBody::Buffer(buffer) = self.host.deferred[index].body else { return Ok(()) };
         if Host::is_copy(buffer) {
             return Ok(());
         }
@@ -459,7 +459,7 @@ impl Bench {
         self.tell_time();
         let Some(deferred) = self.host.deferred.remove(index) else { return Ok(()) };
         let deferred = self.ni.copied_deferred(deferred, copy, &mut self.host);
-        assert_eq!(deferred.body, Body::Buffer(copy));
+        assert_eq!(deferred.body, PacketBody::Buffer(copy));
         self.host.deferred.insert(index, deferred);
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use weft_datagram::seal::{FrameKind, Keys, Protection, Seals, Secret};
 use weft_datagram::{ArrivalSource, Landed, ReceiveQueue, SendQueue};
 use weft_link::{Payload, Received};
-use weft_wire::path::{Answer, Piece, Probe};
+use weft_wire::path::{Piece, Probe, ProbeAnswer};
 use weft_wire::{Header, Rank, Tag, TreeId, envelope, network};
 
 /// Bytes of a frame of the job.
@@ -159,7 +159,7 @@ impl Pair {
             1 => *script.choose(&[0, 511, 512, 513, FRAME as u32 - 1, FRAME as u32])?,
             _ => script.int_in_range(0..=FRAME as u32)?,
         };
-        self.say(script, FrameKind::ANSWER, &[&Answer { round, longest }.emit()])
+        self.say(script, FrameKind::ANSWER, &[&ProbeAnswer { round, longest }.emit()])
     }
 
     /// The next piece of a packet, or something like it.

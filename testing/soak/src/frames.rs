@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use weft_protocol::Settings;
-use weft_protocol::tree::Group;
+use weft_protocol::tree::MulticastGroup;
 use weft_simulator::{Happened, Observer, What};
 use weft_wire::{Header, Rank, Tag};
 
@@ -191,7 +191,7 @@ impl FrameJudge {
     /// A judge of a run with these settings, in which nothing keeps packets from arriving any more
     /// once `healed` has passed; something must arrive every `patience` then.
     pub fn new(settings: &Settings, healed: Duration, patience: Duration) -> Rc<RefCell<Self>> {
-        let everyone = Group::everyone(settings.ranks, settings.shape);
+        let everyone = MulticastGroup::everyone(settings.ranks, settings.shape);
         Rc::new(RefCell::new(FrameJudge {
             careful: Careful::new(settings),
             numbered: Numbered::new(settings, everyone),

@@ -13,7 +13,7 @@ use crate::fit;
 use crate::results::{Results, listed, short};
 use anyhow::{Context, Result};
 use weft_endpoint::Rank;
-use weft_protocol::tree::{Group, Shape};
+use weft_protocol::tree::{MulticastGroup, Shape};
 use weft_protocol::{Preset, Recovery, Settings};
 use weft_simulator::Ended;
 use weft_wire::GroupId;
@@ -196,14 +196,14 @@ fn simulated_deadlocks(results: &mut Results) -> Result<()> {
 }
 
 /// A group of the first `ranks` ranks.
-fn group(shape: Shape, ranks: u16) -> Result<Group> {
+fn group(shape: Shape, ranks: u16) -> Result<MulticastGroup> {
     let members: Vec<Rank> = (0..ranks).map(Rank).collect();
-    Ok(Group::new(&members, shape, usize::from(ranks))?)
+    Ok(MulticastGroup::new(&members, shape, usize::from(ranks))?)
 }
 
 /// Distances along the ring of members: from the parent and to the children, of each rank that
 /// forwards in the tree of `root`.
-fn forwarders(group: &Group, root: Rank) -> Vec<(usize, Vec<usize>)> {
+fn forwarders(group: &MulticastGroup, root: Rank) -> Vec<(usize, Vec<usize>)> {
     let members = group.members();
     let away = |from: Rank, to: Rank| (to.index() + members.len() - from.index()) % members.len();
     let distances = |&member: &Rank| {

@@ -6,7 +6,7 @@ use weft_link::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Work of a rank's systems besides packets, and its alarm. Who adds to it rings the upcall thread
 /// afterwards, which draws its ticket before it looks here.
-pub struct Work {
+pub struct PendingWork {
     /// Systems that have work, and no waiting thread to do it, a bit each.
     pending: AtomicU32,
     /// Time at which a sleeping thread has to look again at the latest; [`u64::MAX`] is never.
@@ -15,14 +15,14 @@ pub struct Work {
     pub is_eager: Relaxed<bool>,
 }
 
-impl Default for Work {
+impl Default for PendingWork {
     fn default() -> Self {
         let is_eager = Relaxed::new(false);
-        Work { pending: AtomicU32::new(0), alarm: AtomicU64::new(u64::MAX), is_eager }
+        PendingWork { pending: AtomicU32::new(0), alarm: AtomicU64::new(u64::MAX), is_eager }
     }
 }
 
-impl Work {
+impl PendingWork {
     /// Sets or clears the mark of the systems of these bits. True if that is new.
     pub fn change(&self, bits: u32, there: bool) -> bool {
         let before = match there {

@@ -95,7 +95,7 @@ fn nobody_takes_halves_of_two_events() {
                     let number = 2 * i + thread;
                     // Equal numbers in two words of the event.
                     let bytes = u128::from(number).to_le_bytes();
-                    let named = weft_trace::Named::Span;
+                    let named = weft_trace::NamedThing::Span;
                     own.record(&What::Text { named, number, part: 0, bytes });
                 }
                 ended.store(true, Ordering::SeqCst);

@@ -6,8 +6,8 @@ type Arrivals = super::Arrivals<u8, u8>;
 const FROM: Rank = Rank(3);
 const PORT: u32 = 9;
 
-fn body(number: u32, length: u64) -> Body {
-    Body { from: FROM, number, length, port: PORT, slot: 0, flow: None }
+fn body(number: u32, length: u64) -> MessageBody {
+    MessageBody { from: FROM, number, length, port: PORT, slot: 0, flow: None }
 }
 
 fn packet(kind: PacketKind, number: u32, bytes: u64) -> PacketHeader {
@@ -26,7 +26,7 @@ fn nothing_of_a_requested_message_is_taken_before_it_is_granted() {
     let mut arrivals = asked();
     let first = packet(PacketKind::Next, 1, 0);
     assert!(!arrivals.continues(FROM, &first, 4));
-    assert!(matches!(arrivals.take_part(FROM, 1, None), Taken::Nothing { grant: true }));
+    assert!(matches!(arrivals.take_part(FROM, 1, None), TakenPart::Nothing { grant: true }));
     assert!(arrivals.continues(FROM, &first, 4));
     assert!(!arrivals.continues(Rank(4), &first, 4), "another's");
 }
@@ -36,7 +36,7 @@ fn a_request_is_granted_once() {
     let mut arrivals = asked();
     assert!(arrivals.grant(FROM, 1));
     assert!(!arrivals.grant(FROM, 1));
-    assert!(matches!(arrivals.take_part(FROM, 1, None), Taken::Nothing { grant: false }));
+    assert!(matches!(arrivals.take_part(FROM, 1, None), TakenPart::Nothing { grant: false }));
     assert!(!arrivals.abandon(FROM, 1).answer, "it was answered");
     assert!(!arrivals.grant(FROM, 2), "there is no such message");
 }
@@ -86,8 +86,8 @@ fn what_came_before_its_sender_gave_up_is_read_and_then_the_reader_is_told() {
     assert!(unwanted.is_none());
     let ended = arrivals.cancel(FROM, &packet(PacketKind::Cancel, 1, 5), false);
     assert!(ended.is_some_and(|ended| !ended.answer && ended.parts.is_empty()));
-    assert!(matches!(arrivals.take_part(FROM, 1, None), Taken::Part(_)));
-    assert!(matches!(arrivals.take_part(FROM, 1, None), Taken::GivenUp(5)));
+    assert!(matches!(arrivals.take_part(FROM, 1, None), TakenPart::Part(_)));
+    assert!(matches!(arrivals.take_part(FROM, 1, None), TakenPart::GivenUp(5)));
     assert!(!arrivals.continues(FROM, &packet(PacketKind::Next, 1, 5), 5), "it has ended");
     arrivals.abandon(FROM, 1);
     assert!(arrivals.messages.is_empty());

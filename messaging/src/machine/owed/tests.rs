@@ -1,5 +1,5 @@
 use super::*;
-use crate::machine::Answer;
+use crate::machine::RequestAnswer;
 use weft_endpoint::Group;
 
 const TO: To = To::Rank(Rank(3));
@@ -11,8 +11,10 @@ fn all(owed: &mut Owed) -> Vec<(To, PacketHeader)> {
 #[test]
 fn packets_leave_in_their_order_and_those_that_could_not_first() {
     let mut owed = Owed::default();
-    let (grant, cancel) =
-        (Answer::Granted.header(1, 7), PacketHeader::of_message(1, PacketKind::Cancel, 7, 5));
+    let (grant, cancel) = (
+        RequestAnswer::Granted.header(1, 7),
+        PacketHeader::of_message(1, PacketKind::Cancel, 7, 5),
+    );
     owed.push(TO, grant).unwrap();
     owed.push(To::Group(Group::ALL), cancel).unwrap();
     let first = owed.pop().unwrap();
@@ -56,7 +58,7 @@ fn a_question_waits_once() {
 fn who_asks_and_takes_no_answer_is_named() {
     let mut owed = Owed::default();
     let answer = |number: usize| match number < UNFINISHED_LIMIT {
-        true => Answer::Unwanted.header(1, number as u32),
+        true => RequestAnswer::Unwanted.header(1, number as u32),
         false => PacketHeader::about(number as u32, PacketKind::NoPort),
     };
     for number in 0..ANSWERS_LIMIT {

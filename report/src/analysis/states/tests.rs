@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::tests::traces::{any_trace, times};
 use proptest::prelude::*;
-use weft_trace::{Builder, Named, Trace};
+use weft_trace::{Builder, NamedThing, Trace};
 
 fn lives(trace: &Trace) -> (Vec<Life>, Names) {
     let (times, mut names) = (times(trace), Names::default());
@@ -65,7 +65,7 @@ fn a_wait_that_ends_without_waking_ends_its_sleep() {
 #[test]
 fn of_a_span_within_a_span_of_its_name_time_counts_once() {
     let trace = Builder::new("", 1)
-        .named(0, Named::Span, 1, "solve")
+        .named(0, NamedThing::Span, 1, "solve")
         .event(0, 0, What::SpanBegins(1))
         .event(0, 10, What::SpanBegins(1))
         .event(0, 20, What::SpanEnds(1))

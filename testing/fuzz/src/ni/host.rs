@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use std::collections::{BTreeSet, VecDeque};
 use weft_protocol::invariants::Ownership;
-use weft_protocol::{Actions, Body, Deferred, Delivery, Settings};
+use weft_protocol::{Actions, Deferred, Delivery, PacketBody, Settings};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Send buffers that the host has.
@@ -89,8 +89,8 @@ impl Host {
     }
 
     /// The NI refused a packet: its buffer is still the caller's.
-    pub fn take_back(&mut self, body: &Body<u64>) {
-        if let Body::Buffer(buffer) = *body {
+    pub fn take_back(&mut self, body: &PacketBody<u64>) {
+        if let PacketBody::Buffer(buffer) = *body {
             self.give_back(buffer);
         }
     }
@@ -122,7 +122,7 @@ impl Host {
 }
 
 impl Actions<u64> for Host {
-    fn transmit(&mut self, to: Rank, header: &Header, body: &Body<u64>) {
+    fn transmit(&mut self, to: Rank, header: &Header, body: &PacketBody<u64>) {
         self.actions += 1;
         assert_eq!(header.source, self.local, "the source is who transmitted a packet last");
         assert!(
@@ -130,17 +130,17 @@ impl Actions<u64> for Host {
             "{to:?} is no peer"
         );
         match (header.tag, *body) {
-            (Tag::Ucast | Tag::Mcast, Body::Buffer(buffer)) => {
+            (Tag::Ucast | Tag::Mcast, PacketBody::Buffer(buffer)) => {
                 assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
             }
-            (Tag::FaRequest, Body::Atomic { operation, .. }) => {
+            (Tag::FaRequest, PacketBody::Atomic { operation, .. }) => {
                 assert_eq!(header.size, operation.size());
             }
             (Tag::Ucast | Tag::Mcast | Tag::FaRequest, body) => {
                 panic!("a {:?} packet with {body:?}", header.tag)
             }
-            (Tag::FaReply, body) => assert!(matches!(body, Body::Fetched(_))),
-            (_, body) => assert_eq!(body, Body::Empty),
+            (Tag::FaReply, body) => assert!(matches!(body, PacketBody::Fetched(_))),
+            (_, body) => assert_eq!(body, PacketBody::Empty),
         }
         if header.tag != Tag::Mcast {
             assert_eq!(header.tree.group(), None, "{header:?}");
@@ -162,7 +162,7 @@ impl Actions<u64> for Host {
 
     fn defer(&mut self, deferred: Deferred<u64>) {
         self.actions += 1;
-        if let Body::Buffer(buffer) = deferred.body {
+        if let PacketBody::Buffer(buffer) = deferred.body {
             assert!(self.owned.is_lent(buffer), "I4 one owner: buffer {buffer} was freed");
         }
         self.deferred.push_back(deferred);

@@ -2,7 +2,7 @@
 
 use super::Bench;
 use super::ledger::Numbers;
-use weft_protocol::{Adaptive, Body};
+use weft_protocol::{Adaptive, PacketBody};
 use weft_wire::{Header, Rank, Tag, TreeId};
 
 /// Answers of peers, at most, until nothing is due any more.
@@ -56,7 +56,7 @@ impl Bench {
     }
 
     /// Answer that some peer owes.
-    fn answer(&self) -> Option<(Header, Body<u64>)> {
+    fn answer(&self) -> Option<(Header, PacketBody<u64>)> {
         let from = |tag, peer| self.from(tag, peer);
         let ledger = &self.host.ledger;
         let owes = |peer: Rank| {
@@ -79,9 +79,9 @@ impl Bench {
         };
         let flow_control = ledger.peers().find_map(owes).or_else(clear);
         if let Some(header) = flow_control {
-            return Some((header, Body::Empty));
+            return Some((header, PacketBody::Empty));
         }
-        self.host.fetching.map(|home| (from(Tag::FaReply, home), Body::Fetched(0)))
+        self.host.fetching.map(|home| (from(Tag::FaReply, home), PacketBody::Fetched(0)))
     }
 
     /// The next packet of `peer`, which has got all that was sent to it.

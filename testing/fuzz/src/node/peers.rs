@@ -6,14 +6,14 @@ use arbitrary::{Result, Unstructured};
 use weft_link::{BadFrame, LinkViolation};
 use weft_messaging::format::{self, MAX_MESSAGE, PacketHeader, PacketKind, port_number};
 use weft_protocol::Settings;
-use weft_protocol::tree::Group;
+use weft_protocol::tree::MulticastGroup;
 use weft_wire::atomic::Words;
 use weft_wire::{Atomic, Channel, GroupId, Header, Malformed, Protocol, Rank, Tag, TreeId};
 
 /// Messages that all peers are sending.
 pub struct Peers {
     settings: Settings,
-    everyone: Group,
+    everyone: MulticastGroup,
     ranks: Vec<Peer>,
 }
 
@@ -29,7 +29,7 @@ struct Peer {
 impl Peers {
     pub fn new(settings: Settings) -> Self {
         let members: Vec<Rank> = (0..settings.ranks).map(Rank).collect();
-        let everyone = Group::new(&members, settings.shape, members.len());
+        let everyone = MulticastGroup::new(&members, settings.shape, members.len());
         let ranks = members.iter().map(|_| Peer::default()).collect();
         Peers { settings, everyone: everyone.expect("all ranks are a group"), ranks }
     }
