@@ -10,7 +10,7 @@
 //! An answer is a file in memory, whose descriptor one message takes along. So the launcher waits
 //! for no client, however long the answer is and however slow its reader.
 
-use crate::channel::{self, ReceiveError, Received};
+use crate::channel::{self, ReceiveError, ReceivedDatagram};
 use crate::job_roll::JobRoll;
 use crate::messages::{ANSWER_BYTES_MAX, BadMessage, Message as _, Snapshot, ToRank, Welcome};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -239,7 +239,7 @@ pub(crate) fn ask_memory(launcher: u32) -> io::Result<(Welcome, OwnedFd)> {
 }
 
 /// The only message of a socket.
-fn receive(socket: &UnixStream) -> io::Result<Received> {
+fn receive(socket: &UnixStream) -> io::Result<ReceivedDatagram> {
     channel::receive(socket, RecvFlags::empty()).map_err(|error| match error {
         ReceiveError::Closed => io::ErrorKind::PermissionDenied.into(),
         ReceiveError::System(error) => error.into(),

@@ -35,7 +35,7 @@ pub use tape::Tape;
 // What users of a simulation need of the layers that it joins.
 pub use weft_endpoint::{Preset, Settings, Shape};
 pub use weft_link_sim::{
-    FaultError, Faults, FrameEvent, Happened, Injected, Machine, MachineError, Observer, Partition,
-    RunEnd, Stuck, in_words,
+    FaultError, Faults, FrameEvent, Happened, Injected, MachineError, MachineModel, Observer,
+    Partition, RunEnd, Stuck, in_words,
 };
 pub use weft_wire::{Header, Rank, Tag};

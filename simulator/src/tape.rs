@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use weft_link::clock::Clock;
-use weft_link_sim::{FrameEvent as Seen, Happened, Observer, Processor};
+use weft_link_sim::{FrameEvent, Happened, Observer, Processor};
 use weft_trace::event::EventWords;
 use weft_trace::{
-    BadTrace, Event, FrameEvent, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, Trace, Writer,
+    BadTrace, Event, MOST_EVENTS, PacketEvent, Recorded, Recorder, Run, Trace, What, Writer,
 };
 use weft_wire::Rank;
 
@@ -94,7 +94,7 @@ struct RankRecorder {
 }
 
 impl Recorder for RankRecorder {
-    fn record(&self, what: &FrameEvent) {
+    fn record(&self, what: &What) {
         self.tape.keep(self.rank, Event { time: self.clock.now(), what: *what });
     }
 }
@@ -109,9 +109,9 @@ impl Observer for NetworkObserver {
         let Happened { time, rank, what, frame, head } = happened;
         let packet = frame.map(|(peer, header)| PacketEvent::new(peer, &header, *head));
         let what = match (what, packet) {
-            (Seen::Transmitted, Some(packet)) => Some(FrameEvent::Sent(packet)),
-            (Seen::Received, Some(packet)) => Some(FrameEvent::Received(packet)),
-            (Seen::Interrupted, _) => Some(FrameEvent::Interrupted),
+            (FrameEvent::Transmitted, Some(packet)) => Some(What::Sent(packet)),
+            (FrameEvent::Received, Some(packet)) => Some(What::Received(packet)),
+            (FrameEvent::Interrupted, _) => Some(What::Interrupted),
             _ => None,
         };
         if let Some(what) = what {

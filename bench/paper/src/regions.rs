@@ -17,7 +17,7 @@ use clap::Parser;
 use std::error::Error;
 use std::time::Duration;
 use weft_app_common::{RegionRank, thousands};
-use weft_simulator::{Machine, Options, Preset, Simulation};
+use weft_simulator::{MachineModel, Options, Preset, Simulation};
 
 /// Packets on the way for each ordered pair (thesis 8.5.1).
 const WINDOW_PACKETS: u16 = 8;
@@ -186,8 +186,8 @@ pub struct Seen {
 ///
 /// # Errors
 /// Its description is wrong.
-pub fn machine() -> Result<Machine> {
-    Ok(Machine::named("myrinet-compared")?)
+pub fn machine() -> Result<MachineModel> {
+    Ok(MachineModel::named("myrinet-compared")?)
 }
 
 /// Runs a program on the cluster of the thesis's chapter 8. `how` is what is said about its
@@ -204,7 +204,7 @@ pub fn run(program: &Program, ranks: u16, preset: Preset, how: &[&'static str]) 
 /// # Errors
 /// Those of [`run`].
 pub fn run_on(
-    machine: Machine,
+    machine: MachineModel,
     program: &Program,
     (ranks, preset): (u16, Preset),
     how: &[&'static str],

@@ -8,7 +8,7 @@ use serde::Serialize;
 use weft_app_common::{MEASURED, thousands};
 use weft_report::Analysis;
 use weft_report::analysis::blame::Blame;
-use weft_report::analysis::slowest::Kind;
+use weft_report::analysis::slowest::WaitKind;
 use weft_report::units::{bytes, percent};
 use weft_trace::{NamedThing, RankTrace, Trace, What};
 use weft_wire::Tag;
@@ -65,7 +65,7 @@ pub struct Causes {
     /// Packets that came.
     pub came: ByType,
     /// Waits by their texts, the longest first.
-    pub waits: Vec<Kind>,
+    pub waits: Vec<WaitKind>,
     /// Ranks that others wait for, in the end.
     pub waited_for: Vec<Blame>,
 }

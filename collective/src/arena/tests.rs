@@ -10,12 +10,12 @@ use weft_model::random::Random;
 
 const LEADER: Rank = Rank(3);
 
-struct OperationMemory {
+struct TestMemory {
     words: Vec<AtomicU64>,
     woken: AtomicUsize,
 }
 
-impl SharedWords for OperationMemory {
+impl SharedWords for TestMemory {
     fn atomic(&self, _home: Rank, _index: u16, _operation: Atomic) -> u64 {
         unreachable!("teams have no variables")
     }
@@ -38,13 +38,13 @@ impl SharedWords for OperationMemory {
     }
 }
 
-fn memory() -> Arc<OperationMemory> {
+fn memory() -> Arc<TestMemory> {
     // Other teams may have left anything.
     let words = (0..65536).map(|index| AtomicU64::new(u64::MAX - index / 2));
-    Arc::new(OperationMemory { words: words.collect(), woken: AtomicUsize::new(0) })
+    Arc::new(TestMemory { words: words.collect(), woken: AtomicUsize::new(0) })
 }
 
-fn team(memory: &Arc<OperationMemory>, first: usize, size: usize) -> Vec<Arena> {
+fn team(memory: &Arc<TestMemory>, first: usize, size: usize) -> Vec<Arena> {
     let words: Arc<dyn SharedWords> = memory.clone();
     (0..size).map(|me| Arena::new(&words, LEADER, first, true, (size, me)).unwrap()).collect()
 }

@@ -25,7 +25,7 @@ use weft_wire::Rank;
 use super::card::Card;
 use super::error::{LIMIT, MeetError};
 use super::facts::Cards;
-use crate::channel::{self, ReceiveError, Received};
+use crate::channel::{self, ReceiveError, ReceivedDatagram};
 use crate::messages::{BadMessage, EthernetAccess, Message};
 use crate::refused::pidfd_open;
 use crate::wait::is_ready;
@@ -107,7 +107,7 @@ impl Peer {
     }
 
     /// Next message of the peer.
-    pub fn receive(&self, deadline: Instant) -> Result<Received, MeetError> {
+    pub fn receive(&self, deadline: Instant) -> Result<ReceivedDatagram, MeetError> {
         wait(&self.channel, deadline).map_err(|error| error.unwrap_or_else(|| self.late()))?;
         let received = channel::receive(&self.channel, RecvFlags::DONTWAIT);
         received.map_err(|error| match error {

@@ -133,24 +133,24 @@ pub struct ReceiveQueue<P> {
 }
 
 struct Open<P> {
-    place: Option<DatagramPlace<P>>,
+    place: Option<OpenPlace<P>>,
     readers: u32,
 }
 
 /// Place that is open.
-enum DatagramPlace<P> {
+enum OpenPlace<P> {
     /// One of the link's.
     Link(P),
     /// Memory of one packet that came in pieces.
     Whole(Box<[u8]>),
 }
 
-impl<P: DerefMut<Target = [u8]>> DatagramPlace<P> {
+impl<P: DerefMut<Target = [u8]>> OpenPlace<P> {
     #[inline]
     fn bytes(&self) -> &[u8] {
         match self {
-            DatagramPlace::Link(place) => place,
-            DatagramPlace::Whole(packet) => packet,
+            OpenPlace::Link(place) => place,
+            OpenPlace::Whole(packet) => packet,
         }
     }
 }
@@ -224,7 +224,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         while self.current.is_none() {
             if let Some(packet) = self.whole.pop_front() {
                 let packets = 0..packet.len();
-                self.enter(DatagramPlace::Whole(packet), packets, First::Unread);
+                self.enter(OpenPlace::Whole(packet), packets, First::Unread);
                 break;
             }
             match self.arrived.pop_front() {
@@ -287,7 +287,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         }
         if opened.kind == FrameKind::PACKETS {
             let first = opened.alone.map_or(First::Unread, First::Alone);
-            return self.enter(DatagramPlace::Link(place), contents, first);
+            return self.enter(OpenPlace::Link(place), contents, first);
         }
         self.take_other(&opened, &place[contents]);
         self.spare.push(place);
@@ -328,7 +328,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         }
         self.leave(run, &place);
         match self.more.pop_front() {
-            Some(packets) => self.enter(DatagramPlace::Link(place), packets, First::Unread),
+            Some(packets) => self.enter(OpenPlace::Link(place), packets, First::Unread),
             None => self.spare.push(place),
         }
     }
@@ -387,7 +387,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         let Ok(opened) = opened else { return self.spare.push(place) };
         self.came(opened.source, bytes);
         let Range { start: from, end: to } = opened.contents;
-        self.enter(DatagramPlace::Link(place), start + from..start + to, First::Cut);
+        self.enter(OpenPlace::Link(place), start + from..start + to, First::Cut);
     }
 
     /// A frame of this length has come from `source` for this rank alone.
@@ -469,7 +469,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
 
     /// Begins to take packets from a frame, which counts as its reader meanwhile.
     #[inline]
-    fn enter(&mut self, place: DatagramPlace<P>, packets: Range<usize>, first: First) {
+    fn enter(&mut self, place: OpenPlace<P>, packets: Range<usize>, first: First) {
         let Some(frame) = self.closed.pop() else {
             unreachable!("one is never lent, and the current place was left");
         };
@@ -554,7 +554,7 @@ impl<P: DerefMut<Target = [u8]>> ReceiveQueue<P> {
         debug_assert!(open.readers > 0, "a frame was freed twice");
         open.readers -= 1;
         if open.readers == 0 {
-            if let Some(DatagramPlace::Link(place)) = open.place.take() {
+            if let Some(OpenPlace::Link(place)) = open.place.take() {
                 self.spare.push(place);
             }
             self.closed.push(frame);

@@ -12,9 +12,9 @@
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
 #![allow(unsafe_code)]
 
-use crate::abi::client::{Handle, QueueEntry, QueueError};
+use crate::abi::client::{FabricAddress, QueueEntry, QueueError};
 use crate::abi::{ANYBODY, address};
-use crate::error::FabricError;
+use crate::error::{FabricError, LibfabricError};
 use crate::library::{Library, Offer};
 use crate::memory::ProgramMemory;
 use crate::objects::{Depths, Objects};
@@ -74,7 +74,7 @@ pub struct Endpoint {
     descriptors: Vec<usize>,
     sizes: Sizes,
     /// By rank: its address.
-    peers: Vec<Handle>,
+    peers: Vec<FabricAddress>,
     inject_bytes: usize,
     arrivals: Option<OwnedFd>,
     address: Vec<u8>,
@@ -196,7 +196,7 @@ impl Endpoint {
         &mut self,
         number: usize,
         piece: &ProgramMemory,
-    ) -> Result<*mut c_void, FabricError> {
+    ) -> Result<*mut c_void, LibfabricError> {
         debug_assert!(!self.pieces[number], "a number is used twice");
         let start = piece.start().as_ptr().cast_const().cast();
         let descriptor = self.objects.begin_loan(number, start, piece.bytes())?;
@@ -225,7 +225,7 @@ impl Endpoint {
         is_closed
     }
 
-    fn refusal(&self, call: &'static str, code: isize) -> FabricError {
+    fn refusal(&self, call: &'static str, code: isize) -> LibfabricError {
         self.objects.library.refusal(call, code)
     }
 

@@ -1,7 +1,7 @@
 //! Faults around any transport: one that takes no more for a while, completions that come late and
 //! in another order, and those that fail. A seed replays them.
 
-use crate::error::FabricError;
+use crate::error::{FabricError, LibfabricError};
 use crate::memory::ProgramMemory;
 use crate::transport::{DatagramTransport, TransportEvent, Unsent};
 use fastrand::Rng;
@@ -130,6 +130,6 @@ impl<T: DatagramTransport> DatagramTransport for Faulty<T> {
     }
 }
 
-fn injected() -> FabricError {
-    FabricError { call: "fi_send", code: 5, text: "injected".into() }
+fn injected() -> LibfabricError {
+    LibfabricError { call: "fi_send", code: 5, text: "injected".into() }
 }

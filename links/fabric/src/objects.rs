@@ -8,11 +8,11 @@
 #![allow(unsafe_code)]
 
 use crate::abi::client::{
-    Domain, Endpoint, FORMAT_MSG, Fabric, Fid, Handle, MemoryRegion, Queue, QueueAttr, Vector,
-    VectorAttr,
+    Domain, Endpoint, FORMAT_MSG, Fabric, FabricAddress, Fid, MemoryRegion, Queue, QueueAttr,
+    Vector, VectorAttr,
 };
 use crate::abi::{ANYBODY, AV_TABLE, ENABLE, GETWAIT, WAIT_FD, WAIT_NONE, flag, region};
-use crate::error::FabricError;
+use crate::error::{FabricError, LibfabricError};
 use crate::library::{Library, Offer};
 use crate::transport::PIECES;
 use std::ffi::{CString, c_int, c_void};
@@ -182,8 +182,8 @@ impl Objects {
 
     /// Handle of another endpoint's address, which has as many bytes as this one's own, or is a
     /// text.
-    pub fn insert(&mut self, address: &[u8]) -> Option<Handle> {
-        let mut handle: Handle = ANYBODY;
+    pub fn insert(&mut self, address: &[u8]) -> Option<FabricAddress> {
+        let mut handle: FabricAddress = ANYBODY;
         // SAFETY: see above; addresses of a provider have one length, or end with a zero, as the
         // caller has seen.
         let inserted = unsafe {
@@ -207,7 +207,7 @@ impl Objects {
         number: usize,
         start: *const c_void,
         bytes: usize,
-    ) -> Result<usize, FabricError> {
+    ) -> Result<usize, LibfabricError> {
         let Some(region) = self.region(start, bytes, LOANS + number)? else { return Ok(0) };
         self.loans[number] = region;
         Ok(descriptor(region))
@@ -227,7 +227,7 @@ impl Objects {
         start: *const c_void,
         bytes: usize,
         key: usize,
-    ) -> Result<Option<*mut MemoryRegion>, FabricError> {
+    ) -> Result<Option<*mut MemoryRegion>, LibfabricError> {
         if self.region_mode & region::LOCAL == 0 {
             return Ok(None);
         }
@@ -250,7 +250,7 @@ impl Objects {
 
     /// # Safety
     /// The region is open.
-    unsafe fn enable(&mut self, region: *mut MemoryRegion) -> Result<(), FabricError> {
+    unsafe fn enable(&mut self, region: *mut MemoryRegion) -> Result<(), LibfabricError> {
         if self.region_mode & region::ENDPOINT == 0 {
             return Ok(());
         }

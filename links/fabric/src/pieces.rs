@@ -8,7 +8,7 @@
 //! Invariant: memory is lent to the transport from the time when its piece is under way until that
 //! [ends](Pieces::ended), or the transport was shut down.
 
-use crate::error::FabricError;
+use crate::error::LibfabricError;
 use crate::memory::ProgramMemory;
 use crate::transport::{DatagramTransport, PIECES, Unsent};
 use std::collections::VecDeque;
@@ -149,7 +149,11 @@ impl Pieces {
     /// Takes in the end of a piece. With whom it has failed, if it has: one that came is as long as
     /// the memory that was posted for it.
     #[must_use]
-    pub fn ended(&mut self, number: usize, outcome: Result<usize, FabricError>) -> Option<Failure> {
+    pub fn ended(
+        &mut self,
+        number: usize,
+        outcome: Result<usize, LibfabricError>,
+    ) -> Option<Failure> {
         self.has_news = true;
         let it = self.under_way.get_mut(number)?;
         let UnderWay { peer, piece, head, state, .. } = it.as_mut()?;

@@ -1,6 +1,6 @@
 //! Interface between the link and what carries its datagrams: an endpoint, or faults around one.
 
-use crate::error::FabricError;
+use crate::error::{FabricError, LibfabricError};
 use crate::memory::ProgramMemory;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -93,7 +93,7 @@ pub enum Unsent {
     /// The provider takes no more at this time.
     Full,
     /// The provider has failed.
-    Failed(FabricError),
+    Failed(LibfabricError),
 }
 
 /// Completion of an operation.
@@ -103,9 +103,9 @@ pub enum TransportEvent {
     /// A datagram has left, or more: it is not needed any more.
     Sent(DatagramPlace),
     /// A datagram to this rank may be lost.
-    SendFailed(DatagramPlace, Rank, FabricError),
+    SendFailed(DatagramPlace, Rank, LibfabricError),
     /// A datagram that was too long, or none, came to this place.
     ReceiveFailed(DatagramPlace),
     /// The piece with this number has left, or so many bytes of it have come; or that has failed.
-    Ended(usize, Result<usize, FabricError>),
+    Ended(usize, Result<usize, LibfabricError>),
 }

@@ -89,8 +89,8 @@ fn parse_reference(word: u64) -> (Rank, u32) {
 
 /// Plain packet of `source`, with its user bytes at `bytes`.
 #[inline(always)]
-fn plain_packet(source: Rank, header: compact::Plain, bytes: NonNull<u8>) -> Plain {
-    let compact::Plain { protocol, size, credits, .. } = header;
+fn plain_packet(source: Rank, header: compact::PlainHeader, bytes: NonNull<u8>) -> Plain {
+    let compact::PlainHeader { protocol, size, credits, .. } = header;
     Plain { source, protocol, size, credits, bytes }
 }
 

@@ -228,7 +228,7 @@ impl<C: Cursor> Consumer<C> {
         &self,
         payload_kind: u8,
         source: Rank,
-    ) -> Option<(compact::Plain, &RingSlot)> {
+    ) -> Option<(compact::PlainHeader, &RingSlot)> {
         let slot = self.cursor.current();
         let word0 = slot.words[0].load(Ordering::Acquire);
         let words = [word0, slot.words[1].load(Ordering::Relaxed)];

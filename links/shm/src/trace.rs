@@ -47,7 +47,7 @@ impl std::fmt::Debug for TraceRing {
 }
 
 /// State of a slot, as who takes events from it finds it.
-enum RingSlot {
+enum SlotState {
     /// The event with this number, whole.
     Event(EventWords),
     /// It is not written yet, or not whole.
@@ -73,31 +73,31 @@ impl TraceRing {
         *next = first;
         while *next < head {
             match self.slot(*next) {
-                RingSlot::Event(words) => events.push(words),
-                RingSlot::Overwritten => lost += 1,
-                RingSlot::Unwritten if has_ended => lost += 1,
-                RingSlot::Unwritten => break,
+                SlotState::Event(words) => events.push(words),
+                SlotState::Overwritten => lost += 1,
+                SlotState::Unwritten if has_ended => lost += 1,
+                SlotState::Unwritten => break,
             }
             *next += 1;
         }
         lost
     }
 
-    fn slot(&self, number: u64) -> RingSlot {
+    fn slot(&self, number: u64) -> SlotState {
         let slot = self.slot_words(number);
         let stamp = slot[0].load(Ordering::Acquire);
         if stamp != stamp_of(number) {
             return if stamp > stamp_of(number) {
-                RingSlot::Overwritten
+                SlotState::Overwritten
             } else {
-                RingSlot::Unwritten
+                SlotState::Unwritten
             };
         }
         let words = std::array::from_fn(|word| slot[1 + word].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         match slot[0].load(Ordering::Relaxed) == stamp {
-            true => RingSlot::Event(words),
-            false => RingSlot::Overwritten,
+            true => SlotState::Event(words),
+            false => SlotState::Overwritten,
         }
     }
 

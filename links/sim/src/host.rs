@@ -3,7 +3,7 @@
 use crate::coroutine::{self, Stack, Strand};
 use crate::machine::{Host, per_byte};
 use crate::state::{Event, Life, Parts, Shared, State, Waiting};
-use crate::trace::What;
+use crate::trace::FrameEvent;
 use std::cell::RefMut;
 use std::io;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Processor {
         parts.in_interrupt = true;
         parts.local += cost;
         let time = parts.local;
-        state.trace.note(time, self.rank, What::Interrupted, None);
+        state.trace.note(time, self.rank, FrameEvent::Interrupted, None);
         drop(state);
         let taken = self.lock_interrupt().take();
         if let Some(mut interrupt) = taken {

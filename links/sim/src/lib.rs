@@ -47,6 +47,6 @@ pub mod trace;
 pub use faults::{FaultError, Faults, Injected, Partition};
 pub use host::{Interruptible, Processor};
 pub use link::Sim;
-pub use machine::{Machine, MachineError, Scheme};
+pub use machine::{MachineError, MachineModel, Scheme};
 pub use network::{RankEnd, RunEnd, Setup, SimulatedNetwork, Stuck};
-pub use trace::{Happened, Observer, What, in_words};
+pub use trace::{FrameEvent, Happened, Observer, in_words};

@@ -6,7 +6,7 @@ use crate::host::Processor;
 use crate::machine::per_byte;
 use crate::medium::Carriage;
 use crate::state::{Event, Shared, State};
-use crate::trace::What;
+use crate::trace::FrameEvent;
 use std::cell::RefMut;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl State {
             parts.slots.occupy(buffer, end);
         }
         let noted = Some((to, header, frame.head()));
-        self.trace.note_frame(start, from, What::Transmitted, noted);
+        self.trace.note_frame(start, from, FrameEvent::Transmitted, noted);
         self.launch(from, to, frame, start, end + way + wire.latency_ns);
     }
 
@@ -275,7 +275,7 @@ impl Link for Sim {
         };
         let time = state.time_of(rank);
         let noted = Some((header.source, &header, head));
-        state.trace.note_frame(time, rank, What::Received, noted);
+        state.trace.note_frame(time, rank, FrameEvent::Received, noted);
         Ok(Some(Received { header, payload }))
     }
 

@@ -4,9 +4,9 @@ use crate::coroutine::{Panic, Stack, Strand};
 use crate::faults::{Faults, Injected, Injector};
 use crate::host::{Processor, Stopped};
 use crate::link::{Sim, processor};
-use crate::machine::Machine;
+use crate::machine::MachineModel;
 use crate::state::{Event, Life, MAIN, Next, Shared, State, Waiting};
-use crate::trace::{Happened, Observer, Trace, What, in_words};
+use crate::trace::{FrameEvent, Happened, Observer, Trace, in_words};
 use std::cell::RefMut;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ use weft_wire::Rank;
 /// Options of a network.
 pub struct Setup {
     /// Costs of everything.
-    pub machine: Machine,
+    pub machine: MachineModel,
     /// Ranks in the job.
     pub ranks: u16,
     /// Faults of the network. Must have been checked ([`Faults::check`]).
@@ -48,7 +48,7 @@ pub struct Setup {
 
 impl Setup {
     /// `ranks` ranks on `machine`, nothing wrong, no limit.
-    pub fn new(machine: Machine, ranks: u16) -> Self {
+    pub fn new(machine: MachineModel, ranks: u16) -> Self {
         Setup {
             machine,
             ranks,
@@ -314,7 +314,7 @@ impl SimulatedNetwork {
         self.running -= 1;
         let mut state = self.shared.borrow();
         let time = state.time_of(rank);
-        state.trace.note(time, rank, What::Ended, None);
+        state.trace.note(time, rank, FrameEvent::Ended, None);
         let parts = state.rank(rank);
         parts.life = Life::Ended;
         parts.waiting = Waiting::Not;

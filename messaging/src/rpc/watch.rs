@@ -7,7 +7,7 @@
 use super::Rpc;
 use super::format::{CallKind, CallNumber};
 use super::tables::{ServicePort, discard_request};
-use crate::format::{CallKind as PacketKind, PacketHeader};
+use crate::format::{PacketHeader, PacketKind};
 use crate::machine::To;
 use crate::messages::Messages;
 use std::sync::{Arc, Weak};

@@ -15,7 +15,7 @@ use weft::{Rank, Weft};
 use weft_linda::{Bug, Error, Shard, Space, any};
 use weft_model::random::Random;
 use weft_object::{Objects, Types};
-use weft_simulator::{Ended, Faults, Options, Outcome, Preset, Simulation};
+use weft_simulator::{Faults, Options, Outcome, Preset, RunEnd, Simulation};
 
 /// Tuples of each class that a rank puts, and takes.
 const STEPS: u64 = 30;
@@ -203,7 +203,7 @@ fn run(options: Options, bug: Option<Bug>) -> Told {
         member.empty().map_err(|error| error.to_string())?;
         worked.map_err(|error| error.to_string()).and(met)
     });
-    assert_eq!(report.ended, Ended::Finished, "seed {seed}: {:?}", report.outcomes);
+    assert_eq!(report.ended, RunEnd::Finished, "seed {seed}: {:?}", report.outcomes);
     let mut told = Told { killed: Vec::new(), is_cut_short: false, ledger: Ledger::default() };
     for (rank, outcome) in (0..).map(Rank).zip(&report.outcomes) {
         match outcome {

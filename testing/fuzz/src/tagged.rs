@@ -4,7 +4,7 @@ use crate::wires::{RANKS, Wires};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use weft_endpoint::Rank;
-use weft_tagged::format::{RemotePacket, Whole, parse};
+use weft_tagged::format::{TaggedPacket, Whole, parse};
 use weft_tagged::peer::window_of;
 use weft_tagged::{
     Address, Exchange, ExchangeEvent, MessageEnvelope, ReceivePattern, Receiver, Result,
@@ -16,10 +16,10 @@ pub fn packet(data: &[u8]) {
     let Some(parsed) = parse(Rank(1), data) else { return };
     let head = parsed.head();
     let bytes = match parsed {
-        RemotePacket::Whole(Whole { bytes, .. })
-        | RemotePacket::First { bytes, .. }
-        | RemotePacket::More { bytes, .. }
-        | RemotePacket::Part { bytes, .. } => bytes,
+        TaggedPacket::Whole(Whole { bytes, .. })
+        | TaggedPacket::First { bytes, .. }
+        | TaggedPacket::More { bytes, .. }
+        | TaggedPacket::Part { bytes, .. } => bytes,
         _ => &[],
     };
     assert_eq!([head.bytes(), bytes].concat(), data);
@@ -130,9 +130,9 @@ impl Program {
             exchange.arrive(wires, from, packet)?;
         }
         match parse(from, packet) {
-            Some(RemotePacket::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
-            Some(RemotePacket::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,
-            Some(RemotePacket::Part { own, bytes, .. }) => {
+            Some(TaggedPacket::First { bytes, .. }) => self.come[from.index()] = bytes.len() as u64,
+            Some(TaggedPacket::More { bytes, .. }) => self.come[from.index()] += bytes.len() as u64,
+            Some(TaggedPacket::Part { own, bytes, .. }) => {
                 *parted.entry(own).or_default() += bytes.len() as u64;
             }
             _ => {}
@@ -150,11 +150,11 @@ impl Program {
         }
         for packet in self.wires.said.drain(..) {
             match parse(Rank(0), &packet) {
-                Some(RemotePacket::Request { number, .. }) => self.requests.push(number),
-                Some(RemotePacket::Whole(Whole { registered: Some(number), .. })) => {
+                Some(TaggedPacket::Request { number, .. }) => self.requests.push(number),
+                Some(TaggedPacket::Whole(Whole { registered: Some(number), .. })) => {
                     self.requests.push(number.get());
                 }
-                Some(RemotePacket::Grant { own, .. }) => self.grants.push(own),
+                Some(TaggedPacket::Grant { own, .. }) => self.grants.push(own),
                 Some(_) => {}
                 None => panic!("{packet:?} is no packet"),
             }
@@ -247,14 +247,14 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
     };
     let bytes = vec![0; usize::from(ignore)];
     let parsed = match which % 8 {
-        0 => RemotePacket::Whole(Whole {
+        0 => TaggedPacket::Whole(Whole {
             to: 0,
             envelope: envelope(bytes.len() as u64),
             registered: NonZero::new(odd.into()).filter(|_| what > 200),
             bytes: &bytes,
         }),
         // Of four numbers, so that most are the right ones.
-        1 => RemotePacket::First {
+        1 => TaggedPacket::First {
             to: 0,
             envelope: envelope(length as u64),
             number: u64::from(odd >> 6),
@@ -262,16 +262,16 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         },
         2 => {
             let offset = program.come[from.index()] + u64::from(odd % 16 == 15);
-            RemotePacket::More { number: u64::from(odd >> 6), offset, bytes: &bytes }
+            TaggedPacket::More { number: u64::from(odd >> 6), offset, bytes: &bytes }
         }
-        3 => RemotePacket::Request {
+        3 => TaggedPacket::Request {
             to: 0,
             envelope: envelope(length as u64),
             number: odd.into(),
             lies_at: NonZero::new(u64::from(ignore)).filter(|_| length > 0),
             wants_done: what > 200,
         },
-        4 => RemotePacket::Grant {
+        4 => TaggedPacket::Grant {
             number: one_of(&program.requests),
             own: odd.into(),
             length: length as u64,
@@ -280,10 +280,10 @@ fn said(program: &Program, from: Rank, step: &[u8], length: usize) -> Vec<u8> {
         5 => {
             let own = one_of(&program.grants);
             let offset = program.parted.get(&own).copied().unwrap_or_default();
-            RemotePacket::Part { own, offset: offset + u64::from(odd % 16 == 15), bytes: &bytes }
+            TaggedPacket::Part { own, offset: offset + u64::from(odd % 16 == 15), bytes: &bytes }
         }
-        6 => RemotePacket::Done { number: one_of(&program.requests) },
-        _ => RemotePacket::Consumed { amount: length as u64 },
+        6 => TaggedPacket::Done { number: one_of(&program.requests) },
+        _ => TaggedPacket::Consumed { amount: length as u64 },
     };
     let mut packet = parsed.head().bytes().to_vec();
     if let 0 | 1 | 2 | 5 = which % 8 {

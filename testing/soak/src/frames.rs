@@ -25,7 +25,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use weft_protocol::Settings;
 use weft_protocol::tree::MulticastGroup;
-use weft_simulator::{Happened, Observer, What};
+use weft_simulator::{FrameEvent, Happened, Observer};
 use weft_wire::{Header, Rank, Tag};
 
 /// A rule of the protocols that a frame broke.
@@ -235,9 +235,9 @@ impl FrameJudge {
             return;
         }
         let broken = match happened.what {
-            What::Transmitted => self.transmitted(rank, peer, header),
-            What::Received => self.received(rank, peer, header),
-            What::Copied if rank != peer => {
+            FrameEvent::Transmitted => self.transmitted(rank, peer, header),
+            FrameEvent::Received => self.received(rank, peer, header),
+            FrameEvent::Copied if rank != peer => {
                 self.careful.copied(rank, header);
                 self.progress(Duration::from_nanos(happened.time))
             }

@@ -97,7 +97,7 @@ enum Thread {
     /// Going to sleep, asleep, or waking up: about to have an effect, ...
     Effect(sleep::Sleep, SleepEffect),
     /// ... or about to say what came of it.
-    Outcome(sleep::Sleep, sleep::WatchEvent),
+    Outcome(sleep::Sleep, sleep::SleepEvent),
     /// Asleep until the bell rings, or this time.
     Asleep(sleep::Sleep, Time),
 }
@@ -410,7 +410,7 @@ impl Room {
             }
             Thread::Effect(sleep, effect) => self.sleep(number, sleep, effect),
             Thread::Asleep(sleep, _) => {
-                self.threads[number] = Thread::Outcome(sleep, sleep::WatchEvent::Done);
+                self.threads[number] = Thread::Outcome(sleep, sleep::SleepEvent::Done);
             }
             Thread::Outcome(mut sleep, event) => {
                 let effect = sleep.next(event, &self.sleepers);
@@ -468,7 +468,7 @@ impl Room {
                 let may_arm = self.arrived.is_empty();
                 self.host_armed |= may_arm;
                 self.rung[number] = false;
-                sleep::WatchEvent::Armed(may_arm)
+                sleep::SleepEvent::Armed(may_arm)
             }
             SleepEffect::Look => self.last_look(number),
             SleepEffect::Sleep => {
@@ -479,11 +479,11 @@ impl Room {
             SleepEffect::Disarm => {
                 self.host_armed = false;
                 self.exit(Leaves::AtOnce);
-                sleep::WatchEvent::Done
+                sleep::SleepEvent::Done
             }
             SleepEffect::Ring => {
                 self.ring_host();
-                sleep::WatchEvent::Done
+                sleep::SleepEvent::Done
             }
             SleepEffect::Over { .. } => {
                 self.threads[number] = Thread::Ready;
@@ -493,11 +493,12 @@ impl Room {
         self.threads[number] = Thread::Outcome(sleep, event);
     }
 
-    /// The look of a thread that has armed its bell. What it finds it processes at once.
-    fn last_look(&mut self, number: usize) -> sleep::WatchEvent {
+    /// The look of a thread that has armed its bell, which processes at once the packets that it
+    /// finds.
+    fn last_look(&mut self, number: usize) -> sleep::SleepEvent {
         let awaits = self.programs[number].front();
         if matches!(awaits, Some(Do::Await(count)) if self.processed >= *count) {
-            return sleep::WatchEvent::Found;
+            return sleep::SleepEvent::Found;
         }
         let looked = self.look();
         if looked == Looked::Upcall {
@@ -505,9 +506,9 @@ impl Room {
         }
         self.exit_after(looked);
         if looked == Looked::Nothing {
-            sleep::WatchEvent::FoundNothing
+            sleep::SleepEvent::FoundNothing
         } else {
-            sleep::WatchEvent::Found
+            sleep::SleepEvent::Found
         }
     }
 }

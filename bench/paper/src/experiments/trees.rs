@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use weft_endpoint::Rank;
 use weft_protocol::tree::{MulticastGroup, Shape};
 use weft_protocol::{Preset, Recovery, Settings};
-use weft_simulator::Ended;
+use weft_simulator::RunEnd;
 use weft_wire::GroupId;
 use weft_world::{Options, Step, World, run, seeded};
 
@@ -171,8 +171,8 @@ fn all_broadcast(shape: Shape, ranks: u16, window_packets: u16) -> Result<(bool,
         arrivals.wait(PACKETS * (packets.size() - 1))
     })?;
     Ok(match ended {
-        Ended::Finished => (false, "everything arrives"),
-        Ended::Stuck(_) | Ended::Limit => (true, "nothing moves any more"),
+        RunEnd::Finished => (false, "everything arrives"),
+        RunEnd::Stuck(_) | RunEnd::Limit => (true, "nothing moves any more"),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Large teams that lose many ranks, by seeds.
 
 use super::judge;
-use super::world::{Options, ScheduleStep, World};
+use super::world::{Options, Step, World};
 use weft_endpoint::Rank;
 use weft_model::random::Random;
 
@@ -9,13 +9,13 @@ use weft_model::random::Random;
 struct Storm {
     options: Options,
     world: World,
-    pending: Vec<ScheduleStep>,
+    pending: Vec<Step>,
     random: Random,
 }
 
 impl Storm {
     fn new(options: Options, seed: u64) -> Self {
-        let pending = (0..options.members).map(|rank| ScheduleStep::Begin(Rank(rank))).collect();
+        let pending = (0..options.members).map(|rank| Step::Begin(Rank(rank))).collect();
         let world = World::new(&options);
         Storm { options, world, pending, random: Random::new(seed) }
     }
@@ -43,31 +43,26 @@ impl Storm {
     fn crash(&mut self) {
         let live: Vec<Rank> = self.world.live().map(|(rank, _)| rank).collect();
         let of = if self.random.happens(700) { live[0] } else { *self.random.choose(&live) };
-        self.world.take(ScheduleStep::Crash(of));
+        self.world.take(Step::Crash(of));
         for (_, wire) in self.world.wires.iter_mut().filter(|((from, _), _)| *from == of) {
             let kept = self.random.below(wire.len() as u64 + 1) as usize;
             wire.truncate(kept);
         }
         self.world.wires.retain(|_, wire| !wire.is_empty());
         let told = live.iter().filter(|&&rank| rank != of);
-        self.pending.extend(told.map(|&at| ScheduleStep::Notice { at, of }));
+        self.pending.extend(told.map(|&at| Step::Notice { at, of }));
     }
 
-    fn is_possible(&self, step: ScheduleStep) -> bool {
+    fn is_possible(&self, step: Step) -> bool {
         match step {
-            ScheduleStep::Begin(rank) | ScheduleStep::Notice { at: rank, .. } => {
-                self.world.is_live(rank)
-            }
-            ScheduleStep::Deliver(from, to) => self.world.wires.contains_key(&(from, to)),
-            ScheduleStep::Crash(_) | ScheduleStep::Cut(..) => false,
+            Step::Begin(rank) | Step::Notice { at: rank, .. } => self.world.is_live(rank),
+            Step::Deliver(from, to) => self.world.wires.contains_key(&(from, to)),
+            Step::Crash(_) | Step::Cut(..) => false,
         }
     }
 
-    fn take(&mut self, step: ScheduleStep) {
-        let (ScheduleStep::Begin(at)
-        | ScheduleStep::Deliver(_, at)
-        | ScheduleStep::Notice { at, .. }) = step
-        else {
+    fn take(&mut self, step: Step) {
+        let (Step::Begin(at) | Step::Deliver(_, at) | Step::Notice { at, .. }) = step else {
             return;
         };
         let decided = |world: &World| world.members[at.index()].decisions.len();
@@ -80,7 +75,7 @@ impl Storm {
         judge::a1_agreement(&self.world, before);
         judge::a2_validity(&self.world, &self.world.members[at.index()].decisions[before]);
         if after < self.options.agreements {
-            self.pending.push(ScheduleStep::Begin(at));
+            self.pending.push(Step::Begin(at));
         }
     }
 }

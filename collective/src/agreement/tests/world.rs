@@ -28,7 +28,7 @@ pub struct Options {
 
 /// One thing that happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ScheduleStep {
+pub enum Step {
     /// A rank begins its next agreement.
     Begin(Rank),
     /// The oldest message between two ranks arrives.
@@ -43,14 +43,14 @@ pub enum ScheduleStep {
     Cut(Rank, Rank),
 }
 
-impl fmt::Display for ScheduleStep {
+impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ScheduleStep::Begin(rank) => write!(f, "{rank} begins"),
-            ScheduleStep::Deliver(from, to) => write!(f, "a message arrives from {from} at {to}"),
-            ScheduleStep::Notice { at, of } => write!(f, "{at} is told that {of} is lost"),
-            ScheduleStep::Crash(rank) => write!(f, "{rank} crashes"),
-            ScheduleStep::Cut(from, to) => write!(f, "the messages from {from} to {to} are lost"),
+            Step::Begin(rank) => write!(f, "{rank} begins"),
+            Step::Deliver(from, to) => write!(f, "a message arrives from {from} at {to}"),
+            Step::Notice { at, of } => write!(f, "{at} is told that {of} is lost"),
+            Step::Crash(rank) => write!(f, "{rank} crashes"),
+            Step::Cut(from, to) => write!(f, "the messages from {from} to {to} are lost"),
         }
     }
 }
@@ -81,7 +81,7 @@ pub struct World {
 struct Sends<'a> {
     from: Rank,
     wires: &'a mut Wires,
-    sent: Vec<ScheduleStep>,
+    sent: Vec<Step>,
 }
 
 impl Post for Sends<'_> {
@@ -89,7 +89,7 @@ impl Post for Sends<'_> {
         // As it comes out of its bytes.
         let message = AgreementMessage::parse(&message.emit()).expect("a message that was written");
         self.wires.entry((self.from, to)).or_default().push_back(message);
-        self.sent.push(ScheduleStep::Deliver(self.from, to));
+        self.sent.push(Step::Deliver(self.from, to));
     }
 }
 
@@ -124,43 +124,43 @@ impl World {
     }
 
     /// All that can happen but crashes and cuts.
-    pub fn due(&self, agreements: usize) -> Vec<ScheduleStep> {
+    pub fn due(&self, agreements: usize) -> Vec<Step> {
         let may_begin = |(_, member): &(Rank, &Member)| {
             let (begun, decided) = (member.begun.len(), member.decisions.len());
             begun == decided && begun < agreements
         };
-        let begins = self.live().filter(may_begin).map(|(rank, _)| ScheduleStep::Begin(rank));
-        let messages = self.wires.keys().map(|&(from, to)| ScheduleStep::Deliver(from, to));
+        let begins = self.live().filter(may_begin).map(|(rank, _)| Step::Begin(rank));
+        let messages = self.wires.keys().map(|&(from, to)| Step::Deliver(from, to));
         let dead = || (0..).map(Rank).take(self.members.len()).filter(|&rank| !self.is_live(rank));
         let notices = self.live().flat_map(|(at, member)| {
             let news = dead().filter(|of| !member.told.contains(of));
-            news.map(move |of| ScheduleStep::Notice { at, of })
+            news.map(move |of| Step::Notice { at, of })
         });
         begins.chain(messages).chain(notices).collect()
     }
 
     /// Takes a step, which is possible. Returns the messages that it sends.
-    pub fn take(&mut self, step: ScheduleStep) -> Vec<ScheduleStep> {
+    pub fn take(&mut self, step: Step) -> Vec<Step> {
         match step {
-            ScheduleStep::Begin(rank) => self.begin(rank),
-            ScheduleStep::Deliver(from, to) => self.deliver(from, to),
-            ScheduleStep::Notice { at, of } => {
+            Step::Begin(rank) => self.begin(rank),
+            Step::Deliver(from, to) => self.deliver(from, to),
+            Step::Notice { at, of } => {
                 self.members[at.index()].told.push(of);
                 self.members[at.index()].told.sort();
                 self.at(at, |machine, out| machine.lost(of, out))
             }
-            ScheduleStep::Crash(rank) => {
+            Step::Crash(rank) => {
                 self.crash(rank);
                 Vec::new()
             }
-            ScheduleStep::Cut(from, to) => {
+            Step::Cut(from, to) => {
                 self.wires.remove(&(from, to));
                 Vec::new()
             }
         }
     }
 
-    fn begin(&mut self, rank: Rank) -> Vec<ScheduleStep> {
+    fn begin(&mut self, rank: Rank) -> Vec<Step> {
         let members = self.members.len();
         let member = &mut self.members[rank.index()];
         let flags = flags_of(rank, member.begun.len(), members);
@@ -168,7 +168,7 @@ impl World {
         self.at(rank, |machine, out| machine.begin(flags, out))
     }
 
-    fn deliver(&mut self, from: Rank, to: Rank) -> Vec<ScheduleStep> {
+    fn deliver(&mut self, from: Rank, to: Rank) -> Vec<Step> {
         let wire = self.wires.get_mut(&(from, to)).expect("something is under way");
         let message = wire.pop_front().expect("something is under way");
         if wire.is_empty() {
@@ -193,11 +193,7 @@ impl World {
         self.wires.retain(|(_, to), _| *to != rank);
     }
 
-    fn at(
-        &mut self,
-        at: Rank,
-        act: impl FnOnce(&mut Agreement, &mut Sends<'_>),
-    ) -> Vec<ScheduleStep> {
+    fn at(&mut self, at: Rank, act: impl FnOnce(&mut Agreement, &mut Sends<'_>)) -> Vec<Step> {
         let member = &mut self.members[at.index()];
         let mut sends = Sends { from: at, wires: &mut self.wires, sent: Vec::new() };
         act(&mut member.machine, &mut sends);
@@ -208,7 +204,7 @@ impl World {
         }
         let members = &self.members;
         self.wires.retain(|(_, to), _| members[to.index()].lives);
-        sent.retain(|step| !matches!(step, ScheduleStep::Deliver(_, to) if !self.is_live(*to)));
+        sent.retain(|step| !matches!(step, Step::Deliver(_, to) if !self.is_live(*to)));
         if !self.late {
             self.drop_from_lost(at);
         }
@@ -228,26 +224,26 @@ impl World {
 
 impl Model for Options {
     type State = World;
-    type ScheduleStep = ScheduleStep;
+    type Step = Step;
     type Deadlock = std::convert::Infallible;
 
     fn start(&self) -> World {
         World::new(self)
     }
 
-    fn steps(&self, world: &World) -> Vec<ScheduleStep> {
+    fn steps(&self, world: &World) -> Vec<Step> {
         let mut steps = world.due(self.agreements);
         if world.losses() < self.losses {
-            steps.extend(world.live().map(|(rank, _)| ScheduleStep::Crash(rank)));
+            steps.extend(world.live().map(|(rank, _)| Step::Crash(rank)));
         }
         if self.late {
             let wires = world.wires.keys().filter(|(from, _)| !world.is_live(*from));
-            steps.extend(wires.map(|&(from, to)| ScheduleStep::Cut(from, to)));
+            steps.extend(wires.map(|&(from, to)| Step::Cut(from, to)));
         }
         steps
     }
 
-    fn take(&self, world: &mut World, step: &ScheduleStep) {
+    fn take(&self, world: &mut World, step: &Step) {
         world.take(*step);
     }
 

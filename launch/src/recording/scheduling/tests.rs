@@ -1,7 +1,7 @@
 use super::*;
 use weft_trace::NamedThing;
 
-fn words(time: u64, what: What) -> Words {
+fn words(time: u64, what: What) -> EventWords {
     Event { time, what }.to_words()
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl<F: Part> Lending for Bulk<F> {
+impl<F: LinkPart> Lending for Bulk<F> {
     fn lend(&mut self, buffer: Buffer, head: usize, lent: LentMemory) -> bool {
         // A record that is encrypted is a copy, and one of another length ends with zeros.
         let fits =
@@ -23,7 +23,7 @@ impl<F: Part> Lending for Bulk<F> {
     }
 }
 
-impl<F: Part> Posting for Bulk<F> {
+impl<F: LinkPart> Posting for Bulk<F> {
     fn post(&mut self, from: Rank, posted: Posted) -> bool {
         self.arrivals.post(from, posted)
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::error::FabricError;
+use crate::error::{FabricError, LibfabricError};
 use crate::memory::ProgramMemory;
 use std::ops::Range;
 use weft_datagram::memory::places;
@@ -8,8 +8,8 @@ use weft_datagram::seal::{Keys, Protection, Secret};
 /// A transport that keeps what it is lent, in order, and says what it is told to say.
 #[derive(Default)]
 struct Scripted {
-    lent: Vec<Option<Place>>,
-    sent: Vec<Place>,
+    lent: Vec<Option<DatagramPlace>>,
+    sent: Vec<DatagramPlace>,
     says: VecDeque<Say>,
     /// Numbers of the pieces posted, and of those canceled.
     pieces: Vec<usize>,
@@ -33,26 +33,26 @@ enum Say {
 }
 
 impl DatagramTransport for Scripted {
-    fn grow(&mut self) -> Result<Vec<Place>, FabricError> {
+    fn grow(&mut self) -> Result<Vec<DatagramPlace>, FabricError> {
         Ok(places(8, 64, 0)?)
     }
 
     fn send(
         &mut self,
-        place: Place,
+        place: DatagramPlace,
         _: Range<usize>,
         _: Rank,
-    ) -> Result<Option<Place>, (Place, Unsent)> {
+    ) -> Result<Option<DatagramPlace>, (DatagramPlace, Unsent)> {
         self.sent.push(place);
         Ok(None)
     }
 
-    fn post(&mut self, place: Place) -> Result<(), Place> {
+    fn post(&mut self, place: DatagramPlace) -> Result<(), DatagramPlace> {
         self.lent.push(Some(place));
         Ok(())
     }
 
-    fn sending(&self, index: u32) -> Option<&Place> {
+    fn sending(&self, index: u32) -> Option<&DatagramPlace> {
         self.sent.iter().find(|place| place.index() == index)
     }
 
@@ -68,7 +68,7 @@ impl DatagramTransport for Scripted {
                 Say::Sent => TransportEvent::Sent(self.sent.remove(0)),
                 Say::Canceled(number) => {
                     let refusal =
-                        FabricError { call: "fi_trecv", code: 125, text: "canceled".into() };
+                        LibfabricError { call: "fi_trecv", code: 125, text: "canceled".into() };
                     TransportEvent::Ended(number, Err(refusal))
                 }
             });
@@ -105,7 +105,7 @@ fn looks(carrier: &mut Carrier<Scripted>, says: &[Say]) -> Vec<usize> {
     carrier.transport.says.extend(says);
     let mut arrived = VecDeque::new();
     carrier.look(&mut Vec::new(), &mut arrived);
-    arrived.iter().map(|(_, landed): &(Place, Landed)| landed.end).collect()
+    arrived.iter().map(|(_, landed): &(DatagramPlace, Landed)| landed.end).collect()
 }
 
 #[test]

@@ -84,8 +84,8 @@ fn posted(head: u8, bytes: &mut [u8]) -> Posted {
     }
 }
 
-fn refusal() -> FabricError {
-    FabricError { call: "fi_tsend", code: 5, text: "failed".into() }
+fn refusal() -> LibfabricError {
+    LibfabricError { call: "fi_tsend", code: 5, text: "failed".into() }
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn rings() -> [TraceRing; 2] {
     })
 }
 
-fn spans(events: &[Words]) -> Vec<u32> {
+fn spans(events: &[EventWords]) -> Vec<u32> {
     let span = |words| match Event::of_words(words).unwrap().what {
         What::SpanBegins(name) => name,
         other => panic!("{other:?} was not written"),

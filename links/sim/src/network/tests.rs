@@ -2,7 +2,7 @@
 
 use super::{RankEnd, RunEnd, Setup, SimulatedNetwork};
 use crate::host::Processor;
-use crate::machine::Machine;
+use crate::machine::MachineModel;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ fn nap(processor: &Processor, us: u64) {
 
 /// A network of one rank with this program.
 fn network(program: impl FnOnce(&Processor) -> bool + 'static) -> SimulatedNetwork {
-    let setup = Setup { stack_bytes: 64 << 10, ..Setup::new(Machine::myrinet().unwrap(), 1) };
+    let setup = Setup { stack_bytes: 64 << 10, ..Setup::new(MachineModel::myrinet().unwrap(), 1) };
     let mut network = SimulatedNetwork::new(setup).unwrap();
     let processor = network.link(Rank(0)).clock();
     network.spawn(Rank(0), Box::new(move || program(&processor)));
@@ -192,7 +192,7 @@ fn whoever_is_left_over_ends_with_the_program_or_the_network() {
 fn a_crash_unwinds_all() {
     let happened = Rc::new(RefCell::new(0));
     let count = Arc::new(Mutex::new(Vec::new()));
-    let mut setup = Setup::new(Machine::myrinet().unwrap(), 1);
+    let mut setup = Setup::new(MachineModel::myrinet().unwrap(), 1);
     setup.faults.crashes = vec![(Rank(0), Duration::from_micros(50))];
     let mut network = SimulatedNetwork::new(setup).unwrap();
     let processor = network.link(Rank(0)).clock();

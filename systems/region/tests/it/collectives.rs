@@ -10,7 +10,7 @@ use weft_model::random::Random;
 use weft_protocol::Preset;
 use weft_region::coherence::Policy;
 use weft_region::{Error, RegionId, Regions};
-use weft_simulator::{Faults, Machine, Options, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Simulation};
 use weft_threads::{Job, Way};
 
 /// Values: none, one, those of a packet or so, those of several, and more than a node sends before
@@ -135,7 +135,7 @@ fn simulated_ranks_agree() {
     for preset in Preset::ALL {
         for seed in 0..seeds {
             let ranks = 2 + (seed % 6) as u16 * 5;
-            let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+            let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
             if preset.retransmits() {
                 let held_back = Duration::from_micros(100);
                 let (loss, duplication, reordering) = (0.02, 0.02, 0.02);

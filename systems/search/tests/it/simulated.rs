@@ -5,7 +5,7 @@ use crate::common::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use weft_search::{Judged, Plan, Search, SearchAnswer, Settings, Solved};
-use weft_simulator::{Faults, Machine, Options, Preset, Rank, Report, Simulation};
+use weft_simulator::{Faults, MachineModel, Options, Preset, Rank, Report, Simulation};
 
 fn simulate(options: Options, settings: Settings, start: Stack) -> Report<Solved> {
     Simulation::new(options).unwrap().run_joined(move |weft| {
@@ -16,7 +16,7 @@ fn simulate(options: Options, settings: Settings, start: Stack) -> Report<Solved
 }
 
 fn options(ranks: u16, preset: Preset, faults: Faults) -> Options {
-    let mut options = Options::with_preset(Machine::myrinet().unwrap(), ranks, preset);
+    let mut options = Options::with_preset(MachineModel::myrinet().unwrap(), ranks, preset);
     options.faults = faults;
     options
 }

@@ -14,7 +14,7 @@ const ALL: TeamId = TeamId { leader: Rank(0), count: 0 };
 #[derive(Debug)]
 struct Bytes(Vec<u8>);
 
-impl Memory for Bytes {
+impl OperationMemory for Bytes {
     fn read(&self, _: Area, at: usize, length: usize, take: &mut dyn FnMut(&[u8])) {
         take(&self.0[at..at + length]);
     }

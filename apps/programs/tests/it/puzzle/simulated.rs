@@ -4,14 +4,17 @@ use crate::puzzle::sequential::deepen;
 use clap::Parser;
 use weft_apps::puzzle::{Board, Options, run};
 use weft_search::{Search, SearchAnswer, Settings, Solved};
-use weft_simulator::{Machine, Preset, Simulation};
+use weft_simulator::{MachineModel, Preset, Simulation};
 
 /// Korf's instance 55, whose shortest solution has 41 moves: the least of all.
 pub const EASY: &str = "13 8 14 3 9 1 0 7 15 5 4 10 12 2 6 11";
 
 fn solve(ranks: u16, settings: Settings, board: Board) -> Solved {
-    let options =
-        weft_simulator::Options::with_preset(Machine::myrinet().unwrap(), ranks, Preset::default());
+    let options = weft_simulator::Options::with_preset(
+        MachineModel::myrinet().unwrap(),
+        ranks,
+        Preset::default(),
+    );
     let report = Simulation::new(options).unwrap().run_joined(move |weft| {
         let search = Search::new(weft.engine(), weft.everyone(), "puzzle", settings);
         let solved = search.and_then(|mut search| search.solve(&board, |_| {}));
