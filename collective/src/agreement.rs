@@ -40,8 +40,8 @@
 //!
 //! A member that is lost may have decided otherwise: that is what is loose. So may one that ended:
 //! a rank that has decided keeps its [`Agreement`], and hands messages and losses to it, until all
-//! members that live have decided, too. [`AgreementViolation::Differs`] is an error, always: the detector
-//! was wrong.
+//! members that live have decided, too. [`AgreementViolation::Differs`] is an error, always: the
+//! detector was wrong.
 //!
 //! **Why the last decision is enough.** Nobody decides `k + 1` before every member that lives has
 //! contributed to it, and a member contributes to it after it has decided `k`. So a member that

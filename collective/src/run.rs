@@ -99,14 +99,13 @@ impl TransferBody<'_> {
 pub enum Stage {
     /// It waits for others, or for room.
     Waiting,
-    /// Its driver has to [combine](Run::combine).
+    /// Its driver has to [combine](RunningOperation::combine).
     Combine,
     /// Over at this member.
     Done,
 }
 
-/// Makes one block of two: each element of the first and its equal in the second, in place of that.
-/// They lie anywhere.
+/// Combines each element of `before` with its equal in `after`, in its place; they lie anywhere.
 pub fn combine_elements<T: Pod>(
     before: &[u8],
     after: &mut [u8],

@@ -53,7 +53,8 @@ pub struct OperationCall {
     pub root: usize,
     /// Elements that each member brings or gets. Of a broadcast, a reduction and a scan: all. Of a
     /// gather, an all-gather and a scatter: those of one member. Of an all-to-all: those of one
-    /// member for all. Of varied lengths: 0, as memory has the [parts](crate::Memory::part).
+    /// member for all. Of varied lengths: 0, as memory has the
+    /// [parts](crate::OperationMemory::part).
     pub count: usize,
     /// Bytes of each element.
     pub size: usize,
@@ -130,7 +131,7 @@ pub struct Extent {
     pub area: Area,
     /// Offset of the first byte.
     pub at: usize,
-    /// Number of bytes; [`ANNOUNCED`](Span::ANNOUNCED) if the sender says it.
+    /// Number of bytes; [`ANNOUNCED`](Extent::ANNOUNCED) if the sender says it.
     pub length: usize,
 }
 

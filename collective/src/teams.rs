@@ -166,8 +166,8 @@ impl<M, K> Team<M, K> {
 }
 
 impl<M: OperationMemory, K: AsRef<[u8]>> Teams<M, K> {
-    /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. What comes
-    /// early of a transfer is stored, up to [`EAGER_BYTES`](crate::EAGER_BYTES).
+    /// The teams of `rank`. It keeps at most `keeps` packets of each member of a team. Bytes of
+    /// a transfer that come early are stored, up to [`EAGER_BYTES`](crate::EAGER_BYTES).
     pub fn new(rank: Rank, tuning: Tuning, keeps: usize) -> Self {
         Teams {
             rank,

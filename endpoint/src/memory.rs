@@ -124,7 +124,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Lends `bytes` to the packets that `send` fills ([`crate::SendPacket::put_lent`]). Packets
-    /// that still need some of them when it returns get a copy; whoever [waits](Lent::is_back)
+    /// that still need some of them when it returns get a copy; whoever [waits](Loan::is_back)
     /// before spares that. `bytes` are borrowed meanwhile, and nobody reads them afterwards.
     pub fn lend<R>(self, bytes: &[u8], send: impl FnOnce(&Loan<'_>) -> R) -> R {
         send(&Loan { memory: self, bytes, refused: Cell::new(false) })
@@ -165,7 +165,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Sends all of these bytes, in whatever way costs the network least, to where rank `to` has
-    /// [posted](Self::post_zero_copy) memory for as many under this head. Whoever sends
+    /// [posted](Self::post_zero_copy) memory for as many under this head. The sender
     /// [has them back](Self::has_back) once they have left. Never blocks; false if the link sends
     /// packets only: then nothing has happened.
     pub fn send_zero_copy(self, to: Rank, head: &PostedHead, bytes: Borrowed) -> bool {

@@ -242,7 +242,7 @@ impl<'a> Crew<'a> {
         numbers.filter_map(now).collect()
     }
 
-    /// The memory of the ranks here, for whoever looks at them himself: a message with its sizes
+    /// The memory of the ranks here, for a user who reads it himself: a message with its sizes
     /// and the options, and its file.
     pub fn memory(&self) -> (Vec<u8>, &OwnedFd) {
         let message = ToRank::memory(self.spec.settings, self.options(), self.part.size);

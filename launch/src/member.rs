@@ -166,8 +166,8 @@ impl Membership {
         self.listener.take()
     }
 
-    /// This rank's way to the network, if that is [`EthernetAccess`](crate::Ethernet). `None` otherwise,
-    /// and when it has been taken before.
+    /// This rank's way to the network, if that is [`EthernetAccess`](crate::EthernetAccess). `None`
+    /// otherwise, and when it has been taken before.
     pub fn take_port(&mut self) -> Option<XdpPort> {
         self.port.take()
     }

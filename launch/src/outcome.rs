@@ -95,7 +95,7 @@ pub enum Verdict {
     },
     /// All ranks waited for one another, and the job was to end then.
     Deadlocked,
-    /// Whoever read the job's output has stopped.
+    /// The reader of the job's output has stopped.
     OutputClosed,
 }
 

@@ -144,7 +144,7 @@ pub fn detect() -> Result<Option<Manager>, Error> {
 /// Takes this process's place with the process manager that started it; `None` if none did.
 ///
 /// To be called once; and again, by all ranks, after
-/// [`finalize_beside_others`](Exchange::finalize_beside_others), where the process manager gives a
+/// [`finalize_beside_others`](PmiClient::finalize_beside_others), where the process manager gives a
 /// place again: over PMI-1. Blocks until the process manager has answered.
 ///
 /// # Errors

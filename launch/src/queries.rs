@@ -44,7 +44,7 @@ pub enum Question {
     Why,
     /// A [`Snapshot`].
     Snapshot,
-    /// The memory that the ranks share, for whoever looks there himself
+    /// The memory that the ranks share, for a user who reads it himself
     /// ([`Sampling`](crate::Sampling)).
     Memory,
 }

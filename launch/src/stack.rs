@@ -25,8 +25,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use stopped::Stopped;
 
-/// Subcommand of `weft-inspect` that reads [`TakenStacks`] from standard input and writes the words of
-/// each stack, `Vec<Option<String>>`, to standard output, both in postcard.
+/// Subcommand of `weft-inspect` that reads [`TakenStacks`] from standard input and writes the words
+/// of each stack, `Vec<Option<String>>`, to standard output, both in postcard.
 pub const NAMING: &str = "name-stacks";
 
 /// Time for stacks of several threads, after which no further one is stopped: whoever asks may be
@@ -58,7 +58,7 @@ pub enum StackError {
 
 impl From<io::Error> for StackError {
     fn from(error: io::Error) -> Self {
-        // What reads a file fails with an error of the system.
+        // Functions that read a file fail with an error of the system.
         StackError::System(error.raw_os_error().unwrap_or_default())
     }
 }

@@ -34,8 +34,8 @@ use crate::wait::{Waited, wait_for};
 
 /// Runs a job, and returns when nothing of it is left.
 ///
-/// Blocks until then; the ranks die if the calling thread does. What went wrong in the job is in
-/// the [`JobOutcome`]; what the ranks wrote has been written.
+/// Blocks until then; the ranks die if the calling thread does. The job's errors are in the
+/// [`JobOutcome`]; the output of the ranks has been written.
 ///
 /// # Errors
 /// [`LaunchError`] if the job could not be started or not be watched. Nothing of it is left then,
@@ -135,7 +135,7 @@ impl<'a> Supervision<'a> {
                     }
                 }
                 Source::Exit(rank) => {
-                    // What it said before it ended decides how its end is judged.
+                    // Its last message before it ended decides how its end is judged.
                     self.take_messages(rank);
                     let ending = self.crew.collect(rank)?;
                     ended.extend(ending.map(|ending| (rank, ending)));

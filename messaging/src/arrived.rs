@@ -171,8 +171,8 @@ impl Arrived {
     }
 
     /// Does what [`Self::begin`] does, for a short packet of `from`, of which `rest` follows the
-    /// message header. The slot of the port is set by the caller. Who brings the message to its
-    /// port says where that is.
+    /// message header. The slot of the port is set by the caller. The code that brings the message
+    /// to its port sets it.
     #[inline(always)]
     pub fn begin_short(&mut self, from: Rank, header: &PacketHeader, rest: &[u8]) {
         self.body = MessageBody::new(from, None, header, self.body.slot);
@@ -292,8 +292,8 @@ impl Arrived {
 }
 
 impl Message {
-    /// Makes a message of what has waited in the state. What waits there cannot be one: it would
-    /// keep the state, and the node, for ever.
+    /// Makes a message of what has waited in the state. An entry there cannot be a message itself:
+    /// it would keep the state, and the node, for ever.
     #[inline]
     pub(crate) fn new(messages: &Arc<Messages>, mut arrived: Box<Arrived>) -> Self {
         if arrived.messages.is_none() {

@@ -328,7 +328,7 @@ impl<'a> Sending<'a> {
         let header = sender.ask(&mut state.enter().machine);
         packet.put(&header.emit())?.put(self.headers)?;
         let launched = packet.unicast(rank);
-        // Who sees it counted knows that what another thread sends comes after it.
+        // A thread that sees it counted knows that messages of other threads come after it.
         sender.asked(&mut state.enter().machine, launched.is_ok());
         Ok(launched?)
     }

@@ -115,7 +115,7 @@ impl Sorter<'_> {
         };
         let body = MessageBody::new(from, held.group(), header, slot);
         let mut part = Part { content: Content::Held(held), start: header.bytes_at() };
-        // What nobody wants counts as kept until it is given back.
+        // A message that nobody wants counts as kept until it is given back.
         if !state.machine.keeps(from, self.messages.keep_at_most) {
             drop(state);
             part.content = self.copy_out(part.content);

@@ -23,7 +23,8 @@ pub struct SendCredits<D> {
     tally: Spending,
 }
 
-/// Counts of what became of the credits for one peer: what [`SendCredits`] holds, told in another way.
+/// Counts of what became of the credits for one peer: what [`SendCredits`] holds, told in another
+/// way.
 #[derive(Debug, Clone, Copy, Default, Hash)]
 pub(crate) struct Spending {
     /// Spent on packets, or handed back.
@@ -137,8 +138,8 @@ impl<D> SendCredits<D> {
         self.held == first && self.blocked.is_empty()
     }
 
-    /// Gives up to `most` of the credits held away: the peer has another use for them. Whoever has
-    /// packets that wait holds none.
+    /// Gives up to `most` of the credits held away: the peer has another use for them. An NI whose
+    /// packets wait holds none.
     pub fn hand_back(&mut self, most: u16) -> u16 {
         let credits = self.held.min(most);
         self.held -= credits;
@@ -186,7 +187,8 @@ pub struct ReceiveCredits {
     tally: Filling,
 }
 
-/// Counts of what became of the buffers for one peer: what [`ReceiveCredits`] says, told in another way.
+/// Counts of what became of the buffers for one peer: what [`ReceiveCredits`] says, told in another
+/// way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Filling {
     /// Packets that filled a buffer.

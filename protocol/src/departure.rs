@@ -28,8 +28,8 @@ impl<B> Departure<B> {
         Departure { tag, tree, size: 0, body, holders: None }
     }
 
-    /// Send buffers that it takes for itself. What goes to several takes its own once, for all of
-    /// them, if buffers are counted by size.
+    /// Send buffers that it takes for itself. A packet to several ranks takes them once, for
+    /// all of them, if buffers are counted by size.
     pub fn send_buffers(&self, settings: &Settings) -> usize {
         match settings.pupa.send_buffers {
             None => 1,

@@ -184,8 +184,8 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Ranks with equal numbers in `host_of`, which is by rank, share a host: trees cross to each
-    /// host once ([`MulticastGroup::on_hosts`]). All ranks must be told the same, before the first group and
-    /// the first packet.
+    /// host once ([`MulticastGroup::on_hosts`]). All ranks must be told the same, before the first
+    /// group and the first packet.
     ///
     /// # Panics
     /// If it does not name the host of every rank, or there are groups.
@@ -194,7 +194,7 @@ impl<B: Copy> Ni<B> {
     }
 
     /// Creates the next multicast group; all ranks must create the same ones in the same order.
-    /// What came early is to be [admitted](Self::admit_early) then.
+    /// Packets of it that came early are to be [admitted](Self::admit_early) then.
     ///
     /// # Errors
     /// [`GroupError`] if `members` is not a set of ranks of this job.

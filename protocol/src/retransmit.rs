@@ -58,7 +58,7 @@ impl<B: Copy> Flows<B> {
         let number = sending.number(departure);
         sending.round_trip.left(number, now);
         header.sequence = number.wrapping_add(off);
-        // Who says farewell waits for nothing else.
+        // A rank that says farewell waits for nothing else.
         header.asks = self.asks(to, taken, out) || tag == Tag::Farewell;
         let Flows { peers, base, .. } = self;
         let sending = &mut peers.flow(to).sending;
@@ -85,7 +85,7 @@ impl<B: Copy> Flows<B> {
         Some(departure)
     }
 
-    /// Whatever else was known of acknowledged packets is over, and the timer starts anew.
+    /// All other state of acknowledged packets is over, and the timer starts anew.
     pub(crate) fn go_on_after_acknowledgement(&mut self, from: Rank) {
         self.flow(from).sending.note_popped();
         self.ask_less(from);

@@ -347,7 +347,7 @@ impl<B: Copy> Traffic<B> {
     /// long way: then nothing has changed.
     ///
     /// It does to the pair's state what the long way does, with one look at it instead of thirty: a
-    /// test compares the two (`tests/in_order.rs`). Whatever else there may be to do (a gap, an
+    /// test compares the two (`tests/in_order.rs`). All other work (a gap, an
     /// answer that was asked for, room that is told, packets that wait to be sent or sent again)
     /// goes the long way.
     pub fn received_in_order(

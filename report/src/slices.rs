@@ -82,7 +82,7 @@ impl Nest<'_> {
         self.open.push((span, end));
     }
 
-    /// Ends slices of spans that are over. What goes on begins anew.
+    /// Ends slices of spans that are over. Spans that go on begin anew.
     fn close(&mut self, time: u64) {
         let Some(first) = self.open.iter().position(|(_, end)| *end <= time) else { return };
         for (span, _) in self.open.split_off(first) {

@@ -32,7 +32,7 @@ pub use report::{Outcome, Report, Statistics};
 pub use simulation::Simulation;
 pub use tape::Tape;
 
-// What users of a simulation need of the layers that it joins.
+// The types that users of a simulation need of the layers that it joins.
 pub use weft_endpoint::{Preset, Settings, Shape};
 pub use weft_link_sim::{
     FaultError, Faults, FrameEvent, Happened, Injected, MachineError, MachineModel, Observer,

@@ -179,7 +179,7 @@ impl Simulation {
 }
 
 /// Serves the others until all of them are done too: acknowledging, and whatever else their packets
-/// need of this host. What ranks do that are processes happens outside of any protocol as well: the
+/// need of this host. Ranks that are processes do so outside of any protocol as well: the
 /// launcher waits for all of them.
 fn stay(packets: &Packets, staying: &Cell<usize>, bells: &[Processor]) {
     // A lost rank ends it for all, unless they go on; how this rank did is known already.

@@ -117,7 +117,7 @@ pub enum What {
     /// The rank was interrupted to take packets while it computed.
     Interrupted,
     /// The rank has come to a meeting of this number, as all others of it do, through memory that
-    /// they share. Who comes last ends the waits of the others.
+    /// they share. The last rank to come ends the waits of the others.
     Meets(u32),
     /// So many messages have come to the rank that no receive wants yet. Written down when that is
     /// a power of two, from [`MANY_UNEXPECTED`] on.

@@ -1,8 +1,8 @@
 //! Traces: what happened in a run, and when, as its ranks wrote it down.
 //!
-//! A rank writes events of a fixed size into a ring in memory ([`Event::to_words`]). Whoever has
-//! started it takes them from there, and writes them to a file ([`Writer`]), which `weft report`
-//! reads ([`Trace::read`]).
+//! A rank writes events of a fixed size into a ring in memory ([`Event::to_words`]). The process
+//! that started it takes them from there, and writes them to a file ([`Writer`]), which `weft
+//! report` reads ([`Trace::read`]).
 //!
 //! | module | what |
 //! |---|---|

@@ -8,8 +8,8 @@
 //! ```
 //! A packet in a frame is its header ([`network`]), its body, and zeros up to a multiple of
 //! [`ALIGNMENT`], so that every header is aligned in a frame that is. The body is the user bytes,
-//! or for [`atomic`] operations two words or three. What sequence, length and tag mean is for
-//! whoever seals frames to say.
+//! or for [`atomic`] operations two words or three. The meaning of sequence, length and tag is
+//! that of the seal.
 
 use crate::{Header, Malformed, Rank, Tag, atomic, network};
 use std::ops::Range;
@@ -193,8 +193,8 @@ pub fn put_around(place: &mut [u8], header: &Header) -> usize {
 /// The first packet of `packets`: its header, its body, and the bytes that it takes in all.
 ///
 /// # Errors
-/// [`Malformed`] as [`network::parse`], or if the padding is cut off. What the padding holds is not
-/// looked at.
+/// [`Malformed`] as [`network::parse`], or if the padding is cut off. The bytes of the padding are
+/// not looked at.
 #[inline]
 pub fn first(packets: &[u8]) -> Result<(Header, &[u8], usize), Malformed> {
     let (header, rest) = network::split(packets)?;

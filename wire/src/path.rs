@@ -3,9 +3,9 @@
 //!
 //! | kind | contents |
 //! |---|---|
-//! | [`FrameKind::PIECE`](crate::envelope::Kind::PIECE) | number (4), offset (2), total (2), then the bytes of the packet from that offset on |
-//! | [`FrameKind::PROBE`](crate::envelope::Kind::PROBE) | round (4), zeros (4), then zeros up to the length that is tried |
-//! | [`FrameKind::ANSWER`](crate::envelope::Kind::ANSWER) | round (4), longest (4) |
+//! | [`FrameKind::PIECE`](crate::envelope::FrameKind::PIECE) | number (4), offset (2), total (2), then the bytes of the packet from that offset on |
+//! | [`FrameKind::PROBE`](crate::envelope::FrameKind::PROBE) | round (4), zeros (4), then zeros up to the length that is tried |
+//! | [`FrameKind::ANSWER`](crate::envelope::FrameKind::ANSWER) | round (4), longest (4) |
 
 /// Bytes of each of these, but for what follows in pieces and probes.
 pub const SIZE: usize = 8;

@@ -36,7 +36,7 @@ const MOST_SENDERS: u16 = 32;
 /// Bytes of a message of a stream, where there is one sender to a receiver and where there are
 /// more.
 const SIZES: (usize, usize) = (1 << 20, 64 << 10);
-/// Part of a measurement before figures count, one in so many.
+/// Part of a measurement before figures count, one part in this number.
 const WARM_UP: u32 = 3;
 
 /// Part of the benchmark.

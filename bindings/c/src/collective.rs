@@ -223,7 +223,7 @@ impl Members {
         Ok(Recipe { brings: total, gives: Gives::Bytes(total), begin })
     }
 
-    /// The bytes of all members, if each has so many.
+    /// The bytes of all members, if each has `length`.
     fn of_all(&self, length: usize) -> Result<usize, Failure> {
         let too_many =
             || Failure::invalid(format!("no memory holds {length} bytes of each member"));

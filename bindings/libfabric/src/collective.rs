@@ -65,7 +65,7 @@ static TABLE: Table = Table {
 static BESIDE: OnceLock<Progress> = OnceLock::new();
 
 /// The table, if this process is in a job of Weft's or may be; it stays where it is.
-// SAFETY: no other library has a function of this name; whoever looks it up takes it from this one.
+// SAFETY: no other library has a function of this name; a lookup takes it from this one.
 #[unsafe(no_mangle)]
 pub extern "C" fn weft_coll_table(version: u32) -> Option<&'static Table> {
     (version <= VERSION).then_some(&TABLE)

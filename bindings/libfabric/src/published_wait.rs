@@ -23,7 +23,7 @@ impl PublishedWait {
     /// A program pauses after polls in vain, for the first time if they begin. Once it has polled
     /// for long, others may know what it waits for.
     pub fn pauses(&self, begins: bool, packets: &Packets, what: impl FnOnce() -> Awaited) {
-        // What it waits for is asked without the lock.
+        // The object of the wait is asked for without the lock.
         let what = match self.untold.pauses(begins, packets.now()) {
             PollNotice::None => return,
             PollNotice::Looks => None,
@@ -33,7 +33,7 @@ impl PublishedWait {
         if let Some(what) = what {
             let is_old = |old: &Published| old.notice.is_some() && old.what == what;
             if !published.as_ref().is_some_and(is_old) {
-                // What was published before is taken back first.
+                // The wait that was published before is taken back first.
                 *published = None;
                 *published = Some(Published { notice: packets.presence().publish(&what), what });
             }

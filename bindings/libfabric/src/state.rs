@@ -148,8 +148,8 @@ impl State {
                 self.call_off(packets);
                 return self.fail();
             }
-            // Whoever reads the queue hears of it at once; one more look costs it as much as a
-            // packet's way through here. What nobody has asked for may be asked for before the next
+            // The reader of the queue hears of it at once; one more look costs it as much as a
+            // packet's way through here. A message without a receive may get one before the next
             // look, and then it need not be stored.
             let now_unexpected = self.exchange.unexpected_count();
             if now_unexpected > unexpected {

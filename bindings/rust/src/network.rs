@@ -174,7 +174,7 @@ pub(crate) fn settings(
     let reaches = |network: &JobNetwork| usize::from(network.host_count()) <= RECEIVERS_MAX + 1;
     let one_frame = member.network().is_some_and(|network| network.copied && reaches(network));
     Ok(Settings {
-        // What near ranks have room for, whatever the network has.
+        // The room of near ranks, with any network.
         window_packets: here.window_packets,
         silence: Some(options.silence),
         checks_all: options.checks_all,

@@ -21,7 +21,7 @@ pub struct ArenaOperation {
 pub enum Met {
     /// Others have to come.
     Waiting,
-    /// This member [combines](Meeting::combine) what all have brought.
+    /// This member [combines](ArenaOperation::combine) what all have brought.
     Combine,
     /// Over.
     Done,

@@ -13,8 +13,8 @@
 //! All members take first rounds of the same lengths, whatever their parts are: if those with short
 //! parts waited for others than those with long parts do, a ring of them could wait for ever.
 //!
-//! **Bounds** (I9). What peers announce bounds nothing that is allocated: rounds are planned one by
-//! one, as they begin, and a block grows as its bytes come.
+//! **Bounds** (I9). Lengths that peers announce bound nothing that is allocated: rounds are planned
+//! one by one, as they begin, and a block grows as its bytes come.
 
 use super::{ACROSS, Area, DOWN, Extent, OperationCall, Receivers, ScheduleStep, Tuning, UP};
 use crate::signature::Operation;

@@ -226,8 +226,8 @@ impl Contention {
     }
 }
 
-/// True if others ran whenever the thread yielded. Who yields or sleeps beside it delays it by
-/// little, and still has to wait for it.
+/// True if others ran whenever the thread yielded. A thread that yields or sleeps beside it delays
+/// it by little, and still has to wait for it.
 fn is_joined(Fared { time, slices, yields, sleeps, .. }: Fared) -> bool {
     let others = slices.saturating_sub(sleeps);
     yields >= FEWEST_YIELDS.max(time / TIME_PER_YIELD) && others >= yields / YIELDS_SHARE

@@ -45,7 +45,7 @@ const FINISH_LIMIT: Duration = Duration::from_secs(5);
 /// reached. The number of ranks in `spec.settings` is not looked at. `announce` is told where the
 /// ranks are before they are started.
 ///
-/// Blocks until then. What went wrong in the job is in the [`JobOutcome`].
+/// Blocks until then. The job's errors are in the [`JobOutcome`].
 ///
 /// # Errors
 /// [`LaunchError`] if the job could not be started on every host. Nothing of it is left then,

@@ -273,7 +273,7 @@ impl Probe for EthernetProbe {
 
     fn take_in(&mut self) {
         let mut taken = 0;
-        // What the link has taken off its ring makes nothing readable any more.
+        // Frames that the link has taken off its ring make nothing readable any more.
         while (taken < TAKEN_AT_ONCE || has_buffered(&self.link))
             && let Ok(Some(received)) = self.link.receive()
         {

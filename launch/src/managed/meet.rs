@@ -2,8 +2,8 @@
 //! gives the memory that all share.
 //!
 //! Each listens before it tells anybody where, and connects to all of lower rank before it waits
-//! for those of higher rank, so that nobody waits for one that waits. Who connects says hello with
-//! the job's number; who accepts answers with it. The system says which
+//! for those of higher rank, so that nobody waits for one that waits. The rank that connects
+//! says hello with the job's number; the one that accepts answers with it. The system says which
 //! process is at the other end; it must be the one on the card, and of this user.
 
 use std::io;

@@ -2,13 +2,13 @@
 //! to each other rank through the manager's store, sealed.
 //!
 //! Each rank's card has an X25519 public key (RFC 7748), made for this job and dropped with
-//! [`OwnKey`]. What rank 0's and another rank's keys agree on, hashed with the cards of both, is a
-//! secret of these two (BLAKE3's key derivation), under which the job's is encrypted as any frame
-//! between ranks ([`weft_datagram::seal`]).
+//! [`OwnKey`]. The secret on which rank 0's and another rank's keys agree, hashed with the cards of
+//! both, is a secret of these two (BLAKE3's key derivation), under which the job's is encrypted as
+//! any frame between ranks ([`weft_datagram::seal`]).
 //!
-//! So who reads the store, or what goes to and from it, does not learn the secret, then or later.
-//! Who *changes* cards on their way can take the place of any rank: for who its ranks are nobody
-//! vouches but the process manager.
+//! So a reader of the store, or of what goes to and from it, does not learn the secret, then or
+//! later. An attacker who *changes* cards on their way can take the place of any rank: for who its
+//! ranks are nobody vouches but the process manager.
 
 use std::io;
 

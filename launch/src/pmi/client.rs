@@ -23,7 +23,7 @@ const WORD_CHARS_MAX: u32 = 1024;
 /// A connection to a process manager.
 #[derive(Debug)]
 pub struct Client {
-    // What std calls a Unix stream is `read` and `send` on any connected socket.
+    // A Unix stream of std calls `read` and `send`, which any connected socket has.
     stream: UnixStream,
     version: Version,
     arrived: Arrived,

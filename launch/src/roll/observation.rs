@@ -83,8 +83,8 @@ fn used(stat: &str) -> Option<(f64, u64)> {
 }
 
 /// Thread that goes on by itself while `waiting` waits: another one, or that one, in a handler
-/// that a look of its has begun. Who sleeps has `looked` a short time ago, unless such a one keeps
-/// it; who polls is not asked.
+/// that a look of its has begun. A sleeping thread has `looked` a short time ago, unless such a
+/// thread keeps it; polling threads are not asked.
 fn busy_beside(
     threads: &BTreeMap<u32, char>,
     waiting: u32,

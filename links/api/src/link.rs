@@ -63,8 +63,8 @@ pub trait Link: Send + Sized + 'static {
     /// Flushes and timers; [`crate::NoNetwork`] where there are none.
     type Network: Network<Self>;
 
-    /// Separate NI; [`crate::ni::NoSeparateNi`] where the NI half of the protocols runs inline, in calls
-    /// of the host.
+    /// Separate NI; [`crate::ni::NoSeparateNi`] where the NI half of the protocols runs inline, in
+    /// calls of the host.
     type SeparateNi: SeparateNi<Self>;
 
     /// Short packets, if this link has them.

@@ -7,8 +7,8 @@ use std::io;
 use std::ptr::NonNull;
 use weft_wire::Rank;
 
-/// Memory of the program that is lent to frames ([`Lending`]). Whoever lends it keeps it where it
-/// is, and as it is, until no frame has any of it: [`Lending::take_back`] sees to that.
+/// Memory of the program that is lent to frames ([`Lending`]). Its owner keeps it where it is,
+/// and as it is, until no frame has any of it: [`Lending::take_back`] sees to that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LentMemory {
     /// Address of its first byte.
@@ -26,8 +26,8 @@ impl LentMemory {
 }
 
 /// Memory of the program that is posted for packets of a peer ([`Posting`]): those whose user bytes
-/// begin with `head`, and then a place in the memory, 8 bytes little-endian. What follows belongs
-/// there. Whoever posts it keeps it where it is, and neither reads nor writes it, until
+/// begin with `head`, and then a place in the memory, 8 bytes little-endian. The bytes behind
+/// that belong there. Its owner keeps it where it is, and neither reads nor writes it, until
 /// [`Posting::unpost`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {

@@ -1,6 +1,6 @@
 //! NI half of the protocols where it runs apart from the host, on a processor of its own.
 //!
-//! Whatever drives that processor (the simulator) is notified of the events of the thesis's NI
+//! The driver of that processor (the simulator) is notified of the events of the thesis's NI
 //! control program (8.1.2) and has them processed one at a time.
 
 use crate::Payload;

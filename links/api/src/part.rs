@@ -28,8 +28,8 @@ pub trait LinkPart: Link {
         None
     }
 
-    /// True if packets wait until the system takes more of this link. Whoever sleeps must wake up
-    /// then, too.
+    /// True if packets wait until the system takes more of this link. A thread that sleeps must
+    /// wake up then, too.
     fn wants_room(&self) -> bool {
         false
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use weft_trace::Recorder;
 use weft_wire::{Atomic, Rank};
 
-/// Services of a link beside frames, each with no need of a lock around the link. Whoever runs the
-/// rank asks for them once. By default there are the system's threads, and nothing else.
+/// Services of a link beside frames, each with no need of a lock around the link. The endpoint
+/// asks for them once. By default there are the system's threads, and nothing else.
 #[derive(Clone)]
 pub struct Services {
     /// Threads of this rank.

@@ -67,7 +67,7 @@ struct Unknown {
 }
 
 impl Arrivals {
-    /// To a rank of a job of so many.
+    /// Arrivals at a rank of a job of `ranks` ranks.
     pub fn new(
         epoll: Arc<OwnedFd>,
         listener: TcpListener,

@@ -213,7 +213,7 @@ impl<F: LinkPart> Bulk<F> {
     fn transmit_run(&mut self, to: Rank, header: &Header, buffer: Buffer) {
         let size = usize::from(header.size);
         if has_unflushed(&self.far) {
-            // What was sent there by datagram is not to be overtaken.
+            // Packets that were sent there by datagram are not to be overtaken.
             self.far.flush();
         }
         let Bulk { far, frames, incoming, runs, .. } = self;
@@ -308,7 +308,7 @@ impl<F: LinkPart> Bulk<F> {
         self.counters.packets += 1;
         self.ways.went(to);
         if begins {
-            // What was sent there by datagram is not to be overtaken.
+            // Packets that were sent there by datagram are not to be overtaken.
             self.far.flush();
         }
         self.unflushed += size;
@@ -325,8 +325,8 @@ impl<F: LinkPart> Bulk<F> {
     }
 }
 
-/// User bytes of a packet at most, where datagrams hold so many: it must be possible to send it in
-/// pieces.
+/// User bytes of a packet at most, where datagrams hold `datagram` bytes: it must be possible to
+/// send it in pieces.
 fn max_payload(datagram: usize) -> usize {
     let pieces = PIECES_MAX * datagram.saturating_sub(path::SIZE) / 64 * 64;
     pieces.clamp(datagram, PAYLOAD_MAX.max(datagram))

@@ -8,8 +8,8 @@
 //! transmitted packets, so that no reference and no such write overlap.
 //!
 //! A frame's last user bytes may be in *lent* memory of the program. It is read only while a frame
-//! has it, and whoever lends it keeps it readable and unchanged as long ([`LentMemory`]); nothing is ever
-//! written there.
+//! has it, and whoever lends it keeps it readable and unchanged as long ([`LentMemory`]); nothing
+//! is ever written there.
 #![allow(unsafe_code)]
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};

@@ -18,7 +18,8 @@ const EVERY: u32 = 2;
 /// Looks at this link for which runs are said to come.
 const STAYS: u32 = 256;
 
-/// A link for packets of several datagrams: any [`LinkPart`], whose types nobody here needs to know.
+/// A link for packets of several datagrams: any [`LinkPart`], whose types nobody here needs to
+/// know.
 pub trait RunLink: Send {
     /// User bytes of a packet at most.
     fn most_payload(&self) -> usize;

@@ -18,7 +18,8 @@ pub struct Queues {
 }
 
 /// Way of one rank's datagrams to the network and back: a socket, rings of an interface, an
-/// endpoint. A [`DatagramLink`](crate::DatagramLink) looks at it ([`ArrivalSource`]), and calls these.
+/// endpoint. A [`DatagramLink`](crate::DatagramLink) looks at it ([`ArrivalSource`]), and calls
+/// these.
 pub trait Device: ArrivalSource<DatagramPlace> + Send + Sized + 'static {
     /// True if a packet that fills its datagram leaves from the frame that the program filled. If
     /// not, all are copied, and frames are free for others at once.

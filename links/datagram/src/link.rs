@@ -252,7 +252,7 @@ impl<D: Device> DatagramLink<D> {
             self.bells.set_congested(true);
         }
         let found = self.has_arrivals();
-        // What came may have been a probe, or a goodbye.
+        // The frame may have been a probe, or a goodbye.
         if !self.queues.incoming.pending_answers.is_answered() {
             self.flush();
         }

@@ -1,15 +1,15 @@
 //! Memory of datagrams: places, each for one or for several that arrived together.
 //!
 //! The `unsafe` of this module, and why it is sound:
-//! - A [`PageMapping`] is a live `mmap`: private to this process, or of a ring of a socket, whose pages
-//!   the kernel keeps, or of a memfd that is sealed against shrinking. So no access inside it can
-//!   fault. Words that others write are reached through atomics only.
-//! - A [`DatagramPlace`] is the one handle in this process to its bytes: [`split`] consumes a mapping,
-//!   makes each place once, and lets nobody have words from there on; a place cannot be copied.
-//!   While a system or another rank has the bytes, the handle lies in a table, and nobody looks at
-//!   it unless the system only reads. Ranks of one job on one host trust each other to touch only
-//!   places that were given to them (ARCHITECTURE.md, "Trust"). A program that fills a frame has an
-//!   address of its own, and is done before the frame is transmitted (`Link::bytes`).
+//! - A [`PageMapping`] is a live `mmap`: private to this process, or of a ring of a socket, whose
+//!   pages the kernel keeps, or of a memfd that is sealed against shrinking. So no access inside it
+//!   can fault. Words that others write are reached through atomics only.
+//! - A [`DatagramPlace`] is the one handle in this process to its bytes: [`split`] consumes a
+//!   mapping, makes each place once, and lets nobody have words from there on; a place cannot be
+//!   copied. While a system or another rank has the bytes, the handle lies in a table, and nobody
+//!   looks at it unless the system only reads. Ranks of one job on one host trust each other to
+//!   touch only places that were given to them (ARCHITECTURE.md, "Trust"). A program that fills a
+//!   frame has an address of its own, and is done before the frame is transmitted (`Link::bytes`).
 #![allow(unsafe_code)]
 
 use rustix::fs::{SealFlags, fcntl_get_seals, fstat};

@@ -204,7 +204,7 @@ impl<T: DatagramTransport> Attachment<T> {
             |rank: Rank| rank != *own && !gone.contains(&rank) && !carrier.is_broken(rank);
         let look = hearing.look(now, is_behind, is_watched, |rank| incoming.has_come(rank));
         for to in look.due {
-            // What waits says as much once it leaves.
+            // Datagrams that wait say as much once they leave.
             if outgoing.is_full() || carrier.waits_for(to) {
                 continue;
             }
@@ -268,8 +268,8 @@ impl<T: DatagramTransport> Device for Attachment<T> {
 
     fn starve(&mut self) {
         self.progress();
-        // Whoever sleeps and waits for a frame may have slept on what this look took: the provider
-        // has to be asked again before one waits for its descriptor.
+        // A thread that waits for a frame may have slept on the one that this look took: the
+        // provider has to be asked again before one waits for its descriptor.
         if self.has_descriptor && self.bells.is_armed() && !self.carrier.may_sleep() {
             self.bells.ring_armed();
         }

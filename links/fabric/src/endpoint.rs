@@ -2,13 +2,14 @@
 //!
 //! The `unsafe` of this module, and why it is sound:
 //! - Functions are called as in `objects.rs`.
-//! - An operation gets memory of a [`DatagramPlace`], whose only handle lies in `under_way` until the queue
-//!   says that the operation is complete, or the endpoint is closed; and a context of its own, to
-//!   which the provider may write meanwhile. Contexts are known by their addresses, and never read.
-//!   Of a place that is being sent, which the provider only reads, others may read, too.
-//! - A [`ProgramMemory`] is the program's. Whoever lends it to the link keeps it readable, or writable and
-//!   out of anybody's use, until the link has it back (`weft_link::memory`); the link says so once
-//!   its operation is complete, or the endpoint closed (`pieces.rs`).
+//! - An operation gets memory of a [`DatagramPlace`], whose only handle lies in `under_way` until
+//!   the queue says that the operation is complete, or the endpoint is closed; and a context of its
+//!   own, to which the provider may write meanwhile. Contexts are known by their addresses, and
+//!   never read. Of a place that is being sent, which the provider only reads, others may read,
+//!   too.
+//! - A [`ProgramMemory`] is the program's. Whoever lends it to the link keeps it readable, or
+//!   writable and out of anybody's use, until the link has it back (`weft_link::memory`); the link
+//!   says so once its operation is complete, or the endpoint closed (`pieces.rs`).
 //! - If the endpoint cannot be closed, memory and contexts stay for ever.
 #![allow(unsafe_code)]
 

@@ -302,7 +302,7 @@ impl Drop for Objects {
         let rest = rest.chain([self.vector.cast(), self.queue.cast(), self.domain.cast()]);
         let all: [*mut Fid; 1] = [self.fabric.cast()];
         for object in rest.chain(all).filter(|object: &*mut Fid| !object.is_null()) {
-            // What cannot be closed keeps those that it uses open, too.
+            // An object that cannot be closed keeps open those that it uses.
             if !close(object) {
                 return;
             }

@@ -9,8 +9,8 @@ use weft_wire::Rank;
 
 /// Carrier of datagrams between the ranks of a job.
 ///
-/// A place that it takes is its own until an [`TransportEvent`] gives that back; then nobody writes to it
-/// any more.
+/// A place that it takes is its own until an [`TransportEvent`] gives that back; then nobody writes
+/// to it any more.
 pub trait DatagramTransport: Send + 'static {
     /// More places, if the bound on them allows it.
     ///
@@ -51,8 +51,8 @@ pub trait DatagramTransport: Send + 'static {
     }
 
     /// Sends a piece to who has [posted](Self::post_piece) as long a one under this tag. It ends
-    /// by an [`TransportEvent::Ended`] with this number, which is none of another piece under way and less
-    /// than [`PIECES`]. Its bytes are read until then.
+    /// by an [`TransportEvent::Ended`] with this number, which is none of another piece under way
+    /// and less than [`PIECES`]. Its bytes are read until then.
     ///
     /// # Errors
     /// It was not sent.

@@ -7,9 +7,9 @@
 //! between threads, and each sleep two calls of `epoll_ctl`, of some 300 ns each.
 //!
 //! A program that polls may take every datagram before the thread, which each of them wakes, gets
-//! to see that there was one. So whoever takes one rings in its place. What comes by another way is
-//! heard once, if the thread gets to see it; a program that takes some packets while nobody sleeps
-//! has it heard no more.
+//! to see that there was one. So the thread that takes one rings in its place. A packet that comes
+//! by another way is heard once, if the thread gets to see it; a program that takes some packets
+//! while nobody sleeps has it heard no more.
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};

@@ -432,7 +432,7 @@ impl<N: LinkPart, F: LinkPart<Clock = N::Clock>> Link for Mixed<N, F> {
             self.disarm(waiter);
             return None;
         }
-        // What came may have been a probe, whose answer waits.
+        // The frame may have been a probe, whose answer waits.
         self.far.flush();
         Some(ticket)
     }

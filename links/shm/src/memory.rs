@@ -104,7 +104,7 @@ pub(crate) fn gather_words(to: &[AtomicU64], size: usize, from: &impl Gather) {
     let bytes = std::ptr::from_ref(to).cast::<u8>().cast_mut();
     // SAFETY: as many bytes are there (asserted), which any values are valid for. Only this rank
     // writes them, for which it has its ring borrowed exclusively, and correct peers read them when
-    // they are told to, which is later. What others read is their own affair.
+    // they are told to, which is later. Values that incorrect peers read are their own affair.
     from.gather(unsafe { slice::from_raw_parts_mut(bytes, size) });
 }
 

@@ -26,7 +26,7 @@ use weft_wire::atomic::VARIABLES;
 /// Largest number of ranks of one host.
 pub const MAX_RANKS: u16 = 1024;
 /// Largest number of ranks of a host of which each pair has a full window. With more all windows of
-/// a rank together are as long as with so many, so that their memory does not grow.
+/// a rank together are as long as with this number, so that their memory does not grow.
 pub const FULL_WINDOW_RANKS: u16 = 64;
 /// Number of words of atomic operations of each rank, one for each variable. Pages that nobody
 /// touches cost nothing.

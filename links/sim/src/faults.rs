@@ -269,7 +269,7 @@ impl State {
             self.note_fault(start, from, to, FrameEvent::Unheard, &header);
             return;
         }
-        // What comes back from the first switch meets nobody.
+        // A frame that comes back from the first switch meets no other.
         if self.injector.is_reliable() || from == to {
             self.schedule(end, Event::Arrive(to, Box::new(frame)));
             return;

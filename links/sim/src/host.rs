@@ -255,7 +255,7 @@ impl Processor {
             Work::Poll | Work::PollNi | Work::Reinject { .. } => {
                 let parts = state.rank(self.rank);
                 parts.local += cost;
-                // Whoever looks needs no interrupt.
+                // A host that polls needs no interrupt.
                 parts.interrupted = false;
                 drop(self.synchronise(state));
             }

@@ -1,10 +1,10 @@
 //! The simulated link: all ranks in one process, in virtual time.
 //!
 //! Every rank's program runs on a coroutine with a stack of its own, every NI as events; a
-//! [`SimulatedNetwork`] runs all of them, each when its virtual time has come. What takes how long is said
-//! by a [`Machine`], a file; what goes wrong, by [`Faults`] and a seed. Everything else is the same
-//! code as on real links, unchanged. One seed fixes everything: the same setup has the same
-//! [`SimulatedNetwork::trace_hash`] on any machine.
+//! [`SimulatedNetwork`] runs all of them, each when its virtual time has come. A
+//! [`MachineModel`], a file, says how long each part takes; [`Faults`] and a seed say what goes
+//! wrong. Everything else is the same code as on real links, unchanged. One seed fixes everything:
+//! the same setup has the same [`SimulatedNetwork::trace_hash`] on any machine.
 //!
 //! ```text
 //!   program ─▶ host processor ─▶ NI ─▶ link ~~~~~▶ link ─▶ NI ─▶ bus ─▶ host processor ─▶ program

@@ -22,9 +22,9 @@ use weft_wire::{Header, Rank, Tag};
 
 /// One rank's attachment to a simulated [`crate::SimulatedNetwork`].
 ///
-/// Its NI is apart: frames arrive there as events. Without an NI ([`crate::SimulatedNetwork::attach`]) and
-/// outside of any program, looking for frames lets virtual time pass until one is there, so that a
-/// link can be used by itself.
+/// Its NI is apart: frames arrive there as events. Without an NI
+/// ([`crate::SimulatedNetwork::attach`]) and outside of any program, looking for frames lets
+/// virtual time pass until one is there, so that a link can be used by itself.
 pub struct Sim {
     host: Processor,
     capabilities: Capabilities,
@@ -117,8 +117,8 @@ impl State {
         let now = self.time_of(from);
         let at_ni = self.at_ni == Some(from);
         let parts = self.rank(from);
-        // What the NI sends, it has queued while it received; it gets to the queue when it has done
-        // with that (thesis 3.8, 4.2.5).
+        // Packets that the NI sends were queued while it received; it gets to the queue when it has
+        // done with that (thesis 3.8, 4.2.5).
         let ready = now + if at_ni { std::mem::take(&mut parts.after) + ni.send_ns } else { 0 };
         let free = parts.out_free;
         let frame = Frame { header: *header, carried: parts.slots.carried(payload) };

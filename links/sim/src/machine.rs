@@ -29,7 +29,7 @@ pub struct MachineModel {
     #[serde(default)]
     beyond_cache: Option<BeyondCache>,
     /// Part of the memory's time that the bus takes from a copy while it brings packets; see
-    /// [`Machine::beyond_cache`].
+    /// [`MachineModel::beyond_cache`].
     #[serde(skip)]
     pub(crate) bus_part: f64,
     /// Costs that differ when the NI retransmits (`irx`).

@@ -143,7 +143,7 @@ pub(crate) fn receive(
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for i in 0..received {
-        // SAFETY: `received` is at most `count`, and so many of both were initialised above.
+        // SAFETY: `received` is at most `count`, and that number of both were initialised above.
         let (message, control) =
             unsafe { (messages[i].assume_init_ref(), controls[i].assume_init_ref()) };
         let bytes = message.msg_len as usize;

@@ -82,7 +82,7 @@ impl Landing {
         arrived: &mut VecDeque<(DatagramPlace, Landed)>,
     ) -> usize {
         let Some(mut place) = self.places.pop().or_else(|| spare.pop()) else { return 0 };
-        // What the kernel reports here is about datagrams that left: they are sent again.
+        // Errors that the kernel reports here are of datagrams that left: they are sent again.
         let Ok(end) = self.socket.recv(&mut place) else {
             self.places.push(place);
             return 0;

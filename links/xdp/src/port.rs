@@ -133,8 +133,8 @@ impl PortLayout {
     }
 
     /// No port can keep others from receiving: there are chunks for all that each may hold, unread
-    /// in its ring, with its readers, or not given back yet. What the greeter holds when it goes
-    /// is not given back at all.
+    /// in its ring, with its readers, or not given back yet. Chunks that the greeter holds when it
+    /// goes are not given back at all.
     pub(crate) fn receive_chunks(&self) -> u32 {
         let of = |port| {
             self.receive_ring(port) + self.sizes_of(port).receive_frames + 1 + HELD_BACK as u32

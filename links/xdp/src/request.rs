@@ -3,7 +3,7 @@
 //! them.
 //!
 //! A request names an interface by its number and is otherwise numbers with limits: no path, no
-//! name, no text. What it says of the interface only `weft-net` can check.
+//! name, no text. Only `weft-net` can check the facts about the interface.
 
 use crate::error::XdpError;
 use crate::port::{SharedPlan, XdpSizes};

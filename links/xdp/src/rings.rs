@@ -110,7 +110,7 @@ impl Rings {
                 Ok(_) | Err(Errno::INTR | Errno::AGAIN | Errno::BUSY | Errno::NOBUFS) => {
                     return true;
                 }
-                // The interface is down. Whoever sent has timers.
+                // The interface is down. The sender has timers.
                 Err(_) => return false,
             }
         }

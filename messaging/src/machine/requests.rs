@@ -3,9 +3,9 @@
 //! careful-protocols 3 describes NX/2: messages of up to a hundred bytes are sent at once; of a
 //! longer one the receiver hears first, and its bytes come once it has made room. Section 7
 //! proposes the same, so that receive memory need not grow with senders. Here the question is a
-//! first packet without bytes ([`PacketKind::Request`]), which takes the message's place at its port and
-//! in its flow; the answer is a control packet, which needs no window: `Grant` when a reader wants
-//! bytes, `Unwanted` when it drops the message.
+//! first packet without bytes ([`PacketKind::Request`]), which takes the message's place at its
+//! port and in its flow; the answer is a control packet, which needs no window: `Grant` when a
+//! reader wants bytes, `Unwanted` when it drops the message.
 //!
 //! A sender waits for one answer to each request, even if it gives the message up meanwhile. Two
 //! ranks that ask each other before they read would wait for ever. So who waits for the answer of

@@ -379,7 +379,8 @@ impl Walk {
 
     fn finish(mut self, end: u64) -> Life {
         self.life.heard = self.now;
-        // Who waits when it is heard of last has waited since: what ends a wait is an event.
+        // A rank that waits when it is heard of last has waited since, as the end of a wait is an
+        // event.
         if matches!(self.open.last(), Some(Open::Wait(_) | Open::Sleep)) {
             self.proceed(end.max(self.now));
         }

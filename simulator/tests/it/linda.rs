@@ -1,5 +1,5 @@
-//! A tuple space of which ranks are killed: a ledger that is kept outside of the job says what became
-//! of each tuple.
+//! A tuple space of which ranks are killed: a ledger that is kept outside of the job says what
+//! became of each tuple.
 //!
 //! Every tuple has a number. A rank enters into the ledger what it begins to put, what it has put,
 //! what it begins to take, and what it has got. Survivors add what they find in their own parts of

@@ -28,7 +28,7 @@ pub(crate) enum Answer {
     Done(Vec<Want>),
     /// A tuple.
     Found(Vec<Field>),
-    /// No tuple matches here; so many of its types were ever put here.
+    /// No tuple matches here. The number is that of tuples of its types that were ever put here.
     None(u64),
     /// State of a want.
     Hinted(Wanted),

@@ -33,7 +33,7 @@ impl Key {
         }
     }
 
-    /// Index of the home among so many of a tuple with this key and these types.
+    /// Index of the home, among `homes`, of a tuple with this key and these types.
     pub fn home(&self, kinds: impl Iterator<Item = FieldKind>, homes: usize) -> usize {
         let mut hasher = SipHasher13::new();
         kinds.for_each(|kind| hasher.write_u8(kind as u8));

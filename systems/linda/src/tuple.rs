@@ -141,7 +141,8 @@ pub trait Tuple {
     fn into_fields(self) -> Vec<Field>;
 }
 
-/// A template: up to eight [`TemplatePart`]s, or patterns whose number and types the program computes.
+/// A template: up to eight [`TemplatePart`]s, or patterns whose number and types the program
+/// computes.
 pub trait Template {
     /// A tuple that matches, with owned fields.
     type Found;

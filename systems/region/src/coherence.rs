@@ -3,12 +3,13 @@
 //! A [`Region`] is told of calls and of messages, and tells an [`Actions`] which messages to send
 //! and which call may go on. Every node that uses a region has one; that of its home also has the
 //! directory. It knows no clock, thread, socket or memory, and does not see the region's bytes:
-//! where a message carries them ([`MessageKind::carries_data`]), `Actions` sends them as they are at that
-//! moment.
+//! where a message carries them ([`MessageKind::carries_data`]), `Actions` sends them as they are
+//! at that moment.
 //!
 //! **What it takes of the network**: messages arrive, and those of one node to another in the order
-//! in which they were sent, but for two kinds that may travel by multicast. [`MessageKind::Invalidate`]
-//! and [`MessageKind::Update`] may overtake all others and be overtaken, also by one another.
+//! in which they were sent, but for two kinds that may travel by multicast.
+//! [`MessageKind::Invalidate`] and [`MessageKind::Update`] may overtake all others and be
+//! overtaken, also by one another.
 //!
 //! **Versions** make that harmless. A region's [`Version`] is how often the only copy changed
 //! hands. All valid copies have the same one, what is sent names the version that it is about, and

@@ -17,7 +17,7 @@
 //! Flag 2: of a request that is to land, the home may lend the data instead; of data, it is lent.
 //! Then the offset is where it begins in the home's heap.
 //!
-//! A multicast reaches all ranks. Who it is for stands before the header ([`receivers`]). Packets
+//! A multicast reaches all ranks. Its receivers stand before the header ([`receivers`]). Packets
 //! of collective operations begin as no other packet does ([`weft_collective::format`]).
 
 use crate::RegionId;
@@ -91,7 +91,7 @@ impl Header {
         (self.lands && !self.message.kind.carries_data()).then_some(Destination { number, grain })
     }
 
-    /// This message about data that was put, so many of its bytes by packets; what follows it, if
+    /// This message about data that was put, `by_packets` of its bytes by packets; what follows, if
     /// anything, are the last.
     #[must_use]
     pub fn landed(self, by_packets: u64) -> Self {

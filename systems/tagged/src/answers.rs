@@ -68,8 +68,8 @@ impl<G> Default for Answers<G> {
 }
 
 impl<G: Copy> Answers<G> {
-    /// Adds one. What it `gives` its receiver the right to that one has once it has left: who
-    /// returns no credits is answered nothing, and so gets to nothing more.
+    /// Adds one. What it `gives` its receiver the right to that one has once it has left: a peer
+    /// that returns no credits is answered nothing, and so gets no further.
     pub fn push(&mut self, to: Rank, head: Head, gives: G) {
         self.push_with(to, head, Vec::new(), gives);
     }

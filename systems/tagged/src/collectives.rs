@@ -1,7 +1,7 @@
 //! Operations of all members of a team (thesis 7.4.2): the engine of [`weft_collective`], with its
 //! packets among those of messages and accesses.
 //!
-//! A [`Collectives`] is one rank's. Whoever owns it has a lock around all its calls and
+//! A [`Collectives`] is one rank's. Its owner has a lock around all its calls and
 //! [drives](Teams::drive) its operations; a packet that is [one of theirs](is_collective) it is
 //! [given](arrive).
 

@@ -24,9 +24,9 @@
 //! the [answers](crate::answers) to them. Receives without messages, and messages without receives,
 //! are in `inbox`; receives whose messages come are in `receives`.
 //!
-//! Who closes an endpoint wants nothing more there: what is stored for it and what comes later is
-//! dropped, and its senders are answered as if it had been received, so that their sends end. Who
-//! leaves the job says so (`left`), because from then on nobody answers for it.
+//! An endpoint that is closed wants nothing more: messages that are stored for it and those that
+//! come later are dropped, and its senders are answered as if it had been received, so that their
+//! sends end. Who leaves the job says so (`left`), because from then on nobody answers for it.
 
 mod arrivals;
 mod awaited;
@@ -447,7 +447,7 @@ impl<S: SendSource, D: Sink> Exchange<S, D> {
 
     /// Nothing is received at an endpoint any more: takes back its posted receives, and drops the
     /// messages for it that are here and those that come, until it is [opened](Self::open). Their
-    /// senders are answered as if they had been received. What has begun goes on.
+    /// senders are answered as if they had been received. Receives that have begun go on.
     pub fn close(&mut self, endpoint: u8) -> Vec<D> {
         let (posted, messages) = self.arrivals.inbox.close(endpoint);
         messages.into_iter().for_each(|message| self.discard_stored(message));

@@ -20,13 +20,13 @@
 //! that need not ask is a `first` and as many `more` as it takes, which have its number and belong
 //! to the last `first` of their sender. A `request` is answered by a `grant`, which says how many
 //! bytes are wanted; they come as `part`s, in order. Each of these, and of `more`, says where its
-//! bytes belong, so that a network may read them there ([`crate::TaggedNetwork::post`]); `done` says that
-//! all are there, if the request wanted to know. A `grant` with the flag `ZERO_COPY` has memory
-//! ready for all of the bytes at once, which then come beside packets
-//! ([`crate::TaggedNetwork::send_zero_copy`]), or as `part`s all the same. A request's `address`, unless
-//! that is 0, is where the bytes lie in the process of their sender: who can fetch them from there
-//! needs no `grant`, and says `done`, whether the request wanted to know or not. Who has `left` the
-//! job answers nothing any more.
+//! bytes belong, so that a network may read them there ([`crate::TaggedNetwork::post`]); `done`
+//! says that all are there, if the request wanted to know. A `grant` with the flag `ZERO_COPY` has
+//! memory ready for all of the bytes at once, which then come beside packets
+//! ([`crate::TaggedNetwork::send_zero_copy`]), or as `part`s all the same. A request's `address`,
+//! unless that is 0, is where the bytes lie in the process of their sender: a receiver that can
+//! fetch them from there needs no `grant`, and says `done`, whether the request wanted to know or
+//! not. A rank that has `left` the job answers nothing any more.
 
 use crate::{Address, MessageEnvelope, Tagging};
 use std::num::NonZero;

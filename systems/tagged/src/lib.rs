@@ -18,8 +18,8 @@
 //! | [`remote`] | one rank's accesses to memory of others, and theirs to its |
 //! | [`collectives`] | operations of all members of a team, by [`weft_collective`] |
 //!
-//! May use the packet layer. Reads and writes the program's memory through [`SendSource`] and [`Sink`]
-//! only, and knows no lock and no thread: whoever owns an [`Exchange`], a
+//! May use the packet layer. Reads and writes the program's memory through [`SendSource`] and
+//! [`Sink`] only, and knows no lock and no thread: whoever owns an [`Exchange`], a
 //! [`Remote`](remote::Remote) or [`Collectives`] sees to that. Keeps I9: unexpected bytes,
 //! requests, accesses and answers are bounded for each peer, and a peer that exceeds a bound is
 //! refused ([`Error::Violation`]).

@@ -8,7 +8,7 @@
 //! Where a queue is long, an index says where what matches stands (`matching/index.rs`), so that
 //! nobody looks through it.
 //!
-//! Whoever uses this finds first, and then takes what was found: a receive into which more messages
+//! A caller first finds a receive, and then takes it: a receive into which more messages
 //! fit stays where it is.
 
 mod index;
@@ -83,7 +83,7 @@ impl<R, M> Default for Matcher<R, M> {
 }
 
 impl<R, M> Matcher<R, M> {
-    /// The first posted receive, where it lies. Whoever takes it calls
+    /// The first posted receive, where it lies. A caller that takes it calls
     /// [`Self::first_posted_left`].
     #[inline(always)]
     pub fn first_posted(&mut self) -> Option<&mut Option<(ReceivePattern, R)>> {

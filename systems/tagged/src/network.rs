@@ -20,8 +20,9 @@ pub trait SendSource {
     fn lies_at(&self) -> Option<u64> {
         None
     }
-    /// So many of the bytes from `offset` on, if they lie in one piece and packets may leave from
-    /// there: of a source that was kept, until the network [has them back](Network::has_back).
+    /// The `length` bytes from `offset` on, if they lie in one piece and packets may leave from
+    /// there: of a source that was kept, until the network [has them
+    /// back](TaggedNetwork::has_back).
     fn borrowed(&self, offset: u64, length: usize) -> Option<Borrowed> {
         let _ = (offset, length);
         None
@@ -49,7 +50,7 @@ pub trait Sink: Sized {
     }
     /// The first `length` bytes, of which `there` are there already, if they lie in one piece and a
     /// network may write there at any time: of a receive that has begun, until the network has
-    /// [given them up](Network::unpost).
+    /// [given them up](TaggedNetwork::unpost).
     fn posted(&mut self, _head: PostedHead, _length: usize, _there: usize) -> Option<Posted> {
         None
     }

@@ -194,9 +194,9 @@ impl<O: SendSource + Sink, R: SendSource + Sink> Remote<O, R> {
         }
     }
 
-    /// Does `atomic` to a region of another rank, with `operands` as [`AtomicAccess::apply`] takes them.
-    /// The bytes that were there come into `op`, if it `fetches`; then its room is as long as what
-    /// is accessed. All of it has to fit into a packet: [`atomic_bytes`].
+    /// Does `atomic` to a region of another rank, with `operands` as [`AtomicAccess::apply`] takes
+    /// them. The bytes that were there come into `op`, if it `fetches`; then its room is as long as
+    /// what is accessed. All of it has to fit into a packet: [`atomic_bytes`].
     ///
     /// # Errors
     /// Those of the network.

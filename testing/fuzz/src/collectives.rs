@@ -52,7 +52,7 @@ impl OperationMemory for Bytes {
     }
 }
 
-/// The call that a step is about, in a team of so many.
+/// The call that a step is about, in a team of `members`.
 fn call(which: u8, root: u8, length: usize, members: usize) -> OperationCall {
     let operation = Operation::ALL[usize::from(which) % Operation::ALL.len()];
     let root = usize::from(root) % members;
@@ -84,7 +84,7 @@ pub fn operations(data: &[u8]) {
         wires.room += usize::from(odd / 16);
         match what % 6 {
             0 => {
-                // What came before may be nothing of this team.
+                // Packets that came before may be none of this team's.
                 if open(&mut collectives, id, members, (Rank(0), RANKS.into())).is_err() {
                     return;
                 }

@@ -3,7 +3,7 @@
 //! The script chooses the sizes of the job, and then events in any order: packets from peers,
 //! sends, multicasts, packets processed, copied and released, time. `host` is the host and judges
 //! what the NI does; `ledger` is what it and its peers have told each other; `peers` makes up
-//! packets; `rest` is how it ends. What must hold after every event:
+//! packets; `rest` is how it ends. The invariants after every event:
 //!
 //! - nothing panics, and a refused packet changes nothing;
 //! - every buffer has one owner and is freed once, never while the host reads it (I4);
@@ -164,8 +164,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Creates the group that there is to be. What came early for it has to have come from its
-    /// parent.
+    /// Creates the group that there is to be. Packets that came early for it have to have come from
+    /// its parent.
     fn create_group(&mut self) {
         let Some(group) = self.next.take() else { return };
         self.tell_time();

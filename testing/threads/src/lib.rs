@@ -271,7 +271,7 @@ impl Job {
             preset: self.preset,
             shape: self.shape,
             window_packets: match self.between {
-                // What ranks of a host have room for, whatever the network has.
+                // The room of ranks of a host, with any network.
                 Between::Hosts(..) => window_packets,
                 _ => settings.window_packets,
             },

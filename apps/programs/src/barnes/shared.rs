@@ -11,8 +11,8 @@ use crate::barnes::force::Sky;
 /// This rank's view of them.
 ///
 /// Body `i` lives at the rank that [`Blocks`] gives it. Cell `c` lives at rank `c % ranks`, which
-/// creates it when it needs one, and uses it again in the next step. Whatever was mapped once stays
-/// mapped.
+/// creates it when it needs one, and uses it again in the next step. A region that was mapped once
+/// stays mapped.
 pub struct SharedSky<'a> {
     shared: &'a RegionRank,
     blocks: Blocks,

@@ -106,7 +106,7 @@ pub fn round_trip_us(bytes: usize) -> Result<f64> {
     .context("a round trip")
 }
 
-/// Result at rank 0 of so many, on the cluster of the thesis's chapters 5 to 7.
+/// Result at rank 0 of `ranks`, on the cluster of the thesis's chapters 5 to 7.
 fn on_each(ranks: u16, program: impl Fn(&Packets) -> Result<f64> + 'static) -> Result<f64> {
     let simulation = Simulation::new(Options::on(MachineModel::named("myrinet")?, ranks))?;
     let report = simulation

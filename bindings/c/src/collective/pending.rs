@@ -26,7 +26,7 @@ pub(crate) struct Given {
 /// Bytes that an operation is to give this member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
-    /// So many.
+    /// This number of bytes.
     Bytes(usize),
     /// Any number, of elements of so many bytes.
     Varied(usize),

@@ -217,8 +217,8 @@ impl<'a> Team<'a> {
         outcome
     }
 
-    /// Drives an operation to its end. What combines may be the program's, and is not called inside
-    /// of the lock.
+    /// Drives an operation to its end. The function that combines may be the program's, and is not
+    /// called inside of the lock.
     fn drive(&self, (number, operation): (u32, Operation), combine: &mut Combine<'_>) -> Result {
         let id = self.id;
         let look = |state: &mut State| -> Option<TaggedResult<Stage>> {

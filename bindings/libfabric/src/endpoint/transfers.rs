@@ -40,8 +40,8 @@ pub(super) struct Sent {
     pub context: Context,
 }
 
-/// Parameters of a receive. Fields that are neighbors in a [`ReceivePattern`] are none here: two words
-/// that were just stored are not loaded as one.
+/// Parameters of a receive. Fields that are neighbors in a [`ReceivePattern`] are none here: two
+/// words that were just stored are not loaded as one.
 pub(super) struct Wanted {
     pub kind: Tagging,
     pub tag: u64,
@@ -190,7 +190,7 @@ impl Transfers {
             kind: sent.kind,
             tag: sent.tag,
             data: sent.data,
-            // What tells nobody need not know.
+            // A send that tells nobody need not know.
             wants_done: !silent
                 && sent.flags & (flag::DELIVERY_COMPLETE | flag::MATCH_COMPLETE) != 0,
         };

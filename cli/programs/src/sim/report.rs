@@ -82,7 +82,7 @@ impl Run {
                 _ => None,
             });
         let missing = self.verdict.as_ref().filter(|verdict| !verdict.is_clean());
-        // Whatever was on its way to a rank that was crashed on purpose, or from it, may be
+        // Packets on their way to a rank that was crashed on purpose, or from it, may be
         // missing.
         let missing = missing.filter(|_| self.crashed().next().is_none()).map(ToString::to_string);
         failed.or(missing)

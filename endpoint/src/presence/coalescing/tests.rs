@@ -7,7 +7,7 @@ fn found(coalescing: &mut Coalescing) {
     coalescing.has_found(|| false);
 }
 
-/// A program that looks between its packets, one each [`NEAR`], after so many of them.
+/// A program that looks between its packets, one each [`NEAR`], after `packets` packets.
 fn stream(packets: u64, mut between: impl FnMut(&mut Coalescing)) -> (Coalescing, Vec<bool>) {
     let mut coalescing = Coalescing::default();
     let mut held = Vec::new();

@@ -144,7 +144,7 @@ fn who_insists_is_refused_and_who_does_not_goes_on() {
     }
 }
 
-/// Network that a rank would get of an interface, among so many.
+/// Network that a rank would get of an interface, among `interfaces`.
 fn ethernet(interfaces: u16) -> EthernetAccess {
     let plan =
         [2, 100, 100, 0, 0x80, 0x10, 2, 0, 0, 0, 0, 1, 0xdc, 0x0b, 0xb5, 0x91, 0x02, 0, 0, 1];

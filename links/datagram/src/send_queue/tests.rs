@@ -221,7 +221,7 @@ impl End {
     }
 }
 
-/// Packets of 1,400 bytes while the way takes frames of so many, with a tend after each ten.
+/// Packets of 1,400 bytes while the way takes frames of `takes` bytes, with a tend after each ten.
 fn talk(ends: &mut [End; 2], now: &mut Nanoseconds, takes: usize, turns: usize) -> usize {
     let [one, other] = ends;
     let place = || Some(vec![0; 1472].into_boxed_slice());

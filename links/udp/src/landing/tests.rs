@@ -85,7 +85,7 @@ fn two_in_a_row_have_the_next_look_ask_for_more() {
     assert_eq!(landing.joining, Joining::Separate);
 }
 
-/// A piece of 100 bytes whose envelope says that it has so many.
+/// A piece of 100 bytes whose envelope says that it has `says`.
 fn piece(says: u32) -> [u8; 100] {
     let envelope = envelope::emit(&Envelope {
         kind: FrameKind::PIECE,

@@ -168,7 +168,7 @@ impl XdpHost {
         let make = || -> rustix::io::Result<OwnedFd> {
             let bytes = layout.bytes() as u64;
             if getrlimit(Resource::Fsize).current.is_some_and(|most| most < bytes) {
-                // Who exceeds it is killed before anything can be said.
+                // A process that exceeds it is killed before anything can be said.
                 return Err(Errno::FBIG);
             }
             let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;

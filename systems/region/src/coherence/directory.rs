@@ -9,7 +9,7 @@ use super::{Actions, Breach};
 use std::collections::VecDeque;
 use weft_endpoint::Rank;
 
-/// Usage pattern of a region. Whatever it says, programs see the same memory.
+/// Usage pattern of a region. With any of them programs see the same memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Hint {
     /// Writers drop the copies of readers, who ask again: the protocol of CRL.

@@ -189,7 +189,7 @@ impl Replica {
             return unexpected;
         }
         if is_answer {
-            // What waited was about a copy that was here before, or about this one.
+            // The demands that waited were for a copy that was here before, or about this one.
             self.deferred = self.deferred.filter(|demand| demand.version == version);
         }
         self.serve_deferred(rules, router);

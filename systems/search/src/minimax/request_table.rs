@@ -1,9 +1,9 @@
 //! Requests: those that wait at a rank, and how many each rank has under way to each other.
 //!
 //! A rank has no more than [`RequestTable::each`] requests under way to another one that were not
-//! answered. A request beyond that stays with the rank that made it. So no rank waits to send one, and
-//! there is room for all that comes back: an answer follows a request, and a cut goes to the rank
-//! that has the request.
+//! answered. A request beyond that stays with the rank that made it. So no rank waits to send one,
+//! and there is room for all that comes back: an answer follows a request, and a cut goes to the
+//! rank that has the request.
 
 use super::items::Request;
 use crate::format::HEADER_BYTES;
@@ -51,7 +51,7 @@ impl<G> RequestTable<G> {
         }
     }
 
-    /// Most bytes of messages between two ranks, if a request has so many.
+    /// Most bytes of messages between two ranks, if a request has `request_bytes`.
     pub const fn message_bytes(request_bytes: usize) -> usize {
         // A request, an answer and a cut for each, and no answer or cut is longer than a request.
         HEADER_BYTES + 3 * MOST_REQUESTS * request_bytes

@@ -290,7 +290,7 @@ impl<D: Sink> Arrivals<D> {
             Some(RendezvousRequest { number, wants_done, .. })
                 if wants_done || fetched_from.is_some() =>
             {
-                // What was fetched had no other answer.
+                // A message that was fetched had no other answer.
                 let gives = if fetched_from.is_some() { Gives::Request } else { Gives::Nothing };
                 self.answers.push(source, TaggedPacket::Done { number }.head(), gives);
             }

@@ -1,9 +1,9 @@
 //! Receives whose messages come: in packets, or by being fetched or posted.
 //!
-//! Where a link can do that ([`TaggedNetwork::fetch`]) a long message takes one copy in place of two, one
-//! system call for each piece, and nothing of its sender but the wait. A receive whose bytes cannot
-//! be fetched, at any place of them, is granted in the ordinary way from the first byte on, and
-//! nothing is fetched from that peer again.
+//! Where a link can do that ([`TaggedNetwork::fetch`]) a long message takes one copy in place of
+//! two, one system call for each piece, and nothing of its sender but the wait. A receive whose
+//! bytes cannot be fetched, at any place of them, is granted in the ordinary way from the first
+//! byte on, and nothing is fetched from that peer again.
 
 use super::posted::{Posted, Receive};
 use crate::format::{Head, TaggedPacket, more_head, part_head};

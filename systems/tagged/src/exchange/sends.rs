@@ -539,8 +539,7 @@ impl<S: SendSource> Sends<S> {
         fits.then_some(()).ok_or("that it consumed what was never sent")
     }
 
-    /// Ends all sends to a rank that has left the job, because nobody receives them. False if that
-    /// was known of it.
+    /// Ends all sends to a rank that has left, as nobody receives them. False if that was known.
     pub fn give_up(&mut self, on: Rank) -> bool {
         if std::mem::replace(&mut self.peers[on.index()].has_left, true) {
             return false;

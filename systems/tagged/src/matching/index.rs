@@ -6,8 +6,8 @@
 //! their own. MPI libraries ask in few shapes: with a tag or any, from somebody or anybody, and
 //! with some bits that are their own.
 //!
-//! Who leaves the queue stays in the index until somebody comes across it, or the index is mostly
-//! of such.
+//! An entry that leaves the queue stays in the index until a search comes across it, or most of
+//! the index are such entries.
 
 use super::{Line, MANY, MessageEnvelope, ReceivePattern};
 use crate::Address;
@@ -81,7 +81,7 @@ impl Index {
     }
 }
 
-/// True if most of the entries have left, of a queue of so many.
+/// True if most of the entries have left, of a queue of `written`.
 fn is_old(written: usize, count: usize) -> bool {
     written > 2 * count + MANY
 }

@@ -164,7 +164,7 @@ impl Element {
 impl AtomicAccess {
     /// True if there is such an operation on such elements: bits are those of integers, and complex
     /// numbers have no order. An operation that only reads has to fetch, and one that compares
-    /// fetches always. Who only reads has to fetch, and who compares fetches always.
+    /// fetches always.
     pub fn is_valid(self, fetches: bool) -> bool {
         use AtomicOperation::{
             BitAnd, BitOr, BitXor, Max, Min, Read, Swap, SwapMasked, SwapNotEqual,

@@ -18,7 +18,8 @@ impl Bench {
                 return;
             }
             if self.settings.preset.is_optimistic() {
-                // Whoever did not ask has its acknowledgement in time, and a place for its answer.
+                // A peer that did not ask has its acknowledgement in time, and a place for its
+                // answer.
                 self.advance_to_deadline();
             }
             let Some((header, body)) = self.answer() else { break };

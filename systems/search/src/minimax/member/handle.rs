@@ -90,7 +90,8 @@ impl<G: Game> Member<'_, G> {
         match (self.records.get(id), value) {
             (Some(record), _) if !record.awaits(index.into(), from) => Err(unasked),
             (Some(_), Some(value)) => self.learn(id, index.into(), (value, is_cut), nodes.into()),
-            // Who knows already that the search ends has cut what another one still waits for.
+            // A rank that knows already that the search ends has cut requests that others still
+            // wait for.
             (Some(_), None) => Ok(()),
             (None, _) if was_there => Ok(()),
             (None, _) => Err(unasked),
